@@ -51,7 +51,7 @@ export async function uninstallCluster(
   terminal.success("uninstall finished; what Sluice has applied stays as it is");
   if (owner !== undefined) {
     terminal.warning(
-      `if ${owner.id} still runs, it becomes the owner of this cluster again: stop it, or remove the cluster from it`,
+      `if ${owner.id} still runs, it may become the owner of this cluster again: stop it, or remove the cluster from it`,
     );
   }
 }

@@ -10,7 +10,7 @@ import type { Secret } from "../lib/core/secret.ts";
 import { clusterArnPattern } from "../lib/core/work-key.ts";
 import { installWebhook, removeWebhook } from "../lib/definitions/admission-webhook.ts";
 import { installCrds, isNewer, newerDefinitions } from "../lib/definitions/install-crds.ts";
-import { hasInstalledRights, installRights, removeRights } from "../lib/definitions/install-rights.ts";
+import { installRights, removeRights, rightsIn } from "../lib/definitions/install-rights.ts";
 import { managedObjects, removeCrds } from "../lib/definitions/remove-crds.ts";
 import { letGo } from "../lib/gate/cluster-owner.ts";
 import type { HandleResource, ResourceDone, ResourceRequest } from "./lambda/custom-resource.ts";
@@ -127,8 +127,15 @@ async function remove(
   }
   const { cluster, description } = opened;
   return await explained(id, description, async () => {
-    if (!(await hasInstalledRights(cluster, resource, signal))) {
-      log.info("another resource has taken over the cluster, or nothing was installed", { cluster: id });
+    const rights = await rightsIn(cluster, resource, signal);
+    if (rights === "of others") {
+      log.info("another resource has taken over the cluster", { cluster: id });
+      return done;
+    }
+    if (rights === "none") {
+      // A run that had begun before sluice uninstall may have taken the cluster again.
+      await letGo({ id: installation }, cluster, signal);
+      log.info("nothing of this resource is in the cluster", { cluster: id });
       return done;
     }
     // First: the API server has nothing to call any longer.

@@ -10,9 +10,16 @@ const installations = 10_000 / clustersPerInstallation;
 
 /** What `node bench/cost/main.ts` prints, and the generated part of docs/cost.md. */
 export function printCost(): string {
-  return [atRestPart(), auditPart(), pushPart(), webhookPart(), growthPart(), assumptionPart(), pricePart()].join(
-    "\n\n",
-  );
+  return [
+    atRestPart(),
+    auditPart(),
+    pushPart(),
+    webhookPart(),
+    networkPart(),
+    growthPart(),
+    assumptionPart(),
+    pricePart(),
+  ].join("\n\n");
 }
 
 function bill(workload: Workload, region: Region): readonly PricedLine[] {
@@ -86,6 +93,17 @@ function webhookPart(): string {
     "## Webhooks",
     wrapped(
       `\`webhooks\` and \`admission\` of \`Sluice\` together cost ${dollars(once)} a month more in ${region}: ${more} alarms (${dollars(more * alarmMonth.usd)}) and a secret (${dollars(secretMonth.usd)}). A function URL costs nothing beside Lambda. A million deliveries to Receivers cost ${dollars(each * 1_000_000)}, without the pushes that they tell of.`,
+    ),
+  ].join("\n\n");
+}
+
+function networkPart(): string {
+  const costs = (networks: number): number =>
+    totalOf(bill({ ...atRest, networks, alarms: billedAlarms(networks) }, regions[0]));
+  return [
+    "## Further networks",
+    wrapped(
+      `Each of \`networks\` beside \`default\` costs ${dollars(costs(2) - costs(1))} a month more in ${regions[0]} at rest, since Lambda asks its queue too, and an alarm watches its reconcile function. That is without the NAT gateway or the [VPC endpoints](vpc.md#subnets-without-a-way-out) that its functions need: AWS bills each by the hour and by the GB, an interface endpoint in each zone.`,
     ),
   ].join("\n\n");
 }

@@ -1,9 +1,11 @@
+import { kindOf } from "../../lib/api/kinds/declaration.ts";
+import { declaredKustomization } from "../../lib/api/kinds/kustomization.ts";
 import { assumedRole } from "../../lib/aws/assumed-role.ts";
 import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
 import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../../lib/aws/eks/eks-cluster.ts";
 import { ownVersion } from "../../lib/core/own-version.ts";
-import type { ImpersonatingCluster } from "../../lib/core/ports/cluster.ts";
+import type { Cluster, ImpersonatingCluster } from "../../lib/core/ports/cluster.ts";
 import { asHome, asTarget } from "../../lib/core/ports/home-and-target.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
 import { type OwnInstallation, ownerCheck } from "../../lib/gate/cluster-owner.ts";
@@ -42,7 +44,8 @@ export function eksClusters(
         const role = roleOf(entry, entersAs);
         const credentials = role === undefined ? connection.credentials : assumedRole(role, connection, clock);
         const connected = connect(parseClusterArn(entry.arn), { ...connection, credentials }, { clock, env: {} });
-        const gate = writeGate([ownerCheck(self, { cluster: connected, clock })], { clock, log });
+        const isInstalled = (signal: AbortSignal) => servesKustomizations(connected, signal);
+        const gate = writeGate([ownerCheck(self, { cluster: connected, clock, isInstalled })], { clock, log });
         return {
           home: asHome(gatedCluster(connected, gate)),
           targetAs: (user) => asTarget(gatedCluster(connected.as(user), gate)),
@@ -53,6 +56,12 @@ export function eksClusters(
       },
     })),
   );
+}
+
+/** Asked anew each time: what sluice uninstall has left must not be taken again while the stack still lists the cluster. */
+async function servesKustomizations(cluster: Pick<Cluster, "served">, signal: AbortSignal): Promise<boolean> {
+  const { resources } = await cluster.served(signal);
+  return resources.some((served) => kindOf(served, [declaredKustomization]) !== undefined);
 }
 
 /**

@@ -1,17 +1,19 @@
-import { Annotations, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Annotations, CfnResource, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { SecurityGroup, Subnet, Vpc } from "aws-cdk-lib/aws-ec2";
 import type { Construct } from "constructs";
 import { z } from "zod";
 import { someOf } from "../../lib/core/cut-text.ts";
 import { type AppContext, clustersForm, readContext } from "./context.ts";
+import { furtherNetworkUsd } from "./network-cost.ts";
 import type { SluiceNetwork } from "./networks.ts";
 import { SluiceObservability } from "./observability.ts";
 import { sluiceOutputs } from "./outputs.ts";
 import { SluiceRepository } from "./repository.ts";
+import { defaultNetwork } from "./service.ts";
 import { Sluice } from "./sluice.ts";
 
-/** Each has three resources, beside some hundred of the Sluice itself and those of repositories; with webhooks it has four. */
-const maxClusters = { without: 120, withWebhooks: 90 };
+/** CloudFormation's limit, which a stack cannot raise. */
+const maxResources = 500;
 
 /** `<account>/<region>` */
 function placeOf({ arn }: { readonly arn: string }): string {
@@ -61,6 +63,9 @@ export class SluiceStack extends Stack {
       removalPolicy: RemovalPolicy[context.removalPolicy],
       ...{ webhooks, admission, allowDrops },
     });
+    // Also before there is a cluster: roles in another account trust those of the functions, which the outputs name.
+    const installing = this.sluice.emulated ? [] : Object.keys(this.sluice.wakeUpQueues);
+    for (const network of installing) this.sluice.functionFor("definitions", network);
     const watch = new SluiceObservability(this, "Watch", { sluice: this.sluice, emails, pageEmails, ticketEmails });
     if (!isGiven) {
       Annotations.of(this).addWarningV2(
@@ -68,12 +73,7 @@ export class SluiceStack extends Stack {
         `the context of cdk.json names no clusters, so this is an installation without any: write ${clustersForm}`,
       );
     }
-    const most = webhooks ? maxClusters.withWebhooks : maxClusters.without;
-    if (clusters.length > most) {
-      throw new Error(
-        `${this.node.path}: ${clusters.length} clusters are too many for one stack, whose resources CloudFormation limits to 500: give ${most} at most and deploy a second installation for the others, or write an app of your own with SluiceCluster in several stacks`,
-      );
-    }
+    this.node.addValidation({ validate: () => tooManyResources(this, context) });
     for (const { arn, rights = "namespaces", securityGroup, ...cluster } of clusters) {
       // By the whole ARN, so that a cluster keeps its resources wherever it stands in the list.
       const id = arn.split(":").slice(3).join("-").replace("cluster/", "");
@@ -88,7 +88,14 @@ export class SluiceStack extends Stack {
     if (unused.length > 0) {
       Annotations.of(this).addWarningV2(
         "sluice:unusedNetworks",
-        `no cluster is in ${someOf(unused)}, and each network has functions and a queue of its own: remove it from networks, or name it as the network of a cluster`,
+        `no cluster is in ${someOf(unused)}, and each network has functions and a queue of its own, ${costOfNetwork}: remove it from networks, or name it as the network of a cluster`,
+      );
+    }
+    // The functions of the network "default" are made in any case.
+    const further = Object.keys(context.networks).filter((name) => name !== defaultNetwork && used.includes(name));
+    if (further.length > 0) {
+      Annotations.of(this).addInfo(
+        `${someOf(further)} in networks: each has functions and a queue of its own, ${costOfNetwork}, beside its NAT gateway or VPC endpoints (docs/cost.md)`,
       );
     }
     const unsaid = clusters.filter(({ rights }) => rights === undefined).map(({ arn }) => arn);
@@ -109,6 +116,17 @@ export class SluiceStack extends Stack {
     }
     sluiceOutputs(this, this.sluice, watch);
   }
+}
+
+const costOfNetwork = `about $${furtherNetworkUsd} a month at rest`;
+
+/** Asked when all is made, also what the CDK makes by itself: clusters, networks, security groups, roles and repositories all count. */
+function tooManyResources(stack: Stack, { clusters, networks }: AppContext): string[] {
+  const all = stack.node.findAll().filter((one) => CfnResource.isCfnResource(one) && Stack.of(one) === stack);
+  if (all.length <= maxResources) return [];
+  return [
+    `${all.length} resources are too many for one stack, which CloudFormation limits to ${maxResources}: ${clusters.length} clusters have two to five each, ${Object.keys(networks).length} networks some twenty each, beside about a hundred of the Sluice itself. Give fewer clusters, and deploy a second installation for the others, or write an app of your own with SluiceCluster in several stacks`,
+  ];
 }
 
 /** The networks of the context, by name. What they name exists already. */

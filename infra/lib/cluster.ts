@@ -4,16 +4,18 @@ import { join } from "node:path";
 import { CustomResource, Duration, Stack, Token } from "aws-cdk-lib";
 import type { ISecurityGroup } from "aws-cdk-lib/aws-ec2";
 import type { CfnAccessEntry, IClusterRef } from "aws-cdk-lib/aws-eks";
+import type { Policy } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
 import { ownVersion } from "../../lib/core/own-version.ts";
 import type { Holder } from "../../lib/definitions/cluster-rights.ts";
-import { acknowledgeWildcard, allow } from "./access.ts";
+import { allow } from "./access.ts";
 import { accessEntry, type ClusterRights, checkRights } from "./access-entries.ts";
 import { literalClusterArn } from "./cluster-arn.ts";
 import { openEndpoint, refuseUnreachable } from "./cluster-endpoint.ts";
 import { SluiceClusterRoles } from "./cluster-roles.ts";
 import { bundleFolder } from "./package-files.ts";
 import { pascalCase } from "./queues.ts";
+import { reachPolicy } from "./reach-policy.ts";
 import { type ClusterRoles, defaultNetwork, type ServiceFunction, type SluiceService } from "./service.ts";
 
 export interface AddClusterProps {
@@ -125,7 +127,7 @@ export class SluiceCluster extends Construct {
     if (cluster !== undefined) this.node.addDependency(cluster);
     if (roles instanceof SluiceClusterRoles) this.node.addDependency(roles);
     if (installs === undefined) return;
-    this.mayReach(installs, "definitions");
+    const reach = this.mayReach(installs, "definitions");
     // CloudFormation changes no service token: in another network it is another resource, which takes the cluster over.
     this.definitions = new CustomResource(
       this,
@@ -147,7 +149,7 @@ export class SluiceCluster extends Construct {
       },
     );
     // What leads to the cluster is there before, and goes after the cluster is given up.
-    this.definitions.node.addDependency(installs, ...reachedBy);
+    this.definitions.node.addDependency(installs, reach, ...reachedBy);
     if (entries === undefined) return;
     if (entries.definitions !== undefined) this.definitions.node.addDependency(entries.definitions);
     if (entries.receiver !== undefined) this.definitions.node.addDependency(entries.receiver);
@@ -184,34 +186,18 @@ export class SluiceCluster extends Construct {
   /** Lets the configuration function in, and answers it and what has to be there before it is called. */
   configurationAccess(): { readonly function: ServiceFunction; readonly access: readonly Construct[] } {
     const applies = this.sluice.functionFor("configuration", this.network);
-    if (this.configurationEntry === undefined) {
-      this.mayReach(applies, "configuration");
-      if (this.hasOwnEntries()) {
-        this.configurationEntry = this.entry(
-          "ConfigurationAccess",
-          applies.role.roleArn,
-          "sluice-configuration",
-          false,
-        );
-      }
+    const reach = this.mayReach(applies, "configuration");
+    if (this.configurationEntry === undefined && this.hasOwnEntries()) {
+      this.configurationEntry = this.entry("ConfigurationAccess", applies.role.roleArn, "sluice-configuration", false);
     }
-    const before = [this.definitions, this.reconcileEntry, this.configurationEntry];
+    const before = [this.definitions, this.reconcileEntry, this.configurationEntry, reach];
     return { function: applies, access: before.filter((one) => one !== undefined) };
   }
 
-  /**
-   * Lets a function of deployments find the cluster. When the cluster leaves the stack, CloudFormation takes its right away before it asks
-   * for the deletion, so the right is to describe any cluster there.
-   */
-  private mayReach({ role }: ServiceFunction, name: "definitions" | "configuration"): void {
-    const { role: assumed } = this.enteredBy(name);
-    if (assumed !== undefined) {
-      role.addToPrincipalPolicy(allow("", ["sts:AssumeRole"], [assumed]));
-      return;
-    }
-    const all = `${this.arn.slice(0, this.arn.indexOf("/"))}/*`;
-    role.addToPrincipalPolicy(allow("", ["eks:DescribeCluster"], [all]));
-    acknowledgeWildcard(role, all, "A cluster is described once more after it has left the stack");
+  /** Lets a function of deployments find the cluster; what the function does for it depends on the policy. */
+  private mayReach(deployed: ServiceFunction, name: "definitions" | "configuration"): Policy {
+    const { arn, sluice } = this;
+    return reachPolicy(this, { arn, assumed: this.enteredBy(name).role, function: deployed, name, sluice });
   }
 
   /** What the definitions function installs the admission webhook by, and the right to read its secret. Without it, it removes one. */

@@ -81,6 +81,33 @@ describe("a cluster of another account", () => {
     expect(read.clusters.map((entry) => roleOf(entry, "receiver"))).toEqual([roles.receiver]);
   });
 
+  test("that leaves the stack is entered once more: the right to it goes after what depends on it, and is in no policy that stays", () => {
+    const template = templateOf(twoAccounts().stack);
+    for (const type of ["Custom::SluiceDefinitions", "Custom::SluiceConfiguration"]) {
+      const [resource] = Object.values(resourcesOf(template, type));
+      const { role } = z.object({ role: z.string() }).parse(resource?.Properties);
+      const dependedOn = z.array(z.string()).parse(resource?.["DependsOn"]);
+      const entering = Object.entries(resourcesOf(template, "AWS::IAM::Policy"))
+        .map(([id, { Properties }]) => [id, Policy.parse(Properties).PolicyDocument.Statement] as const)
+        .filter(([, statements]) => statements.some(({ Resource }) => Resource === role));
+      expect(entering).toEqual([[expect.any(String), [expect.objectContaining({ Action: "sts:AssumeRole" })]]]);
+      expect(dependedOn).toContain(entering[0]?.[0]);
+    }
+  });
+
+  test("is refused at synth where the rights to enter clusters would not fit into the policies of a role", () => {
+    const sluice = new Sluice(new Stack(checkedApp(), "Sluice", { env }), "Sluice");
+    const add = (index: number) =>
+      sluice.addCluster(`Far${index}`, {
+        clusterArn: `${far}${index}`,
+        rights: "namespaces",
+        roles: { reconcile: roleNamed("reconcile"), definitions: roleNamed(`sluice-definitions-${index}`) },
+      });
+    const most = 53;
+    for (let index = 0; index < most; index++) add(index);
+    expect(() => add(most)).toThrow("Sluice/Sluice/Far53: the function definitions of its network enters too many");
+  });
+
   test.each<{ props: Partial<AddClusterProps>; says: string }>([
     { props: { role: roleNamed("sluice") }, says: "give roles in place of role" },
     {

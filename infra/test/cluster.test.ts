@@ -55,6 +55,8 @@ function looksAfterProd(template: Template, name: unknown = "prod"): void {
     DependsOn: Match.arrayWith([
       Match.stringLikeRegexp("^ProdDefinitionsAccess"),
       Match.stringLikeRegexp("^SluiceDefinitionsRoleDefaultPolicy"),
+      // It finds the cluster once more when that has left, also where it was the last of its account and region.
+      Match.stringLikeRegexp("^SluiceDefinitionsReach"),
     ]),
   });
   // When the cluster leaves, reconcile is out before its owner is removed.
@@ -62,7 +64,6 @@ function looksAfterProd(template: Template, name: unknown = "prod"): void {
     Properties: Match.objectLike({ KubernetesGroups: ["sluice-reconcile"] }),
     DependsOn: Match.arrayWith([Match.stringLikeRegexp("^ProdDefinitions")]),
   });
-  // The one that is called when the cluster has left has to find it still.
   const described = { Reconcile: arn, Definitions: arn.replace("/prod", "/*") };
   for (const [role, resource] of Object.entries(described)) {
     template.hasResourceProperties("AWS::IAM::Policy", {

@@ -27,13 +27,15 @@ export async function installRights(
   }
 }
 
-/** Whether the rights in the cluster are those of this resource. If one of several objects is left, it counts. */
-export async function hasInstalledRights(
+/** Whose the rights in the cluster are: this resource's, only those of others, or there are none. If one of several objects is left, it counts. */
+export async function rightsIn(
   cluster: Pick<Cluster, "get">,
   resource: string,
   signal: AbortSignal,
-): Promise<boolean> {
-  return (await installedBy(cluster, resource, signal)).length > 0;
+): Promise<"own" | "of others" | "none"> {
+  const present = await installed(cluster, signal);
+  if (present.some((live) => isBy(live, resource))) return "own";
+  return present.length > 0 ? "of others" : "none";
 }
 
 /** Takes the rights back that this resource installed, bindings first. Those of another one stay. */
@@ -42,21 +44,22 @@ export async function removeRights(
   resource: string,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const live of (await installedBy(cluster, resource, signal)).toReversed()) {
+  for (const live of (await installed(cluster, signal)).toReversed()) {
+    if (!isBy(live, resource)) continue;
     const { uid } = live.metadata;
     await cluster.delete(refOf(live), { uid, propagation: "Background" }, signal);
   }
 }
 
-async function installedBy(
-  cluster: Pick<Cluster, "get">,
-  resource: string,
-  signal: AbortSignal,
-): Promise<readonly LiveObject[]> {
+async function installed(cluster: Pick<Cluster, "get">, signal: AbortSignal): Promise<readonly LiveObject[]> {
   const found: LiveObject[] = [];
   for (const manifest of manifests) {
     const live = await cluster.get(refOf(manifest), signal);
-    if (live?.metadata.annotations?.[resourceAnnotation] === resource) found.push(live);
+    if (live !== undefined) found.push(live);
   }
   return found;
+}
+
+function isBy({ metadata }: LiveObject, resource: string): boolean {
+  return metadata.annotations?.[resourceAnnotation] === resource;
 }

@@ -9,7 +9,7 @@ import { ownerObjectRef, readOwnerObject } from "../gate/owner-object.ts";
 import { pauseCluster, pauseOf } from "../gate/pause.ts";
 import { lookCountsMs } from "../gate/write-gate.ts";
 import { installedWebhook, webhookRef } from "./admission-webhook.ts";
-import { rightsManifests } from "./cluster-rights.ts";
+import { installedHolders, rightsManifests } from "./cluster-rights.ts";
 import { definitionRef, installManager, isOurs } from "./install-crds.ts";
 
 export interface UninstallDeps {
@@ -69,7 +69,7 @@ export async function planUninstall(
   const webhook = await installedWebhook(cluster, signal);
   if (webhook?.metadata.labels?.["app.kubernetes.io/managed-by"] === installManager) rights.push(webhookRef);
   // Bindings before roles.
-  for (const manifest of rightsManifests("sluice-reconcile").toReversed()) {
+  for (const manifest of installedHolders.flatMap((holder) => rightsManifests(holder)).toReversed()) {
     const live = await cluster.get(refOf(manifest), signal);
     if (live?.metadata.labels?.["app.kubernetes.io/managed-by"] === installManager) rights.push(refOf(manifest));
   }

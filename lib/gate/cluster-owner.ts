@@ -38,6 +38,11 @@ interface OwnerDeps {
   readonly clock: Pick<Clock, "now">;
 }
 
+interface CheckDeps extends OwnerDeps {
+  /** Whether the cluster has Sluice's definitions; without them a cluster without an owner is left alone. Absent: it is not asked. */
+  readonly isInstalled?: (signal: AbortSignal) => Promise<boolean>;
+}
+
 /** Another client may write it at the same moment; the second one then finds what the first has written. */
 const maxTries = 3;
 
@@ -45,7 +50,7 @@ const maxTries = 3;
  * Lets through the installation that the cluster belongs to, unless the cluster is paused. A cluster without an owner becomes its
  * own: the object is created, which the API server lets only one of several do.
  */
-export function ownerCheck(self: OwnInstallation, { cluster, clock }: OwnerDeps): GateCheck {
+export function ownerCheck(self: OwnInstallation, { cluster, clock, isInstalled }: CheckDeps): GateCheck {
   return (signal) =>
     reading(async () => {
       for (let tries = 1; ; tries++) {
@@ -56,6 +61,7 @@ export function ownerCheck(self: OwnInstallation, { cluster, clock }: OwnerDeps)
           await tellWebhookUrl(read, read.owner, self, cluster, signal);
           return undefined;
         }
+        if (isInstalled !== undefined && !(await isInstalled(signal))) return notInstalled;
         try {
           await writeOwnerObject(read, { owner: ownerNow(self, clock) }, cluster, signal);
           return undefined;
@@ -65,6 +71,12 @@ export function ownerCheck(self: OwnInstallation, { cluster, clock }: OwnerDeps)
       }
     });
 }
+
+const notInstalled: Refusal = {
+  reason: "owner",
+  message:
+    "this cluster has no owner and does not serve Kustomizations, as before the definitions are installed or after sluice uninstall, so it is left alone: remove it from the installation; to use it again, deploy once without it and then with it",
+};
 
 /** Writes where webhooks come in, if that is new. People read it and nothing depends on it, so a fault of the API server is left. */
 async function tellWebhookUrl(

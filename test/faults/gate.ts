@@ -182,6 +182,11 @@ export const gateFaults: readonly FileFaults[] = [
     tests: ["test/unit/gate/cluster-owner.test.ts", "test/unit/gate/pause.test.ts"],
     faults: [
       {
+        what: "a cluster that was uninstalled is taken again",
+        find: "if (isInstalled !== undefined && !(await isInstalled(signal))) return notInstalled;",
+        replace: "",
+      },
+      {
         what: "an unreadable object lets every installation write",
         find: "if (ownerFault !== undefined) {",
         replace: "if (ownerFault !== undefined) return undefined;\n  if (ownerFault !== undefined) {",

@@ -622,6 +622,18 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/e2e/definitions/embedded.test.ts"],
     faults: [
       {
+        what: "what was uninstalled keeps the owner that came back",
+        find: "      await letGo({ id: installation }, cluster, signal);\n      log.info",
+        replace: "      log.info",
+        named: "after sluice uninstall",
+      },
+      {
+        what: "a resource that was replaced gives its successor's cluster up",
+        find: 'if (rights === "of others") {',
+        replace: 'if (rights === "of others" && onDelete === "keep") {',
+        named: "a resource that another has replaced",
+      },
+      {
         what: "the newest version that was tested counts as newer",
         find: "Number(minor) <= newestMinor",
         replace: "Number(minor) < newestMinor",

@@ -215,6 +215,15 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       await run(remove());
     });
 
+    test("a delete after sluice uninstall gives the cluster up that was taken again meanwhile", async () => {
+      await run(request());
+      for (const ref of rights.map(refOfManifest)) await cluster.delete(ref, { propagation: "Background" }, signal);
+      const self = { id: installation, version: "0.2.0", takeOverCommand: "" };
+      await ownerCheck(self, { cluster, clock: systemClock })(signal);
+      await run(remove({ resource: "stack/Prod" }));
+      expect(await cluster.get(ownerRef, signal)).toBeUndefined();
+    });
+
     test("definitions are removed only if asked for, and only once no object is left", async () => {
       await run(request());
       await make("last");
@@ -242,9 +251,14 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
     test("a resource that another has replaced removes nothing", async () => {
       await run(request({ resource: "stack/Former" }));
       await run(request());
+      await ownerCheck(
+        { id: installation, version: "0.2.0", takeOverCommand: "" },
+        { cluster, clock: systemClock },
+      )(signal);
       const before = await seen();
       await run(remove({ resource: "stack/Former", properties: { ...properties, onDelete: "removeDefinitions" } }));
       expect(await seen()).toEqual(before);
+      expect(await cluster.get(ownerRef, signal)).toBeDefined();
     });
 
     test("a delete succeeds if the cluster does not exist any more", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import type { VersionedRef } from "../../../lib/core/object-ref.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
-import { rightsManifests } from "../../../lib/definitions/cluster-rights.ts";
+import { installedHolders, rightsManifests } from "../../../lib/definitions/cluster-rights.ts";
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { planUninstall, uninstall } from "../../../lib/definitions/uninstall.ts";
 import { type OwnInstallation, ownerCheck } from "../../../lib/gate/cluster-owner.ts";
@@ -83,7 +83,7 @@ export function uninstallStories(
     /** Definitions, rights, an owner, and two Kustomizations that have applied their objects. */
     async function installed(): Promise<World> {
       await installCrds(cluster, { clock: systemClock, log: silentLog }, signal);
-      for (const manifest of rightsManifests("sluice-reconcile")) {
+      for (const manifest of installedHolders.flatMap((holder) => rightsManifests(holder))) {
         await cluster.apply(manifest, { manager: "sluice", force: true }, signal);
       }
       const gate = writeGate([ownerCheck(self, { cluster, clock })], { clock, log: silentLog });
@@ -119,7 +119,7 @@ export function uninstallStories(
       const made = await installed();
       const plan = await planUninstall({ keepDefinitions: false }, deps(), signal);
       expect(plan.deleted.map((ref) => ref.name).toSorted()).toEqual(["one", "repo", "two"]);
-      expect([plan.definitions.length, plan.rights.length, plan.hasOwner]).toEqual([5, 4, true]);
+      expect([plan.definitions.length, plan.rights.length, plan.hasOwner]).toEqual([5, 12, true]);
       await uninstall("eve", { keepDefinitions: false }, deps(), signal);
       expect(await workloads(made)).toEqual(maps);
       expect([await isClean(), await isThere(ownerRef)]).toEqual([true, false]);

@@ -9,6 +9,14 @@ import { functionEnvironment } from "../../doubles/function-environment.ts";
 import { noAccountTokens, noCluster } from "../../doubles/no-cluster.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
+const kustomizations = {
+  group: "kustomize.toolkit.fluxcd.io",
+  version: "v1",
+  kind: "Kustomization",
+  plural: "kustomizations",
+  namespaced: true,
+  verbs: ["list"],
+};
 const config = readConfig(Config, functionEnvironment);
 
 test("an installation in AWS is that of its table, by account and region, and its log can say how to give it a cluster", () => {
@@ -47,6 +55,18 @@ test("a function whose cluster is another installation's writes nothing to it", 
   await expect(cluster?.home.create(manifest, { manager: "test" }, signal)).rejects.toThrow(GateClosed);
 });
 
+test("a function takes no cluster without an owner that serves no Kustomizations", async () => {
+  const { signal } = new AbortController();
+  const served = async () => ({ resources: [], silentGroups: [] });
+  const connected = { ...noCluster, uid: async () => "cluster-1", get: async () => undefined, served };
+  const connect = () => ({ ...connected, as: () => noCluster, accountTokens: noAccountTokens });
+  const deps = { connection: { region: "eu-west-1" }, log: silentLog, entersAs: "reconcile" as const, connect };
+  const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+  const entry = { arn, network: "default", maxRuns: 1, repositories: {}, decryptionKeys: {}, targets: {} };
+  const cluster = eksClusters(config, [entry], deps).get(arn);
+  await expect(cluster?.gate.enter(signal)).rejects.toThrow("does not serve Kustomizations");
+});
+
 test("a function that knows where webhooks come in tells its clusters", async () => {
   const { signal } = new AbortController();
   const created: Manifest[] = [];
@@ -54,6 +74,7 @@ test("a function that knows where webhooks come in tells its clusters", async ()
     ...noCluster,
     uid: async () => "cluster-1",
     get: async () => undefined,
+    served: async () => ({ resources: [kustomizations], silentGroups: [] }),
     create: async (manifest) => {
       created.push(manifest);
       return { ...manifest, metadata: { ...manifest.metadata, uid: "u" } };

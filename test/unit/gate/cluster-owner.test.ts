@@ -20,6 +20,21 @@ describe("the owner of a cluster", () => {
     expect(self.calls).toEqual(["get", "create", "get"]);
   });
 
+  test("is not taken where Sluice's definitions are gone, as after an uninstall; one that has an owner is not asked", async () => {
+    const { self, cluster } = clusterWith();
+    let asked = 0;
+    const isInstalled = async () => asked++ > 0;
+    const check = ownerCheck(a, { cluster, clock: steppedClock(), isInstalled });
+    expect(await check(signal)).toMatchObject({
+      reason: "owner",
+      message: expect.stringMatching(/^this cluster has no owner and does not serve Kustomizations/),
+    });
+    expect([self.object, self.calls]).toEqual([undefined, ["get"]]);
+    expect(await check(signal)).toBeUndefined();
+    expect(await check(signal)).toBeUndefined();
+    expect([self.object?.["data"], asked]).toEqual([ofA, 2]);
+  });
+
   test("lets no other installation in, which is told who it is and how to take over", async () => {
     const { self, check } = clusterWith(ofA);
     expect(await check(b)).toBe(refusalOfB);

@@ -7,6 +7,8 @@ import { monthly, printCompared } from "../../../../bench/cost/compared.ts";
 import { linesOf, priced, receives, secondsOf, totalOf } from "../../../../bench/cost/model.ts";
 import { prices, regions } from "../../../../bench/cost/prices.ts";
 import { printCost } from "../../../../bench/cost/print.ts";
+import { billedAlarms } from "../../../../infra/lib/alarms.ts";
+import { furtherNetworkUsd } from "../../../../infra/lib/network-cost.ts";
 
 /** One Kustomization each ten minutes and nothing else: 4,380 runs and 43,800 sweeps of either kind in a month of 730 hours. */
 const one = { ...atRest, kustomizations: 1, sources: 0, alarms: 7, dashboards: 2, ownKeys: 3 };
@@ -40,6 +42,14 @@ describe("the cost model", () => {
     expect(quantityOf("GuardDuty, EKS Protection", { ...one, guardDuty: 1 })).toBeCloseTo(requests, 6);
     expect(quantityOf("Audit log of the clusters", { ...one, auditLogs: 1 })).toBeCloseTo((requests * 1_500) / 1e9, 9);
     expect(quantityOf("GuardDuty, EKS Protection") + quantityOf("Audit log of the clusters")).toBe(0);
+  });
+
+  test("a further network costs what synth says of it", () => {
+    const costs = (networks: number) =>
+      totalOf(
+        priced(linesOf({ ...atRest, networks, alarms: billedAlarms(networks) }, assumptions), prices["us-east-1"]),
+      );
+    expect(costs(2) - costs(1)).toBeCloseTo(furtherNetworkUsd, 2);
   });
 
   test("a run takes its share of a core and the round trips that it waits for", () => {
