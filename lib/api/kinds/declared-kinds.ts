@@ -1,3 +1,4 @@
+import { declaredBucket } from "./bucket.ts";
 import type { KindDeclaration } from "./declaration.ts";
 import { declaredExternalArtifact } from "./external-artifact.ts";
 import { declaredGitRepository } from "./git-repository.ts";
@@ -9,6 +10,7 @@ import { declaredReceiver } from "./receiver.ts";
 export const declaredKinds = [
   declaredOciRepository,
   declaredGitRepository,
+  declaredBucket,
   declaredKustomization,
   declaredReceiver,
 ] as const satisfies readonly KindDeclaration[];

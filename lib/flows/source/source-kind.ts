@@ -48,10 +48,13 @@ export interface Resolved {
    * Brings the content. Called only if the stored artifact is another. Calls `announce` once nothing speaks against taking the
    * content, which then shows in the status what is new.
    */
-  pull(announce: () => Promise<void>): Promise<Pulled>;
+  pull(announce: (taken?: Taken) => Promise<void>): Promise<Pulled>;
   /** Called in the end, whether the content was pulled or not. */
   close?(): Promise<void>;
 }
+
+/** What was taken, where the origin has changed between {@link SourceKind.resolve} and {@link Resolved.pull}. */
+export type Taken = Pick<Resolved, "file" | "messages" | "revision">;
 
 /** The content of a source, packed as consumers read it. */
 export interface Pulled {
@@ -63,6 +66,8 @@ export interface Pulled {
   readonly links: readonly string[];
   /** Fields of the status that are others than {@link Resolved.observed}, now that the content was taken. */
   readonly observed?: object;
+  /** What was taken, if it is not what was resolved. */
+  readonly taken?: Taken;
   /** Of the event NewArtifact, if only the content tells it: the subject of a commit, for example. */
   readonly message?: string;
 }

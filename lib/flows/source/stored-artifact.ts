@@ -39,12 +39,12 @@ export function isStored({ observed, revision }: Resolved, ctx: SourceContext): 
 /** Pulls the revision, stores it and sets the artifact in the status, which is not written yet. */
 export async function storeArtifact(resolved: Resolved, ctx: SourceContext): Promise<Pulled> {
   const { deps, live, run } = ctx;
-  const { revision } = resolved;
-  const pulled = await resolved.pull(async () => {
-    if (ctx.status().artifact?.revision === revision) return;
-    ctx.setStatus(outdated(ctx.status(), resolved.messages.outdated, ctx.now()));
+  const pulled = await resolved.pull(async ({ messages, revision: taken } = resolved) => {
+    if (ctx.status().artifact?.revision === taken) return;
+    ctx.setStatus(outdated(ctx.status(), messages.outdated, ctx.now()));
     await ctx.publish();
   });
+  const { file, revision } = pulled.taken ?? resolved;
   if (pulled.links.length > 0) {
     const links = { count: pulled.links.length, links: pulled.links.slice(0, maxNamedLinks) };
     deps.log.warn("links in artifact not followed", { ...run.key, revision, ...links });
@@ -54,7 +54,7 @@ export async function storeArtifact(resolved: Resolved, ctx: SourceContext): Pro
   // Stored and recorded before a status names it, since consumers go by the status.
   await deps.artifacts.put(pulled.digest, pulled.bytes, run.signal).catch(unstored);
   await deps.records.record(run.key, live.metadata.uid, pulled.digest, run.fence, run.signal);
-  const path = `${artifactFolder(ctx)}/${resolved.file}`;
+  const path = `${artifactFolder(ctx)}/${file}`;
   const artifact = {
     digest: pulled.digest,
     path,
@@ -87,9 +87,10 @@ export function withAddresses(status: SourceStatus, ctx: SourceContext): SourceS
  */
 export async function forgetReplaced(ctx: SourceContext): Promise<void> {
   const { deps, live, run } = ctx;
-  const kept = [ctx.before.artifact?.digest, ctx.status().artifact?.digest].flatMap(
-    (digest) => Digest.safeParse(digest).data ?? [],
-  );
+  const kept = [ctx.before.artifact, ctx.status().artifact]
+    .filter((artifact) => artifact !== undefined)
+    .flatMap((artifact) => [artifact.digest, ...(ctx.traits.recordedBeside?.(artifact) ?? [])])
+    .flatMap((digest) => Digest.safeParse(digest).data ?? []);
   await deps.records.retain(run.key, live.metadata.uid, kept, run.fence, run.signal);
 }
 
