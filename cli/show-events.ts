@@ -152,7 +152,6 @@ const notification = { group: "notification.toolkit.fluxcd.io", version: "v1beta
 /** Kinds that Sluice does not reconcile; Flux may reconcile them on the same cluster. */
 const others: readonly FluxKind[] = [
   { ...helm, kind: "HelmRelease", sourceRef: ["spec", "chart", "spec", "sourceRef"] },
-  { ...source, kind: "Bucket" },
   { ...source, kind: "ExternalArtifact" },
   { ...source, kind: "HelmChart", sourceRef: ["spec", "sourceRef"] },
   { ...source, kind: "HelmRepository" },

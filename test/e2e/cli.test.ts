@@ -179,7 +179,7 @@ describe("the command line on a running Sluice", () => {
     expect((await world.sh("resume", "ks", "app", "--timeout", "60s")).code).toBe(0);
   });
 
-  test("a field that Sluice does not support yet ends a reconcile at once and is named (7)", async () => {
+  test("a source that is refused ends a reconcile at once and is named (7)", async () => {
     await apply({
       apiVersion: "kustomize.toolkit.fluxcd.io/v1",
       kind: "Kustomization",
@@ -187,12 +187,12 @@ describe("the command line on a running Sluice", () => {
       spec: {
         interval: "1h",
         prune: true,
-        sourceRef: { kind: "Bucket", name: "app" },
+        sourceRef: { kind: "ExternalArtifact", name: "app" },
       },
     });
     const { code, err } = await world.sh("reconcile", "ks", "secret", "--timeout", "60s");
     expect(code).toBe(1);
-    expect(err).toMatch(/✗ .*spec\.sourceRef\.kind Bucket/);
+    expect(err).toMatch(/✗ .*'ExternalArtifact\/flux-system\/app'/);
   });
 
   test("a missing object is named, with exit code 1 (30)", async () => {

@@ -1,3 +1,4 @@
+import { declaredBucket } from "./bucket.ts";
 import type { KindDeclaration } from "./declaration.ts";
 import { declaredExternalArtifact } from "./external-artifact.ts";
 import { declaredGitRepository } from "./git-repository.ts";
@@ -11,6 +12,7 @@ export const declaredKinds = [
   declaredOciRepository,
   declaredGitRepository,
   declaredHelmRepository,
+  declaredBucket,
   declaredKustomization,
   declaredReceiver,
 ] as const satisfies readonly KindDeclaration[];

@@ -3,6 +3,7 @@ import type { KindDeclaration } from "../../api/kinds/declaration.ts";
 import type { Cel } from "../../cel/cel.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
+import type { BucketLogin } from "../../core/ports/bucket-login.ts";
 import type { Cluster } from "../../core/ports/cluster.ts";
 import type { Engine } from "../../core/ports/engine.ts";
 import type { GitLogin } from "../../core/ports/git-login.ts";
@@ -27,6 +28,8 @@ export interface FlowParts
   readonly http: Outbound;
   /** The clouds whose identity can log in to git repositories. */
   readonly gitLogins?: { readonly aws?: GitLogin };
+  /** The clouds whose identity can log in to buckets. */
+  readonly bucketLogins?: { readonly aws?: BucketLogin };
   readonly engine: Engine;
   /** What ssh offers to git hosts; what is not named is chosen as Go's client does. */
   readonly sshAlgorithms: SshAlgorithms;

@@ -1,4 +1,5 @@
 import { declaredKinds } from "../../api/kinds/declared-kinds.ts";
+import { bucketKind } from "./bucket.ts";
 import { gitRepositoryKind } from "./git-repository.ts";
 import { helmRepositoryKind } from "./helm-repository.ts";
 import type { Kind } from "./kind.ts";
@@ -11,6 +12,7 @@ const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
   OCIRepository: ociRepositoryKind,
   GitRepository: gitRepositoryKind,
   HelmRepository: helmRepositoryKind,
+  Bucket: bucketKind,
   Kustomization: kustomizationKind,
   Receiver: receiverKind,
 };

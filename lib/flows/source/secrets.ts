@@ -47,11 +47,20 @@ export function noCredential(why: string, cause?: unknown): Failure {
 /** Keys of a TLS secret: the present name before the one that preceded `kubernetes.io/tls`. */
 const tlsKeys = { ca: ["ca.crt", "caFile"], cert: ["tls.crt", "certFile"], key: ["tls.key", "keyFile"] } as const;
 
-/** The TLS trust that the secret of `spec.certSecretRef` holds for a server. Throws a {@link Failure} `AuthenticationFailed`. */
-export async function tlsTrust(url: string, name: string, ctx: SecretContext): Promise<TlsTrust> {
+/**
+ * The TLS trust that the secret of `spec.certSecretRef` holds for a server. Throws a {@link Failure} `AuthenticationFailed`.
+ *
+ * @param what begins each message, where Flux says it otherwise for the kind
+ */
+export async function tlsTrust(
+  url: string,
+  name: string,
+  ctx: SecretContext,
+  what = `failed to generate transport for '${url}'`,
+): Promise<TlsTrust> {
   const secret = `secret '${ctx.namespace}/${name}'`;
   const failed = (why: string, cause?: unknown): Failure =>
-    new Failure("AuthenticationFailed", `failed to generate transport for '${url}': ${why}`, { cause });
+    new Failure("AuthenticationFailed", `${what}: ${why}`, { cause });
   const data = await secretData(name, ctx);
   if (data === undefined) throw failed(`${secret} not found`);
   return trustIn(data, secret, failed);

@@ -1,6 +1,7 @@
 import type { KindDeclaration } from "../../api/kinds/declaration.ts";
 import { requestedAtAnnotation } from "../../api/names.ts";
-import type { SourceStatus } from "../../api/source.ts";
+import type { Artifact, SourceStatus } from "../../api/source.ts";
+import type { Digest } from "../../core/digest.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
 import type { HomeCluster } from "../../core/ports/home-and-target.ts";
 import type { Run } from "../../core/ports/run.ts";
@@ -27,6 +28,8 @@ export interface SourceTraits {
   readonly latest?: string;
   /** The conditions of failures that only this kind has: any other sets `FetchFailed`, or one of our storage. */
   readonly conditionByReason?: ConditionByReason;
+  /** What else this kind records with an artifact, and needs as long as the artifact is kept. */
+  readonly recordedBeside?: (artifact: Artifact) => readonly Digest[];
 }
 
 /** The source object of one run, and the status that the run gives it. */

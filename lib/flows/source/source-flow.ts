@@ -97,7 +97,7 @@ async function reconcileSource<Spec extends SourceSpec>(
   const resolved = await kind.resolve(spec, { ...ctx, since: subscribed.since });
   try {
     const pulled = isStored(resolved, ctx) ? undefined : await storeArtifact(resolved, ctx);
-    const result = await reportStored(spec, resolved, pulled, ctx);
+    const result = await reportStored(spec, { ...resolved, ...pulled?.taken }, pulled, ctx);
     return { ...result, carried: { ...result.carried, ...subscribed.carried } };
   } finally {
     await resolved.close?.();

@@ -61,12 +61,18 @@ export interface Resolved {
   readonly carried?: JsonObject;
   /**
    * Brings the content. Called only if the stored artifact is another. Calls `announce` once nothing speaks against taking the
-   * content, which then shows in the status what is new: `outdated` of the messages, or a text that only the content tells.
+   * content, which then shows in the status what is new.
    */
-  pull(announce: (outdated?: string) => Promise<void>): Promise<Pulled>;
+  pull(announce: (news?: News) => Promise<void>): Promise<Pulled>;
   /** Called in the end, whether the content was pulled or not. */
   close?(): Promise<void>;
 }
+
+/** What `announce` shows in place of the revision and of `messages.outdated`, where only the content tells it. */
+export type News = Partial<Pick<Resolved, "revision"> & Pick<Resolved["messages"], "outdated">>;
+
+/** What was taken, where the origin has changed between {@link SourceKind.resolve} and {@link Resolved.pull}. */
+export type Taken = Pick<Resolved, "file" | "messages" | "revision">;
 
 /** The content of a source, packed as consumers read it. */
 export interface Pulled {
@@ -78,6 +84,8 @@ export interface Pulled {
   readonly links: readonly string[];
   /** Fields of the status that are others than {@link Resolved.observed}, now that the content was taken. */
   readonly observed?: object;
+  /** What was taken, if it is not what was resolved. */
+  readonly taken?: Taken;
   /** Of the event NewArtifact, if only the content tells it: the subject of a commit, for example. */
   readonly message?: string;
   /** Of the conditions ArtifactInStorage and Ready, if only the content tells it. */

@@ -39,12 +39,13 @@ export function isStored({ isStale = false, noted = {}, observed, revision }: Re
 /** Pulls the revision, stores it and sets the artifact in the status, which is not written yet. */
 export async function storeArtifact(resolved: Resolved, ctx: SourceContext): Promise<Pulled> {
   const { deps, live, run } = ctx;
-  const { revision } = resolved;
-  const pulled = await resolved.pull(async (text = resolved.messages.outdated) => {
-    if (ctx.status().artifact?.revision === revision) return;
-    ctx.setStatus(outdated(ctx.status(), text, ctx.now(), resolved.reasons?.outdated));
+  const { messages, reasons } = resolved;
+  const pulled = await resolved.pull(async ({ revision: found = resolved.revision, outdated: text } = {}) => {
+    if (ctx.status().artifact?.revision === found) return;
+    ctx.setStatus(outdated(ctx.status(), text ?? messages.outdated, ctx.now(), reasons?.outdated));
     await ctx.publish();
   });
+  const { file, revision } = pulled.taken ?? resolved;
   if (pulled.links.length > 0) {
     const links = { count: pulled.links.length, links: pulled.links.slice(0, maxNamedLinks) };
     deps.log.warn("links in artifact not followed", { ...run.key, revision, ...links });
@@ -54,7 +55,7 @@ export async function storeArtifact(resolved: Resolved, ctx: SourceContext): Pro
   // Stored and recorded before a status names it, since consumers go by the status.
   await deps.artifacts.put(pulled.digest, pulled.bytes, run.signal).catch(unstored);
   await deps.records.record(run.key, live.metadata.uid, pulled.digest, run.fence, run.signal);
-  const path = `${artifactFolder(ctx)}/${resolved.file}`;
+  const path = `${artifactFolder(ctx)}/${file}`;
   const artifact = {
     digest: pulled.digest,
     path,
@@ -88,9 +89,10 @@ export function withAddresses(status: SourceStatus, ctx: SourceContext): SourceS
  */
 export async function forgetReplaced(ctx: SourceContext): Promise<void> {
   const { deps, live, run } = ctx;
-  const kept = [ctx.before.artifact?.digest, ctx.status().artifact?.digest].flatMap(
-    (digest) => Digest.safeParse(digest).data ?? [],
-  );
+  const kept = [ctx.before.artifact, ctx.status().artifact]
+    .filter((artifact) => artifact !== undefined)
+    .flatMap((artifact) => [artifact.digest, ...(ctx.traits.recordedBeside?.(artifact) ?? [])])
+    .flatMap((digest) => Digest.safeParse(digest).data ?? []);
   await deps.records.retain(run.key, live.metadata.uid, kept, run.fence, run.signal);
 }
 

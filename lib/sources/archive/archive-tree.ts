@@ -1,5 +1,5 @@
 import { inTimeSlices } from "../../core/concurrency.ts";
-import { type IgnorePattern, ignoreInSteps, sourcePatterns } from "./ignore-rules.ts";
+import { type IgnorePattern, ignoreInSteps, parseIgnoreFile, sourcePatterns } from "./ignore-rules.ts";
 import { gzip, packEnd, packEntry, packRoot, type TreeEntry } from "./pack-tar.ts";
 import { inWalkOrder } from "./walk-order.ts";
 
@@ -57,6 +57,25 @@ export async function archiveUnread(
   assertFewLines([...files.map(({ text }) => text), specIgnore ?? ""]);
   const kept = await keep(entries, limited(sourcePatterns(files, specIgnore)), signal);
   return gzip(pack(inWalkOrder(kept), signal));
+}
+
+/** The artifact of all of these files, whatever ignore rules they hold: for a source that has applied its rules before. */
+export async function archiveWhole(entries: readonly UnreadEntry[], signal: AbortSignal): Promise<Uint8Array> {
+  return gzip(pack(inWalkOrder(entries), signal));
+}
+
+/**
+ * The patterns of these texts, in their order, for a source without default patterns and without `.sourceignore` files of folders. Throws
+ * a `RangeError` if they exceed the limits above.
+ */
+export function patternsOf(texts: readonly string[]): readonly IgnorePattern[] {
+  if (texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) > maxIgnoreBytes) throw tooManyBytes();
+  assertFewLines(texts);
+  return limited(texts.flatMap((text) => parseIgnoreFile(text)));
+}
+
+function tooManyBytes(): RangeError {
+  return new RangeError(`spec.ignore and the ${ignoreFileName} files have more than ${maxIgnoreBytes} bytes`);
 }
 
 async function* pack(
@@ -125,8 +144,7 @@ async function ignoreFiles(
   let bytes = 0;
   const count = (more: number): void => {
     bytes += more;
-    if (bytes <= maxIgnoreBytes) return;
-    throw new RangeError(`spec.ignore and the ${ignoreFileName} files have more than ${maxIgnoreBytes} bytes`);
+    if (bytes > maxIgnoreBytes) throw tooManyBytes();
   };
   count(Buffer.byteLength(specIgnore ?? ""));
   const found: { path: string; file: string; text: string }[] = [];

@@ -248,16 +248,5 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       );
       expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
     });
-
-    test("a field that is not supported yet is refused by name, never ignored", async () => {
-      const world = await newWorld();
-      await world.publish("v1", [configMap("a")]);
-      await world.kustomization("app", { sourceRef: { kind: "Bucket", name: "repo" } });
-      expect(await world.run("app")).toMatchObject({ outcome: "stalled", dueInMs: undefined });
-      expect(await world.ready("app")).toMatch(
-        /^False UnsupportedField: spec\.sourceRef\.kind Bucket not supported yet/,
-      );
-      expect(await world.get("ConfigMap", "a")).toBeUndefined();
-    });
   });
 }

@@ -66,7 +66,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       expect(await world.ready("app")).toMatch(/^False/);
       await world.kustomization("app", { suspend: true });
       await world.run("app");
-      await world.kustomization("app", { suspend: false, sourceRef: { kind: "Bucket", name: "repo" } });
+      await world.kustomization("app", { suspend: false, sourceRef: { kind: "ExternalArtifact", name: "repo" } });
       expect(await world.run("app")).toMatchObject({ outcome: "stalled" });
       await world.patch("app", { spec: { sourceRef: { kind: "OCIRepository" } } }, { manager: "test" });
       await world.run("app");
@@ -189,7 +189,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       { what: "suspended", spec: { suspend: true }, back: { suspend: false } },
       {
         what: "stalled",
-        spec: { sourceRef: { kind: "Bucket", name: "repo" } },
+        spec: { sourceRef: { kind: "ExternalArtifact", name: "repo" } },
         back: { sourceRef: { kind: "OCIRepository" } },
       },
     ])(

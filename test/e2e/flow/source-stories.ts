@@ -117,11 +117,11 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
 
     test("a run that it blocks is no longer stalled by a fault that was corrected before", async () => {
       const world = await newWorld();
-      await world.kustomization("app", { sourceRef: { kind: "Bucket", name: "repo" } });
+      await world.kustomization("app", { sourceRef: { kind: "ExternalArtifact", name: "repo" } });
       await world.run("app");
       const types = async () =>
         Conditions.parse((await world.status("app"))["conditions"]).map(({ type, reason }) => `${type} ${reason}`);
-      expect(await types()).toEqual(["Stalled UnsupportedField", "Ready UnsupportedField"]);
+      expect(await types()).toEqual(["Stalled AccessDenied", "Ready AccessDenied"]);
       await world.kustomization("app");
       await world.run("app");
       expect(await types()).toEqual(["Ready ArtifactFailed"]);

@@ -98,6 +98,11 @@ export const layers: readonly Layer[] = [
     why: "Signatures of commits and tags, on git's objects.",
   },
   {
+    folder: "lib/sources/bucket",
+    imports: ["lib/core", "lib/core/ports", "lib/sources/archive"],
+    why: "Buckets of any provider, and their objects as an archive. It does not know who gives credentials.",
+  },
+  {
     folder: "lib/sources/oci",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources", "lib/sources/archive"],
     why: "Registries, and archives as layers.",
@@ -257,6 +262,21 @@ export const layers: readonly Layer[] = [
     why: "The flow of GitRepository.",
   },
   {
+    folder: "lib/flows/bucket",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/sops",
+      "lib/sops/keys",
+      "lib/sources/archive",
+      "lib/sources/bucket",
+      "lib/flows/source",
+    ],
+    why: "The flow of Bucket. An application of Azure logs in as for the keys of sops.",
+  },
+  {
     folder: "lib/flows/oci-repository",
     imports: [
       "lib/core",
@@ -336,6 +356,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/source",
       "lib/flows/git-repository",
       "lib/flows/helm-repository",
+      "lib/flows/bucket",
       "lib/flows/oci-repository",
       "lib/flows/kustomization",
       "lib/flows/receiver",

@@ -105,7 +105,7 @@ describe("what a kind of source may change in the flow of all", () => {
       ...found,
       reasons,
       pull: async (announce) => {
-        await announce("new 'app'");
+        await announce({ outdated: "new 'app'" });
         throw new Failure("ChartPackageError", "no space");
       },
     });

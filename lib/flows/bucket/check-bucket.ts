@@ -1,0 +1,49 @@
+import { type BucketSpec, bucketCombinationFault } from "../../api/bucket.ts";
+import { Failure } from "../../core/failure.ts";
+import { goUrlFault } from "../../core/go-url-fault.ts";
+import { addressFault, isAmazonS3 } from "../../sources/bucket/s3-endpoint.ts";
+
+/** Refuses a spec before its run begins (reference sources 8.2): what only a change of it can mend. Throws a {@link Failure}. */
+export function checkBucket(spec: BucketSpec): void {
+  const { bucketName: bucket, endpoint, provider, serviceAccountName = "", sts } = spec;
+  if (sts !== undefined) {
+    const isRight = (provider === "aws" && sts.provider === "aws") || (provider === "generic" && sts.provider === "ldap");
+    if (!isRight) {
+      const why = `STS provider '${sts.provider}' is not supported for '${provider}' bucket provider`;
+      throw new Failure("InvalidSTSConfiguration", why);
+    }
+    const fault = goUrlFault(sts.endpoint) ?? (URL.canParse(sts.endpoint) ? undefined : "it has no valid host or port");
+    if (fault !== undefined) throw new Failure("URLInvalid", `failed to parse STS endpoint '${sts.endpoint}': ${fault}`);
+  }
+  const combination = bucketCombinationFault(spec);
+  if (combination !== undefined) throw new Failure("InvalidSpec", combination);
+  if (serviceAccountName !== "") {
+    const gate = "please enable the ObjectLevelWorkloadIdentity feature gate in the controller";
+    const why = `to use spec.serviceAccountName for provider authentication ${gate}`;
+    throw new Failure("FeatureGateDisabled", why);
+  }
+  if (provider === "generic" || provider === "aws") {
+    const fault = addressFault({ endpoint, bucket });
+    if (fault !== undefined) throw new Failure("URLInvalid", fault);
+    refuseUnsafeLogin(spec);
+  }
+}
+
+/** With our own identity, the way to the bucket has to be protected by TLS as the system trusts it, and to end at Amazon. */
+function refuseUnsafeLogin({ provider, secretRef, endpoint, ...spec }: BucketSpec): void {
+  if (provider !== "aws" || secretRef !== undefined) return;
+  const unsafe = [
+    ...(spec.insecure === true ? ["spec.insecure"] : []),
+    ...(spec.certSecretRef === undefined ? [] : ["spec.certSecretRef"]),
+    ...(spec.proxySecretRef === undefined ? [] : ["spec.proxySecretRef"]),
+  ];
+  const [field] = unsafe;
+  const mend = "log in with a secretRef";
+  if (field !== undefined) {
+    const why = "cannot be set with provider aws, whose signatures are for AWS alone";
+    throw new Failure("InvalidProviderConfiguration", `${field} ${why}: remove it, or ${mend}`);
+  }
+  if (isAmazonS3(endpoint)) return;
+  const why = `spec.endpoint '${endpoint}' is not a host of Amazon S3, and only those see signatures of provider aws`;
+  throw new Failure("InvalidProviderConfiguration", `${why}: write s3.<region>.amazonaws.com, or ${mend}`);
+}

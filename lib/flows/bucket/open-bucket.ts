@@ -1,0 +1,140 @@
+import type { BucketSpec } from "../../api/bucket.ts";
+import { Failure } from "../../core/failure.ts";
+import { type BucketLogin, BucketLoginError } from "../../core/ports/bucket-login.ts";
+import type { Http, TlsTrust } from "../../core/ports/http.ts";
+import { Secret } from "../../core/secret.ts";
+import type { Phase, Way } from "../../sources/bucket/bounded-requests.ts";
+import { BucketFault, type ObjectStore } from "../../sources/bucket/object-store.ts";
+import type { S3Credentials } from "../../sources/bucket/sign-request.ts";
+import { proxyOf } from "../source/proxy.ts";
+import { tlsTrust } from "../source/secrets.ts";
+import type { SourceContext } from "../source/source-context.ts";
+import { invalidSecret, readSecret, type SecretData } from "./bucket-secrets.ts";
+
+/** What opens buckets. */
+export interface BucketParts {
+  readonly http: Http;
+  /** The clouds whose identity can log in to buckets; any other `spec.provider` needs a secret. */
+  readonly logins: { readonly aws?: BucketLogin };
+}
+
+/**
+ * The bucket of a spec, with the credentials and the trust that its Secrets hold, which are read again for each run (reference sources
+ * 8.2). Throws a {@link Failure} in Flux's words.
+ */
+export async function openBucket(
+  spec: BucketSpec,
+  parts: BucketParts,
+  phase: Phase,
+  ctx: SourceContext,
+): Promise<ObjectStore> {
+  const secret = spec.secretRef === undefined ? undefined : await readSecret("secret", spec.secretRef.name, ctx);
+  const proxy = await proxyOf(spec, "failed to get proxy URL", ctx);
+  const way: Way = { http: parts.http, proxy };
+  switch (spec.provider) {
+    case "gcp": {
+      const { openGoogleBucket } = await import("./google-bucket.ts");
+      return openGoogleBucket(spec, secret, way, ctx);
+    }
+    case "azure": {
+      const { openAzureContainer } = await import("./azure-container.ts");
+      return openAzureContainer(spec, secret, way, ctx);
+    }
+    case "aws":
+    case "generic":
+      return openS3Bucket(spec, { secret, way, login: parts.logins.aws }, phase, ctx);
+  }
+}
+
+interface S3Access {
+  readonly secret: SecretData | undefined;
+  readonly way: Way;
+  readonly login: BucketLogin | undefined;
+}
+
+async function openS3Bucket(spec: BucketSpec, access: S3Access, phase: Phase, ctx: SourceContext): Promise<ObjectStore> {
+  const { bucketName: bucket, endpoint, insecure = false } = spec;
+  const tls = insecure ? undefined : await trustOf(spec, endpoint, "failed to get TLS config", ctx);
+  const found = await s3Credentials(spec, access, phase, ctx);
+  const region = nonEmpty(spec.region) ?? found.region;
+  const { s3Store } = await import("../../sources/bucket/s3-store.ts");
+  const { credentials } = found;
+  return s3Store({ ...access.way, tls, endpoint, insecure, bucket, region, credentials, clock: ctx.deps.clock });
+}
+
+async function trustOf(
+  { certSecretRef }: { readonly certSecretRef?: { readonly name: string } },
+  url: string,
+  what: string,
+  ctx: SourceContext,
+): Promise<TlsTrust | undefined> {
+  return certSecretRef === undefined ? undefined : tlsTrust(url, certSecretRef.name, ctx, what);
+}
+
+interface Found {
+  readonly credentials: S3Credentials | undefined;
+  /** Where `spec.region` does not say it. */
+  readonly region?: string;
+}
+
+async function s3Credentials(spec: BucketSpec, { secret, way, login }: S3Access, phase: Phase, ctx: SourceContext): Promise<Found> {
+  const { provider, secretRef, sts } = spec;
+  if (secret !== undefined) {
+    const [accessKeyId = "", secretAccessKey = ""] = [secret.get("accesskey"), secret.get("secretkey")];
+    if (accessKeyId === "" || secretAccessKey === "") {
+      throw invalidSecret(secretRef?.name, "required fields 'accesskey' and 'secretkey'");
+    }
+    return { credentials: { accessKeyId, secretAccessKey: new Secret(secretAccessKey) } };
+  }
+  if (provider === "aws") return awsCredentials(spec, login, ctx);
+  if (sts === undefined) return { credentials: undefined };
+  const user = sts.secretRef === undefined ? undefined : await readSecret("STS secret", sts.secretRef.name, ctx);
+  const [username = "", password = ""] = [user?.get("username"), user?.get("password")];
+  if (user !== undefined && (username === "" || password === "")) {
+    const why = "required fields username, password";
+    throw new Failure("AuthenticationFailed", `invalid '${sts.secretRef?.name}' secret data for 'ldap' STS provider: ${why}`);
+  }
+  const tls = await trustOf(sts, sts.endpoint, "failed to get STS TLS config", ctx);
+  const { ldapCredentials } = await import("../../sources/bucket/ldap-credentials.ts");
+  try {
+    const ldap = { username, password: new Secret(password) };
+    return { credentials: await ldapCredentials(sts.endpoint, ldap, { ...way, tls }, phase) };
+  } catch (error) {
+    throw asFailure("failed to confirm existence of", spec, error);
+  }
+}
+
+/** Flux's client asks for credentials with its first request, whose failure it then is. */
+function asFailure(doing: string, { bucketName }: BucketSpec, error: unknown): unknown {
+  if (!(error instanceof BucketFault)) return error;
+  return new Failure("BucketOperationFailed", `${doing} '${bucketName}' bucket: ${error.message}`, { cause: error });
+}
+
+const stsEndpoint = /^https:\/\/(.+\.)?sts(-fips)?(\.[^.]+)?(\.vpce)?\.amazonaws\.com$/;
+
+async function awsCredentials(
+  { bucketName: bucket, sts }: BucketSpec,
+  login: BucketLogin | undefined,
+  { namespace, run }: SourceContext,
+): Promise<Found> {
+  const failed = (why: string, cause?: unknown): Failure =>
+    new Failure("AuthenticationFailed", `AWS authentication failed: ${why}`, { cause });
+  if (sts !== undefined && !stsEndpoint.test(sts.endpoint)) {
+    throw failed(`invalid STS endpoint: '${sts.endpoint}'. must match ${stsEndpoint.source.replaceAll("\\/", "/")}`);
+  }
+  if (login === undefined) {
+    const why = "spec.provider aws without secretRef is not supported here, where no AWS identity is";
+    throw new Failure("UnsupportedField", `${why}: give a secretRef, or leave this Bucket to Flux`);
+  }
+  try {
+    const { region, ...credentials } = await login.credentials({ bucket, cluster: run.key.cluster, namespace }, run.signal);
+    return { credentials, region };
+  } catch (error) {
+    if (!(error instanceof BucketLoginError)) throw error;
+    throw failed(error.message, error);
+  }
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
