@@ -59,6 +59,7 @@ export type EventReason =
   | "ReconciliationSucceeded"
   | "Succeeded"
   | "AmbiguousReference"
+  | "AnySignerAccepted"
   | "IntervalTooShort"
   | "InventoryOutdated"
   | "HandingOver"
