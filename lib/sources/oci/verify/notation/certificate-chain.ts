@@ -11,6 +11,7 @@ export interface ChainCertificate {
 
 const maxQuotedBytes = 200;
 const crlExtension = "2.5.29.31";
+const extendedUsage = "2.5.29.37";
 /** Uses that a certificate for signing code must not have (notation-core-go): TLS, e-mail, timestamps, OCSP. */
 const excludedUses: ReadonlySet<string> = new Set([1, 2, 4, 8, 9].map((use) => `1.3.6.1.5.5.7.3.${use}`));
 
@@ -72,9 +73,9 @@ function checkLeaf(certificate: ChainCertificate): void {
   if (usage.keyCertSign || usage.crlSign) {
     throw invalid(`the certificate with subject ${subject} is invalid. The key usage must be "Digital Signature" only`);
   }
-  // Node calls the extended key usage so, and leaves it undefined where there is none.
-  const uses: readonly string[] | undefined = x509.keyUsage;
-  const excluded = uses?.find((use) => excludedUses.has(use));
+  // Node calls the extended key usage so.
+  const uses = parsed.extension(extendedUsage) === undefined ? [] : x509.keyUsage;
+  const excluded = uses.find((use) => excludedUses.has(use));
   if (excluded !== undefined) {
     throw invalid(`certificate with subject ${subject}: extended key usage must not contain ${excluded} eku`);
   }

@@ -83,7 +83,8 @@ function partsOf(text: string, separator: string): readonly string[] {
 /** Hexadecimal escapes are the bytes of UTF-8. */
 function unescaped(text: string): string {
   const bare = text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
-  return bare.replaceAll(/(?:\\[0-9a-fA-F]{2})+|\\(.)/gs, (escape: string, character?: string) =>
-    character === undefined ? Buffer.from(escape.replaceAll("\\", ""), "hex").toString() : character,
+  return bare.replaceAll(
+    /(?:\\[0-9a-fA-F]{2})+|\\(.)/gs,
+    (escape: string, character?: string) => character ?? Buffer.from(escape.replaceAll("\\", ""), "hex").toString(),
   );
 }
