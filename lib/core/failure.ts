@@ -76,6 +76,7 @@ export type EventReason =
   | "ReconciliationSucceeded"
   | "Succeeded"
   | "AmbiguousReference"
+  | "AnySignerAccepted"
   | "IntervalTooShort"
   | "InventoryOutdated"
   | "HandingOver"

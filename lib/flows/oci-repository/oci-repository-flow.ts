@@ -17,7 +17,9 @@ import { sharedListings } from "../../sources/shared-listing.ts";
 import type { SourceDeps } from "../source/source-context.ts";
 import { sourceFlow } from "../source/source-flow.ts";
 import type { SourceKind } from "../source/source-kind.ts";
+import { conditionByReason } from "./condition-by-reason.ts";
 import { registryOf } from "./registry.ts";
+import { verifyRevision } from "./verification.ts";
 
 /** What the reconcile of an OCIRepository needs of the world. */
 export interface OciRepositoryDeps extends SourceDeps {
@@ -46,6 +48,7 @@ function ociRepositorySource({
     spec: OciRepositorySpec,
     status: OciRepositoryStatus,
     latest: "latest.tar.gz",
+    conditionByReason,
     check: (spec) => {
       if (logins?.aws !== undefined) refuseUnsafeLogin(spec);
       const fields = unsupportedOciRepositoryFields(spec, logins?.aws === undefined ? [] : ["aws"]);
@@ -61,13 +64,17 @@ function ociRepositorySource({
       const address = parseRepositoryUrl(spec.url);
       const registry = await registryOf(address, spec, parts, ctx);
       const { revision, reference, digest } = await resolve(spec, address, registry, ctx.run.signal);
+      const outdated = `new revision '${revision}' for '${reference}'`;
+      const signed = `${address.host}/${address.repository}@${digest}`;
+      const artifact = { repository: address.repository, digest, reference: signed, registry };
+      await verifyRevision(spec, { revision, artifact, outdated }, ctx);
       const archiveLimits = { ...(limits ?? defaultArchiveLimits), skipLinks };
       return {
         revision,
         file: `${digest}.tar.gz`,
         observed: { observedIgnore: spec.ignore, observedLayerSelector: spec.layerSelector },
         messages: {
-          outdated: `new revision '${revision}' for '${reference}'`,
+          outdated,
           stored: `stored artifact for digest '${revision}'`,
           event: (artifact) =>
             `stored artifact with revision '${artifact.revision}' from '${spec.url}'${origin(artifact)}`,
