@@ -36,6 +36,7 @@ const retryByReason = {
   PruneFailed: "interval",
   ReadOperationFailed: "backoff",
   ReconciliationFailed: "interval",
+  SourceFetchFailed: "dependency",
   SourceIgnoreError: "backoff",
   StorageOperationFailed: "backoff",
   TokenNotFound: "backoff",
@@ -56,6 +57,8 @@ export type EventReason =
   | "HealthCheckCanceled"
   | "NewArtifact"
   | "Progressing"
+  | "Ready"
+  | "ReconciliationDisabled"
   | "ReconciliationSucceeded"
   | "Succeeded"
   | "AmbiguousReference"

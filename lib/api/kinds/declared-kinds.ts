@@ -1,3 +1,4 @@
+import { declaredArtifactGenerator } from "./artifact-generator.ts";
 import type { KindDeclaration } from "./declaration.ts";
 import { declaredExternalArtifact } from "./external-artifact.ts";
 import { declaredGitRepository } from "./git-repository.ts";
@@ -9,6 +10,7 @@ import { declaredReceiver } from "./receiver.ts";
 export const declaredKinds = [
   declaredOciRepository,
   declaredGitRepository,
+  declaredArtifactGenerator,
   declaredKustomization,
   declaredReceiver,
 ] as const satisfies readonly KindDeclaration[];

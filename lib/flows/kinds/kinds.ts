@@ -1,4 +1,5 @@
 import { declaredKinds } from "../../api/kinds/declared-kinds.ts";
+import { artifactGeneratorKind } from "./artifact-generator.ts";
 import { gitRepositoryKind } from "./git-repository.ts";
 import type { Kind } from "./kind.ts";
 import { kustomizationKind } from "./kustomization.ts";
@@ -9,6 +10,7 @@ import { receiverKind } from "./receiver.ts";
 const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
   OCIRepository: ociRepositoryKind,
   GitRepository: gitRepositoryKind,
+  ArtifactGenerator: artifactGeneratorKind,
   Kustomization: kustomizationKind,
   Receiver: receiverKind,
 };
