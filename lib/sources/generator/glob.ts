@@ -42,30 +42,64 @@ export function compileGlob(pattern: string, dialect: GlobDialect): Glob | undef
 
 class BadPattern extends Error {}
 
-function run(states: readonly State[], path: string) {
-  let steps = 0;
-  let active = new Set<number>();
-  const add = (set: Set<number>, first: number): void => {
-    const waiting = [first];
-    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-      if (set.has(at)) continue;
-      set.add(at);
-      steps++;
-      const state = states[at];
-      if (state?.type === "jump") waiting.push(...state.to);
-    }
-  };
-  add(active, 0);
-  for (const character of path) {
-    const next = new Set<number>();
-    for (const at of active) {
-      const state = states[at];
-      if (state?.type === "read" && state.reads(character)) add(next, at + 1);
-    }
-    active = next;
-    if (active.size === 0) break;
+/** The states of an automaton that are active, each once. */
+class ActiveStates {
+  readonly #list: Uint32Array;
+  /** In which step a state was added last. */
+  readonly #added: Uint32Array;
+  readonly #waiting: number[] = [];
+  #step = 0;
+  length = 0;
+
+  constructor(states: number) {
+    this.#list = new Uint32Array(states + 1);
+    this.#added = new Uint32Array(states + 1);
   }
-  return { isMatch: active.has(states.length), steps: steps + path.length };
+
+  at(index: number): number {
+    return this.#list[index] ?? 0;
+  }
+
+  has(state: number): boolean {
+    return this.#added[state] === this.#step;
+  }
+
+  clear(): void {
+    this.#step++;
+    this.length = 0;
+  }
+
+  /** Adds a state, and those that it leads on to. */
+  add(first: number, states: readonly State[]): void {
+    this.#waiting.push(first);
+    for (let at = this.#waiting.pop(); at !== undefined; at = this.#waiting.pop()) {
+      if (this.has(at)) continue;
+      this.#added[at] = this.#step;
+      this.#list[this.length++] = at;
+      const state = states[at];
+      if (state?.type === "jump") for (const to of state.to) this.#waiting.push(to);
+    }
+  }
+}
+
+function run(states: readonly State[], path: string) {
+  let steps = path.length;
+  let active = new ActiveStates(states.length);
+  let next = new ActiveStates(states.length);
+  active.clear();
+  active.add(0, states);
+  for (const character of path) {
+    next.clear();
+    steps += active.length;
+    for (let index = 0; index < active.length; index++) {
+      const at = active.at(index);
+      const state = states[at];
+      if (state?.type === "read" && state.reads(character)) next.add(at + 1, states);
+    }
+    [active, next] = [next, active];
+    if (active.length === 0) break;
+  }
+  return { isMatch: active.has(states.length), steps };
 }
 
 const inName = (character: string): boolean => character !== "/";
