@@ -16,7 +16,7 @@ export interface GeneratorLimits {
 export const defaultGeneratorLimits: GeneratorLimits = {
   archive: defaultArchiveLimits,
   maxExtractedBytes: 100 * 1024 * 1024,
-  maxMergedBytes: 1024 * 1024,
+  maxMergedBytes: 256 * 1024,
   maxSteps: 200_000_000,
 };
 

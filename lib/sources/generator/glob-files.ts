@@ -2,16 +2,9 @@ import { childOf, type FileTree } from "./file-tree.ts";
 import type { Budget } from "./generator-limits.ts";
 import { compileGlob, type Glob } from "./glob.ts";
 
-/** An invalid glob. */
-export class InvalidGlob extends Error {
-  override readonly name = "InvalidGlob";
-}
-
 /**
  * What Go's `fs.Glob` finds: each part of the glob is matched with the names of one folder, so `**` is no more than `*`. Folders and
- * files, in the order of names.
- *
- * @throws InvalidGlob
+ * files, in the order of names. Throws an `Error` for an invalid glob.
  */
 export async function globFiles(tree: FileTree, pattern: string, budget: Budget): Promise<readonly string[]> {
   compiled(pattern, "file");
@@ -35,9 +28,7 @@ export async function globFiles(tree: FileTree, pattern: string, budget: Budget)
 
 /**
  * What doublestar's `Glob` finds, where `**` is any number of folders. In each folder what lies in it comes before what its folders
- * hold.
- *
- * @throws InvalidGlob
+ * hold. Throws an `Error` for an invalid glob.
  */
 export async function globRecursively(tree: FileTree, pattern: string, budget: Budget): Promise<readonly string[]> {
   const glob = compiled(pattern, "recursive");
@@ -59,6 +50,6 @@ export async function globRecursively(tree: FileTree, pattern: string, budget: B
 
 function compiled(pattern: string, dialect: "file" | "recursive"): Glob {
   const glob = compileGlob(pattern, dialect);
-  if (glob === undefined) throw new InvalidGlob(`invalid glob pattern '${pattern}': syntax error in pattern`);
+  if (glob === undefined) throw new Error(`invalid glob pattern '${pattern}': syntax error in pattern`);
   return glob;
 }

@@ -2,11 +2,14 @@
 
 const subdomain = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 const qualified = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const isSubdomain = (name: string): boolean =>
+  /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name);
+const isQualified = (name: string): boolean => /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/.test(name);
 
 export function dnsSubdomainFaults(name: string): readonly string[] {
   return [
     ...tooLong(name, 253),
-    ...(new RegExp(`^${subdomain}$`).test(name)
+    ...(isSubdomain(name)
       ? []
       : [
           `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${subdomain}')`,
@@ -18,7 +21,7 @@ export function dnsSubdomainFaults(name: string): readonly string[] {
 export function labelKeyFaults(name: string): readonly string[] {
   return [
     ...tooLong(name, 63).map((fault) => `name part ${fault}`),
-    ...(new RegExp(`^${qualified}$`).test(name)
+    ...(isQualified(name)
       ? []
       : [
           `name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${qualified}')`,
@@ -29,7 +32,7 @@ export function labelKeyFaults(name: string): readonly string[] {
 export function labelValueFaults(value: string): readonly string[] {
   return [
     ...tooLong(value, 63),
-    ...(new RegExp(`^(${qualified})?$`).test(value)
+    ...(value === "" || isQualified(value)
       ? []
       : [
           `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(${qualified})?')`,

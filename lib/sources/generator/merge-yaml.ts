@@ -39,18 +39,26 @@ const mode = 0o644;
  * The YAML file that comes of merging one into another: mappings are merged, everything else is replaced, and the result is written
  * with sorted keys and without comments. Throws an `Error` that quotes neither file.
  */
-export async function mergeFiles(base: TreeFile, overlay: TreeFile, { limits }: Budget): Promise<TreeFile> {
-  const [source, destination] = [await overlay.read(), await base.read()].map((bytes) => {
-    if (bytes.length <= limits.maxMergedBytes) return mergedDocuments(Buffer.from(bytes).toString());
-    throw new RangeError(
-      `a file of ${bytes.length} bytes is too large to be merged: ${limits.maxMergedBytes} are allowed`,
-    );
-  });
-  const text = goYamlText(merged(destination ?? {}, source ?? {}));
+export async function mergeFiles(base: TreeFile, overlay: TreeFile, budget: Budget): Promise<TreeFile> {
+  // The source's faults first, as in Flux.
+  const source = await readFile(overlay, budget);
+  const destination = await readFile(base, budget);
+  const text = goYamlText(merged(destination, source));
   if (text === undefined)
     throw new Error("failed to merged YAML: it has a key or a text that is too long to be written");
   const bytes = Buffer.from(text === "" ? "{}\n" : text);
   return { type: "file", mode, read: async () => bytes };
+}
+
+async function readFile(file: TreeFile, { limits, spend }: Budget): Promise<JsonObject> {
+  const bytes = await file.read();
+  if (bytes.length > limits.maxMergedBytes) {
+    throw new RangeError(
+      `a file of ${bytes.length} bytes is too large to be merged: ${limits.maxMergedBytes} are allowed`,
+    );
+  }
+  await spend(bytes.length);
+  return mergedDocuments(Buffer.from(bytes).toString());
 }
 
 /** All documents of a text, each merged into those before it. */

