@@ -114,7 +114,7 @@ function rowOf(
     name,
     ...(showSource === true ? [sourceOf(kind, object)] : []),
     shortenHashes(revisionOf(kind, object)),
-    isSuspended(object) ? "True" : "False",
+    isSuspended(kind, object) ? "True" : "False",
     ready?.status ?? "False",
     shortenHashes(withWebhook(ready?.message ?? "waiting to be reconciled", object, webhookUrl)),
   ];

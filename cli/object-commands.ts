@@ -7,7 +7,19 @@ import type { GlobalOptions, Surroundings } from "./session.ts";
 export function addGetCommands(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
   const get = root.command("get").description("list objects with their revision and readiness");
   const sources = get.command("sources").alias("source").description("list sources");
-  for (const kind of kinds) addKind(kind.isSource ? sources : get, kind, surroundings);
+  const parent = parents(get, sources, "list");
+  for (const kind of kinds) addKind(parent(kind), kind, surroundings);
+}
+
+/** The command that the command of a kind is below, made with the first kind that needs it. */
+function parents(root: Command, sources: Command, verb: string): (kind: KindDeclaration) => Command {
+  let artifacts: Command | undefined;
+  return ({ isSource, words: { parent } }) => {
+    if (isSource) return sources;
+    if (parent === undefined) return root;
+    artifacts ??= root.command(parent).description(`${verb} what makes artifacts`);
+    return artifacts;
+  };
 }
 
 function addKind(parent: Command, kind: KindDeclaration, surroundings: Surroundings): void {
@@ -37,11 +49,11 @@ export function addReconcileCommands(
   surroundings: Surroundings,
 ): void {
   const reconcile = root.command("reconcile").description("trigger a reconciliation and wait for it to finish");
-  const source = reconcile.command("source").description("reconcile a source");
+  const parent = parents(reconcile, reconcile.command("source").description("reconcile a source"), "reconcile");
   for (const kind of kinds) {
     const { kind: name, sourceRef, words } = kind;
     const { one, many, aliases } = words;
-    const command = (kind.isSource ? source : reconcile)
+    const command = parent(kind)
       .command(`${one} [name]`)
       .aliases([...aliases, ...(one === many ? [] : [many])])
       .description(`reconcile ${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`);
@@ -79,14 +91,14 @@ export function addSuspendCommands(root: Command, kinds: readonly KindDeclaratio
     .command("resume")
     .description("start reconciling suspended objects again; without a kind, resume a paused cluster");
   onResumeCluster(resume, surroundings);
-  for (const [parent, what] of [
+  for (const [verb, what] of [
     [suspend, "suspend"],
     [resume, "resume"],
   ] as const) {
-    const source = parent.command("source").description(`${what} sources`);
+    const parent = parents(verb, verb.command("source").description(`${what} sources`), what);
     for (const kind of kinds) {
       const { one, many, aliases, plural } = kind.words;
-      const command = (kind.isSource ? source : parent)
+      const command = parent(kind)
         .command(`${one} [names...]`)
         .aliases([...aliases, ...(one === many ? [] : [many])])
         .description(`${what} ${plural}`)

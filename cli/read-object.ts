@@ -4,7 +4,8 @@ import type { LiveObject } from "../lib/core/manifest.ts";
 
 /** What progress lines call an object of a kind: `source oci`. */
 export function nameOf({ isSource, words }: KindDeclaration): string {
-  return isSource ? `source ${words.one}` : words.one;
+  const parent = isSource ? "source" : words.parent;
+  return parent === undefined ? words.one : `${parent} ${words.one}`;
 }
 
 /** The revision that an object is at, empty if there is none. */
@@ -23,8 +24,15 @@ export function textAt(object: LiveObject | JsonObject, ...path: readonly string
   return typeof value === "string" ? value : "";
 }
 
-export function isSuspended(object: LiveObject): boolean {
-  return valueAt(object, "spec", "suspend") === true;
+export function isSuspended({ pausedBy }: Pick<KindDeclaration, "pausedBy">, object: LiveObject): boolean {
+  if (pausedBy === undefined) return valueAt(object, "spec", "suspend") === true;
+  return object.metadata.annotations?.[pausedBy.annotation]?.toLowerCase() === pausedBy.value;
+}
+
+/** The merge patch that suspends an object, or resumes it. */
+export function suspendPatch({ pausedBy }: Pick<KindDeclaration, "pausedBy">, suspend: boolean): JsonObject {
+  if (pausedBy === undefined) return { spec: { suspend } };
+  return { metadata: { annotations: { [pausedBy.annotation]: suspend ? pausedBy.value : null } } };
 }
 
 export interface ConditionText {

@@ -24,7 +24,7 @@ export async function reconcileObject(
 ): Promise<void> {
   const { cluster, terminal, namespace, signal } = session;
   const object = await load(kind, name, session);
-  if (isSuspended(object)) throw new Error("resource is suspended");
+  if (isSuspended(kind, object)) throw new Error("resource is suspended");
   if (withSource !== undefined) await reconcileSource(kind, object, withSource, session);
 
   await warnIfPaused(session);

@@ -3,11 +3,11 @@ import { messageOf } from "../lib/core/failure.ts";
 import { type LiveObject, refOf } from "../lib/core/manifest.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
 import { failureOf, waitFor } from "./progress.ts";
-import { conditionOf, nameOf, valueAt } from "./read-object.ts";
+import { conditionOf, nameOf, suspendPatch, valueAt } from "./read-object.ts";
 import { doneText, isCurrent, manager } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 
-/** `suspend`: sets `spec.suspend`. As with flux, a missing object is reported and is not an error. */
+/** `suspend`: sets `spec.suspend`, or the annotation that the kind has in its place. As with flux, a missing object is reported and is not an error. */
 export async function suspendObjects(
   kind: KindDeclaration,
   names: readonly string[],
@@ -19,12 +19,12 @@ export async function suspendObjects(
   for await (const object of selectObjects(kind, names, all, absent, session)) {
     terminal.action(`suspending ${nameOf(kind)} ${object.metadata.name} in ${namespace} namespace`);
     const ref = { ...refOf(object), version: kind.versions[0] };
-    await cluster.patch(ref, { type: "merge", body: { spec: { suspend: true } } }, { manager }, signal);
+    await cluster.patch(ref, { type: "merge", body: suspendPatch(kind, true) }, { manager }, signal);
     terminal.success(`${nameOf(kind)} suspended`);
   }
 }
 
-/** `resume`: clears `spec.suspend`, and with one name or `--wait` waits until the objects are reconciled. */
+/** `resume`: clears what `suspend` sets, and with one name or `--wait` waits until the objects are reconciled. */
 export async function resumeObjects(
   kind: KindDeclaration,
   names: readonly string[],
@@ -37,7 +37,7 @@ export async function resumeObjects(
   for await (const object of selectObjects(kind, names, options.all, absent, session)) {
     terminal.action(`resuming ${nameOf(kind)} ${object.metadata.name} in ${namespace} namespace`);
     const ref = { ...refOf(object), version: kind.versions[0] };
-    resumed.push(await cluster.patch(ref, { type: "merge", body: { spec: { suspend: false } } }, { manager }, signal));
+    resumed.push(await cluster.patch(ref, { type: "merge", body: suspendPatch(kind, false) }, { manager }, signal));
     terminal.success(`${nameOf(kind)} resumed`);
   }
   if (!options.wait && (options.all || names.length !== 1)) return;

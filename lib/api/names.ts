@@ -1,10 +1,14 @@
 /** API groups, as Flux named them. */
 export const kustomizeGroup = "kustomize.toolkit.fluxcd.io";
 export const sourceGroup = "source.toolkit.fluxcd.io";
+export const sourceExtensionsGroup = "source.extensions.fluxcd.io";
 export const notificationGroup = "notification.toolkit.fluxcd.io";
 
 /** Keeps an object of ours until its flow has done the work of its deletion. */
 export const finalizer = "finalizers.fluxcd.io";
+
+/** The same of an ArtifactGenerator: Flux's source-watcher has its own. */
+export const generatorFinalizer = "source.extensions.fluxcd.io/finalizer";
 
 /** A new value requests a run; the flow copies the handled value to `status.lastHandledReconcileAt`. */
 export const requestedAtAnnotation = "reconcile.fluxcd.io/requestedAt";

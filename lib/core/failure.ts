@@ -48,6 +48,7 @@ const retryByReason = {
   PruneFailed: "interval",
   ReadOperationFailed: "backoff",
   ReconciliationFailed: "interval",
+  SourceFetchFailed: "dependency",
   SourceIgnoreError: "backoff",
   SourceUnavailable: "backoff",
   StorageOperationFailed: "backoff",
@@ -73,6 +74,8 @@ export type EventReason =
   | "HealthCheckCanceled"
   | "NewArtifact"
   | "Progressing"
+  | "Ready"
+  | "ReconciliationDisabled"
   | "ReconciliationSucceeded"
   | "Succeeded"
   | "AmbiguousReference"

@@ -62,8 +62,16 @@ const reconcile: readonly Right[] = [
     resource: declaredExternalArtifact.plural,
     verbs: [
       { verb: "get", why: "to read the source of a Kustomization" },
-      { verb: "list", why: "to find changes" },
+      { verb: "list", why: "to find changes, and what an ArtifactGenerator has made" },
+      { verb: "create", why: "to publish what an ArtifactGenerator makes" },
+      { verb: "patch", why: "to publish what an ArtifactGenerator makes: server-side apply is a PATCH" },
+      { verb: "delete", why: "when an ArtifactGenerator no longer makes it" },
     ],
+  },
+  {
+    group: declaredExternalArtifact.group,
+    resource: `${declaredExternalArtifact.plural}/status`,
+    verbs: [{ verb: "patch", why: "to name the artifact that an ArtifactGenerator has made" }],
   },
   { group: "", resource: "events", verbs: [{ verb: "create", why: "to tell what a run has done" }] },
   {

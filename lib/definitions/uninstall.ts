@@ -1,5 +1,5 @@
 import { type KindDeclaration, servedKind } from "../api/kinds/declaration.ts";
-import { finalizer } from "../api/names.ts";
+import { finalizer, generatorFinalizer } from "../api/names.ts";
 import { mapLimit } from "../core/concurrency.ts";
 import { type LiveObject, refOf } from "../core/manifest.ts";
 import { subject, type VersionedRef } from "../core/object-ref.ts";
@@ -62,7 +62,7 @@ export async function planUninstall(
     for (const { metadata } of await objectsOf(kind, cluster, signal)) {
       const ref = { ...servedKind(kind), namespace: metadata.namespace ?? "", name: metadata.name };
       if (goes) deleted.push(ref);
-      else if (metadata.finalizers?.includes(finalizer) === true) released.push(ref);
+      else if (metadata.finalizers?.some(isOurFinalizer) === true) released.push(ref);
     }
   }
   const rights: VersionedRef[] = [];
@@ -138,9 +138,13 @@ async function removeObject(
 
 async function release(live: LiveObject, cluster: Cluster, signal: AbortSignal): Promise<LiveObject> {
   const { finalizers = [], resourceVersion = "" } = live.metadata;
-  if (!finalizers.includes(finalizer)) return live;
-  const body = { metadata: { resourceVersion, finalizers: finalizers.filter((each) => each !== finalizer) } };
+  if (!finalizers.some(isOurFinalizer)) return live;
+  const body = { metadata: { resourceVersion, finalizers: finalizers.filter((each) => !isOurFinalizer(each)) } };
   return cluster.patch(refOf(live), { type: "merge", body }, { manager: installManager }, signal);
+}
+
+function isOurFinalizer(name: string): boolean {
+  return name === finalizer || name === generatorFinalizer;
 }
 
 /** A definition takes its objects along, and with them what somebody else's finalizer protects: wait for those. */

@@ -27,6 +27,8 @@ export interface KindDeclaration {
   readonly isSource: boolean;
   /** Path of the reference to the source that an object takes its content from; absent if it has none. */
   readonly sourceRef?: readonly string[];
+  /** The annotation that pauses an object, with this value in any case; absent: `spec.suspend` does. */
+  readonly pausedBy?: { readonly annotation: string; readonly value: string };
   readonly words: KindWords;
 }
 
@@ -44,6 +46,8 @@ export interface Column {
 
 /** How the command line names a kind and its objects, in flux's words. */
 export interface KindWords {
+  /** The word that stands before both, where it is not `source`: `artifact` in `get artifact generators`. */
+  readonly parent?: "artifact";
   /** The subcommand for one object, `kustomization` in `reconcile kustomization`. Those of sources are below `source`. */
   readonly one: string;
   /** The subcommand for many, `kustomizations` in `get kustomizations`. */

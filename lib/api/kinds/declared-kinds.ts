@@ -1,4 +1,5 @@
 import { declaredBucket } from "./bucket.ts";
+import { declaredArtifactGenerator } from "./artifact-generator.ts";
 import type { KindDeclaration } from "./declaration.ts";
 import { declaredExternalArtifact } from "./external-artifact.ts";
 import { declaredGitRepository } from "./git-repository.ts";
@@ -13,6 +14,7 @@ export const declaredKinds = [
   declaredGitRepository,
   declaredHelmRepository,
   declaredBucket,
+  declaredArtifactGenerator,
   declaredKustomization,
   declaredReceiver,
 ] as const satisfies readonly KindDeclaration[];

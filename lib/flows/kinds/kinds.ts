@@ -1,5 +1,6 @@
 import { declaredKinds } from "../../api/kinds/declared-kinds.ts";
 import { bucketKind } from "./bucket.ts";
+import { artifactGeneratorKind } from "./artifact-generator.ts";
 import { gitRepositoryKind } from "./git-repository.ts";
 import { helmRepositoryKind } from "./helm-repository.ts";
 import type { Kind } from "./kind.ts";
@@ -13,6 +14,7 @@ const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
   GitRepository: gitRepositoryKind,
   HelmRepository: helmRepositoryKind,
   Bucket: bucketKind,
+  ArtifactGenerator: artifactGeneratorKind,
   Kustomization: kustomizationKind,
   Receiver: receiverKind,
 };

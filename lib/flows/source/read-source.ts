@@ -65,19 +65,28 @@ export interface FetchableArtifact {
 }
 
 /**
+ * Stands in the records of an ExternalArtifact for "an ArtifactGenerator of this installation makes it". No artifact has this digest:
+ * that would be a tarball with exactly this text.
+ */
+export const generatedHere: Digest = digestOf("made by an ArtifactGenerator of this installation");
+
+/**
  * The artifact of a source, undefined if there is none to fetch. Of a source that is reconciled here it is only one that the source's
- * own flow recorded, so a person who can write a status cannot choose what is applied. That of an ExternalArtifact is whatever its
- * producer says and serves.
+ * own flow recorded, so a person who can write a status cannot choose what is applied. The same holds for an ExternalArtifact that an
+ * ArtifactGenerator of this installation makes; that of any other is whatever its producer says and serves.
  */
 export async function fetchableArtifact(
   source: { readonly key: WorkKey; readonly uid: string; readonly artifact: Artifact },
   consumer: Consumer & { readonly deps: { readonly http: Pick<Http, "send"> } },
 ): Promise<FetchableArtifact | undefined> {
-  const { artifact, key } = source;
-  if (key.kind === declaredExternalArtifact.kind) {
+  const { artifact, key, uid } = source;
+  const { deps, run } = consumer;
+  const isForeign =
+    key.kind === declaredExternalArtifact.kind && !(await deps.records.recorded(key, uid, generatedHere, run.signal));
+  if (isForeign) {
     // Another algorithm's digest names the bytes as well.
     const digest = Digest.safeParse(artifact.digest).data ?? digestOf(artifact.digest);
-    return { digest, bytes: () => downloadArtifact(artifact, consumer.deps.http, consumer.run.signal) };
+    return { digest, bytes: () => downloadArtifact(artifact, deps.http, run.signal) };
   }
   const digest = await recordedArtifact(source, consumer);
   return digest && { digest, bytes: () => fetchArtifact(digest, consumer) };

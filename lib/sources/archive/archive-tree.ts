@@ -78,6 +78,12 @@ function tooManyBytes(): RangeError {
   return new RangeError(`spec.ignore and the ${ignoreFileName} files have more than ${maxIgnoreBytes} bytes`);
 }
 
+/** The artifact of a tree by the default rules alone: no field and no `.sourceignore` file changes them. */
+export async function archiveByDefaults(entries: readonly UnreadEntry[], signal: AbortSignal): Promise<Uint8Array> {
+  const kept = await keep(entries, sourcePatterns([], undefined), signal);
+  return gzip(pack(inWalkOrder(kept), signal));
+}
+
 async function* pack(
   entries: readonly UnreadEntry[],
   signal: AbortSignal,

@@ -143,6 +143,11 @@ export const layers: readonly Layer[] = [
     why: "From files to objects: the steps of a build.",
   },
   {
+    folder: "lib/sources/generator",
+    imports: ["lib/core", "lib/api", "lib/sources/archive", "lib/manifests/go-yaml", "lib/manifests"],
+    why: "Files of several sources become one archive. It reads and writes YAML as builds do, and knows no kind of source.",
+  },
+  {
     folder: "lib/manifests/substitute",
     imports: ["lib/core", "lib/manifests/go-yaml", "lib/manifests"],
     why: "Substitution in the text of one object.",
@@ -304,6 +309,21 @@ export const layers: readonly Layer[] = [
     why: "The flow of HelmRepository, and how files of such a repository are fetched.",
   },
   {
+    folder: "lib/flows/artifact-generator",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/gate",
+      "lib/sources/archive",
+      "lib/sources/generator",
+      "lib/flows",
+      "lib/flows/source",
+    ],
+    why: "The flow of ArtifactGenerator. It reads artifacts, and does not know what kind of source made them.",
+  },
+  {
     folder: "lib/flows/kustomization",
     imports: [
       "lib/core",
@@ -358,6 +378,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/helm-repository",
       "lib/flows/bucket",
       "lib/flows/oci-repository",
+      "lib/flows/artifact-generator",
       "lib/flows/kustomization",
       "lib/flows/receiver",
     ],

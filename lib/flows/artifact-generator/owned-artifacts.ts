@@ -1,0 +1,74 @@
+import { type ArtifactGeneratorStatus, generatorLabel } from "../../api/artifact-generator.ts";
+import { servedKind } from "../../api/kinds/declaration.ts";
+import { declaredArtifactGenerator } from "../../api/kinds/artifact-generator.ts";
+import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
+import { type Artifact, SourceStatus } from "../../api/source.ts";
+import { isJsonObject } from "../../core/json.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
+import { sourceTopic } from "../../core/topics.ts";
+import { formatWorkKey } from "../../core/work-key.ts";
+import { artifactKey, type GeneratorContext } from "./generator-context.ts";
+
+/** The ExternalArtifacts that this generator has published, also those of a run that could not say so in its status. */
+export async function ownedArtifacts(ctx: GeneratorContext): Promise<readonly LiveObject[]> {
+  const { home, live, namespace, run } = ctx;
+  const labelSelector = `${generatorLabel}=${live.metadata.uid}`;
+  return home.list({ ...servedKind(declaredExternalArtifact), namespace, labelSelector }, run.signal);
+}
+
+/** What an ExternalArtifact says that its artifact is; undefined if it cannot be read. */
+export function artifactIn(live: LiveObject): Artifact | undefined {
+  return SourceStatus.pick({ artifact: true }).safeParse(live["status"] ?? {}).data?.artifact;
+}
+
+/**
+ * Deletes the ExternalArtifacts of this generator that are not among `wanted`, with what is recorded of them, and wakes those that are
+ * built from them. An object that another generator or a person has put in the place of one is left alone.
+ */
+export async function removeOthers(
+  wanted: ReadonlySet<string>,
+  owned: readonly LiveObject[],
+  { inventory = [] }: ArtifactGeneratorStatus,
+  ctx: GeneratorContext,
+): Promise<void> {
+  const { home, namespace, run, deps } = ctx;
+  const listed = inventory.filter((entry) => entry.namespace === namespace).map(({ name }) => name);
+  const names = new Set([...owned.map(({ metadata }) => metadata.name), ...listed]);
+  for (const name of names) {
+    if (wanted.has(name)) continue;
+    const key = artifactKey(name, ctx);
+    const ref = { ...key, ...servedKind(declaredExternalArtifact) };
+    const live = owned.find(({ metadata }) => metadata.name === name) ?? (await home.get(ref, run.signal));
+    if (live !== undefined) {
+      if (!isMadeBy(live, ctx)) continue;
+      const { uid } = live.metadata;
+      await home.delete(ref, { uid, propagation: "Background" }, run.signal).catch((error: unknown) => {
+        // Another object has its name by now.
+        if (!(error instanceof ApiError && error.reason === "Conflict")) throw error;
+      });
+    }
+    await deps.records.retain(key, "", [], run.fence, run.signal);
+    await wakeConsumers(name, `${formatWorkKey(key)} is deleted`, ctx);
+  }
+}
+
+/** By its label or, if a person took that away, by what it says that it was made from. */
+function isMadeBy(live: LiveObject, { live: own, name, namespace }: GeneratorContext): boolean {
+  const label = live.metadata.labels?.[generatorLabel];
+  if (label !== undefined) return label === own.metadata.uid;
+  const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
+  const ref = isJsonObject(spec["sourceRef"]) ? spec["sourceRef"] : {};
+  const { kind } = declaredArtifactGenerator;
+  return ref["kind"] === kind && ref["name"] === name && (ref["namespace"] ?? namespace) === namespace;
+}
+
+/** Wakes what has an ExternalArtifact of this generator as its source. */
+export async function wakeConsumers(name: string, reason: string, ctx: GeneratorContext): Promise<void> {
+  const { deps, run } = ctx;
+  const own = formatWorkKey(run.key);
+  for (const consumer of await deps.subscriptions.subscribers(sourceTopic(artifactKey(name, ctx)), run.signal)) {
+    // The generator itself listens for changes that others make.
+    if (formatWorkKey(consumer) !== own) await deps.requests.request(consumer, reason, run.signal);
+  }
+}

@@ -1,0 +1,58 @@
+import { deflateSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { defaultArchiveLimits, unpack } from "../../../../lib/sources/archive/unpack.ts";
+import { adler32, treeChecksum } from "../../../../lib/sources/generator/adler32.ts";
+import { buildArtifact } from "../../../../lib/sources/generator/build-artifact.ts";
+import { defaultGeneratorLimits } from "../../../../lib/sources/generator/generator-limits.ts";
+import { budget, tree } from "./trees.ts";
+
+const everything = { name: "web", copy: [{ from: "@a/**", to: "@artifact/" }] };
+
+async function built(files: Readonly<Record<string, string>>, change: Parameters<typeof budget>[0] = {}) {
+  return buildArtifact(everything, new Map([["a", tree(files)]]), budget(change));
+}
+
+async function filesOf(bytes: Uint8Array): Promise<readonly string[]> {
+  const { entries } = await unpack(bytes, defaultArchiveLimits, new AbortController().signal);
+  return entries.flatMap(({ path, type }) => (type === "file" ? [path] : []));
+}
+
+test.each([
+  ["", 1],
+  ["a", 0x00620062],
+  ["Wikipedia", 0x11e60398],
+  ["\xff".repeat(100_000), 0x149a302c],
+])("the checksum of %j is that of zlib", (text, sum) => {
+  const bytes = Buffer.from(text, "latin1");
+  expect(adler32(bytes)).toBe(sum);
+  // RFC 1950: the checksum ends a stream of zlib.
+  expect(deflateSync(bytes).readUInt32BE(deflateSync(bytes).length - 4)).toBe(sum);
+});
+
+test("an artifact is a function of its files: the same ones give the same bytes and the same file name", async () => {
+  const first = await built({ "b.yaml": "b", "a/c.yaml": "c" });
+  expect(await built({ "a/c.yaml": "c", "b.yaml": "b" })).toEqual(first);
+  // As golang.org/x/mod/sumdb/dirhash and hash/adler32 make it.
+  expect(first.filename).toBe("3579906796.tar.gz");
+  expect((await built({ "b.yaml": "B", "a/c.yaml": "c" })).filename).not.toBe(first.filename);
+});
+
+test("files are left out by the default rules, whatever a .sourceignore says", async () => {
+  const { bytes } = await built({ "a.yaml": "", "b.png": "", ".git/config": "", ".sourceignore": "a.yaml\n!b.png\n" });
+  expect(await filesOf(bytes)).toEqual([".sourceignore", "a.yaml"]);
+});
+
+test("an artifact keeps its content whatever its name is", async () => {
+  const { bytes } = await buildArtifact(
+    { ...everything, name: "web.zip" },
+    new Map([["a", tree({ x: "" })]]),
+    budget(),
+  );
+  expect(await filesOf(bytes)).toEqual(["x"]);
+});
+
+test("files of more bytes than an artifact may have are refused, and so is a name with a line break", async () => {
+  const archive = { ...defaultGeneratorLimits.archive, maxBytes: 5 };
+  await expect(built({ a: "123456" }, { archive })).rejects.toThrow("have more than 5 bytes together");
+  await expect(treeChecksum(tree({ "a\nb": "" }), "web", budget())).rejects.toThrow("newlines are not supported");
+});
