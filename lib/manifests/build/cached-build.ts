@@ -5,7 +5,7 @@ import type { Engine } from "../../core/ports/engine.ts";
 import { inTurnsOf } from "../../threads/thread-job.ts";
 import type { PostBuild } from "../build-spec.ts";
 import { type Decryption, openDecryption } from "../decrypt/decryption.ts";
-import { type BuildDeps, type Built, buildManifests } from "./build.ts";
+import type { BuildDeps, Built } from "./build.ts";
 import type { EncryptedBuild } from "./build-encrypted.ts";
 import type { BuildInput } from "./build-input.ts";
 
@@ -39,7 +39,10 @@ export function cachedBuild(
       const known = cache.get(key);
       if (known !== undefined && "manifests" in known) return known;
       const fetched = await archive();
-      return fetched && cache.keep(key, await buildManifests(fetched, input, asked, signal));
+      if (fetched === undefined) return undefined;
+      // Loaded when it is needed: many runs after a cold start build nothing.
+      const { buildManifests } = await import("./build.ts");
+      return cache.keep(key, await buildManifests(fetched, input, asked, signal));
     }
     const key = canonicalJson(["encrypted", owner.uid, artifact, spec]);
     const known = cache.get(key);
