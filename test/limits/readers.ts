@@ -3,6 +3,7 @@ import { clusterReaders } from "./readers/clusters.ts";
 import { engineReaders } from "./readers/engine.ts";
 import { gitReaders } from "./readers/git.ts";
 import { gitKeyReaders } from "./readers/git-keys.ts";
+import { helmReaders } from "./readers/helm.ts";
 import { manifestReaders } from "./readers/manifests.ts";
 import { receiverReaders } from "./readers/receiver.ts";
 import { registryReaders } from "./readers/registries.ts";
@@ -16,6 +17,7 @@ export const worstInputs: readonly WorstInput[] = [
   ...engineReaders,
   ...gitReaders,
   ...gitKeyReaders,
+  ...helmReaders,
   ...manifestReaders,
   ...receiverReaders,
   ...registryReaders,
