@@ -1,7 +1,7 @@
 import { RemovalPolicy, Resource, Stack, Token } from "aws-cdk-lib";
 import { Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
-import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from "aws-cdk-lib/aws-s3";
+import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket, type IBucket } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { isBucketName } from "../../functions/settings/allowed-buckets.ts";
 import { allow } from "./access.ts";
@@ -29,6 +29,12 @@ export interface SluiceBucketProps {
 /** What a Bucket needs of one bucket of S3: to list it, and to get its objects. */
 const readActions = { bucket: ["s3:ListBucket"], objects: ["s3:GetObject"] } as const;
 
+/** As it is written, where the bucket of this app has one: what the CDK answers of it is known only while the stack is deployed. */
+function nameOf({ bucketName, node }: IBucket): string {
+  const { defaultChild } = node;
+  return (defaultChild instanceof CfnBucket ? defaultChild.bucketName : undefined) ?? bucketName;
+}
+
 /** A bucket of S3 that Buckets with `provider: aws` of some namespaces may read with a Sluice's rights, and whose changes wake it. */
 export class SluiceBucket extends Construct {
   readonly bucket: IBucket;
@@ -37,8 +43,8 @@ export class SluiceBucket extends Construct {
     super(scope, id);
     const { sluice, clusters, namespaces } = props;
     this.bucket = this.named(props);
-    const { bucketName, bucketArn, encryptionKey } = this.bucket;
-    const name = props.newBucketName ?? bucketName;
+    const { bucketArn, encryptionKey } = this.bucket;
+    const name = nameOf(this.bucket);
     if (Token.isUnresolved(name)) {
       throw new Error(
         `${this.node.path}: the name of the bucket is known only while the stack is deployed, and functions are told of it by a file that is written before: give the bucket a bucketName, or write bucketArn`,
