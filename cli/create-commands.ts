@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import type { BucketOptions } from "./create-bucket.ts";
 import type { CreateOptions, SourceOptions } from "./create-git.ts";
 import { commaSeparated, listed } from "./listed-values.ts";
 import type { Surroundings } from "./session.ts";
@@ -18,7 +19,33 @@ export function addCreateCommands(root: Command, surroundings: Surroundings): vo
     const { createSecretGit } = await import("./create-git.ts");
     await createSecretGit(name, forGit.optsWithGlobals<CreateOptions>(), surroundings);
   });
-  addSourceGit(create.command("source").description("create sources"), surroundings);
+  const source = create.command("source").description("create sources");
+  addSourceGit(source, surroundings);
+  addSourceBucket(source, surroundings);
+}
+
+function addSourceBucket(source: Command, surroundings: Surroundings): void {
+  const bucket = source
+    .command("bucket [name]")
+    .description("create a Bucket, and the Secret that it logs in with")
+    .addOption(
+      new Option("--provider <name>", "API of the bucket").choices(["generic", "aws", "azure", "gcp"]).default("generic"),
+    )
+    .option("--bucket-name <name>", "name of the bucket")
+    .option("--endpoint <host>", "host of the S3 API, or the URL of an Azure storage account")
+    .option("--access-key <id>", "access key")
+    .option("--secret-key <key>", "secret key")
+    .option("--region <region>", "region of the bucket")
+    .option("--prefix <prefix>", "what the keys of the objects to take begin with")
+    .option("--insecure", "ask the endpoint by plain HTTP")
+    .option("--secret-ref <name>", "Secret that exists, in place of a new one")
+    .option("--proxy-secret-ref <name>", "Secret with the address of a proxy")
+    .option("--ignore-paths <patterns>", "patterns of objects to leave out", commaSeparated)
+    .option("--interval <duration>", "time between two looks at the bucket", "1m");
+  common(bucket).action(async (name: string | undefined) => {
+    const { createSourceBucket } = await import("./create-bucket.ts");
+    await createSourceBucket(name, bucket.optsWithGlobals<BucketOptions>(), surroundings);
+  });
 }
 
 function addSourceGit(source: Command, surroundings: Surroundings): void {

@@ -1,19 +1,12 @@
 import { sourceGroup } from "../lib/api/names.ts";
-import { formatDuration, parseDuration } from "../lib/core/duration.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../lib/core/json.ts";
+import type { Json, JsonObject } from "../lib/core/json.ts";
 import { type Manifest, refOf } from "../lib/core/manifest.ts";
+import { checkName, durationOf, exportNamespace, metadataOf, secretOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
 import { type CredentialOptions, httpData, repositoryUrl, type SecretData, sshData } from "./git-credentials.ts";
 import { waitFor } from "./progress.ts";
 import { textAt } from "./read-object.ts";
-import { isCurrent, manager } from "./reconcile-object.ts";
-import {
-  defaultNamespace,
-  type GlobalOptions,
-  type Session,
-  type Surroundings,
-  timeoutOf,
-  withCluster,
-} from "./session.ts";
+import { isCurrent } from "./reconcile-object.ts";
+import { type GlobalOptions, type Session, type Surroundings, timeoutOf, withCluster } from "./session.ts";
 import { isObserved } from "./suspend-and-resume.ts";
 
 export interface CreateOptions extends GlobalOptions, CredentialOptions {
@@ -148,69 +141,9 @@ function refOfOptions({ branch, commit, refName, tag, tagSemver }: SourceOptions
   return tag === undefined ? { branch } : { tag };
 }
 
-function durationOf(text: string, option: string): string {
-  try {
-    return formatDuration(parseDuration(text));
-  } catch (error) {
-    throw new Error(`invalid argument "${text}" for "${option}" flag: write it like 30s, 5m or 1h`, { cause: error });
-  }
-}
-
-function withoutUndefined(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
-}
-
-function secretOf(name: string, namespace: string, data: SecretData, options: CreateOptions): Manifest {
-  return { apiVersion: "v1", kind: "Secret", metadata: metadataOf(name, namespace, options), stringData: { ...data } };
-}
-
 function repositoryOf(name: string, namespace: string, spec: JsonObject, options: CreateOptions): Manifest {
   const metadata = metadataOf(name, namespace, options);
   return { apiVersion: `${sourceGroup}/v1`, kind: "GitRepository", metadata, spec };
-}
-
-function metadataOf(name: string, namespace: string, { label = [] }: CreateOptions) {
-  const labels = Object.fromEntries(
-    label.map((text) => {
-      const [, key, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
-      if (key === undefined || value === undefined) {
-        throw new Error(`invalid label format '${text}', must be key=value`);
-      }
-      return [key, value];
-    }),
-  );
-  return { name, namespace, ...(label.length === 0 ? {} : { labels }) };
-}
-
-/** As flux: of an object that exists, the labels and the whole spec are overwritten; of a Secret what is given. */
-async function upsert(manifest: Manifest, { cluster, signal }: Session): Promise<"created" | "updated"> {
-  const ref = { ...refOf(manifest), version: "v1" };
-  const before = await cluster.get(ref, signal);
-  if (before === undefined) {
-    await cluster.create(manifest, { manager }, signal);
-    return "created";
-  }
-  const { metadata, spec, stringData } = manifest;
-  const body: JsonObject = {
-    metadata: { labels: replacing(before.metadata.labels, metadata.labels ?? {}) },
-    ...(spec === undefined ? {} : { spec: replacing(before["spec"], spec) }),
-    ...(isJsonObject(stringData) ? { stringData } : {}),
-  };
-  await cluster.patch(ref, { type: "merge", body }, { manager }, signal);
-  return "updated";
-}
-
-/** A merge patch that leaves of `before` nothing but `after`. */
-function replacing(before: unknown, after: unknown): Json {
-  if (!isJsonObject(after)) return toJson(after);
-  const old = isJsonObject(before) ? before : {};
-  const removed = Object.keys(old).filter((name) => !Object.hasOwn(after, name));
-  return {
-    ...Object.fromEntries(removed.map((name) => [name, null])),
-    ...Object.fromEntries(Object.entries(after).map(([name, value]) => [name, replacing(old[name], value)])),
-  };
 }
 
 function tellKeys(data: SecretData, { terminal }: Pick<Session, "terminal">): void {
@@ -228,25 +161,6 @@ async function confirmKey({ terminal }: Surroundings): Promise<void> {
   if (!(await terminal.confirm(question))) throw new Error("aborting");
 }
 
-/** One letter is refused, too, as flux does it. */
-const namePattern = /^[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/;
-
-function checkName(name: string | undefined): asserts name is string {
-  if (name === undefined) throw new Error("name is required");
-  if (namePattern.test(name)) return;
-  const rule = "the name can only contain alphanumeric characters or '-'";
-  throw new Error(`name '${name}' is invalid, it should adhere to standard defined in RFC 1123, ${rule}`);
-}
-
-function exportNamespace({ namespace }: GlobalOptions, { env, terminal }: Surroundings): string {
-  return namespace ?? defaultNamespace(env, terminal);
-}
-
 function timeLimit(options: GlobalOptions, { signal }: Surroundings): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(timeoutOf(options))]);
-}
-
-async function yamlOf(manifest: Manifest): Promise<string> {
-  const { dump } = await import("js-yaml");
-  return `---\n${dump(manifest, { sortKeys: true, lineWidth: -1 })}`;
 }

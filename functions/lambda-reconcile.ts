@@ -1,4 +1,3 @@
-import { codeCommitLogin } from "../lib/aws/codecommit/codecommit-login.ts";
 import { ecrLogin } from "../lib/aws/ecr/ecr-login.ts";
 import { artifactPrefix } from "../lib/aws/s3/artifact-keys.ts";
 import { s3Artifacts } from "../lib/aws/s3/s3-artifacts.ts";
@@ -6,7 +5,9 @@ import { s3Client } from "../lib/aws/s3/s3-bucket.ts";
 import { readSecret, secretsClient } from "../lib/aws/secrets-manager.ts";
 import { sqsDeadLetters, sqsLookRequests, sqsVisibility } from "../lib/aws/sqs.ts";
 import { wasmCel } from "../lib/cel/wasm-cel.ts";
+import type { BucketLogin } from "../lib/core/ports/bucket-login.ts";
 import type { DataKeys } from "../lib/core/ports/data-keys.ts";
+import type { GitLogin } from "../lib/core/ports/git-login.ts";
 import type { EksTarget } from "../lib/core/ports/remote-clusters.ts";
 import { wasmEngine } from "../lib/engine/wasm-engine.ts";
 import { kinds } from "../lib/flows/kinds/kinds.ts";
@@ -22,6 +23,7 @@ import { functionNetwork } from "./lambda/function-network.ts";
 import { installation } from "./lambda/installation.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
 import { queueOfNetwork } from "./lambda/network-queues.ts";
+import { isAllowedBucket } from "./settings/allowed-buckets.ts";
 import { isAllowedKey } from "./settings/allowed-keys.ts";
 import { isAllowedRepository } from "./settings/allowed-repositories.ts";
 import { listedTarget } from "./settings/allowed-targets.ts";
@@ -67,6 +69,12 @@ export const handler = lambdaHandler(async (signal) => {
     { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
     repository: string,
   ) => isAllowedRepository(entries.get(cluster)?.repositories ?? {}, namespace, repository);
+  const isListedBucket = (
+    { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
+    name: string,
+  ) => isAllowedBucket(entries.get(cluster)?.buckets ?? {}, namespace, name);
+  let gitLogin: GitLogin | undefined;
+  let bucketLogins: BucketLogin | undefined;
   let opener: DataKeys | undefined;
   const dataKeys: DataKeys = {
     async open(sealed, identity, stop) {
@@ -103,7 +111,26 @@ export const handler = lambdaHandler(async (signal) => {
     remoteClusters: remoteClusters({ clock, network, eks }),
     settings: values,
     logins: { aws },
-    gitLogins: { aws: codeCommitLogin({ connection, clock, isAllowed }) },
+    gitLogins: {
+      aws: {
+        async credentials(request, stop) {
+          // Few repositories are in CodeCommit.
+          const { codeCommitLogin } = await import("../lib/aws/codecommit/codecommit-login.ts");
+          gitLogin ??= codeCommitLogin({ connection, clock, isAllowed });
+          return gitLogin.credentials(request, stop);
+        },
+      },
+    },
+    bucketLogins: {
+      aws: {
+        async credentials(request, stop) {
+          // Few objects are Buckets.
+          const { bucketLogin } = await import("../lib/aws/bucket-login.ts");
+          bucketLogins ??= bucketLogin({ connection, isAllowed: isListedBucket });
+          return bucketLogins.credentials(request, stop);
+        },
+      },
+    },
   });
   const queue = queueOfNetwork(config);
   const { handler: reconcile } = composeReconcile({

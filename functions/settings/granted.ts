@@ -9,6 +9,8 @@ const Granted = z.object({
   clusters: z.record(z.string(), z.enum(["clusterAdmin", "namespaces", "unknown"])),
   /** By cluster and namespace. */
   repositories: z.record(z.string(), byNamespace),
+  /** Absent where there are none: former releases did not have them. */
+  buckets: z.record(z.string(), byNamespace).exactOptional(),
   decryptionKeys: z.record(z.string(), byNamespace),
   targets: z.record(z.string(), byNamespace),
   /** The networks that take webhooks. */
@@ -52,12 +54,12 @@ export function dropped(before: Granted, after: Granted): readonly string[] {
   const narrowed = Object.entries(before.clusters).filter(
     ([arn, rights]) => rights === "clusterAdmin" && after.clusters[arn] === "namespaces",
   );
-  const lists = (what: "repositories" | "decryptionKeys" | "targets", name: string) =>
-    Object.entries(before[what]).flatMap(([arn, namespaces]) =>
+  const lists = (what: "buckets" | "repositories" | "decryptionKeys" | "targets", name: string) =>
+    Object.entries(before[what] ?? {}).flatMap(([arn, namespaces]) =>
       clusters.includes(arn)
         ? []
         : Object.entries(namespaces).flatMap(([namespace, values]) => {
-            const kept = after[what][arn]?.[namespace] ?? [];
+            const kept = after[what]?.[arn]?.[namespace] ?? [];
             const gone = values.filter((value) => !kept.includes(value));
             return gone.map((value) => `the ${name} ${value} for the namespace ${namespace} of the cluster ${arn}`);
           }),
@@ -70,6 +72,7 @@ export function dropped(before: Granted, after: Granted): readonly string[] {
       .map((network) => `the URL for webhooks of the network ${network}`),
     ...(before.admission && !after.admission ? ["the admission webhook"] : []),
     ...lists("repositories", "repository"),
+    ...lists("buckets", "bucket"),
     ...lists("decryptionKeys", "KMS key"),
     ...lists("targets", "target cluster"),
   ];

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isJsonObject } from "../../lib/core/json.ts";
 import { clusterArnPattern } from "../../lib/core/work-key.ts";
+import { isBucketName } from "./allowed-buckets.ts";
 import { isKeyPattern } from "./allowed-keys.ts";
 import { isRepositoryPattern } from "./allowed-repositories.ts";
 import { isTargetPattern, namesEachOnce } from "./allowed-targets.ts";
@@ -66,6 +67,19 @@ const ClusterEntry = z.strictObject(
           )
           .max(100, "must be 100 repositories at most"),
         "must list repositories by namespace",
+      )
+      .default({}),
+    /** Buckets of S3 that objects of a namespace may read with our identity: `{"apps": ["<name of a bucket>"]}`. */
+    buckets: z
+      .record(
+        z.string().regex(namespacePattern, "must be the name of a namespace"),
+        z
+          .array(
+            z.string("must be text").refine(isBucketName, "must be the name of a bucket, without arn: and without a prefix"),
+            "must be a list of buckets",
+          )
+          .max(100, "must be 100 buckets at most"),
+        "must list buckets by namespace",
       )
       .default({}),
     /** KMS keys that our identity opens data keys with for Kustomizations of a namespace: `{"apps": ["<ARN of a key>"]}`. */

@@ -3,6 +3,7 @@ import { SecurityGroup, Subnet, Vpc } from "aws-cdk-lib/aws-ec2";
 import type { Construct } from "constructs";
 import { z } from "zod";
 import { someOf } from "../../lib/core/cut-text.ts";
+import { SluiceBucket } from "./bucket.ts";
 import { type AppContext, clustersForm, readContext } from "./context.ts";
 import { furtherNetworkUsd } from "./network-cost.ts";
 import type { SluiceNetwork } from "./networks.ts";
@@ -35,7 +36,7 @@ export class SluiceStack extends Stack {
 
   constructor(scope: Construct, id: string, { command }: SluiceStackProps = {}) {
     const context = readContext(z.record(z.string(), z.unknown()).parse(scope.node.getAllContext()));
-    const { isGiven, clusters, repositories, webhooks, admission, allowDrops } = context;
+    const { isGiven, clusters, repositories, buckets, webhooks, admission, allowDrops } = context;
     const { emails, pageEmails, ticketEmails } = context;
     if (!isGiven && command !== undefined) {
       throw new Error(
@@ -112,6 +113,11 @@ export class SluiceStack extends Stack {
         repositoryArn: arn,
         clusters: pulling,
         namespaces,
+      });
+    }
+    for (const { arn, clusters: reading = clusters.map((cluster) => cluster.arn), namespaces } of buckets) {
+      new SluiceBucket(this, `Bucket-${arn.split(":::")[1]}`, {
+        ...{ sluice: this.sluice, bucketArn: arn, clusters: reading, namespaces },
       });
     }
     sluiceOutputs(this, this.sluice, watch);

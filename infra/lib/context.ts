@@ -67,12 +67,21 @@ const RepositoryEntry = z.strictObject({
     .default(["flux-system"]),
 });
 
+const bucketForm = "arn:aws:s3:::<name>";
+
+const BucketEntry = z.strictObject({
+  arn: z.string(`is required, ${bucketForm}`).regex(/^arn:[^:]+:s3:::[a-z0-9.-]+$/, `must be ${bucketForm}`),
+  clusters: RepositoryEntry.shape.clusters,
+  namespaces: RepositoryEntry.shape.namespaces,
+});
+
 /** The installation as the `context` of cdk.json has it, or the command line: `-c clusters=…`. */
 export interface AppContext {
   /** Whether the clusters are written down at all; without, there are none. */
   readonly isGiven: boolean;
   readonly clusters: readonly z.output<typeof Cluster>[];
   readonly repositories: readonly z.output<typeof RepositoryEntry>[];
+  readonly buckets: readonly z.output<typeof BucketEntry>[];
   /** By name. */
   readonly networks: z.output<typeof Networks>;
   /** What becomes of table and bucket when the stack is deleted. */
@@ -89,7 +98,7 @@ export interface AppContext {
 
 const names = [
   ...["clusters", "repositories", "networks", "webhooks", "admission", "removalPolicy"],
-  ...["emails", "pageEmails", "ticketEmails", "allowDrops", "sluice:emulator"],
+  ...["buckets", "emails", "pageEmails", "ticketEmails", "allowDrops", "sluice:emulator"],
 ];
 
 /** What to write for a cluster, and for an installation without any. */
@@ -109,7 +118,8 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
     faults,
     Object.keys(RepositoryEntry.shape),
   );
-  for (const [name, entries] of Object.entries({ clusters, repositories })) {
+  const buckets = readList("buckets", all["buckets"] ?? "none", BucketEntry, faults, Object.keys(BucketEntry.shape));
+  for (const [name, entries] of Object.entries({ clusters, repositories, buckets })) {
     const arns = entries.map(({ arn }) => arn);
     arns.forEach((arn, index) => {
       if (arns.indexOf(arn) < index) faults.push(`${name}[${index}].arn is there already: remove one of the two`);
@@ -144,7 +154,7 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   if (faults.length > 0) throw new Error(`the context of the app is not usable: ${faults.join("; ")}`);
   const isGiven = all["clusters"] !== undefined;
   const kept = removalPolicy === "DESTROY" ? "DESTROY" : "RETAIN";
-  const lists = { clusters, repositories, networks, removalPolicy: kept } as const;
+  const lists = { clusters, repositories, buckets, networks, removalPolicy: kept } as const;
   return { isGiven, ...lists, webhooks, admission, allowDrops, emails, pageEmails, ticketEmails };
 }
 

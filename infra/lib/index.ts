@@ -1,4 +1,5 @@
 export type { ClusterRights } from "./access-entries.ts";
+export { SluiceBucket, type SluiceBucketProps } from "./bucket.ts";
 export { type AddClusterProps, SluiceCluster, type SluiceClusterProps } from "./cluster.ts";
 export { SluiceClusterRoles, type SluiceClusterRolesProps } from "./cluster-roles.ts";
 export { SluiceCodeCommitRepository, type SluiceCodeCommitRepositoryProps } from "./code-commit.ts";

@@ -15,7 +15,10 @@ import {
 import type { ServedCluster } from "./service.ts";
 import { type NeededEndpoint, neededEndpoints } from "./vpc-endpoints.ts";
 
-type Entry = Document["clusters"][number] & { readonly repositories: Record<string, string[]> };
+type Entry = Document["clusters"][number] & {
+  readonly repositories: Record<string, string[]>;
+  buckets?: Record<string, string[]>;
+};
 
 /**
  * The document that tells the functions of clusters, repositories and settings (ADR 0026). It is an asset, since the environment of
@@ -83,9 +86,14 @@ export class InstallationDocument extends Construct {
     this.rights.set(arn, cluster.rights ?? "unknown");
   }
 
-  allow(cluster: string, namespace: string, pattern: string): void {
-    const { repositories } = this.clusters.get(cluster) ?? {};
-    if (repositories === undefined) {
+  allow(
+    cluster: string,
+    namespace: string,
+    pattern: string,
+    what: "buckets" | "repositories" = "repositories",
+  ): void {
+    const entry = this.clusters.get(cluster);
+    if (entry === undefined) {
       const known = [...this.clusters.keys()].join(", ");
       throw new Error(
         `${this.node.path}: the cluster "${cluster}" is not one of this Sluice: add it first, or name one of ${known === "" ? "none" : known}`,
@@ -93,10 +101,10 @@ export class InstallationDocument extends Construct {
     }
     if (Token.isUnresolved(namespace) || Token.isUnresolved(pattern)) {
       throw new Error(
-        `${this.node.path}: the repository or the namespace that may be pulled from "${cluster}" is a token, which is known only while the stack is deployed: write literal values`,
+        `${this.node.path}: the ${what === "buckets" ? "bucket" : "repository"} or the namespace that may be pulled from "${cluster}" is a token, which is known only while the stack is deployed: write literal values`,
       );
     }
-    const patterns = (repositories[namespace] ??= []);
+    const patterns = ((what === "buckets" ? (entry.buckets ??= {}) : entry.repositories)[namespace] ??= []);
     if (!patterns.includes(pattern)) patterns.push(pattern);
   }
 
@@ -127,9 +135,9 @@ export class InstallationDocument extends Construct {
   }
 
   /** What a later deployment must not take away in silence; the order in which clusters were added does not matter. */
-  granted(): Pick<Granted, "clusters" | "repositories" | "decryptionKeys" | "targets"> {
+  granted(): Pick<Granted, "buckets" | "clusters" | "repositories" | "decryptionKeys" | "targets"> {
     const arns = [...this.clusters.keys()].toSorted();
-    const of = (name: "repositories" | "decryptionKeys" | "targets") =>
+    const of = (name: "buckets" | "repositories" | "decryptionKeys" | "targets") =>
       Object.fromEntries(
         arns.flatMap((arn) => {
           const given = Object.entries(this.clusters.get(arn)?.[name] ?? {}).toSorted(([one], [other]) =>
@@ -138,7 +146,9 @@ export class InstallationDocument extends Construct {
           return given.length === 0 ? [] : [[arn, Object.fromEntries(given)] as const];
         }),
       );
+    const buckets = of("buckets");
     return {
+      ...(Object.keys(buckets).length === 0 ? {} : { buckets }),
       clusters: Object.fromEntries(arns.map((arn) => [arn, this.rights.get(arn) ?? "unknown"])),
       repositories: of("repositories"),
       decryptionKeys: of("decryptionKeys"),

@@ -19,7 +19,7 @@ import type { Queues } from "./queues.ts";
 import type { PushOrigin } from "./service.ts";
 
 /** As long as EventBridge tries at most. */
-const hintRetries = { retryAttempts: 185, maxEventAge: Duration.hours(24) };
+export const hintRetries = { retryAttempts: 185, maxEventAge: Duration.hours(24) };
 
 /** The next minute brings another event. */
 const sweepRetries = { retryAttempts: 1, maxEventAge: Duration.minutes(1) };

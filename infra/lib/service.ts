@@ -123,6 +123,8 @@ export interface SluiceService extends IConstruct {
    * at the end stands for anything. Throws if the cluster is not served.
    */
   allowRepository(cluster: string, namespace: string, pattern: string): void;
+  /** Lets objects of a namespace read this bucket of S3 with Sluice's own rights. Throws if the cluster is not served. */
+  allowBucket(cluster: string, namespace: string, bucket: string): void;
   /** Makes a function that only a custom resource calls, once for each network; answers the same one the next time. */
   functionFor(name: string, network?: string): ServiceFunction;
 }

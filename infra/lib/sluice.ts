@@ -326,6 +326,10 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     this.document.allow(cluster, namespace, pattern);
   }
 
+  allowBucket(cluster: string, namespace: string, bucket: string): void {
+    this.document.allow(cluster, namespace, bucket, "buckets");
+  }
+
   functionFor(name: string, network = defaultNetwork): ServiceFunction {
     if (!isFunctionName(name)) {
       throw new Error(

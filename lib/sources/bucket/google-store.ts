@@ -66,9 +66,11 @@ export function googleStore(bucket: string, token: (phase: Phase) => Promise<Sec
 const maxErrorBytes = 64 * 1024;
 
 function jsonOf<Answer>({ body }: HttpResponse, schema: z.ZodType<Answer>): Answer {
-  const parsed = schema.safeParse(parseJson(Buffer.from(body).toString()));
-  if (parsed.success) return parsed.data;
-  throw notOfApi("it is not the JSON that was asked for");
+  try {
+    return schema.parse(parseJson(Buffer.from(body).toString()));
+  } catch (error) {
+    throw notOfApi("it is not the JSON that was asked for", error);
+  }
 }
 
 function faultOf({ status }: HttpResponse): BucketFault {

@@ -12,6 +12,7 @@ import { startLocal } from "../../../local/start-local.ts";
 import { readStateDatabase } from "../../../local/state/state-database.ts";
 import { inlineKubeconfig, userFront } from "../../doubles/cluster-fronts.ts";
 import { pem } from "../../doubles/pem.ts";
+import { s3Server } from "../../doubles/s3-server.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { tlsFront } from "../../doubles/tls-front.ts";
 import { isAtRest } from "./at-rest.ts";
@@ -55,13 +56,16 @@ export function ownSluice(signal: AbortSignal, time?: PassingTime): () => OwnSta
     const secureRegistry = { address: secure.address, authority, otherAuthority };
     const git = running.use(await gitHost());
     const helm = running.use(await helmHost());
+    const s3 = running.use(await s3Server());
+    // Every login of the recordings.
+    s3.accessKeyId = "golden";
     const kubeconfigOf = async (namespace: string, account: string): Promise<string> => {
       const front = running.use(await userFront(config, `system:serviceaccount:${namespace}:${account}`));
       const server = new URL(`http://127.0.0.1:${front.port}`);
       return inlineKubeconfig({ ...config, server });
     };
     own = {
-      ...{ cluster, http, registry: sluice.registry, secureRegistry, git, helm },
+      ...{ cluster, http, registry: sluice.registry, secureRegistry, git, helm, s3 },
       ...{ receiver: sluice.receiver, kubeconfigOf },
       isAtRest: (namespace) => isAtRest(database, namespace),
       ...(time && { passTimeout: () => time.pass() }),

@@ -6,6 +6,7 @@ import { parseApiVersion } from "../../../lib/core/object-ref.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { Http } from "../../../lib/core/ports/http.ts";
 import { deadlineMs } from "../../deadline.ts";
+import type { S3Server } from "../../doubles/s3-server.ts";
 import { deliver } from "./deliver.ts";
 import type { GitHost } from "./git-host.ts";
 import { givenManaged, givenNote } from "./given-recordings.ts";
@@ -27,6 +28,8 @@ export interface Stage {
   readonly receiver?: string;
   /** Where a scenario has Helm repositories. */
   readonly helm?: Pick<HelmHost, "address" | "publish">;
+  /** Where a scenario has buckets. */
+  readonly s3?: Pick<S3Server, "buckets" | "endpoint">;
   /** A kubeconfig that leads to the cluster with a service account's rights, for scenarios that have one. */
   readonly kubeconfigOf?: (namespace: string, account: string) => Promise<string>;
   /** Lets the time pass after which Sluice gives up what is waited for. Undefined where time only passes by itself. */
@@ -48,6 +51,7 @@ const recordedRegistry = /127\.0\.0\.1:(?:15000|26000)/g;
 const recordedSecureRegistry = /127\.0\.0\.1:26001/g;
 const recordedGit = "127.0.0.1:26003";
 const recordedHelm = "127.0.0.1:26004";
+const recordedS3 = "127.0.0.1:26005";
 
 const controllers = new Set(["source-controller", "kustomize-controller", "notification-controller"]);
 
@@ -85,6 +89,8 @@ export class Scene {
     const { cluster } = this.#stage;
     if ("push" in action) return this.#push(action);
     if ("publish" in action) return this.#publish(action.publish, action.needsLogin ?? false);
+    if ("store" in action) return this.#store(action.store);
+    if ("removeBucket" in action) return void this.#s3().buckets.delete(action.removeBucket);
     if ("deliver" in action) return this.#deliver(action.deliver);
     if ("write" in action) return this.#writeAll(action.write);
     if ("apply" in action) return this.#apply(action.apply, action.spec ?? {});
@@ -132,6 +138,25 @@ export class Scene {
     const { git } = this.#stage;
     if (git === undefined) throw new Error("no git server");
     await git.publish(this.scenario.namespace, name, change, needsLogin);
+  }
+
+  #store(name: string): void {
+    const [, bucket] = /^\d+\. bucket (\S+)$/.exec(name) ?? [];
+    const files = this.scenario.pushes[name];
+    if (bucket === undefined || files === undefined) throw new Error(`the source has no ${name}`);
+    const { buckets } = this.#s3();
+    const objects = buckets.get(bucket) ?? new Map<string, Buffer>();
+    buckets.set(bucket, objects);
+    for (const [key, text] of Object.entries(files)) {
+      if (text === "(deleted)") objects.delete(key);
+      else objects.set(key, Buffer.from(text));
+    }
+  }
+
+  #s3() {
+    const { s3 } = this.#stage;
+    if (s3 === undefined) throw new Error("no S3 server");
+    return s3;
   }
 
   async #deliver(name: string): Promise<void> {
@@ -206,7 +231,7 @@ export class Scene {
 
   /** What the recording wrote, with our addresses, artifacts and certificates. */
   #ours(text: string): string {
-    const { registry, secureRegistry, git, helm } = this.#stage;
+    const { registry, secureRegistry, git, helm, s3 } = this.#stage;
     const { address = "", authority = "", otherAuthority = "" } = secureRegistry ?? {};
     const asText = (pem: string) => JSON.stringify(pem).slice(1, -1);
     return [...this.#recordedDigests]
@@ -215,17 +240,19 @@ export class Scene {
       .replace(recordedSecureRegistry, address)
       .replaceAll(recordedGit, git?.address ?? recordedGit)
       .replaceAll(recordedHelm, helm?.address ?? recordedHelm)
+      .replaceAll(recordedS3, s3?.endpoint ?? recordedS3)
       .replace("<certificate of the golden CA>", asText(authority))
       .replace("<certificate of another CA>", asText(otherAuthority))
       .replace(/<digest of ([^>]+)>/g, (_, push: string) => this.#digests.get(push) ?? "");
   }
 
   #asRecorded({ objects, events, managed, notes }: Shown): Shown {
-    const { git, helm } = this.#stage;
+    const { git, helm, s3 } = this.#stage;
     const pairs = [
       ...this.#recordedDigests,
       ...(git === undefined ? [] : ([[git.address, recordedGit]] as const)),
       ...(helm === undefined ? [] : ([[helm.address, recordedHelm]] as const)),
+      ...(s3 === undefined ? [] : ([[s3.endpoint, recordedS3]] as const)),
     ];
     const change = (text: string) => pairs.reduce((left, [own, recorded]) => left.replaceAll(own, recorded), text);
     const each = (shown: readonly JsonObject[]) => shown.map((one) => renamed(one, change));

@@ -34,6 +34,10 @@ const Action = z.union([
   }),
   /** The name of a change of a git or Helm repository in the source. `needsLogin`: the repository is only for `golden`, with `golden-password`. */
   z.strictObject({ publish: z.string(), needsLogin: z.boolean().optional() }),
+  /** The name of a change of a bucket in the source: its objects are written or deleted. */
+  z.strictObject({ store: z.string() }),
+  /** The name of a bucket that is deleted with its objects. */
+  z.strictObject({ removeBucket: z.string() }),
   /** Sends the requests that a given recording has for this step to the receiver, which has to answer as there. */
   z.strictObject({ deliver: z.string() }),
   /** Applies an object of the input; `spec` has the changed fields of its spec; null removes a field. */
@@ -139,6 +143,7 @@ function parseInput(document: string): Input {
 }
 
 const fluxKinds: Readonly<Record<string, string>> = {
+  Bucket: "source.toolkit.fluxcd.io/v1",
   GitRepository: "source.toolkit.fluxcd.io/v1",
   HelmRepository: "source.toolkit.fluxcd.io/v1",
   Kustomization: "kustomize.toolkit.fluxcd.io/v1",

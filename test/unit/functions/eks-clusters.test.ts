@@ -45,7 +45,7 @@ test("a function whose cluster is another installation's writes nothing to it", 
   const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
   const cluster = eksClusters(
     config,
-    [{ arn, network: "default", maxRuns: 1, repositories: {}, decryptionKeys: {}, targets: {} }],
+    [{ arn, network: "default", maxRuns: 1, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} }],
     deps,
   ).get(arn);
   await expect(cluster?.gate.enter(signal)).rejects.toThrow(
@@ -92,7 +92,7 @@ test("a function that knows where webhooks come in tells its clusters", async ()
   const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
   const cluster = eksClusters(
     config,
-    [{ arn, network: "default", maxRuns: 1, repositories: {}, decryptionKeys: {}, targets: {} }],
+    [{ arn, network: "default", maxRuns: 1, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} }],
     deps,
   ).get(arn);
   await cluster?.gate.enter(signal);
@@ -112,7 +112,7 @@ test.each(["reconcile", "receiver"] as const)(
       reconcile: "arn:aws:iam::210987654321:role/sluice-reconcile",
       receiver: "arn:aws:iam::210987654321:role/sluice-receiver",
     };
-    const entry = { arn, roles, network: "default", maxRuns: 1, repositories: {}, decryptionKeys: {}, targets: {} };
+    const entry = { arn, roles, network: "default", maxRuns: 1, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} };
     const connection = {
       region: "eu-west-1",
       endpoint: sts.url,

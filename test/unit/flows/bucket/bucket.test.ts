@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { maxBucketTimeoutMs } from "../../../../lib/flows/bucket/bucket-flow.ts";
 import { etagOf } from "../../../doubles/s3-server.ts";
 import { type BucketWorld, bucketWorld } from "./bucket-world.ts";
 
@@ -200,6 +201,25 @@ describe("a Bucket", () => {
     world.bucket({ prefix });
     await world.reconcile();
     expect([...world.listens.values()]).toEqual([[topic]]);
+  });
+
+  test.each([
+    [9_000, "True Succeeded"],
+    [11_000, "False BucketOperationFailed: indexation of objects from bucket 'things' failed: Get \"http://"],
+  ])("spec.timeout counts for the listing, and anew for the download: %d ms each", async (ms, ready) => {
+    world.hold({ ".sourceignore": "", a: "a" });
+    world.s3.onGet = () => void (world.state.now += ms);
+    world.bucket({ timeout: "10s" });
+    await world.reconcile();
+    expect(world.ready()).toContain(ready);
+    if (ms > 10_000) expect(world.ready()).toMatch(/: context deadline exceeded$/);
+  });
+
+  test("no request takes longer than a function may live, whatever spec.timeout says", async () => {
+    world.hold({});
+    world.bucket({ timeout: "60m" });
+    await world.reconcile();
+    expect(world.sent[0]?.timeoutMs).toBe(maxBucketTimeoutMs);
   });
 
   test("keeps the records of its index as long as those of its artifact", async () => {

@@ -26,7 +26,7 @@ describe("the document of an installation", () => {
     expect(readInstallation(JSON.stringify({ version: 1, clusters: [{ arn: arnOf("prod") }] }))).toEqual({
       version: 1,
       clusters: [
-        { arn: arnOf("prod"), network: "default", maxRuns: 20, repositories: {}, decryptionKeys: {}, targets: {} },
+        { arn: arnOf("prod"), network: "default", maxRuns: 20, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} },
       ],
       settings: { values: defaultSettings, given: new Set() },
     });
@@ -94,7 +94,7 @@ describe("the document of an installation", () => {
     [{ netwrok: "hunter2" }, "clusters[0].netwrok is not known: did you mean network?"],
     [
       { x: 1 },
-      "clusters[0].x is not known: remove it, or choose of arn, role, roles, network, maxRuns, repositories, decryptionKeys, targets",
+      "clusters[0].x is not known: remove it, or choose of arn, role, roles, network, maxRuns, repositories, buckets, decryptionKeys, targets",
     ],
   ])("with a cluster %j is refused, and no value is quoted", (fields, fault) => {
     expect(faultsOfCluster(fields)).toEqual([fault]);

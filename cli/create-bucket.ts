@@ -1,0 +1,94 @@
+import { sourceGroup } from "../lib/api/names.ts";
+import type { JsonObject } from "../lib/core/json.ts";
+import { type Manifest, refOf } from "../lib/core/manifest.ts";
+import {
+  checkName,
+  durationOf,
+  exportNamespace,
+  metadataOf,
+  secretOf,
+  upsert,
+  withoutUndefined,
+  yamlOf,
+} from "./created-object.ts";
+import { waitFor } from "./progress.ts";
+import { textAt } from "./read-object.ts";
+import { isCurrent } from "./reconcile-object.ts";
+import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";
+import { isObserved } from "./suspend-and-resume.ts";
+
+export interface BucketOptions extends GlobalOptions {
+  readonly export?: boolean;
+  readonly label?: readonly string[];
+  readonly interval: string;
+  readonly provider: string;
+  readonly bucketName?: string;
+  readonly endpoint?: string;
+  readonly accessKey?: string;
+  readonly secretKey?: string;
+  readonly region?: string;
+  readonly prefix?: string;
+  readonly insecure?: boolean;
+  readonly secretRef?: string;
+  readonly proxySecretRef?: string;
+  readonly ignorePaths?: readonly string[];
+}
+
+/** `create source bucket`: a Bucket, with the Secret that it logs in with, and waits for its first artifact. */
+export async function createSourceBucket(
+  name: string | undefined,
+  options: BucketOptions,
+  surroundings: Surroundings,
+): Promise<void> {
+  checkName(name);
+  const spec = specOf(options);
+  const { terminal } = surroundings;
+  if (options.export === true) {
+    terminal.document(await yamlOf(bucketOf(name, exportNamespace(options, surroundings), spec, options)));
+    return;
+  }
+  await withCluster(options, surroundings, async (session) => {
+    terminal.generating("generating Bucket source");
+    const { accessKey: accesskey = "", secretKey: secretkey = "", secretRef } = options;
+    const hasKeys = secretRef === undefined && accesskey !== "" && secretkey !== "";
+    if (hasKeys) {
+      terminal.action("applying secret with bucket credentials");
+      await upsert(secretOf(name, session.namespace, { accesskey, secretkey }, options), session);
+      terminal.success("authentication configured");
+    }
+    terminal.action("applying Bucket source");
+    const whole = hasKeys ? { ...spec, secretRef: { name } } : spec;
+    const manifest = bucketOf(name, session.namespace, whole, options);
+    terminal.success(`Bucket source ${await upsert(manifest, session)}`);
+    terminal.waiting("waiting for Bucket source reconciliation");
+    const ref = { ...refOf(manifest), version: "v1" };
+    const seen = await waitFor(ref, (object) => isObserved(object) && isCurrent(object), session);
+    terminal.success("Bucket source reconciliation completed");
+    const revision = textAt(seen, "status", "artifact", "revision");
+    if (revision === "") throw new Error("Bucket source reconciliation completed but no artifact was found");
+    terminal.success(`fetched revision: ${revision}`);
+  });
+}
+
+function specOf(options: BucketOptions): JsonObject {
+  const { bucketName, endpoint, ignorePaths, insecure, provider, proxySecretRef, region, prefix, secretRef } = options;
+  if (bucketName === undefined) throw new Error("bucket-name is required");
+  if (endpoint === undefined) throw new Error("endpoint is required");
+  return withoutUndefined({
+    bucketName,
+    provider,
+    insecure: insecure === true ? true : undefined,
+    endpoint,
+    region,
+    prefix,
+    interval: durationOf(options.interval, "--interval"),
+    secretRef: secretRef === undefined ? undefined : { name: secretRef },
+    proxySecretRef: proxySecretRef === undefined ? undefined : { name: proxySecretRef },
+    ignore: ignorePaths?.join("\n"),
+  });
+}
+
+function bucketOf(name: string, namespace: string, spec: JsonObject, options: BucketOptions): Manifest {
+  const metadata = metadataOf(name, namespace, options);
+  return { apiVersion: `${sourceGroup}/v1`, kind: "Bucket", metadata, spec };
+}

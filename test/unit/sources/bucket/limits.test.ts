@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { patternsOf } from "../../../../lib/sources/archive/archive-tree.ts";
+import { defaultArchiveLimits } from "../../../../lib/sources/archive/unpack.ts";
+import { maxAnswerBytes, maxPageBytes } from "../../../../lib/sources/bucket/bounded-requests.ts";
+import { bucketIndex, maxIndexBytes } from "../../../../lib/sources/bucket/bucket-index.ts";
+import { fetchObjects } from "../../../../lib/sources/bucket/fetch-objects.ts";
+import {
+  listObjects,
+  maxEtagBytes,
+  maxListedObjects,
+  maxListPages,
+  maxObjectKeyBytes,
+} from "../../../../lib/sources/bucket/list-objects.ts";
+import type { ListedObject } from "../../../../lib/sources/bucket/object-store.ts";
+import { s3Store } from "../../../../lib/sources/bucket/s3-store.ts";
+import { phase, recordedHttp } from "./recorded-http.ts";
+
+/** The fault of a listing of these pages; undefined if there is none. */
+async function listing(
+  pages: () => Iterable<readonly ListedObject[]>,
+  { maxEntries = defaultArchiveLimits.maxEntries, ignore = "" } = {},
+): Promise<string | undefined> {
+  const store = {
+    async *list() {
+      yield* pages();
+    },
+  };
+  const what = { index: bucketIndex({ maxEntries }), patterns: patternsOf([ignore]), prefix: "" };
+  return listObjects(store, what, phase()).then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+}
+
+const object = (key: string, etag = "e"): ListedObject => ({ key, etag, size: 1 });
+
+describe("a listing", () => {
+  test("of many ignored objects is read to its end, and keeps none of them", async () => {
+    const page = Array.from({ length: 1_000 }, (_, index) => object(`cache/${index}`));
+    const many = function* () {
+      for (let count = 0; count < 100; count++) yield page;
+    };
+    expect(await listing(many, { ignore: "cache/", maxEntries: 10 })).toBeUndefined();
+  });
+
+  test("of too many objects ends", async () => {
+    const page = Array.from({ length: 500_000 }, () => object("x/"));
+    const times = (count: number) => () => Array.from({ length: count }, () => page);
+    expect(maxListedObjects).toBe(4 * page.length);
+    expect(await listing(times(4))).toBeUndefined();
+    expect(await listing(() => [...times(4)(), [object("x/")]])).toBe(
+      `the listing has more than ${maxListedObjects} objects: set spec.prefix to list fewer`,
+    );
+  });
+
+  test("that has pages for ever ends", async () => {
+    const empty = (count: number) => () => Array.from({ length: count }, () => []);
+    expect(await listing(empty(maxListPages))).toBeUndefined();
+    expect(await listing(empty(maxListPages + 1))).toContain(`more than ${maxListPages} pages`);
+  });
+
+  test.each([
+    ["k".repeat(maxObjectKeyBytes), "e", false],
+    ["k".repeat(maxObjectKeyBytes + 1), "e", true],
+    ["k", "e".repeat(maxEtagBytes), false],
+    ["k", "e".repeat(maxEtagBytes + 1), true],
+    ["", "e", true],
+  ])("has keys and etags of a limited length", async (key, etag, isRefused) => {
+    const fault = await listing(() => [[object(key, etag)]]);
+    expect(fault !== undefined).toBe(isRefused);
+  });
+
+  test("of more objects to be taken than an artifact may have ends", async () => {
+    const page = ["a", "b", "c"].map((key) => object(key));
+    expect(await listing(() => [page], { maxEntries: 3 })).toBeUndefined();
+    expect(await listing(() => [[...page, object("d")]], { maxEntries: 3 })).toContain("more than 3 objects are to be taken");
+  });
+
+  test("of keys that are too long together ends", async () => {
+    const long = (count: number) => () => [
+      Array.from({ length: count }, (_, index) => object(String(index).padStart(1_000, "k"), "e".repeat(24))),
+    ];
+    expect(maxIndexBytes).toBe(32_768 * 1_024);
+    expect(await listing(long(32_768))).toBeUndefined();
+    expect(await listing(long(32_769))).toContain(`more than ${maxIndexBytes} bytes`);
+  });
+});
+
+describe("the requests for a bucket", () => {
+  test("take no more than they need", async () => {
+    const { http, sent } = recordedHttp(({ url }) => ({ body: url.includes("list") ? "<ListBucketResult/>" : "<L/>" }));
+    const address = { endpoint: "s3.test", insecure: true, bucket: "things" };
+    const store = s3Store({ http, ...address, clock: { now: () => 0 } });
+    await store.exists(phase());
+    for await (const _page of store.list("", phase()));
+    expect(sent.map(({ maxBytes }) => maxBytes)).toEqual([maxAnswerBytes, maxAnswerBytes, maxPageBytes]);
+  });
+});
+
+describe("the objects of a bucket", () => {
+  const content = (bytes: number) => ({ get: async () => ({ bytes: new Uint8Array(bytes), etag: "e" }) });
+  const fetchOf = async (listed: number, store: Parameters<typeof fetchObjects>[1]["store"]) => {
+    const index = bucketIndex(defaultArchiveLimits);
+    index.add({ key: "a", etag: "e", size: listed });
+    const what = { store, stored: () => undefined, limits: { maxBytes: 2_048 }, gone: () => undefined };
+    return fetchObjects(index, what, phase()).then(
+      (found) => found.get("a")?.length,
+      (error: Error) => error.message,
+    );
+  };
+
+  test("have together what a tar may have, by the sizes of the listing, before the first is asked for", async () => {
+    expect(await fetchOf(1_536, content(1_536))).toBe(1_536);
+    const never = { get: () => Promise.reject(new Error("asked for")) };
+    expect(await fetchOf(1_537, never)).toBe(
+      "the objects have more than 2048 bytes in a tar: leave some out with spec.ignore",
+    );
+  });
+});
