@@ -36,6 +36,14 @@ export function shownSubject({ x509 }: ChainCertificate): string {
 export function checkChain(chain: readonly ChainCertificate[]): void {
   const [leaf] = chain;
   if (leaf === undefined) throw invalid("certificate chain must contain at least one certificate");
+  // One alone is its own authority, and is not marked as one.
+  if (chain.length === 1) {
+    const { x509, parsed } = leaf;
+    const isOwn = parsed.subject.equals(parsed.issuer) && x509.verify(x509.publicKey);
+    if (!isOwn) throw invalid(`invalid self-signed certificate. subject: ${shownSubject(leaf)}`);
+    checkLeaf(leaf);
+    return;
+  }
   for (const [index, certificate] of chain.entries()) {
     const issuer = chain[index + 1];
     const isSelfSigned = isIssuedBy(certificate, certificate);
