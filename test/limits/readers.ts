@@ -6,6 +6,7 @@ import { gitKeyReaders } from "./readers/git-keys.ts";
 import { manifestReaders } from "./readers/manifests.ts";
 import { receiverReaders } from "./readers/receiver.ts";
 import { registryReaders } from "./readers/registries.ts";
+import { signatureReaders } from "./readers/signatures.ts";
 import { sopsReaders } from "./readers/sops.ts";
 import type { WorstInput } from "./worst-input.ts";
 
@@ -19,5 +20,6 @@ export const worstInputs: readonly WorstInput[] = [
   ...manifestReaders,
   ...receiverReaders,
   ...registryReaders,
+  ...signatureReaders,
   ...sopsReaders,
 ];

@@ -103,6 +103,16 @@ export const layers: readonly Layer[] = [
     why: "Registries, and archives as layers.",
   },
   {
+    folder: "lib/sources/oci/verify",
+    imports: ["lib/core", "lib/core/ports", "lib/sources/oci"],
+    why: "Signatures of cosign beside an artifact in a registry.",
+  },
+  {
+    folder: "lib/sources/oci/verify/notation",
+    imports: ["lib/core", "lib/sources/oci", "lib/sources/oci/verify"],
+    why: "Signatures of Notation.",
+  },
+  {
     folder: "lib/sops",
     imports: ["lib/core"],
     why: "What sops means by a tree, a key and a cipher. It takes keys from its caller.",
@@ -252,6 +262,19 @@ export const layers: readonly Layer[] = [
     why: "The flow of GitRepository.",
   },
   {
+    folder: "lib/flows/signature",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/sources/oci",
+      "lib/sources/oci/verify",
+      "lib/sources/oci/verify/notation",
+      "lib/flows/source",
+    ],
+    why: "What the flows of sources in registries ask of a signature.",
+  },
+  {
     folder: "lib/flows/oci-repository",
     imports: [
       "lib/core",
@@ -261,7 +284,10 @@ export const layers: readonly Layer[] = [
       "lib/sources",
       "lib/sources/archive",
       "lib/sources/oci",
+      "lib/sources/oci/verify",
+      "lib/flows",
       "lib/flows/source",
+      "lib/flows/signature",
     ],
     why: "The flow of OCIRepository.",
   },

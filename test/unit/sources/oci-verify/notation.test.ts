@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { maxCertificateBytes } from "../../../../lib/sources/oci/verify/notation/certificate-chain.ts";
 import { maxChainCertificates, maxEnvelopeBytes } from "../../../../lib/sources/oci/verify/notation/envelope.ts";
+import { maxPolicyEntries } from "../../../../lib/sources/oci/verify/notation/trust-policy.ts";
 import { maxTrustedCertificates } from "../../../../lib/sources/oci/verify/notation/trusted-certificates.ts";
 import { maxNotationSignatures } from "../../../../lib/sources/oci/verify/notation/verify-notation.ts";
 import { allNames, envelopeOf, middle, root, statement, verdictOn } from "./signed-by-notation.ts";
@@ -155,6 +157,14 @@ describe("signatures of Notation", () => {
     expect(verdict).toContain(`at most ${maxChainCertificates} certificates`);
   });
 
+  test("a certificate of more than maxCertificateBytes is not read", async () => {
+    const { bytes } = envelopeOf(`${jws} P-256`);
+    const large = Buffer.alloc(maxCertificateBytes + 1).toString("base64");
+    const changed = Buffer.from(bytes.toString().replace(/"x5c":\[[^\]]*\]/, `"x5c":["${large}"]`));
+    const { verdict } = await verdictOn({ signatures: [{ bytes: changed, mediaType: jws }] });
+    expect(verdict).toContain(`a certificate has more than ${maxCertificateBytes} bytes`);
+  });
+
   test("a trust store may hold maxTrustedCertificates, in PEM", async () => {
     const signatures = [`${jws} P-256`];
     const many = { "a.pem": root.repeat(maxTrustedCertificates + 1) };
@@ -232,6 +242,10 @@ describe("the statement of a policy", () => {
       withStatements(
         strict({ trustedIdentities: ["x509.subject:C=US,ST=WA,O=a", "x509.subject:C=US,ST=WA,O=a,CN=b"] }),
       ),
+    ],
+    [
+      `trustPolicies[0].registryScopes has more than ${maxPolicyEntries} items`,
+      withStatements(strict({ registryScopes: Array.from({ length: maxPolicyEntries + 1 }, () => "a") })),
     ],
     ["has zero registry scopes", withStatements(strict({ registryScopes: [] }))],
     ["a wildcard scope cannot be used", withStatements(strict({ registryScopes: ["*", "a.test/b"] }))],

@@ -60,12 +60,10 @@ export async function verdictOn({ signatures, statements = [statement], policy, 
     await pushReferrer(artifact, envelope, { artifactType: notationType, mediaType });
   }
   const checking = checkingAt(now);
-  const trust = {
-    policy: parseTrustPolicy(JSON.stringify(policy ?? { version: "1.0", trustPolicies: statements })),
-    certificates: new Map(Object.entries(certificates ?? { "root.crt": root })),
-  };
-  const verdict = await verifyNotation(artifact, trust, checking).catch((error: unknown) =>
-    error instanceof Error ? error.message : String(error),
-  );
+  const asWritten = JSON.stringify(policy ?? { version: "1.0", trustPolicies: statements });
+  const pems = new Map(Object.entries(certificates ?? { "root.crt": root }));
+  const verify = async () =>
+    verifyNotation(artifact, { policy: parseTrustPolicy(asWritten), certificates: pems }, checking);
+  const verdict = await verify().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
   return { verdict, reasons: checking.reasons, asked };
 }
