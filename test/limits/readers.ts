@@ -7,6 +7,7 @@ import { helmReaders } from "./readers/helm.ts";
 import { manifestReaders } from "./readers/manifests.ts";
 import { receiverReaders } from "./readers/receiver.ts";
 import { registryReaders } from "./readers/registries.ts";
+import { signatureReaders } from "./readers/signatures.ts";
 import { sopsReaders } from "./readers/sops.ts";
 import type { WorstInput } from "./worst-input.ts";
 
@@ -21,5 +22,6 @@ export const worstInputs: readonly WorstInput[] = [
   ...manifestReaders,
   ...receiverReaders,
   ...registryReaders,
+  ...signatureReaders,
   ...sopsReaders,
 ];

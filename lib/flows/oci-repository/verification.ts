@@ -34,7 +34,7 @@ export async function verifyRevision(
   const proven = findCondition(ctx.status().conditions ?? [], "SourceVerified");
   if (isStored && proven?.status === "True" && proven.observedGeneration === generation) return;
   await warnOfAnySigner(verify, ctx);
-  const { verifyOciSignature } = await import("../source/oci-signature.ts");
+  const { verifyOciSignature } = await import("../signature/verify-oci-signature.ts");
   const verdict = await verifyOciSignature(artifact, verify, ctx).catch((error: unknown) => {
     if (!isStored) ctx.setStatus(outdated(ctx.status(), message, ctx.now()));
     throw error;

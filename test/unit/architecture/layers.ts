@@ -108,6 +108,16 @@ export const layers: readonly Layer[] = [
     why: "Registries, and archives as layers.",
   },
   {
+    folder: "lib/sources/oci/verify",
+    imports: ["lib/core", "lib/core/ports", "lib/sources/oci"],
+    why: "Signatures of cosign beside an artifact in a registry.",
+  },
+  {
+    folder: "lib/sources/oci/verify/notation",
+    imports: ["lib/core", "lib/sources/oci", "lib/sources/oci/verify"],
+    why: "Signatures of Notation.",
+  },
+  {
     folder: "lib/sops",
     imports: ["lib/core"],
     why: "What sops means by a tree, a key and a cipher. It takes keys from its caller.",
@@ -282,6 +292,19 @@ export const layers: readonly Layer[] = [
     why: "The flow of Bucket. An application of Azure logs in as for the keys of sops.",
   },
   {
+    folder: "lib/flows/signature",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/sources/oci",
+      "lib/sources/oci/verify",
+      "lib/sources/oci/verify/notation",
+      "lib/flows/source",
+    ],
+    why: "What the flows of sources in registries ask of a signature.",
+  },
+  {
     folder: "lib/flows/oci-repository",
     imports: [
       "lib/core",
@@ -291,7 +314,10 @@ export const layers: readonly Layer[] = [
       "lib/sources",
       "lib/sources/archive",
       "lib/sources/oci",
+      "lib/sources/oci/verify",
+      "lib/flows",
       "lib/flows/source",
+      "lib/flows/signature",
     ],
     why: "The flow of OCIRepository.",
   },

@@ -62,7 +62,7 @@ test("a function takes no cluster without an owner that serves no Kustomizations
   const connect = () => ({ ...connected, as: () => noCluster, accountTokens: noAccountTokens });
   const deps = { connection: { region: "eu-west-1" }, log: silentLog, entersAs: "reconcile" as const, connect };
   const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
-  const entry = { arn, network: "default", maxRuns: 1, repositories: {}, decryptionKeys: {}, targets: {} };
+  const entry = { arn, network: "default", maxRuns: 1, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} };
   const cluster = eksClusters(config, [entry], deps).get(arn);
   await expect(cluster?.gate.enter(signal)).rejects.toThrow("does not serve Kustomizations");
 });

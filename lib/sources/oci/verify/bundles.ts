@@ -11,6 +11,8 @@ import { maxSignaturesTried } from "./simple-signatures.ts";
 export const maxBundleBytes = 2 * 1024 * 1024;
 /** Entries of transparency logs in one bundle, and timestamps; usually one of each. */
 export const maxBundleEntries = 10;
+/** Of a certificate or a timestamp in base64, which have about 1 KB and 6 KB. */
+export const maxBundlePartChars = 64 * 1024;
 /** What a statement is about; a signature of cosign is about one artifact. */
 export const maxStatementSubjects = 10_000;
 
@@ -25,11 +27,19 @@ const Manifest = z.object({ layers: z.array(z.object({ mediaType: z.string(), di
 const Subject = z.object({ digest: z.record(z.string(), z.string()).default({}) });
 const Statement = z.object({ subject: limitedList(Subject, maxStatementSubjects) });
 /** What of a bundle is counted before anything reads it as a whole. */
+const part = z.string().max(maxBundlePartChars);
 const Counted = z.object({
   verificationMaterial: z.object({
+    certificate: z.object({ rawBytes: part.optional() }).nullish(),
     tlogEntries: z.array(z.unknown()).max(maxBundleEntries).optional(),
     timestampVerificationData: z
-      .object({ rfc3161Timestamps: z.array(z.unknown()).max(maxBundleEntries).optional() })
+      .object({
+        rfc3161Timestamps: z
+          .array(z.unknown())
+          .max(maxBundleEntries)
+          .pipe(z.array(z.object({ signedTimestamp: part })))
+          .optional(),
+      })
       .nullish(),
   }),
 });

@@ -1,3 +1,4 @@
+import { timeSlices } from "../../../core/concurrency.ts";
 import { statementBundles } from "./bundles.ts";
 import { type PublicKey, parsePublicKey } from "./public-key.ts";
 import { SignatureFault } from "./signature-fault.ts";
@@ -26,12 +27,15 @@ export async function verifyByKeys(
 ): Promise<void> {
   if (keys.size > maxPublicKeys) throw new SignatureFault(`the secret has more than ${maxPublicKeys} public keys`);
   const parsed = [...keys].map(([name, pem]) => parsePublicKey(pem, `public key '${name}'`));
+  const slices = timeSlices(checking.signal);
   for await (const { signed, signature, isAbout } of statementBundles(artifact, checking)) {
+    if (slices.isOver()) await slices.pause();
     if (!isByOneOf(parsed, signed, signature)) checking.refused("a bundle is signed by none of the keys");
     else if (isAbout(artifact.digest)) return;
     else checking.refused("a signed statement is about another digest");
   }
   for await (const { payload, signature } of simpleSignatures(artifact, checking)) {
+    if (slices.isOver()) await slices.pause();
     const fault = isByOneOf(parsed, payload, signature)
       ? claimFault(payload, artifact.digest)
       : "a signature is by none of the keys";

@@ -2,16 +2,14 @@ import { hash, X509Certificate } from "node:crypto";
 import { type Bundle, bundleFromJSON } from "@sigstore/bundle";
 import { toSignedEntity, Verifier } from "@sigstore/verify";
 import { messageOf } from "../../../core/failure.ts";
-import { statementBundles } from "./bundles.ts";
-import { type Identity, identityCheck, type Signer } from "./identities.ts";
+import { maxBundlePartChars, statementBundles } from "./bundles.ts";
+import { type Identity, identityCheck } from "./identities.ts";
 import { entryBody, namesCertificate, parseRekorBundle } from "./log-entry.ts";
 import { SignatureFault } from "./signature-fault.ts";
 import type { Checking, SignedArtifact } from "./signed-artifact.ts";
 import { claimFault, type SimpleSignature, simpleSignatures } from "./simple-signatures.ts";
 import { ownTrust, publicTrust } from "./trusted-root.ts";
 
-/** Certificates in PEM that an annotation may hold. */
-const maxCertificateChars = 64 * 1024;
 /** Reasons that a message names, of signatures that do not hold. */
 const maxNamedReasons = 3;
 
@@ -34,9 +32,9 @@ export async function verifyKeyless(
   { identities, trustedRoot }: KeylessTrust,
   checking: Checking,
 ): Promise<void> {
-  const checkIdentity = identityCheck(identities);
+  const checkIdentity = identityCheck(identities, checking.signal);
   const trust = trustedRoot === undefined ? publicTrust() : ownTrust(trustedRoot);
-  const verifier = new Verifier(trust);
+  const check = { verifier: new Verifier(trust), checkIdentity };
   const reasons: string[] = [];
   const refuse = (why: string): void => {
     reasons.push(why);
@@ -45,7 +43,7 @@ export async function verifyKeyless(
   let kind = "attestations";
   for await (const { bundle, isAbout } of statementBundles(artifact, checking)) {
     const fault =
-      faultOf(() => checkBundle(bundle, { verifier, checkIdentity })) ??
+      (await faultOf(() => checkBundle(bundle, check), checking.signal)) ??
       (isAbout(artifact.digest) ? undefined : "the signed statement is about another digest");
     if (fault === undefined) return;
     refuse(fault);
@@ -53,7 +51,7 @@ export async function verifyKeyless(
   for await (const one of simpleSignatures(artifact, checking)) {
     kind = "signatures";
     const fault =
-      faultOf(() => checkBundle(asBundle(one), { verifier, checkIdentity, signed: one.payload })) ??
+      (await faultOf(() => checkBundle(asBundle(one), { ...check, signed: one.payload }), checking.signal)) ??
       claimFault(one.payload, artifact.digest);
     if (fault === undefined) return;
     refuse(fault);
@@ -65,12 +63,12 @@ export async function verifyKeyless(
 
 interface Check {
   readonly verifier: Verifier;
-  readonly checkIdentity: (signer: Signer) => string | undefined;
+  readonly checkIdentity: ReturnType<typeof identityCheck>;
   /** What a signature without an envelope signs. */
   readonly signed?: Uint8Array;
 }
 
-function checkBundle(bundle: Bundle, { verifier, checkIdentity, signed }: Check): void {
+async function checkBundle(bundle: Bundle, { verifier, checkIdentity, signed }: Check): Promise<void> {
   const entity = toSignedEntity(bundle, signed === undefined ? undefined : Buffer.from(signed));
   if (entity.key.$case !== "certificate") throw new SignatureFault("no certificate found on signature");
   const certificate = new X509Certificate(certificateIn(bundle));
@@ -82,7 +80,7 @@ function checkBundle(bundle: Bundle, { verifier, checkIdentity, signed }: Check)
   }
   const { identity } = verifier.verify(entity);
   const { subjectAlternativeName: subject = "", extensions: { issuer = "" } = {} } = identity ?? {};
-  const fault = checkIdentity({ issuer, subject });
+  const fault = await checkIdentity({ issuer, subject });
   if (fault !== undefined) throw new SignatureFault(fault);
 }
 
@@ -95,7 +93,7 @@ function certificateIn({ verificationMaterial: { content } }: Bundle): Uint8Arra
 /** A signature of the cosign 2 form as the bundle that holds the same. */
 function asBundle({ payload, signatureText, certificate, rekorBundle }: SimpleSignature): Bundle {
   if (certificate === undefined || certificate === "") throw new SignatureFault("no certificate found on signature");
-  if (certificate.length > maxCertificateChars) throw new SignatureFault("the certificate is too large");
+  if (certificate.length > maxBundlePartChars) throw new SignatureFault("the certificate is too large");
   if (rekorBundle === undefined || rekorBundle === "") {
     // cosign would ask the log itself for the entry.
     const mend = "sign again with cosign 2 or newer, without --tlog-upload=false";
@@ -128,11 +126,12 @@ function asBundle({ payload, signatureText, certificate, rekorBundle }: SimpleSi
 }
 
 /** Why a check fails; undefined if it does not. What reads a damaged certificate or entry may throw anything. */
-function faultOf(check: () => void): string | undefined {
+async function faultOf(check: () => Promise<void>, signal: AbortSignal): Promise<string | undefined> {
   try {
-    check();
+    await check();
     return undefined;
   } catch (error) {
+    signal.throwIfAborted();
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
     return `${messageOf(error)}${cause}`;
   }

@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js";
+import { timeSlices } from "../../../core/concurrency.ts";
 import { cutText } from "../../../core/cut-text.ts";
 import { messageOf } from "../../../core/failure.ts";
 import { SignatureFault } from "./signature-fault.ts";
@@ -7,6 +8,8 @@ import { SignatureFault } from "./signature-fault.ts";
 export const maxIdentities = 100;
 /** Of a regular expression in it. */
 export const maxIdentityPatternLength = 1_024;
+/** Of a name in a certificate that is compared. */
+export const maxSignerLength = 1_024;
 /** Of a name in a certificate that a message quotes. */
 const maxQuotedBytes = 200;
 
@@ -24,9 +27,12 @@ export interface Signer {
 
 /**
  * A check of signers against identities, of which any one may match; without identities every signer passes, as in Flux. The check
- * answers why a signer does not pass. Regular expressions are RE2, linear in time. Throws a {@link SignatureFault} for an invalid one.
+ * answers why a signer does not pass. Regular expressions are RE2, linear in time, and matched in slices of it. Throws a {@link SignatureFault} for an invalid one.
  */
-export function identityCheck(identities: readonly Identity[]): (signer: Signer) => string | undefined {
+export function identityCheck(
+  identities: readonly Identity[],
+  signal: AbortSignal,
+): (signer: Signer) => Promise<string | undefined> {
   if (identities.length > maxIdentities) {
     throw new SignatureFault(`spec.verify.matchOIDCIdentity has more than ${maxIdentities} entries`);
   }
@@ -34,9 +40,16 @@ export function identityCheck(identities: readonly Identity[]): (signer: Signer)
     issuer: compiled(issuer, "issuer"),
     subject: compiled(subject, "subject"),
   }));
-  return ({ issuer, subject }) => {
-    const isOne = patterns.some((one) => one.issuer.matcher(issuer).find() && one.subject.matcher(subject).find());
-    if (patterns.length === 0 || isOne) return undefined;
+  return async ({ issuer, subject }) => {
+    if (issuer.length > maxSignerLength || subject.length > maxSignerLength) {
+      return `the certificate has a name of more than ${maxSignerLength} characters`;
+    }
+    if (patterns.length === 0) return undefined;
+    const slices = timeSlices(signal);
+    for (const one of patterns) {
+      if (slices.isOver()) await slices.pause();
+      if (one.issuer.matcher(issuer).find() && one.subject.matcher(subject).find()) return undefined;
+    }
     const got = `got subjects [${cutText(subject, maxQuotedBytes)}] with issuer ${cutText(issuer, maxQuotedBytes)}`;
     return `none of the expected identities matched what was in the certificate, ${got}`;
   };

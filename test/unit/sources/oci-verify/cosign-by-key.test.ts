@@ -1,6 +1,11 @@
 import { generateKeyPairSync, type KeyPairKeyObjectResult } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { maxBundleBytes, maxBundleEntries, maxStatementSubjects } from "../../../../lib/sources/oci/verify/bundles.ts";
+import {
+  maxBundleBytes,
+  maxBundleEntries,
+  maxBundlePartChars,
+  maxStatementSubjects,
+} from "../../../../lib/sources/oci/verify/bundles.ts";
 import { maxPublicKeys, verifyByKeys } from "../../../../lib/sources/oci/verify/cosign-by-key.ts";
 import { maxPayloadBytes, maxSignaturesTried } from "../../../../lib/sources/oci/verify/simple-signatures.ts";
 import {
@@ -179,6 +184,14 @@ describe("bundles of cosign 3", () => {
           publicKey: { hint: "" },
           tlogEntries: Array.from({ length: maxBundleEntries + 1 }, () => ({})),
         },
+      }),
+      "or too large",
+    ],
+    [
+      "a certificate of more than maxBundlePartChars",
+      (digest) => ({
+        ...bundle(digest),
+        verificationMaterial: { certificate: { rawBytes: "A".repeat(maxBundlePartChars + 1) } },
       }),
       "or too large",
     ],

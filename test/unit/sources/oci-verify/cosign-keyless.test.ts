@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { verifyKeyless } from "../../../../lib/sources/oci/verify/cosign-keyless.ts";
-import { maxIdentities, maxIdentityPatternLength } from "../../../../lib/sources/oci/verify/identities.ts";
+import {
+  maxIdentities,
+  maxIdentityPatternLength,
+  maxSignerLength,
+} from "../../../../lib/sources/oci/verify/identities.ts";
 import { maxRekorBundleBytes } from "../../../../lib/sources/oci/verify/log-entry.ts";
 import {
   maxTrustedRootBytes,
@@ -97,6 +101,15 @@ describe.each(Object.entries(forms))("a signature of %s without a key", (_form, 
     const artifact = await signed(ours, {}, `sha256:${"0".repeat(64)}`);
     await expect(verifyKeyless(artifact, { identities, trustedRoot }, checkingAt())).rejects.toThrow("digest");
   });
+});
+
+test("a name of more than maxSignerLength does not match", async () => {
+  const artifact = await memoryRegistry().artifact();
+  const long = { ...person, subject: `https://${"a".repeat(maxSignerLength)}` };
+  await pushSimple(artifact, [await ours.simpleLayer(long, claimOf(artifact.digest))]);
+  await expect(verifyKeyless(artifact, { identities: [], trustedRoot }, checkingAt())).rejects.toThrow(
+    `the certificate has a name of more than ${maxSignerLength} characters`,
+  );
 });
 
 describe("the entry of the transparency log", () => {

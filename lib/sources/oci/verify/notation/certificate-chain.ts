@@ -9,6 +9,8 @@ export interface ChainCertificate {
   readonly parsed: Certificate;
 }
 
+/** Of one certificate, which has about 1 KB. */
+export const maxCertificateBytes = 32 * 1024;
 const maxQuotedBytes = 200;
 const crlExtension = "2.5.29.31";
 const extendedUsage = "2.5.29.37";
@@ -17,6 +19,9 @@ const excludedUses: ReadonlySet<string> = new Set([1, 2, 4, 8, 9].map((use) => `
 
 /** Reads DER. Throws an {@link EnvelopeFault}. */
 export function readCertificate(der: Uint8Array): ChainCertificate {
+  if (der.length > maxCertificateBytes) {
+    throw new EnvelopeFault(`a certificate has more than ${maxCertificateBytes} bytes`);
+  }
   try {
     return { x509: new X509Certificate(der), parsed: Certificate.parse(Buffer.from(der)) };
   } catch (error) {
@@ -36,6 +41,14 @@ export function shownSubject({ x509 }: ChainCertificate): string {
 export function checkChain(chain: readonly ChainCertificate[]): void {
   const [leaf] = chain;
   if (leaf === undefined) throw invalid("certificate chain must contain at least one certificate");
+  // One alone is its own authority, and is not marked as one.
+  if (chain.length === 1) {
+    const { x509, parsed } = leaf;
+    const isOwn = parsed.subject.equals(parsed.issuer) && x509.verify(x509.publicKey);
+    if (!isOwn) throw invalid(`invalid self-signed certificate. subject: ${shownSubject(leaf)}`);
+    checkLeaf(leaf);
+    return;
+  }
   for (const [index, certificate] of chain.entries()) {
     const issuer = chain[index + 1];
     const isSelfSigned = isIssuedBy(certificate, certificate);

@@ -16,8 +16,8 @@ import { coseType, readCose } from "./cose-envelope.ts";
 import { isWithin, parseDistinguishedName, parseSubject } from "./distinguished-name.ts";
 import { type Envelope, EnvelopeFault, maxEnvelopeBytes } from "./envelope.ts";
 import { jwsType, readJws } from "./jws-envelope.ts";
-import { trustedCertificates } from "./trusted-certificates.ts";
 import { type Applicable, applicableStatement, type TrustPolicy } from "./trust-policy.ts";
+import { trustedCertificates } from "./trusted-certificates.ts";
 
 /** Signatures of one artifact that are tried, as in Flux. */
 export const maxNotationSignatures = 3;

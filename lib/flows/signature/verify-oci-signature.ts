@@ -6,8 +6,8 @@ import { RegistryFault } from "../../sources/oci/registry-fault.ts";
 import type { KeylessTrust } from "../../sources/oci/verify/cosign-keyless.ts";
 import { SignatureFault } from "../../sources/oci/verify/signature-fault.ts";
 import type { Checking, SignedArtifact } from "../../sources/oci/verify/signed-artifact.ts";
-import { secretData } from "./secrets.ts";
-import type { SourceContext } from "./source-context.ts";
+import { secretData } from "../source/secrets.ts";
+import type { SourceContext } from "../source/source-context.ts";
 
 /** What a check needs of the run: where Secrets are read, the time, and the log. */
 type SignatureContext = Pick<SourceContext, "deps" | "home" | "namespace" | "run">;
