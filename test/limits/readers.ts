@@ -1,6 +1,7 @@
 import { archiveReaders } from "./readers/archives.ts";
 import { clusterReaders } from "./readers/clusters.ts";
 import { engineReaders } from "./readers/engine.ts";
+import { generatorReaders } from "./readers/generator.ts";
 import { gitReaders } from "./readers/git.ts";
 import { gitKeyReaders } from "./readers/git-keys.ts";
 import { helmReaders } from "./readers/helm.ts";
@@ -16,6 +17,7 @@ export const worstInputs: readonly WorstInput[] = [
   ...archiveReaders,
   ...clusterReaders,
   ...engineReaders,
+  ...generatorReaders,
   ...gitReaders,
   ...gitKeyReaders,
   ...helmReaders,

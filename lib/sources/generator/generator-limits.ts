@@ -17,7 +17,7 @@ export const defaultGeneratorLimits: GeneratorLimits = {
   archive: defaultArchiveLimits,
   maxExtractedBytes: 100 * 1024 * 1024,
   maxMergedBytes: 256 * 1024,
-  maxSteps: 200_000_000,
+  maxSteps: 100_000_000,
 };
 
 /** The steps that a run has left. */

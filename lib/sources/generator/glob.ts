@@ -16,8 +16,11 @@ export interface Glob {
   match(path: string): { readonly isMatch: boolean; readonly steps: number };
 }
 
+/** A character, by its code, or those of a class. */
+type Reads = number | ((code: number) => boolean);
+
 /** One state of the automaton: it reads a character, or leads on without one. */
-type State = { readonly type: "read"; readonly reads: (character: string) => boolean } | Jump;
+type State = { readonly type: "read"; readonly reads: Reads } | Jump;
 
 interface Jump {
   readonly type: "jump";
@@ -88,13 +91,17 @@ function run(states: readonly State[], path: string) {
   let next = new ActiveStates(states.length);
   active.clear();
   active.add(0, states);
-  for (const character of path) {
+  for (let at = 0; at < path.length; at++) {
+    const code = path.codePointAt(at) ?? 0;
+    if (code > 0xffff) at++;
     next.clear();
     steps += active.length;
     for (let index = 0; index < active.length; index++) {
-      const at = active.at(index);
-      const state = states[at];
-      if (state?.type === "read" && state.reads(character)) next.add(at + 1, states);
+      const number = active.at(index);
+      const state = states[number];
+      if (state?.type !== "read") continue;
+      const { reads } = state;
+      if (typeof reads === "number" ? reads === code : reads(code)) next.add(number + 1, states);
     }
     [active, next] = [next, active];
     if (active.length === 0) break;
@@ -102,7 +109,8 @@ function run(states: readonly State[], path: string) {
   return { isMatch: active.has(states.length), steps };
 }
 
-const inName = (character: string): boolean => character !== "/";
+const slash = 0x2f;
+const inName = (code: number): boolean => code !== slash;
 
 /** Reads a glob and writes its states, in order: what follows a state is the next one, unless it jumps. */
 class GlobParser {
@@ -140,7 +148,7 @@ class GlobParser {
         // `a/**` is also `a` itself.
         this.#at += 2;
         const skip = this.#jump();
-        this.#read((one) => one === "/");
+        this.#read(slash);
         this.#loop(() => true);
         skip.to = [...skip.to, this.#states.length];
         return;
@@ -185,13 +193,13 @@ class GlobParser {
     const begin = this.#jump();
     this.#read(inName);
     this.#loop(inName);
-    this.#read((one) => one === "/");
+    this.#read(slash);
     const back = this.#jump();
     back.to = [begin.at];
     begin.to = [begin.at + 1, this.#states.length];
   }
 
-  #loop(reads: (character: string) => boolean): void {
+  #loop(reads: Reads): void {
     const begin = this.#jump();
     this.#read(reads);
     const back = this.#jump();
@@ -218,7 +226,7 @@ class GlobParser {
     const negations = this.#isRecursive ? ["^", "!"] : ["^"];
     const isNegated = negations.includes(this.#peek() ?? "");
     if (isNegated) this.#at++;
-    const ranges: { readonly low: string; readonly high: string }[] = [];
+    const ranges: { readonly low: number; readonly high: number }[] = [];
     while (this.#peek() !== "]" || ranges.length === 0) {
       const low = this.#inClass();
       if (this.#peek() === "-") {
@@ -227,14 +235,14 @@ class GlobParser {
       } else ranges.push({ low, high: low });
     }
     this.#at++;
-    this.#read((one) => one !== "/" && ranges.some(({ low, high }) => isBetween(low, one, high)) !== isNegated);
+    this.#read((code) => inName(code) && ranges.some(({ low, high }) => low <= code && code <= high) !== isNegated);
   }
 
   /** A character of a class; `-` and `]` have to be escaped, as in Go. */
-  #inClass(): string {
+  #inClass(): number {
     const character = this.#characters[this.#at++];
     if (character === undefined || character === "-" || character === "]") throw new BadPattern();
-    return character === "\\" ? this.#escaped() : character;
+    return codeOf(character === "\\" ? this.#escaped() : character);
   }
 
   #escaped(): string {
@@ -244,10 +252,10 @@ class GlobParser {
   }
 
   #literal(character: string): void {
-    this.#read((one) => one === character);
+    this.#read(codeOf(character));
   }
 
-  #read(reads: (character: string) => boolean): void {
+  #read(reads: Reads): void {
     this.#states.push({ type: "read", reads });
   }
 
@@ -260,9 +268,8 @@ class GlobParser {
   }
 }
 
-function isBetween(low: string, character: string, high: string): boolean {
-  const code = (one: string): number => one.codePointAt(0) ?? 0;
-  return code(low) <= code(character) && code(character) <= code(high);
+function codeOf(character: string): number {
+  return character.codePointAt(0) ?? 0;
 }
 
 /** Whether a path is a glob in the sense of `from`. */

@@ -32,6 +32,9 @@ const schema = new Schema([
   mergeTag,
 ]);
 
+/** Of one file: each is parsed and merged by itself. */
+export const maxDocuments = 1_000;
+
 /** The mode that Flux writes. */
 const mode = 0o644;
 
@@ -40,30 +43,39 @@ const mode = 0o644;
  * with sorted keys and without comments. Throws an `Error` that quotes neither file.
  */
 export async function mergeFiles(base: TreeFile, overlay: TreeFile, budget: Budget): Promise<TreeFile> {
+  const merging = new Merging();
   // The source's faults first, as in Flux.
-  const source = await readFile(overlay, budget);
-  const destination = await readFile(base, budget);
-  const text = goYamlText(merged(destination, source));
+  const source = await readFile(overlay, merging, budget);
+  const destination = await readFile(base, merging, budget);
+  merging.into(destination, source);
+  await budget.spend(1);
+  const text = goYamlText(destination);
   if (text === undefined)
     throw new Error("failed to merged YAML: it has a key or a text that is too long to be written");
   const bytes = Buffer.from(text === "" ? "{}\n" : text);
   return { type: "file", mode, read: async () => bytes };
 }
 
-async function readFile(file: TreeFile, { limits, spend }: Budget): Promise<JsonObject> {
+type Mapping = Record<string, Json>;
+
+/** All documents of a file, each merged into those before it. */
+async function readFile(file: TreeFile, merging: Merging, { limits, spend }: Budget): Promise<Mapping> {
   const bytes = await file.read();
   if (bytes.length > limits.maxMergedBytes) {
-    throw new RangeError(
-      `a file of ${bytes.length} bytes is too large to be merged: ${limits.maxMergedBytes} are allowed`,
-    );
+    const allowed = `${limits.maxMergedBytes} are allowed`;
+    throw new RangeError(`a file of ${bytes.length} bytes is too large to be merged: ${allowed}`);
   }
-  await spend(bytes.length);
-  return mergedDocuments(Buffer.from(bytes).toString());
-}
-
-/** All documents of a text, each merged into those before it. */
-function mergedDocuments(text: string): JsonObject {
-  return documentsIn(text).reduce<JsonObject>((sum, document) => merged(sum, readMapping(document)), {});
+  const documents = documentsIn(Buffer.from(bytes).toString());
+  if (documents.length > maxDocuments) {
+    const allowed = `${maxDocuments} are allowed`;
+    throw new RangeError(`a file of ${documents.length} documents is too long to be merged: ${allowed}`);
+  }
+  const sum: Mapping = {};
+  for (const document of documents) {
+    merging.into(sum, readMapping(document));
+    await spend(document.length);
+  }
+  return sum;
 }
 
 /** As Kubernetes splits them: at a line of three dashes, with or without a comment. */
@@ -99,12 +111,27 @@ function readYaml(text: string): Json {
   }
 }
 
-function merged(base: JsonObject, overlay: JsonObject): JsonObject {
-  const out = new Map<string, Json>(Object.entries(base));
-  for (const [key, value] of Object.entries(overlay)) {
-    const present = out.get(key);
-    const areMappings = isJsonObject(value) && isJsonObject(present);
-    out.set(key, areMappings ? merged(present, value) : value);
+/** Merges mappings in place; one that a document has, which an alias may share, is copied before it is changed. */
+class Merging {
+  readonly #copies = new WeakMap<object, Mapping>();
+
+  into(target: Mapping, overlay: JsonObject): void {
+    for (const [key, value] of Object.entries(overlay)) {
+      if (key === "__proto__") throw new Error("cannot unmarshal YAML document: a field is named __proto__");
+      const present = target[key];
+      if (isJsonObject(value) && present !== undefined && isJsonObject(present)) {
+        const copy = this.#copyOf(present);
+        target[key] = copy;
+        this.into(copy, value);
+      } else target[key] = value;
+    }
   }
-  return Object.fromEntries(out);
+
+  #copyOf(mapping: JsonObject): Mapping {
+    const own = this.#copies.get(mapping);
+    if (own !== undefined) return own;
+    const copy = { ...mapping };
+    this.#copies.set(copy, copy);
+    return copy;
+  }
 }

@@ -12,6 +12,9 @@ export interface ArtifactRequest extends Pick<OutputArtifact, "copy" | "name" | 
 /** Artifacts that one object makes: as many as `spec.artifacts` may hold. */
 export const maxArtifacts = 1_000;
 
+/** Captures of one pattern. */
+export const maxCaptures = 32;
+
 /** A pattern that matches nothing as it should, until the object or the folders of the source change. */
 export class PathPatternFault extends Error {
   override readonly name = "PathPatternFault";
@@ -39,9 +42,10 @@ export async function artifactRequests(
   const folders = new Map<string, string>();
   const requests: ArtifactRequest[] = [];
   for (const folder of source.below(".")) {
-    await budget.spend(1);
     if (source.get(folder)?.type !== "directory") continue;
-    const captures = match(segments, folder);
+    const steps = { count: 1 };
+    const captures = match(segments, folder, steps);
+    await budget.spend(steps.count);
     if (captures === undefined) continue;
     const lower = new Map([...captures].map(([key, value]) => [key, value.toLowerCase()]));
     for (const [key, value] of lower) {
@@ -96,6 +100,7 @@ function parsePattern(pattern: string, fault: (text: string) => Error): readonly
       const { capture } = piece;
       if (seen.has(capture)) throw fault(`duplicate capture variable ${JSON.stringify(capture)}`);
       seen.add(capture);
+      if (seen.size > maxCaptures) throw fault(`it has more than ${maxCaptures} captures`);
       segments.at(-1)?.push(piece);
       continue;
     }
@@ -140,20 +145,29 @@ function piecesOf(template: string, faults: PieceFaults): readonly Piece[] {
   return pieces;
 }
 
-function match(segments: readonly (readonly Piece[])[], folder: string): Captures | undefined {
+/** Counts its steps, for the budget of the run. */
+interface Steps {
+  count: number;
+}
+
+function match(segments: readonly (readonly Piece[])[], folder: string, steps: Steps): Captures | undefined {
   const names = folder.split("/");
   if (names.length !== segments.length) return undefined;
   const captures = new Map<string, string>();
   for (const [index, pieces] of segments.entries()) {
-    const found = matchName(pieces, names[index] ?? "");
+    const found = matchName(pieces, names[index] ?? "", steps);
     if (found === undefined) return undefined;
     for (const [key, value] of found) captures.set(key, value);
   }
   return captures;
 }
 
+/** Bytes of a name on the disks on which Flux looks for folders. */
+const maxNameBytes = 255;
+
 /** As a regular expression would match: each capture takes as much as it can. What cannot match from a place is tried once. */
-function matchName(pieces: readonly Piece[], name: string): Captures | undefined {
+function matchName(pieces: readonly Piece[], name: string, steps: Steps): Captures | undefined {
+  if (Buffer.byteLength(name) > maxNameBytes) return undefined;
   const failed = new Set<number>();
   const attempt = (piece: number, at: number): readonly (readonly [string, string])[] | undefined => {
     const next = pieces[piece];
@@ -161,6 +175,7 @@ function matchName(pieces: readonly Piece[], name: string): Captures | undefined
     if ("text" in next) return name.startsWith(next.text, at) ? attempt(piece + 1, at + next.text.length) : undefined;
     const place = piece * (name.length + 1) + at;
     if (failed.has(place)) return undefined;
+    steps.count += name.length - at;
     for (let end = name.length; end > at; end--) {
       const rest = attempt(piece + 1, end);
       if (rest !== undefined) return [[next.capture, name.slice(at, end)], ...rest];

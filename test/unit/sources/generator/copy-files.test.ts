@@ -5,6 +5,7 @@ import { copyFiles } from "../../../../lib/sources/generator/copy-files.ts";
 import type { FileTree } from "../../../../lib/sources/generator/file-tree.ts";
 import { defaultGeneratorLimits } from "../../../../lib/sources/generator/generator-limits.ts";
 import { maxGlobChars } from "../../../../lib/sources/generator/glob.ts";
+import { maxDocuments } from "../../../../lib/sources/generator/merge-yaml.ts";
 import { artifactOf } from "../../manifests/build-files.ts";
 import { tarOf } from "../tar-of.ts";
 import { budget, textsOf, tree } from "./trees.ts";
@@ -153,6 +154,14 @@ describe("Merge", () => {
     await expect(merged("a: 1\n", overlay)).rejects.toThrow(`cannot unmarshal YAML document: `);
     await expect(merged("a: 1\n", overlay)).rejects.toThrow(why);
     await expect(merged("a: 1\n", "a: *hunter2\n")).rejects.toThrow(/^(?!.*hunter2)/);
+  });
+
+  test("refuses a file of too many documents", async () => {
+    const documents = (count: number) => Array.from({ length: count }, (_, at) => `k: ${at}\n`).join("---\n");
+    expect(await merged("", documents(maxDocuments))).toBe(`k: ${maxDocuments - 1}\n`);
+    await expect(merged("", documents(maxDocuments + 1))).rejects.toThrow(
+      `a file of ${maxDocuments + 1} documents is too long to be merged`,
+    );
   });
 
   test("refuses a file that is too large", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { OutputArtifact } from "../../../../lib/api/artifact-generator.ts";
-import { artifactRequests, maxArtifacts } from "../../../../lib/sources/generator/path-pattern.ts";
+import { artifactRequests, maxArtifacts, maxCaptures } from "../../../../lib/sources/generator/path-pattern.ts";
 import { budget, tree } from "./trees.ts";
 
 const folders = ["apps/Web/envs/prod", "apps/Web/envs/dev", "apps/api/envs/prod", "other"];
@@ -68,6 +68,12 @@ test("125: two folders of one name in lower case are refused by both their names
   await expect(requests("@repo/apps/{app}", [output], ["apps/Web", "apps/web"])).rejects.toThrow(
     'pathPattern "@repo/apps/{app}": directories "apps/Web" and "apps/web" both resolve to artifact name "web"',
   );
+});
+
+test("more captures than a pattern may have are refused", async () => {
+  const captures = (count: number) => Array.from({ length: count }, (_, at) => `{a${at}}`).join("/");
+  expect(await requests(`@repo/${captures(maxCaptures)}`)).toEqual([]);
+  await expect(requests(`@repo/${captures(maxCaptures + 1)}`)).rejects.toThrow(`more than ${maxCaptures} captures`);
 });
 
 test("more artifacts than a spec may list are refused", async () => {
