@@ -128,6 +128,11 @@ export const layers: readonly Layer[] = [
     why: "YAML as Go prints and reads it.",
   },
   {
+    folder: "lib/sources/helm",
+    imports: ["lib/core", "lib/sources", "lib/manifests/go-yaml"],
+    why: "Indexes of Helm repositories, which Go reads and writes.",
+  },
+  {
     folder: "lib/manifests",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/archive", "lib/manifests/go-yaml"],
     why: "From files to objects: the steps of a build.",

@@ -1,0 +1,116 @@
+import { constructFromEvents, parseEvents, YAMLException } from "js-yaml";
+import { timeSlices } from "../../core/concurrency.ts";
+import { messageOf } from "../../core/failure.ts";
+import type { Json } from "../../core/json.ts";
+import { goSchema } from "../../manifests/go-yaml/go-schema.ts";
+import type { IndexedChart, IndexFormat } from "./chart-entry.ts";
+import { type IndexLimits, maxIndexAliases, maxIndexDepth, maxPieceBytes } from "./index-limits.ts";
+import { type IndexPiece, NotInPieces, yamlPieces } from "./index-pieces.ts";
+import { IndexReader } from "./index-reader.ts";
+import { jsonPieces, looksLikeJson } from "./json-pieces.ts";
+
+export type { IndexedChart } from "./chart-entry.ts";
+
+/** The index of a Helm repository. */
+export interface ChartIndex {
+  /** The versions of each chart, newest first. */
+  readonly entries: ReadonlyMap<string, readonly IndexedChart[]>;
+  /** The whole index in JSON, as Flux stores it. */
+  readonly json: Uint8Array;
+}
+
+/**
+ * Reads the index of a Helm repository as Flux does: as JSON if it is, else as strict YAML. Charts that Helm does not accept are left
+ * out. The index is parsed in pieces, so that memory follows its size and other work goes on. Throws a `RangeError` with Flux's text
+ * behind `failed to load index: `.
+ */
+export async function readIndex(bytes: Uint8Array, limits: IndexLimits, signal: AbortSignal): Promise<ChartIndex> {
+  if (bytes.length > limits.maxBytes) {
+    throw new RangeError(`index exceeds the maximum index file size of ${limits.maxBytes} bytes`);
+  }
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (buffer.length === 0) throw new RangeError("empty index.yaml file");
+  if (looksLikeJson(buffer)) {
+    try {
+      return await readPieces(jsonPieces(buffer), "json", limits, signal);
+    } catch (error) {
+      // Flow style of YAML begins like JSON.
+      if (!(error instanceof NotInPieces || error instanceof SyntaxError)) throw error;
+    }
+  }
+  try {
+    return await readPieces(yamlPieces(buffer), "yaml", limits, signal);
+  } catch (error) {
+    if (!(error instanceof NotInPieces || error instanceof YAMLException)) throw error;
+    if (buffer.length > maxPieceBytes) throw tooLargeAtOnce(error);
+    return await readPieces(wholeYaml(buffer), "yaml", limits, signal);
+  }
+}
+
+function tooLargeAtOnce(cause: Error): RangeError {
+  const why = `it is not written as helm repo index writes it, and more than ${maxPieceBytes} bytes cannot be read at once`;
+  return new RangeError(`error converting YAML to JSON: yaml: ${why} (${messageOf(cause)})`, { cause });
+}
+
+/** All of the index as one piece, for what only a parser can tell apart. */
+function* wholeYaml(buffer: Buffer): Generator<IndexPiece & { readonly isWhole: true }> {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(buffer);
+  } catch (error) {
+    throw new RangeError("error converting YAML to JSON: yaml: invalid UTF-8", { cause: error });
+  }
+  yield { kind: "field", text, isWhole: true };
+}
+
+async function readPieces(
+  pieces: Iterable<IndexPiece & { readonly isWhole?: true }>,
+  format: IndexFormat,
+  limits: IndexLimits,
+  signal: AbortSignal,
+): Promise<ChartIndex> {
+  const reader = new IndexReader(format, limits);
+  const slices = timeSlices(signal);
+  const begun = performance.now();
+  for (const piece of pieces) {
+    if (piece.text.length > maxPieceBytes) throw new RangeError(`one entry has more than ${maxPieceBytes} bytes`);
+    reader.add(piece, format === "json" ? parseJsonPiece(piece) : parseYamlPiece(piece));
+    if (!slices.isOver()) continue;
+    if (performance.now() - begun > limits.maxMs)
+      throw new RangeError(`it takes more than ${limits.maxMs / 1_000} s to read`);
+    await slices.pause();
+  }
+  return reader.index();
+}
+
+function parseJsonPiece({ text }: IndexPiece): Json {
+  const value: unknown = JSON.parse(text);
+  return isJson(value) ? value : null;
+}
+
+function parseYamlPiece({ text, isWhole }: IndexPiece & { readonly isWhole?: true }): Json {
+  try {
+    const events = parseEvents(text, { maxDepth: maxIndexDepth });
+    const documents = constructFromEvents(events, { source: text, schema: goSchema, maxAliases: maxIndexAliases });
+    const [value = null, ...others] = [...documents];
+    if (others.length > 0 && isWhole !== true) throw new NotInPieces("several documents");
+    return isJson(value) ? value : null;
+  } catch (error) {
+    if (!(error instanceof YAMLException) || isWhole !== true) throw error;
+    throw new RangeError(`error converting YAML to JSON: ${yamlText(error, text)}`, { cause: error });
+  }
+}
+
+/** In go-yaml's words where they are known, else in js-yaml's. */
+function yamlText({ mark, reason }: YAMLException, text: string): string {
+  const line = mark?.line ?? 0;
+  const isAtEnd = text.slice(mark?.position).trim() === "";
+  // A list or mapping in flow style has no end. go-yaml counts lines of this fault from zero.
+  if (isAtEnd && reason === "deficient indentation") return `yaml: line ${line}: did not find expected node content`;
+  return `yaml: line ${line + 1}: ${reason}`;
+}
+
+/** JSON and js-yaml with this schema make only values that JSON has. */
+function isJson(value: unknown): value is Json {
+  return value === null || ["bigint", "boolean", "number", "object", "string"].includes(typeof value);
+}

@@ -1,0 +1,28 @@
+/** What the index of a Helm repository may take. */
+export interface IndexLimits {
+  /** Of the index as it was downloaded: Flux's `--helm-index-max-size`. */
+  readonly maxBytes: number;
+  /** Of all charts together. */
+  readonly maxVersions: number;
+  /** Of the index as it is stored: JSON with indentation, in which aliases of YAML are written out. */
+  readonly maxStoredBytes: number;
+  /** Time for reading, in milliseconds. */
+  readonly maxMs: number;
+}
+
+/** 50 MiB as in Flux. The other limits bound memory and time. */
+export const defaultIndexLimits: IndexLimits = {
+  maxBytes: 52_428_800,
+  maxVersions: 100_000,
+  maxStoredBytes: 134_217_728,
+  maxMs: 30_000,
+};
+
+/** Of what is parsed at once: one version of a chart, or what stands beside the charts. */
+export const maxPieceBytes = 4 * 1024 * 1024;
+
+/** Aliases of YAML in what is parsed at once. */
+export const maxIndexAliases = 1_000;
+
+/** Levels that values of an index nest in. */
+export const maxIndexDepth = 100;

@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { readIndex } from "../../../../lib/sources/helm/chart-index.ts";
+import { defaultIndexLimits, maxPieceBytes } from "../../../../lib/sources/helm/index-limits.ts";
+
+const forever = new AbortController().signal;
+
+async function read(text: string, limits: Partial<typeof defaultIndexLimits> = {}) {
+  const { entries, json } = await readIndex(Buffer.from(text), { ...defaultIndexLimits, ...limits }, forever);
+  return { entries, json: Buffer.from(json).toString() };
+}
+
+/** The versions of each chart, in their order. */
+async function versions(text: string) {
+  const { entries } = await read(text);
+  return Object.fromEntries([...entries].map(([name, charts]) => [name, charts.map(({ version }) => version)]));
+}
+
+const entry = (version: string, more = "") => `  - name: app\n    version: ${version}\n    urls: [app.tgz]\n${more}`;
+const index = (...entries: readonly string[]) => `apiVersion: v1\nentries:\n  app:\n${entries.join("")}`;
+
+const recorded = `apiVersion: v1
+entries:
+  app:
+    - apiVersion: v2
+      created: "2026-01-01T00:00:00Z"
+      digest: b6b40497db22231651e99c30acae9d6b616bf593a3344cc44616bb00ab06da1b
+      name: app
+      urls:
+        - app-1.0.0.tgz
+      version: "1.0.0"
+    - apiVersion: v2
+      created: "2026-01-01T00:00:00Z"
+      digest: "7ee1e849e03757e7e8a08752168c68caf5553c5cbd20c7c47e8916019275ba72"
+      name: app
+      urls:
+        - app-1.1.0.tgz
+      version: "1.1.0"
+  other:
+    - apiVersion: v2
+      created: "2026-01-01T00:00:00Z"
+      digest: d1d99dac6d6bd4dfeeee1d6b0ef9e5700f9294be506d2856a81bbd34a936f1bf
+      name: other
+      urls:
+        - other-0.1.0.tgz
+      version: "0.1.0"
+generated: "2026-01-01T00:00:00Z"
+`;
+
+describe("the index of a Helm repository", () => {
+  test("has the bytes that real Flux has stored for it", async () => {
+    const { json } = await read(recorded);
+    const digest = createHash("sha256").update(json).digest("hex");
+    expect(digest).toBe("2e8cbf68708a30e75796fb22ddd8a33bef392f0f91ff81b511b2180bd4a23931");
+  });
+
+  test("has the newest version first", async () => {
+    const { entries } = await read(recorded);
+    expect(entries.get("app")).toEqual([
+      {
+        name: "app",
+        version: "1.1.0",
+        created: Date.parse("2026-01-01T00:00:00Z"),
+        digest: "7ee1e849e03757e7e8a08752168c68caf5553c5cbd20c7c47e8916019275ba72",
+        urls: ["app-1.1.0.tgz"],
+      },
+      expect.objectContaining({ version: "1.0.0" }),
+    ]);
+    expect([...entries.keys()]).toEqual(["app", "other"]);
+  });
+
+  test.each([
+    ["no version", "  - name: app\n"],
+    ["an invalid version", entry("one")],
+    ["an unknown type", entry("1.1.0", "    type: plugin\n")],
+    ["a name with a slash", "  - name: a/b\n    version: 1.1.0\n"],
+    ["a maintainer of null", entry("1.1.0", "    maintainers: [null]\n")],
+    ["an invalid alias", entry("1.1.0", "    dependencies:\n    - name: a\n      alias: a b\n")],
+    ["null", "  - null\n"],
+  ])("11.4/91: an entry with %s is left out, and the rest is read", async (_what, bad) => {
+    expect(await versions(index(entry("1.0.0"), bad, entry("1.2.0")))).toEqual({ app: ["1.2.0", "1.0.0"] });
+  });
+
+  test("two dependencies of one name are tolerated, as in Flux", async () => {
+    const same = "    dependencies:\n    - name: a\n    - name: a\n";
+    expect(await versions(index(entry("1.0.0", same)))).toEqual({ app: ["1.0.0"] });
+  });
+
+  test("is read the same in JSON, in block style and in flow style", async () => {
+    const [fromYaml, fromJson] = [await read(recorded), await read((await read(recorded)).json)];
+    expect(fromJson).toEqual(fromYaml);
+    const flow = "{apiVersion: v1, entries: {app: [{name: app, version: 1.0.0, urls: [app.tgz]}]}}";
+    expect((await read(flow)).json).toBe((await read(index(entry("1.0.0")))).json);
+  });
+
+  test("may be without charts", async () => {
+    expect((await read("apiVersion: v1\nentries: {}\n")).json).toBe(
+      '{\n  "apiVersion": "v1",\n  "generated": "0001-01-01T00:00:00Z",\n  "entries": {}\n}',
+    );
+    expect((await read("apiVersion: v1\n")).json).toContain('"entries": null');
+  });
+
+  test("has scalars as Go reads them where it wants a text", async () => {
+    const { json } = await read(index(entry("1.10", "    appVersion: 2.50\n    description: yes\n")));
+    expect(JSON.parse(json).entries.app[0]).toMatchObject({ version: "1.1", appVersion: "2.5", description: "true" });
+  });
+
+  test.each([
+    ["", "empty index.yaml file"],
+    ["entries: {}\n", "no API version specified"],
+    ["apiVersion: v1\nentries: [\n", "error converting YAML to JSON: yaml: line 2: did not find expected node content"],
+    [
+      index(entry("1.0.0", "    colour: blue\n")),
+      'error unmarshaling JSON: while decoding JSON: json: unknown field "colour"',
+    ],
+    [
+      index("  - name: app\n    urls: app.tgz\n"),
+      "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go struct field ChartVersion.urls of type []string",
+    ],
+    [
+      '{"apiVersion":"v1","entries":{"app":[{"name":"app","version":1}]}}',
+      "json: cannot unmarshal number into Go struct field ChartVersion.version of type string",
+    ],
+  ])("%j is refused in Flux's words", async (text, message) => {
+    await expect(read(text)).rejects.toThrow(new RangeError(message));
+  });
+
+  test("an unknown field is left out of JSON, as in Flux", async () => {
+    const text = '{"apiVersion":"v1","entries":{"app":[{"name":"app","version":"1.0.0","colour":"blue"}]}}';
+    expect((await read(text)).json).not.toContain("colour");
+  });
+
+  test("a chart that stands there twice is refused", async () => {
+    await expect(read(`${index(entry("1.0.0"))}  app: []\n`)).rejects.toThrow("already set in map");
+  });
+
+  test("a text that goes on below its entry is not taken for two entries", async () => {
+    const text = index(entry("1.0.0", `    description: "a\n  - name: b"\n`));
+    await expect(read(text)).rejects.toThrow("error converting YAML to JSON: yaml: ");
+  });
+});
+
+describe("limits of an index", () => {
+  test("11.4/89: more bytes than allowed are refused with their number", async () => {
+    const message = "index exceeds the maximum index file size of 10 bytes";
+    await expect(read(recorded, { maxBytes: 10 })).rejects.toThrow(new RangeError(message));
+  });
+
+  test("more versions than allowed are refused", async () => {
+    const text = index(entry("1.0.0"), entry("1.1.0"));
+    expect(await read(text, { maxVersions: 2 })).toBeDefined();
+    await expect(read(text, { maxVersions: 1 })).rejects.toThrow("it has more than 1 charts or versions");
+  });
+
+  test("aliases that expand to more than may be stored are refused", async () => {
+    const long = "x".repeat(1_000);
+    const text = index(
+      entry("1.0.0", `    keywords: &k [${Array.from({ length: 50 }, () => long).join(", ")}]\n    sources: *k\n`),
+    );
+    expect(await read(text)).toBeDefined();
+    await expect(read(text, { maxStoredBytes: 60_000 })).rejects.toThrow("it takes more than 60000 bytes as JSON");
+  });
+
+  test("a value that holds itself is refused", async () => {
+    const text = index(entry("1.0.0", "    dependencies:\n    - name: a\n      import-values: &a [*a]\n"));
+    await expect(read(text)).rejects.toThrow(RangeError);
+  });
+
+  test("one entry with more bytes than are read at once is refused", async () => {
+    const text = index(entry("1.0.0", `    description: ${"x".repeat(maxPieceBytes)}\n`));
+    await expect(read(text)).rejects.toThrow(`one entry has more than ${maxPieceBytes} bytes`);
+  });
+});
