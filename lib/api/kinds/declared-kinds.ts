@@ -1,6 +1,7 @@
 import type { KindDeclaration } from "./declaration.ts";
 import { declaredExternalArtifact } from "./external-artifact.ts";
 import { declaredGitRepository } from "./git-repository.ts";
+import { declaredHelmChart } from "./helm-chart.ts";
 import { declaredKustomization } from "./kustomization.ts";
 import { declaredOciRepository } from "./oci-repository.ts";
 import { declaredReceiver } from "./receiver.ts";
@@ -9,6 +10,7 @@ import { declaredReceiver } from "./receiver.ts";
 export const declaredKinds = [
   declaredOciRepository,
   declaredGitRepository,
+  declaredHelmChart,
   declaredKustomization,
   declaredReceiver,
 ] as const satisfies readonly KindDeclaration[];

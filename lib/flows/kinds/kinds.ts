@@ -1,5 +1,6 @@
 import { declaredKinds } from "../../api/kinds/declared-kinds.ts";
 import { gitRepositoryKind } from "./git-repository.ts";
+import { helmChartKind } from "./helm-chart.ts";
 import type { Kind } from "./kind.ts";
 import { kustomizationKind } from "./kustomization.ts";
 import { ociRepositoryKind } from "./oci-repository.ts";
@@ -9,6 +10,7 @@ import { receiverKind } from "./receiver.ts";
 const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
   OCIRepository: ociRepositoryKind,
   GitRepository: gitRepositoryKind,
+  HelmChart: helmChartKind,
   Kustomization: kustomizationKind,
   Receiver: receiverKind,
 };
