@@ -28,7 +28,7 @@ export type SourceStatus = Readonly<z.infer<typeof SourceStatus>>;
 
 /** The fields of `spec` that every kind of source has. */
 export interface SourceSpec {
-  /** A duration such as `10m`. */
-  readonly interval: string;
+  /** A duration such as `10m`; a minute if it is absent. */
+  readonly interval?: string;
   readonly suspend?: boolean;
 }

@@ -2,9 +2,10 @@ import { cutMessage } from "./cut-text.ts";
 
 /**
  * When a failed reconcile is tried again. `backoff`: after {@link backOffMs}. `interval`: after the object's retry interval.
- * `dependency`: when the dependency changes, at the latest after 30 s. `never`: only when the object changes.
+ * `dependency`: when the dependency changes, at the latest after 30 s. `soon`: it waits for a dependency as well, but is tried
+ * again after {@link backOffMs}. `never`: only when the object changes.
  */
-export type Retry = "backoff" | "interval" | "dependency" | "never";
+export type Retry = "backoff" | "interval" | "dependency" | "never" | "soon";
 
 /** Reasons are API, since alerts match on them: add one freely, never rename one. They are Flux's words where Flux has one. */
 const retryByReason = {
@@ -21,10 +22,12 @@ const retryByReason = {
   DependencyNotReady: "dependency",
   DirectoryCreationFailed: "interval",
   EmptyGitRepository: "backoff",
+  Failed: "backoff",
   FeatureGateDisabled: "never",
   GitOperationFailed: "backoff",
   HealthCheckFailed: "interval",
   IllegalPath: "backoff",
+  IndexationFailed: "backoff",
   InvalidCELExpression: "never",
   InvalidChartReference: "never",
   InvalidCommitSignature: "backoff",
@@ -35,7 +38,7 @@ const retryByReason = {
   InvalidVerificationMode: "never",
   MetadataPatchError: "never",
   NoArtifact: "dependency",
-  NoSourceArtifact: "backoff",
+  NoSourceArtifact: "soon",
   NotFound: "dependency",
   OCIArtifactLayerOperationFailed: "backoff",
   OCIArtifactPullFailed: "backoff",
@@ -47,6 +50,7 @@ const retryByReason = {
   SourceUnavailable: "backoff",
   StorageOperationFailed: "backoff",
   TokenNotFound: "backoff",
+  Unknown: "backoff",
   UnsupportedField: "never",
   UnsupportedSourceKind: "never",
   URLInvalid: "never",
@@ -61,12 +65,14 @@ export type Reason = keyof typeof retryByReason;
 export type EventReason =
   | Reason
   | "ArtifactUpToDate"
-  | "Failed"
+  | "ChartPackageSucceeded"
+  | "ChartPullSucceeded"
   | "GitOperationSucceeded"
   | "HealthCheckCanceled"
   | "NewArtifact"
   | "Progressing"
   | "ReconciliationSucceeded"
+  | "ResolvedDependencies"
   | "Succeeded"
   | "AmbiguousReference"
   | "IntervalTooShort"
@@ -78,6 +84,11 @@ export type EventReason =
   | "TargetChanged"
   | "UnknownFields";
 
+interface FailureOptions {
+  readonly retry?: Retry;
+  readonly inCondition?: Failure["inCondition"];
+}
+
 /**
  * An expected failure of a reconcile. Its reason and message go unchanged into the Ready condition and an event; the message
  * is cut to 32,768 bytes.
@@ -87,10 +98,14 @@ export class Failure extends Error {
   readonly reason: Reason;
   /** When to try again: the default of the reason, unless the constructor was given another. */
   readonly retry: Retry;
+  /** What the condition says where it is not what the event says: Flux has such failures. */
+  readonly inCondition: { readonly reason: Reason; readonly message: string };
 
-  constructor(reason: Reason, message: string, options: ErrorOptions & { retry?: Retry } = {}) {
+  constructor(reason: Reason, message: string, options: ErrorOptions & FailureOptions = {}) {
     super(cutMessage(message), options);
     this.reason = reason;
+    const { inCondition } = options;
+    this.inCondition = { reason: inCondition?.reason ?? reason, message: cutMessage(inCondition?.message ?? message) };
     this.retry = options.retry ?? retryByReason[reason];
   }
 }

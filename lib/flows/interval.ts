@@ -41,7 +41,7 @@ export function spreadInterval(
 
 /** The fields of a spec that say how often it runs. */
 interface Intervals {
-  readonly interval: string;
+  readonly interval?: string;
   readonly retryInterval?: string;
 }
 

@@ -36,14 +36,17 @@ export function shelves(): Shelves {
   return { held: new Map(), asked: 0, pulled: 0, away: new Set() };
 }
 
-const Spec = z.object({
+const MemorySpec = z.object({
   shelf: z.string().describe("The bucket in memory."),
   with: z.string().describe("Another bucket that has to be there.").exactOptional(),
   ignore: z.string().exactOptional(),
-  interval: z.string(),
+  interval: z.string().exactOptional(),
   suspend: z.boolean().exactOptional(),
 });
-const Status = SourceStatus.extend({ observedIgnore: z.string().exactOptional() });
+const Status = SourceStatus.extend({
+  observedIgnore: z.string().exactOptional(),
+  observedName: z.string().exactOptional(),
+});
 const conditionByReason = { AuthenticationFailed: "SourceVerified", DependencyNotReady: "IncludeUnavailable" } as const;
 
 const declared: KindDeclaration = {
@@ -55,7 +58,7 @@ const declared: KindDeclaration = {
   description: "Bucket keeps what a test holds in memory.",
   versions: ["v1"],
   columns: [readyColumn, ageColumn],
-  schemas: async () => ({ spec: Spec, status: Status }),
+  schemas: async () => ({ spec: MemorySpec, status: Status }),
   statusManager: "source-controller",
   eventSource: "source-controller",
   isSource: true,
@@ -79,10 +82,10 @@ export function memoryKind(all: Shelves): Kind {
   };
 }
 
-export function memorySource(all: Shelves): SourceKind<z.infer<typeof Spec>> {
+export function memorySource(all: Shelves): SourceKind<z.infer<typeof MemorySpec>> {
   return {
     declared,
-    spec: Spec,
+    spec: MemorySpec,
     status: Status,
     conditionByReason,
     check: ({ shelf }) => {

@@ -281,6 +281,7 @@ function retryInMs(retry: Retry, failures: number, ctx: KustomizationContext): n
       return ctx.deps.timing.requeueDependencyMs;
     case "interval":
       return retryIntervalMs(ctx.kustomization.spec) ?? backOffMs(failures, ctx.deps.timing.retryDelay);
+    case "soon":
     case "backoff":
       return backOffMs(failures, ctx.deps.timing.retryDelay);
   }

@@ -31,12 +31,13 @@ const Failures = z.object({ failures: z.number().int().min(0) });
  */
 export async function reportStored(
   { interval }: SourceSpec,
-  { isAnnounced, messages, revision }: Resolved,
+  { carried, isAnnounced, messages, noted, reasons, revision }: Resolved,
   pulled: Pulled | undefined,
   ctx: SourceContext,
 ): Promise<FlowResult> {
   const { before, deps, live, run } = ctx;
-  await ctx.conclude(stored(withAddresses(ctx.status(), ctx), messages.stored, ctx.now()));
+  const status = withAddresses({ ...ctx.status(), ...noted }, ctx);
+  await ctx.conclude(stored(status, pulled?.stored ?? messages.stored, ctx.now(), reasons?.stored));
 
   const { artifact } = ctx.status();
   const isNewContent = before.artifact?.digest !== artifact?.digest;
@@ -55,7 +56,7 @@ export async function reportStored(
   if (artifact !== undefined && (isNewContent || wasFailing(before))) {
     await ctx.record({
       type: "Normal",
-      reason: isNewContent ? "NewArtifact" : "Succeeded",
+      reason: reasons?.stored ?? (isNewContent ? "NewArtifact" : "Succeeded"),
       message: pulled?.message ?? (await messages.event(artifact)),
       annotations: {
         "source.toolkit.fluxcd.io/revision": artifact.revision,
@@ -70,15 +71,18 @@ export async function reportStored(
     deps.metrics.record(run.key, { EventsMissed: 1 }, { revision });
     deps.log.warn("revision found by the interval, no event announced it", { ...run.key, revision });
   }
-  const dueInMs = spreadInterval(parseDuration(interval), deps.jitter(), deps.timing);
+  const dueInMs = spreadInterval(parseDuration(interval ?? defaultInterval), deps.jitter(), deps.timing);
   return {
     outcome: isNews ? "stored" : "unchanged",
     ...(isNews ? {} : { isQuiet: true }),
     dueInMs: finding === "too early" ? Math.min(dueInMs ?? eventMs, eventMs) : dueInMs,
-    carried: { announced, ...(finding === "too early" ? { unannounced: revision } : {}) },
+    carried: { ...carried, announced, ...(finding === "too early" ? { unannounced: revision } : {}) },
     seen: { objectUid: live.metadata.uid, clusterUid: await ctx.home.uid(run.signal), revision },
   };
 }
+
+/** As in Flux, of a spec without one. */
+const defaultInterval = "1m";
 
 /** An event may be on its way for this long. */
 const eventMs = 60_000;
@@ -140,13 +144,14 @@ export async function reportFailure(failure: Failure, ctx: SourceContext): Promi
   );
   ctx.deps.log.info("reconcile failed", { ...ctx.run.key, reason, error: message });
   // What waits is no fault: Flux's event for it is for people who look at the object, not for alerts (reference 1.8).
-  const type = retry === "dependency" ? "Normal" : "Warning";
+  const isWaiting = retry === "dependency" || retry === "soon";
+  const type = isWaiting ? "Normal" : "Warning";
   if (isNews) await ctx.record({ type, reason, message, annotations: {} });
   if (retry === "never") return { outcome: "stalled", dueInMs: undefined };
   if (retry === "dependency") return { outcome: "waiting", dueInMs: ctx.deps.timing.requeueDependencyMs };
   const failures = Failures.safeParse(ctx.run.carried).data?.failures ?? 0;
   const dueInMs = Math.max(backOffMs(failures, ctx.deps.timing.retryDelay), retryAfterMs(failure));
-  return { outcome: "failed", dueInMs, carried: { failures: failures + 1 } };
+  return { outcome: isWaiting ? "waiting" : "failed", dueInMs, carried: { failures: failures + 1 } };
 }
 
 /** How long the origin asks to be left alone (429, 503), wherever it stands in the chain of causes. */

@@ -14,11 +14,17 @@ export interface Now {
 
 /** The conditions of failures that only some kinds of source have, by the reason of the failure. */
 export type ConditionByReason = Readonly<
-  Partial<Record<Reason, "FetchFailed" | "IncludeUnavailable" | "SourceVerified">>
+  Partial<Record<Reason, "BuildFailed" | "FetchFailed" | "IncludeUnavailable" | "SourceVerified">>
 >;
 
+/** What ArtifactOutdated may give as its reason. */
+export type OutdatedReason = "IncludeChange" | "NewChart" | "NewRevision";
+
+/** What the conditions of a stored artifact may give as their reason. */
+export type StoredReason = "ChartPackageSucceeded" | "ChartPullSucceeded" | "Succeeded";
+
 /** The conditions of failures, present only while True. Ready repeats the first one. */
-const failureTypes = ["StorageOperationFailed", "FetchFailed", "IncludeUnavailable"];
+const failureTypes = ["StorageOperationFailed", "FetchFailed", "BuildFailed", "IncludeUnavailable"];
 const builtMessage = "building artifact";
 
 /** The run has begun. Ready changes only if nothing was known before, so an unchanged source never leaves True. */
@@ -51,7 +57,7 @@ export function outdated(
   status: SourceStatus,
   message: string,
   now: Now,
-  reason: "IncludeChange" | "NewRevision" = "NewRevision",
+  reason: OutdatedReason = "NewRevision",
 ): SourceStatus {
   const isReplaced = status.artifact !== undefined;
   const said: Said = { type: "ArtifactOutdated", status: "True", reason, message };
@@ -60,8 +66,13 @@ export function outdated(
 }
 
 /** The artifact of the present revision is stored. */
-export function stored(status: SourceStatus, message: string, now: Now): SourceStatus {
-  const said = { status: "True", reason: "Succeeded", message } as const;
+export function stored(
+  status: SourceStatus,
+  message: string,
+  now: Now,
+  reason: StoredReason = "Succeeded",
+): SourceStatus {
+  const said = { status: "True", reason, message } as const;
   const cleared = removeConditions(withoutFailures(status), ["ArtifactOutdated", "Reconciling", "Stalled"]);
   const next = setConditions(
     cleared,
@@ -91,8 +102,8 @@ function keptBeside({ type, reason }: Said): readonly string[] {
 }
 
 function conditionOf(failure: Failure, own: ConditionByReason): Said {
-  const isOfStorage = storageReasons.has(failure.reason);
-  const type = isOfStorage ? "StorageOperationFailed" : (own[failure.reason] ?? "FetchFailed");
+  const { reason } = failure.inCondition;
+  const type = storageReasons.has(reason) ? "StorageOperationFailed" : (own[reason] ?? "FetchFailed");
   return { ...saidOf(failure), type, status: type === "SourceVerified" ? "False" : "True" };
 }
 
@@ -101,7 +112,8 @@ const storageReasons = new Set(["ArchiveOperationFailed", "CopyFailure", "Illega
 /** The run failed, and only a change of the object helps. */
 export function stalled(status: SourceStatus, failure: Failure, now: Now, own: ConditionByReason = {}): SourceStatus {
   // A field that is refused was never fetched.
-  const hasCondition = failure.reason === "URLInvalid" || own[failure.reason] !== undefined;
+  const { reason } = failure.inCondition;
+  const hasCondition = reason === "URLInvalid" || own[reason] !== undefined;
   const next = setConditions(
     removeConditions(withoutFailures(status, hasCondition ? keptBeside(conditionOf(failure, own)) : []), [
       "Reconciling",
@@ -174,12 +186,12 @@ function isUnverified({ type, status }: Pick<Said, "type" | "status">): boolean 
 
 /** Whether Ready already shows this very failure, or its own condition, where Ready shows an older one. */
 export function isShown({ conditions = [] }: SourceStatus, failure: Failure, own: ConditionByReason = {}): boolean {
-  const { type, status } = conditionOf(failure, own);
+  const { type, status, reason, message } = conditionOf(failure, own);
   return conditions.some(
     (one) =>
       ((one.type === "Ready" && one.status === "False") || (one.type === type && one.status === status)) &&
-      one.reason === failure.reason &&
-      one.message === failure.message,
+      one.reason === reason &&
+      one.message === message,
   );
 }
 
@@ -195,6 +207,6 @@ function inProgress(status: SourceStatus, message: string, includesReady: boolea
   );
 }
 
-function saidOf({ reason, message }: Failure): Pick<Said, "message" | "reason"> {
+function saidOf({ inCondition: { reason, message } }: Failure): Pick<Said, "message" | "reason"> {
   return { reason, message };
 }

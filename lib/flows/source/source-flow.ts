@@ -6,6 +6,8 @@ import type { SourceSpec } from "../../api/source.ts";
 import { digestOf } from "../../core/digest.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Subscription } from "../../core/follows.ts";
+import { isJsonObject } from "../../core/json.ts";
+import { type LiveObject, refOf } from "../../core/manifest.ts";
 import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { shortIntervalWarning } from "../interval.ts";
@@ -39,6 +41,7 @@ async function reconcile<Spec extends SourceSpec>(
   const before = kind.status.safeParse(live["status"] ?? {}).data ?? {};
   const ctx = sourceContext(kind, live, before, run, deps);
   if (live.metadata.deletionTimestamp !== undefined) return finalize(ctx);
+  if (isStatic(live, kind)) return clear(ctx);
   await addFinalizer(ctx);
   try {
     const spec = parseLive(live, "spec", kind.spec);
@@ -51,6 +54,35 @@ async function reconcile<Spec extends SourceSpec>(
     if (!(error instanceof Failure)) throw error; // a bug, or the end of the run: the queue tries again and counts
     return reportFailure(error, ctx);
   }
+}
+
+/** A spec that cannot be read is none of a static object: its run reports why. */
+function isStatic<Spec extends SourceSpec>(live: LiveObject, kind: SourceKind<Spec>): boolean {
+  if (kind.isStatic === undefined) return false;
+  const spec = kind.spec.safeParse(live["spec"]);
+  return spec.success && kind.isStatic(spec.data);
+}
+
+/** Removes what an object has of the time before it became static, unless it is suspended: after that nothing is written to it. */
+async function clear(ctx: SourceContext): Promise<FlowResult> {
+  const { deps, home, live, run, traits } = ctx;
+  const status = live["status"];
+  const hasStatus = isJsonObject(status) && Object.keys(status).length > 0;
+  const isMarked = (live.metadata.finalizers ?? []).includes(finalizer);
+  const spec = live["spec"];
+  if ((isJsonObject(spec) && spec["suspend"] === true) || !(hasStatus || isMarked)) {
+    return { outcome: "static", dueInMs: undefined, isQuiet: true };
+  }
+  await forget(run, deps);
+  // The finalizer first: it is written under a precondition on the version that was read.
+  if (isMarked) await removeFinalizer(ctx);
+  if (hasStatus) {
+    const options = { manager: traits.declared.statusManager, subresource: "status" };
+    const body = { status: Object.fromEntries(Object.keys(status).map((field) => [field, null])) };
+    await home.patch(refOf(live), { type: "merge", body }, options, run.signal);
+  }
+  await wakeConsumers({ deps, run }, `${formatWorkKey(run.key)} has no artifact any more`);
+  return { outcome: "static", dueInMs: undefined };
 }
 
 async function reconcileSource<Spec extends SourceSpec>(
@@ -103,14 +135,17 @@ async function addFinalizer({ home, live, run, traits }: SourceContext): Promise
 }
 
 /** Forgets the object, then removes our finalizer. Its artifacts are collected by their digests: other sources may have the same. */
-async function finalize({ deps, home, live, run, traits }: SourceContext): Promise<FlowResult> {
+async function finalize(ctx: SourceContext): Promise<FlowResult> {
+  const { deps, live, run } = ctx;
   await forget(run, deps);
-  if ((live.metadata.finalizers ?? []).includes(finalizer)) {
-    const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
-    await writeFinalizers(live, withoutOurs, { home, manager: traits.declared.statusManager }, run.signal);
-  }
+  if ((live.metadata.finalizers ?? []).includes(finalizer)) await removeFinalizer(ctx);
   await wakeConsumers({ deps, run }, `${formatWorkKey(run.key)} is deleted`);
   return { outcome: "deleted", dueInMs: undefined };
+}
+
+async function removeFinalizer({ home, live, run, traits }: SourceContext): Promise<void> {
+  const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
+  await writeFinalizers(live, withoutOurs, { home, manager: traits.declared.statusManager }, run.signal);
 }
 
 /** Ends the subscriptions and removes the records of an object that is gone or being deleted. */

@@ -3,6 +3,9 @@ import type { Artifact, SourceSpec, SourceStatus } from "../../api/source.ts";
 import type { Digest } from "../../core/digest.ts";
 import type { EventReason } from "../../core/failure.ts";
 import type { Subscription } from "../../core/follows.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { FlowResult } from "../../core/ports/run.ts";
+import type { OutdatedReason, StoredReason } from "./source-conditions.ts";
 import type { SourceContext, SourceTraits } from "./source-context.ts";
 
 /**
@@ -13,6 +16,11 @@ export interface SourceKind<Spec extends SourceSpec> extends SourceTraits {
   readonly spec: z.ZodType<Spec>;
   /** The shared fields and those that {@link Resolved.observed} sets. */
   readonly status: z.ZodType<SourceStatus>;
+  /**
+   * Whether an object with this spec is only read by others, and never reconciled: it has no finalizer, no status and no artifact, and
+   * what it has of an earlier spec is removed. Absent for a kind whose objects are all reconciled.
+   */
+  isStatic?(spec: Spec): boolean;
   /** Refuses a spec before its run begins: fields that are not supported, and what would be unsafe. */
   check(spec: Spec): void;
   /** The topics on which a change of the origin is announced, and what of them the spec follows. Subscribed before it resolves. */
@@ -32,6 +40,12 @@ export interface Resolved {
    * artifact is pulled again at the same revision.
    */
   readonly observed: object;
+  /** Fields of the status that the artifact does not depend on: set by every run that succeeds. */
+  readonly noted?: object;
+  /** Whether the content is pulled again at the same revision, for a reason that no field of the status shows. */
+  readonly isStale?: boolean;
+  /** The reasons that a kind has in place of `Succeeded` and `NewRevision`. The events NewArtifact and Succeeded have that of `stored` too. */
+  readonly reasons?: { readonly stored: StoredReason; readonly outdated: OutdatedReason };
   readonly messages: {
     /** Says what is new, for example `new upstream revision '…'`. */
     readonly outdated: string;
@@ -44,11 +58,13 @@ export interface Resolved {
   };
   /** Whether events of the origin announce its pushes, so that none should be left for the interval to find. */
   readonly isAnnounced: boolean;
+  /** A note to the next run, in {@link FlowResult.carried}: it is lost when a run fails. */
+  readonly carried?: JsonObject;
   /**
    * Brings the content. Called only if the stored artifact is another. Calls `announce` once nothing speaks against taking the
-   * content, which then shows in the status what is new.
+   * content, which then shows in the status what is new: `outdated` of the messages, or a text that only the content tells.
    */
-  pull(announce: () => Promise<void>): Promise<Pulled>;
+  pull(announce: (outdated?: string) => Promise<void>): Promise<Pulled>;
   /** Called in the end, whether the content was pulled or not. */
   close?(): Promise<void>;
 }
@@ -65,4 +81,6 @@ export interface Pulled {
   readonly observed?: object;
   /** Of the event NewArtifact, if only the content tells it: the subject of a commit, for example. */
   readonly message?: string;
+  /** Of the conditions ArtifactInStorage and Ready, if only the content tells it. */
+  readonly stored?: string;
 }

@@ -31,18 +31,18 @@ export async function checkStoredArtifact(ctx: SourceContext): Promise<void> {
 }
 
 /** Whether the stored artifact is what a pull would bring: the same revision, made with the same settings. */
-export function isStored({ observed, revision }: Resolved, ctx: SourceContext): boolean {
+export function isStored({ isStale = false, noted = {}, observed, revision }: Resolved, ctx: SourceContext): boolean {
   const status = ctx.status();
-  return status.artifact?.revision === revision && equal(observedOf(status), observed);
+  return !isStale && status.artifact?.revision === revision && equal(observedOf(status, noted), observed);
 }
 
 /** Pulls the revision, stores it and sets the artifact in the status, which is not written yet. */
 export async function storeArtifact(resolved: Resolved, ctx: SourceContext): Promise<Pulled> {
   const { deps, live, run } = ctx;
   const { revision } = resolved;
-  const pulled = await resolved.pull(async () => {
+  const pulled = await resolved.pull(async (text = resolved.messages.outdated) => {
     if (ctx.status().artifact?.revision === revision) return;
-    ctx.setStatus(outdated(ctx.status(), resolved.messages.outdated, ctx.now()));
+    ctx.setStatus(outdated(ctx.status(), text, ctx.now(), resolved.reasons?.outdated));
     await ctx.publish();
   });
   if (pulled.links.length > 0) {
@@ -64,7 +64,8 @@ export async function storeArtifact(resolved: Resolved, ctx: SourceContext): Pro
     size: pulled.bytes.length,
     ...(Object.keys(pulled.metadata).length > 0 ? { metadata: pulled.metadata } : {}),
   };
-  ctx.setStatus({ ...sharedOf(ctx.status()), ...resolved.observed, ...pulled.observed, artifact });
+  const { noted, observed } = resolved;
+  ctx.setStatus({ ...sharedOf(ctx.status()), ...observed, ...noted, ...pulled.observed, artifact });
   return pulled;
 }
 
@@ -103,6 +104,7 @@ function sharedOf(status: SourceStatus): SourceStatus {
 }
 
 /** The fields that only this kind has: {@link Resolved.observed} as the stored artifact was made with it. */
-function observedOf(status: SourceStatus): object {
-  return Object.fromEntries(Object.entries(status).filter(([field]) => !sharedFields.has(field)));
+function observedOf(status: SourceStatus, noted: object): object {
+  const isObserved = (field: string): boolean => !sharedFields.has(field) && !Object.hasOwn(noted, field);
+  return Object.fromEntries(Object.entries(status).filter(([field]) => isObserved(field)));
 }
