@@ -135,6 +135,7 @@ function parseInput(document: string): Input {
 
 const fluxKinds: Readonly<Record<string, string>> = {
   GitRepository: "source.toolkit.fluxcd.io/v1",
+  HelmChart: "source.toolkit.fluxcd.io/v1",
   Kustomization: "kustomize.toolkit.fluxcd.io/v1",
   OCIRepository: "source.toolkit.fluxcd.io/v1",
   Receiver: "notification.toolkit.fluxcd.io/v1",
