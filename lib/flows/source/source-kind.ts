@@ -4,7 +4,6 @@ import type { Digest } from "../../core/digest.ts";
 import type { EventReason } from "../../core/failure.ts";
 import type { Subscription } from "../../core/follows.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { FlowResult } from "../../core/ports/run.ts";
 import type { OutdatedReason, StoredReason } from "./source-conditions.ts";
 import type { SourceContext, SourceTraits } from "./source-context.ts";
 
@@ -58,7 +57,7 @@ export interface Resolved {
   };
   /** Whether events of the origin announce its pushes, so that none should be left for the interval to find. */
   readonly isAnnounced: boolean;
-  /** A note to the next run, in {@link FlowResult.carried}: it is lost when a run fails. */
+  /** A note to the next run, in `FlowResult.carried`: it is lost when a run fails. */
   readonly carried?: JsonObject;
   /**
    * Brings the content. Called only if the stored artifact is another. Calls `announce` once nothing speaks against taking the

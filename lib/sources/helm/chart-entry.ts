@@ -3,6 +3,14 @@ import { numberText } from "../../manifests/go-yaml/number.ts";
 import { readSemver } from "../semver-version.ts";
 import { goList, goObject, goString, goTime, goValue, zeroTime } from "./go-json.ts";
 
+/** The index of a Helm repository. */
+export interface ChartIndex {
+  /** The versions of each chart, newest first. */
+  readonly entries: ReadonlyMap<string, readonly IndexedChart[]>;
+  /** The whole index in JSON, as Flux stores it. */
+  readonly json: Uint8Array;
+}
+
 /** One version of a chart, as an index lists it. */
 export interface IndexedChart {
   readonly name: string;
@@ -200,9 +208,10 @@ function isValid(found: Fields): boolean {
   const names = new Set<string>();
   for (const one of listOf(found, "dependencies")) {
     if (!isJsonObject(one)) return false;
-    const { name: dependency = "", alias = "" } = one;
-    if (alias !== "" && !/^[a-zA-Z0-9_-]+$/.test(String(alias))) return false;
-    const key = String(alias === "" ? dependency : alias);
+    const dependency: Fields = new Map(Object.entries(one));
+    const alias = textOf(dependency, "alias");
+    if (alias !== "" && !/^[a-zA-Z0-9_-]+$/.test(alias)) return false;
+    const key = alias === "" ? textOf(dependency, "name") : alias;
     // As Flux, which tolerates this one fault and looks no further.
     if (names.has(key)) return true;
     names.add(key);
@@ -223,8 +232,7 @@ function write(fields: Fields, shape: Shape, indent: string): string {
 /** The JSON of a value; undefined if it is empty. An empty list of URLs is not. */
 function writeValue(value: Json | undefined, kind: Kind, indent: string): string | undefined {
   if (value === undefined || value === "" || value === false) return undefined;
-  if (kind === "time") return goString(goTime(String(value))?.text ?? zeroTime);
-  if (typeof value === "string") return goString(value);
+  if (typeof value === "string") return goString(kind === "time" ? (goTime(value)?.text ?? zeroTime) : value);
   if (value === true || value === null || typeof value !== "object") return String(value);
   if (!isJsonList(value)) return Object.keys(value).length === 0 ? undefined : goValue(value, indent);
   if (value.length === 0) return undefined;

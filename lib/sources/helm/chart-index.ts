@@ -3,21 +3,11 @@ import { timeSlices } from "../../core/concurrency.ts";
 import { messageOf } from "../../core/failure.ts";
 import type { Json } from "../../core/json.ts";
 import { goSchema } from "../../manifests/go-yaml/go-schema.ts";
-import type { IndexedChart, IndexFormat } from "./chart-entry.ts";
+import type { ChartIndex, IndexFormat } from "./chart-entry.ts";
 import { type IndexLimits, maxIndexAliases, maxIndexDepth, maxPieceBytes } from "./index-limits.ts";
 import { type IndexPiece, NotInPieces, yamlPieces } from "./index-pieces.ts";
 import { IndexReader } from "./index-reader.ts";
 import { jsonPieces, looksLikeJson } from "./json-pieces.ts";
-
-export type { IndexedChart } from "./chart-entry.ts";
-
-/** The index of a Helm repository. */
-export interface ChartIndex {
-  /** The versions of each chart, newest first. */
-  readonly entries: ReadonlyMap<string, readonly IndexedChart[]>;
-  /** The whole index in JSON, as Flux stores it. */
-  readonly json: Uint8Array;
-}
 
 /**
  * Reads the index of a Helm repository as Flux does: as JSON if it is, else as strict YAML. Charts that Helm does not accept are left

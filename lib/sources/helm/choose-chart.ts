@@ -1,8 +1,7 @@
 import { inTimeSlices } from "../../core/concurrency.ts";
 import { parseSemverRange } from "../semver-range.ts";
 import { compareSemver, parseSemver, type SemverVersion } from "../semver-version.ts";
-import type { IndexedChart } from "./chart-entry.ts";
-import type { ChartIndex } from "./chart-index.ts";
+import type { ChartIndex, IndexedChart } from "./chart-entry.ts";
 
 /** Time for matching all versions of a chart, in milliseconds. */
 const maxMatchingMs = 20_000;

@@ -1,7 +1,6 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { compareSemver, readSemver, type SemverVersion } from "../semver-version.ts";
-import { type IndexedChart, type IndexFormat, mismatch, readChart, readField } from "./chart-entry.ts";
-import type { ChartIndex } from "./chart-index.ts";
+import { type ChartIndex, type IndexedChart, type IndexFormat, mismatch, readChart, readField } from "./chart-entry.ts";
 import { goString, goTime, goValue, zeroTime } from "./go-json.ts";
 import type { IndexLimits } from "./index-limits.ts";
 import { type IndexPiece, NotInPieces } from "./index-pieces.ts";
@@ -128,14 +127,14 @@ export class IndexReader {
 
   /** What all pieces together say. Throws a `RangeError` without an API version. */
   index(): ChartIndex {
-    const apiVersion = this.#fields.get("apiVersion") ?? "";
+    const apiVersion = this.#text("apiVersion");
     if (apiVersion === "") throw new RangeError("no API version specified");
     const entries = new Map<string, readonly IndexedChart[]>();
     const names = [...this.#charts.keys()].toSorted(compareBytes);
     const parts: Buffer[] = [];
     const write = (text: string): void => void parts.push(Buffer.from(text));
-    write(`{\n${this.#field("serverInfo")}  "apiVersion": ${goString(String(apiVersion))},\n`);
-    const generated = goTime(String(this.#fields.get("generated") ?? zeroTime))?.text ?? zeroTime;
+    write(`{\n${this.#field("serverInfo")}  "apiVersion": ${goString(apiVersion)},\n`);
+    const generated = goTime(this.#text("generated"))?.text ?? zeroTime;
     write(`  "generated": ${goString(generated)},\n  "entries": ${this.#hasEntries ? "{" : "null"}`);
     for (const [index, name] of names.entries()) {
       const kept = this.#charts.get(name);
@@ -159,6 +158,11 @@ export class IndexReader {
       .filter((one) => one !== "");
     write([...last.map((one) => `,\n${one}`), "\n}"].join(""));
     return { entries, json: Buffer.concat(parts) };
+  }
+
+  #text(name: string): string {
+    const value = this.#fields.get(name);
+    return typeof value === "string" ? value : "";
   }
 
   /** A field that is left out where it is empty, with the comma behind it. */

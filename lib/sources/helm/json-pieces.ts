@@ -123,7 +123,8 @@ class JsonBytes {
   #endOfValue(begin: number): number {
     let depth = 0;
     for (let at = begin; at < this.#bytes.length; at++) {
-      switch (this.#bytes[at]) {
+      const byte = this.#bytes[at] ?? 0;
+      switch (byte) {
         case quote:
           at = this.#endOfString(at) - 1;
           if (depth === 0) return at + 1;
