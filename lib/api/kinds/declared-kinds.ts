@@ -2,6 +2,7 @@ import type { KindDeclaration } from "./declaration.ts";
 import { declaredExternalArtifact } from "./external-artifact.ts";
 import { declaredGitRepository } from "./git-repository.ts";
 import { declaredHelmChart } from "./helm-chart.ts";
+import { declaredHelmRepository } from "./helm-repository.ts";
 import { declaredKustomization } from "./kustomization.ts";
 import { declaredOciRepository } from "./oci-repository.ts";
 import { declaredReceiver } from "./receiver.ts";
@@ -10,6 +11,7 @@ import { declaredReceiver } from "./receiver.ts";
 export const declaredKinds = [
   declaredOciRepository,
   declaredGitRepository,
+  declaredHelmRepository,
   declaredHelmChart,
   declaredKustomization,
   declaredReceiver,

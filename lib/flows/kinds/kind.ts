@@ -11,6 +11,7 @@ import type { Outbound } from "../../core/ports/http.ts";
 import type { RemoteClusters } from "../../core/ports/remote-clusters.ts";
 import type { Flow } from "../../core/ports/run.ts";
 import type { SshAlgorithms } from "../../sources/git/ssh-transport.ts";
+import type { HelmRepositoryDeps } from "../helm-repository/helm-repository-flow.ts";
 import type { KustomizationDeps } from "../kustomization/context.ts";
 import type { OciRepositoryDeps } from "../oci-repository/oci-repository-flow.ts";
 import type { ReceiverDeps } from "../receiver/receiver-context.ts";
@@ -20,6 +21,7 @@ import type { SourceReader } from "../source/read-source.ts";
 export interface FlowParts
   extends Omit<KustomizationDeps, "build" | "cel" | "objects" | "remoteTargetOf" | "targetOf">,
     Pick<OciRepositoryDeps, "artifactUrl" | "logins">,
+    Pick<HelmRepositoryDeps, "helmIndexMaxBytes">,
     Pick<ReceiverDeps, "receivers" | "reconciled"> {
   readonly cel: Cel;
   readonly http: Outbound;

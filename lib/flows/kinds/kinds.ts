@@ -1,6 +1,7 @@
 import { declaredKinds } from "../../api/kinds/declared-kinds.ts";
 import { gitRepositoryKind } from "./git-repository.ts";
 import { helmChartKind } from "./helm-chart.ts";
+import { helmRepositoryKind } from "./helm-repository.ts";
 import type { Kind } from "./kind.ts";
 import { kustomizationKind } from "./kustomization.ts";
 import { ociRepositoryKind } from "./oci-repository.ts";
@@ -10,6 +11,7 @@ import { receiverKind } from "./receiver.ts";
 const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
   OCIRepository: ociRepositoryKind,
   GitRepository: gitRepositoryKind,
+  HelmRepository: helmRepositoryKind,
   HelmChart: helmChartKind,
   Kustomization: kustomizationKind,
   Receiver: receiverKind,

@@ -54,6 +54,20 @@ export async function tlsTrust(url: string, name: string, ctx: SecretContext): P
     new Failure("AuthenticationFailed", `failed to generate transport for '${url}': ${why}`, { cause });
   const data = await secretData(name, ctx);
   if (data === undefined) throw failed(`${secret} not found`);
+  return trustIn(data, secret, failed);
+}
+
+/** Whether a secret has any key of {@link trustIn}. */
+export function holdsTrust(data: ReadonlyMap<string, string>): boolean {
+  return [...tlsKeys.ca, ...tlsKeys.cert, ...tlsKeys.key].some((name) => (data.get(name) ?? "") !== "");
+}
+
+/** The TLS trust in the data of a secret. @param secret how the secret is named in a message */
+export function trustIn(
+  data: ReadonlyMap<string, string>,
+  secret: string,
+  failed: (why: string, cause?: unknown) => Failure,
+): TlsTrust {
   const read = (names: readonly string[]): string | undefined => {
     const found = names.find((one) => (data.get(one) ?? "") !== "");
     return found === undefined ? undefined : data.get(found);

@@ -271,6 +271,19 @@ export const layers: readonly Layer[] = [
     why: "The flow of OCIRepository.",
   },
   {
+    folder: "lib/flows/helm-repository",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/sources",
+      "lib/sources/helm",
+      "lib/flows/source",
+    ],
+    why: "The flow of HelmRepository, and how files of such a repository are fetched.",
+  },
+  {
     folder: "lib/flows/kustomization",
     imports: [
       "lib/core",
@@ -322,6 +335,7 @@ export const layers: readonly Layer[] = [
       "lib/flows",
       "lib/flows/source",
       "lib/flows/git-repository",
+      "lib/flows/helm-repository",
       "lib/flows/oci-repository",
       "lib/flows/kustomization",
       "lib/flows/receiver",

@@ -1,0 +1,97 @@
+import { HelmRepositorySpec, HelmRepositoryStatus } from "../../api/helm-repository.ts";
+import { declaredHelmRepository } from "../../api/kinds/helm-repository.ts";
+import { digestOf } from "../../core/digest.ts";
+import { Failure } from "../../core/failure.ts";
+import { goUrlFault } from "../../core/go-url-fault.ts";
+import type { Http } from "../../core/ports/http.ts";
+import type { Flow } from "../../core/ports/run.ts";
+import { readIndex } from "../../sources/helm/chart-index.ts";
+import { defaultIndexLimits, type IndexLimits } from "../../sources/helm/index-limits.ts";
+import type { SourceDeps } from "../source/source-context.ts";
+import { sourceFlow } from "../source/source-flow.ts";
+import type { Pulled, SourceKind } from "../source/source-kind.ts";
+import { helmCredentials } from "./credentials.ts";
+import { fetchIndex } from "./fetch-index.ts";
+import { humanSize } from "./human-size.ts";
+
+/** What the reconcile of a HelmRepository needs of the world. */
+export interface HelmRepositoryDeps extends SourceDeps {
+  readonly http: Pick<Http, "send">;
+  /** Bytes of an index: Flux's flag `helm-index-max-size`. */
+  readonly helmIndexMaxBytes?: number;
+}
+
+/** The reconcile of a HelmRepository. */
+export function helmRepositoryFlow(deps: HelmRepositoryDeps): Flow {
+  return sourceFlow(helmRepositorySource(deps), deps);
+}
+
+function helmRepositorySource({ helmIndexMaxBytes, http }: HelmRepositoryDeps): SourceKind<HelmRepositorySpec> {
+  const limits = { ...defaultIndexLimits, maxBytes: helmIndexMaxBytes ?? defaultIndexLimits.maxBytes };
+  return {
+    declared: declaredHelmRepository,
+    spec: HelmRepositorySpec,
+    status: HelmRepositoryStatus,
+    latest: "index.yaml",
+    isStatic: ({ type }) => type === "oci",
+    check: ({ url }) => {
+      const invalid = (why: string) => new Failure("URLInvalid", `invalid Helm repository URL: ${why}`);
+      if (url.startsWith("oci://")) {
+        throw invalid("'oci' URL scheme cannot be used with 'default' HelmRepository type");
+      }
+      const fault = goUrlFault(url);
+      const shown = JSON.stringify(shownUrl(url));
+      if (fault !== undefined) throw invalid(`parse ${shown}: ${fault}`);
+      if (!URL.canParse(url)) throw invalid(`parse ${shown}: it has no valid host or port`);
+    },
+    topics: () => [],
+    resolve: async (spec, ctx) => {
+      const { signal } = ctx.run;
+      const fetched = await fetchIndex(
+        spec,
+        {
+          http,
+          credentials: await helmCredentials(spec, ctx),
+          maxBytes: limits.maxBytes,
+          stored: ctx.status().artifact?.revision,
+          carried: ctx.run.carried,
+        },
+        signal,
+      );
+      const { bytes, revision, validators } = fetched;
+      return {
+        revision,
+        file: `index-${revision.slice("sha256:".length)}.yaml`,
+        observed: {},
+        messages: {
+          outdated: `new index revision '${revision}'`,
+          stored: `stored artifact: revision '${revision}'`,
+          event: ({ size }) =>
+            `stored fetched index of ${size === undefined ? "unknown size" : `size ${humanSize(size)}`} from '${shownUrl(spec.url)}'`,
+        },
+        isAnnounced: false,
+        ...(validators === undefined ? {} : { carried: { index: { ...validators } } }),
+        pull: async (announce) => {
+          if (bytes === undefined) throw new Error("an index that is stored is pulled again");
+          const pulled = await pull(bytes, limits, signal);
+          await announce();
+          return pulled;
+        },
+      };
+    },
+  };
+}
+
+async function pull(bytes: Uint8Array, limits: IndexLimits, signal: AbortSignal): Promise<Pulled> {
+  const { json } = await readIndex(bytes, limits, signal).catch((error: unknown) => {
+    if (!(error instanceof RangeError)) throw error;
+    const message = `failed to load Helm repository from index YAML: failed to load index: ${error.message}`;
+    throw new Failure("IndexationFailed", message, { cause: error });
+  });
+  return { bytes: json, digest: digestOf(json), metadata: {}, links: [] };
+}
+
+/** A URL without what may be secret in it: login and query. */
+function shownUrl(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1").replace(/\?.*$/s, "?…");
+}
