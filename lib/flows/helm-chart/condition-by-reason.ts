@@ -7,6 +7,7 @@ export const conditionByReason = {
   DependencyBuildError: "BuildFailed",
   InvalidChartReference: "FetchFailed",
   MetadataPatchError: "BuildFailed",
+  Unknown: "FetchFailed",
   UnsupportedSourceKind: "FetchFailed",
   ValuesFilesError: "BuildFailed",
 } as const satisfies ConditionByReason;

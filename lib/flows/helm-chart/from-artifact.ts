@@ -13,6 +13,7 @@ import type { SourceContext } from "../source/source-context.ts";
 import { type ChartOrigin, noteOf, recall } from "./chart-origin.ts";
 import { type Dependencies, dependencyAdder } from "./dependencies.ts";
 import { type ChartSource, noSourceArtifact } from "./find-source.ts";
+import { unknownFailure } from "./unknown-failure.ts";
 
 /** What a chart of another source's artifact needs beside its run. */
 export interface ArtifactParts extends Dependencies {
@@ -80,7 +81,6 @@ async function unpacked(bytes: Uint8Array, { skipLinks }: ArtifactParts, signal:
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const message = `artifact untar error: ${messageOf(error.cause ?? error)}`;
-    const inCondition = { reason: "Unknown", message: `unknown build error: ${message}` } as const;
-    throw new Failure("Failed", message, { cause: error, inCondition });
+    throw unknownFailure("Failed", message, error);
   }
 }

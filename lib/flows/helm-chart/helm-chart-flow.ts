@@ -7,12 +7,16 @@ import {
   unsupportedHelmChartFields,
 } from "../../api/helm-chart.ts";
 import { declaredHelmChart } from "../../api/kinds/helm-chart.ts";
+import { declaredHelmRepository } from "../../api/kinds/helm-repository.ts";
 import { digestOf } from "../../core/digest.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Http } from "../../core/ports/http.ts";
+import type { RegistryLogin } from "../../core/ports/registry-login.ts";
 import type { Flow } from "../../core/ports/run.ts";
 import { sourceTopic } from "../../core/topics.ts";
 import { chartSummary, countingValuesFiles } from "../../sources/helm/chart-version.ts";
+import { defaultIndexLimits } from "../../sources/helm/index-limits.ts";
+import { registryClients } from "../../sources/oci/registry-client.ts";
 import type { SourceKinds } from "../source/read-source.ts";
 import type { SourceContext, SourceDeps } from "../source/source-context.ts";
 import { sourceFlow } from "../source/source-flow.ts";
@@ -20,13 +24,19 @@ import type { Resolved, SourceKind } from "../source/source-kind.ts";
 import type { ChartOrigin } from "./chart-origin.ts";
 import { conditionByReason } from "./condition-by-reason.ts";
 import { type ChartSource, chartSourceKey, findChartSource } from "./find-source.ts";
-import { chartOfArtifact } from "./from-artifact.ts";
+import { type ArtifactParts, chartOfArtifact } from "./from-artifact.ts";
+import { chartOfRepository, type HelmRepositoryParts } from "./from-repository.ts";
+import { remoteDependencies } from "./remote-dependencies.ts";
 
 /** What the reconcile of a HelmChart needs of the world. */
 export interface HelmChartDeps extends SourceDeps {
   readonly http: Http;
   /** The kinds of source that the installation reconciles. */
   readonly sources: SourceKinds;
+  /** The clouds whose identity can log in to registries. */
+  readonly logins?: { readonly aws?: RegistryLogin };
+  /** Bytes of an index: Flux's flag `helm-index-max-size`. */
+  readonly helmIndexMaxBytes?: number;
   /** Whether links in artifacts are left out, as in Flux, in place of being followed. */
   readonly skipLinks?: boolean;
 }
@@ -40,6 +50,12 @@ export function helmChartFlow(deps: HelmChartDeps): Flow {
 const chartSources: ReadonlySet<string> = new Set(["HelmRepository", "GitRepository", "Bucket", "OCIRepository"]);
 
 function helmChartSource(deps: HelmChartDeps): SourceKind<HelmChartSpec> {
+  const { clock, helmIndexMaxBytes, http, logins, skipLinks = false } = deps;
+  const repositories = {
+    ...{ http, connect: registryClients(http, clock), aws: logins?.aws },
+    maxIndexBytes: helmIndexMaxBytes ?? defaultIndexLimits.maxBytes,
+  };
+  const parts = { ...repositories, ...remoteDependencies(repositories), skipLinks };
   const sources = deps.sources.filter(({ kind }) => chartSources.has(kind));
   return {
     declared: declaredHelmChart,
@@ -62,7 +78,7 @@ function helmChartSource(deps: HelmChartDeps): SourceKind<HelmChartSpec> {
       const noted = artifact === undefined ? {} : { observedSourceArtifactRevision: artifact.revision };
       // Also where the build fails, as in Flux.
       ctx.setStatus({ ...ctx.status(), ...noted });
-      return resolvedOf(spec, await originOf(spec, source, deps, ctx), noted, ctx);
+      return resolvedOf(spec, await originOf(spec, source, parts, ctx), noted, ctx);
     },
   };
 }
@@ -70,11 +86,11 @@ function helmChartSource(deps: HelmChartDeps): SourceKind<HelmChartSpec> {
 function originOf(
   spec: HelmChartSpec,
   source: ChartSource,
-  { http, skipLinks = false }: HelmChartDeps,
+  parts: ArtifactParts & HelmRepositoryParts,
   ctx: SourceContext,
 ): Promise<ChartOrigin> {
-  const download = () => Promise.reject(new RangeError("not yet"));
-  return chartOfArtifact(spec, source, { http, skipLinks, download }, ctx);
+  const isRepository = source.key.kind === declaredHelmRepository.kind;
+  return isRepository ? chartOfRepository(spec, source, parts, ctx) : chartOfArtifact(spec, source, parts, ctx);
 }
 
 function resolvedOf(spec: HelmChartSpec, origin: ChartOrigin, noted: object, ctx: SourceContext): Resolved {

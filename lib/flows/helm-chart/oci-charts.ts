@@ -6,7 +6,6 @@ import { RepositoryFault, repositoryFault } from "../../sources/helm/repository-
 import { mediaTypes } from "../../sources/oci/media-types.ts";
 import type { RegistryClient } from "../../sources/oci/registry-client.ts";
 import { jsonOf, RegistryFault } from "../../sources/oci/registry-fault.ts";
-import type { RepositoryAddress } from "../../sources/oci/repository-url.ts";
 import type { ChartRepository } from "./chart-repository.ts";
 
 const maxLayers = 100;
@@ -20,8 +19,10 @@ const Layers = z.object({
 export interface OciCharts {
   /** `oci://…`, as it is shown. */
   readonly url: string;
-  readonly address: RepositoryAddress;
-  readonly registry: RegistryClient;
+  /** The path in the registry; empty for its root. */
+  readonly repository: string;
+  /** The registry for one of its repositories: the login may be for that alone. */
+  readonly registryOf: (repository: string) => RegistryClient;
   /** Whether the registry is asked with credentials. */
   readonly hasCredentials: boolean;
 }
@@ -31,8 +32,8 @@ export interface OciCharts {
  * `+` of a version.
  */
 export function ociCharts(charts: OciCharts): ChartRepository {
-  const { address, registry, url } = charts;
-  const place = (name: string) => `${address.repository}/${name}`;
+  const { registryOf, repository, url } = charts;
+  const place = (name: string) => (repository === "" ? name : `${repository}/${name}`);
   return {
     async choose(name, version, signal) {
       if (isOneTag(version)) return { name, version, urls: [`${url}/${name}:${version}`] };
@@ -46,6 +47,7 @@ export function ociCharts(charts: OciCharts): ChartRepository {
       const [shown = ""] = urls;
       const tag = version.replaceAll("+", "_");
       const pull = async (): Promise<Uint8Array> => {
+        const registry = registryOf(place(name));
         const { bytes } = await registry.manifest(place(name), tag, signal);
         const layer = Layers.safeParse(jsonOf(bytes)).data?.layers.find((one) => one.mediaType === mediaTypes.helmChart);
         if (layer === undefined) {
@@ -63,7 +65,7 @@ export function ociCharts(charts: OciCharts): ChartRepository {
   async function tagsOf(name: string, signal: AbortSignal): Promise<readonly string[]> {
     const what = `could not get tags for ${JSON.stringify(name)}`;
     const fetched = `${what}: could not fetch tags for "${url}/${name}"`;
-    const tags = await about(fetched, () => registry.tags(place(name), signal), charts);
+    const tags = await about(fetched, () => registryOf(place(name)).tags(place(name), signal), charts);
     if (tags.length > 0) return tags;
     throw new RepositoryFault("external", `${what}: unable to locate any tags in provided repository: ${url}/${name}`);
   }
