@@ -33,9 +33,7 @@ const Verification = z.object({
 /** `spec` of a HelmChart (reference sources 7.1). The CRD is generated from it. */
 export const HelmChartSpec = z
   .object({
-    chart: z
-      .string()
-      .describe("Name of the chart in a HelmRepository, or its path in the artifact of another source."),
+    chart: z.string().describe("Name of the chart in a HelmRepository, or its path in the artifact of another source."),
     version: z
       .string()
       .default("*")
@@ -60,10 +58,7 @@ export const HelmChartSpec = z
     suspend: z.boolean().describe("Whether to leave the artifact as it is until further notice.").exactOptional(),
     verify: notYet(Verification.describe("Signatures that the chart has to have.").exactOptional()),
   })
-  .refine(
-    ({ sourceRef, verify }) => verify === undefined || sourceRef.kind === "HelmRepository",
-    onlyHelmRepositories,
-  )
+  .refine(({ sourceRef, verify }) => verify === undefined || sourceRef.kind === "HelmRepository", onlyHelmRepositories)
   .meta({
     "x-kubernetes-validations": [
       { rule: "!has(self.verify) || self.sourceRef.kind == 'HelmRepository'", message: onlyHelmRepositories },
@@ -74,7 +69,10 @@ export type HelmChartSpec = Readonly<z.infer<typeof HelmChartSpec>>;
 /** `status` of a HelmChart (reference sources 7.1). */
 export const HelmChartStatus = SourceStatus.extend({
   observedChartName: z.string().describe("Name of the chart in the artifact.").exactOptional(),
-  observedSourceArtifactRevision: z.string().describe("Revision of the source that was last looked at.").exactOptional(),
+  observedSourceArtifactRevision: z
+    .string()
+    .describe("Revision of the source that was last looked at.")
+    .exactOptional(),
   observedValuesFiles: z
     .array(z.string())
     .describe("Values files that were merged, where missing ones are left out.")

@@ -83,7 +83,8 @@ async function localChart(
     throw new RangeError(`${what}: ${error.message}`, { cause: error });
   });
   const found = readSemver(chart.metadata.version);
-  if (found === undefined || !isIn(found)) throw new RangeError(`can't get a valid version for constraint '${version}'`);
+  if (found === undefined || !isIn(found))
+    throw new RangeError(`can't get a valid version for constraint '${version}'`);
   return chart;
 }
 
@@ -100,6 +101,8 @@ async function loadRemote({ version }: ChartDependency, archive: Uint8Array, sig
     return await loadArchive(archive, signal);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new RangeError(`failed to load downloaded archive of version '${version}': ${error.message}`, { cause: error });
+    throw new RangeError(`failed to load downloaded archive of version '${version}': ${error.message}`, {
+      cause: error,
+    });
   }
 }

@@ -19,7 +19,10 @@ export interface ChartSource {
 }
 
 /** The key of the source that a HelmChart names, which is in its own namespace. */
-export function chartSourceKey({ sourceRef }: HelmChartSpec, { namespace, run }: Pick<SourceContext, "namespace" | "run">) {
+export function chartSourceKey(
+  { sourceRef }: HelmChartSpec,
+  { namespace, run }: Pick<SourceContext, "namespace" | "run">,
+) {
   const { kind, name } = sourceRef;
   return { cluster: run.key.cluster, group: sourceGroup, kind, namespace, name };
 }
@@ -39,11 +42,9 @@ export async function findChartSource(
   const missing = `failed to get source: ${key.kind}.${key.group} "${key.name}" not found`;
   // A name that no object can have is asked of no API server, where it would be another address.
   if (nameFault(key.name) !== undefined) throw new Failure("SourceUnavailable", missing);
-  const live = await ctx.home
-    .get({ ...key, version: kind.versions[0] }, ctx.run.signal)
-    .catch((error: unknown) => {
-      throw outageOf(error, "SourceUnavailable", "failed to get source");
-    });
+  const live = await ctx.home.get({ ...key, version: kind.versions[0] }, ctx.run.signal).catch((error: unknown) => {
+    throw outageOf(error, "SourceUnavailable", "failed to get source");
+  });
   if (live === undefined) throw new Failure("SourceUnavailable", missing);
   return { key, live, ...sourceOf(live) };
 }

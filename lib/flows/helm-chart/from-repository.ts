@@ -78,7 +78,10 @@ export async function chartOfRepository(
 function specOf({ live }: ChartSource): HelmRepositorySpec {
   const parsed = HelmRepositorySpec.safeParse(live["spec"]);
   if (parsed.success) return parsed.data;
-  throw new Failure("SourceUnavailable", `failed to get source: the spec of HelmRepository '${live.metadata.name}' is invalid`);
+  throw new Failure(
+    "SourceUnavailable",
+    `failed to get source: the spec of HelmRepository '${live.metadata.name}' is invalid`,
+  );
 }
 
 /** The index that the HelmRepository has stored: its digest, and how it is read. */

@@ -49,7 +49,9 @@ export function ociCharts(charts: OciCharts): ChartRepository {
       const pull = async (): Promise<Uint8Array> => {
         const registry = registryOf(place(name));
         const { bytes } = await registry.manifest(place(name), tag, signal);
-        const layer = Layers.safeParse(jsonOf(bytes)).data?.layers.find((one) => one.mediaType === mediaTypes.helmChart);
+        const layer = Layers.safeParse(jsonOf(bytes)).data?.layers.find(
+          (one) => one.mediaType === mediaTypes.helmChart,
+        );
         if (layer === undefined) {
           throw new RangeError(`manifest does not contain a layer with mediatype ${mediaTypes.helmChart}`);
         }
@@ -72,7 +74,11 @@ export function ociCharts(charts: OciCharts): ChartRepository {
 }
 
 /** What was tried, before the text of a fault. */
-async function about<Result>(what: string, work: () => Promise<Result>, { hasCredentials }: OciCharts): Promise<Result> {
+async function about<Result>(
+  what: string,
+  work: () => Promise<Result>,
+  { hasCredentials }: OciCharts,
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -88,6 +94,7 @@ function faultOf(error: unknown, what: string, hasCredentials: boolean): unknown
     const reason = isRefused && hasCredentials ? "unauthorized" : "external";
     return new RepositoryFault(reason, `${what}${why}`, { cause: error });
   }
-  if (error instanceof RegistryLoginError) return new RepositoryFault("external", `${what}${error.message}`, { cause: error });
+  if (error instanceof RegistryLoginError)
+    return new RepositoryFault("external", `${what}${error.message}`, { cause: error });
   return repositoryFault(error, what);
 }

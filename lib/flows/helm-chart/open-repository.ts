@@ -52,7 +52,10 @@ export async function openChartRepository(
 
 function ociAddress(url: string): RepositoryAddress {
   const invalid = (cause?: unknown) =>
-    new Failure("Failed", `failed to construct Helm client: invalid OCI registry URL: ${url}`, { cause, retry: "never" });
+    new Failure("Failed", `failed to construct Helm client: invalid OCI registry URL: ${url}`, {
+      cause,
+      retry: "never",
+    });
   if (!url.startsWith("oci://")) throw invalid();
   const [, host = "", path] = /^oci:\/\/([^/]+)(?:\/(.*))?$/.exec(url) ?? [];
   // Charts may lie at the root of a registry.
@@ -82,7 +85,10 @@ async function registryAccess(
   if (isLent && (spec.insecure === true || spec.certSecretRef !== undefined)) {
     const field = spec.insecure === true ? "spec.insecure" : "spec.certSecretRef";
     const why = "cannot be set with provider aws, whose token is for the registry alone";
-    throw new Failure("InvalidProviderConfiguration", `${field} of the HelmRepository ${why}: remove it, or log in with a secretRef`);
+    throw new Failure(
+      "InvalidProviderConfiguration",
+      `${field} of the HelmRepository ${why}: remove it, or log in with a secretRef`,
+    );
   }
   const { namespace, run } = ctx;
   const access = {

@@ -42,7 +42,8 @@ function normalisedUrl(url: string): string {
 }
 
 function refuse(url: string): void {
-  if (url.startsWith("oci://") || ((url.startsWith("https://") || url.startsWith("http://")) && URL.canParse(url))) return;
+  if (url.startsWith("oci://") || ((url.startsWith("https://") || url.startsWith("http://")) && URL.canParse(url)))
+    return;
   const why = url.startsWith("@")
     ? "aliased repository dependency is not supported"
     : "invalid dependency repository URL";

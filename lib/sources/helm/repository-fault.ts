@@ -14,7 +14,8 @@ export class RepositoryFault extends PortError<RepositoryFaultReason> {
 
 /** The fault that a `RangeError` or an error of the connection is, with `what` before its text; any other error unchanged. */
 export function repositoryFault(error: unknown, what = ""): unknown {
-  if (error instanceof RepositoryFault) return new RepositoryFault(error.reason, `${what}${error.message}`, { cause: error });
+  if (error instanceof RepositoryFault)
+    return new RepositoryFault(error.reason, `${what}${error.message}`, { cause: error });
   if (error instanceof RangeError) return new RepositoryFault("external", `${what}${error.message}`, { cause: error });
   if (!(error instanceof HttpError)) return error;
   const reason = error.reason === "tls" ? "unauthorized" : "external";

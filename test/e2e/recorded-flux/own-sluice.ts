@@ -16,6 +16,7 @@ import { silentLog } from "../../doubles/silent-log.ts";
 import { tlsFront } from "../../doubles/tls-front.ts";
 import { isAtRest } from "./at-rest.ts";
 import { gitHost } from "./git-host.ts";
+import { helmHost } from "./helm-host.ts";
 import type { PassingTime } from "./passing-time.ts";
 import type { Stage } from "./scene.ts";
 
@@ -53,13 +54,23 @@ export function ownSluice(signal: AbortSignal, time?: PassingTime): () => OwnSta
     const [authority, otherAuthority] = await Promise.all([pem("server.crt"), pem("amazon.crt")]);
     const secureRegistry = { address: secure.address, authority, otherAuthority };
     const git = running.use(await gitHost());
+    const helm = running.use(await helmHost());
     const kubeconfigOf = async (namespace: string, account: string): Promise<string> => {
       const front = running.use(await userFront(config, `system:serviceaccount:${namespace}:${account}`));
       const server = new URL(`http://127.0.0.1:${front.port}`);
       return inlineKubeconfig({ ...config, server });
     };
     own = {
-      ...{ cluster, http, registry: sluice.registry, secureRegistry, git, receiver: sluice.receiver, kubeconfigOf },
+      ...{
+        cluster,
+        http,
+        registry: sluice.registry,
+        secureRegistry,
+        git,
+        helm,
+        receiver: sluice.receiver,
+        kubeconfigOf,
+      },
       isAtRest: (namespace) => isAtRest(database, namespace),
       ...(time && { passTimeout: () => time.pass() }),
     };

@@ -8,6 +8,7 @@ import type { Http } from "../../../lib/core/ports/http.ts";
 import { deadlineMs } from "../../deadline.ts";
 import { deliver } from "./deliver.ts";
 import type { GitHost } from "./git-host.ts";
+import type { HelmHost } from "./helm-host.ts";
 import { givenManaged, givenNote } from "./given-recordings.ts";
 import { pushFiles } from "./push-files.ts";
 import { isRepeated, renamed, type Shown, shownEvent, shownManaged } from "./shown.ts";
@@ -24,6 +25,8 @@ export interface Stage {
   /** Where a scenario has git repositories, and where it sends webhooks: `http://HOST:PORT`. */
   readonly git?: Pick<GitHost, "address" | "publish">;
   readonly receiver?: string;
+  /** Where a scenario has Helm repositories. */
+  readonly helm?: Pick<HelmHost, "address" | "publish">;
   /** A kubeconfig that leads to the cluster with a service account's rights, for scenarios that have one. */
   readonly kubeconfigOf?: (namespace: string, account: string) => Promise<string>;
   /** Lets the time pass after which Sluice gives up what is waited for. Undefined where time only passes by itself. */
@@ -44,6 +47,7 @@ export interface SecureRegistry {
 const recordedRegistry = /127\.0\.0\.1:(?:15000|26000)/g;
 const recordedSecureRegistry = /127\.0\.0\.1:26001/g;
 const recordedGit = "127.0.0.1:26003";
+const recordedHelm = "127.0.0.1:26004";
 
 const controllers = new Set(["source-controller", "kustomize-controller", "notification-controller"]);
 
@@ -121,9 +125,15 @@ export class Scene {
   }
 
   async #publish(name: string, needsLogin: boolean): Promise<void> {
+    const { git, helm } = this.#stage;
+    const charts = this.scenario.charts[name];
+    if (charts !== undefined) {
+      if (helm === undefined) throw new Error("no Helm server");
+      for (const [own, recorded] of await helm.publish(name, charts)) this.#recordedDigests.set(own, recorded);
+      return;
+    }
     const change = this.scenario.changes[name];
     if (change === undefined) throw new Error(`the source has no ${name}`);
-    const { git } = this.#stage;
     if (git === undefined) throw new Error("no git server");
     await git.publish(this.scenario.namespace, name, change, needsLogin);
   }
@@ -200,7 +210,7 @@ export class Scene {
 
   /** What the recording wrote, with our addresses, artifacts and certificates. */
   #ours(text: string): string {
-    const { registry, secureRegistry, git } = this.#stage;
+    const { registry, secureRegistry, git, helm } = this.#stage;
     const { address = "", authority = "", otherAuthority = "" } = secureRegistry ?? {};
     const asText = (pem: string) => JSON.stringify(pem).slice(1, -1);
     return [...this.#recordedDigests]
@@ -208,14 +218,19 @@ export class Scene {
       .replace(recordedRegistry, registry)
       .replace(recordedSecureRegistry, address)
       .replaceAll(recordedGit, git?.address ?? recordedGit)
+      .replaceAll(recordedHelm, helm?.address ?? recordedHelm)
       .replace("<certificate of the golden CA>", asText(authority))
       .replace("<certificate of another CA>", asText(otherAuthority))
       .replace(/<digest of ([^>]+)>/g, (_, push: string) => this.#digests.get(push) ?? "");
   }
 
   #asRecorded({ objects, events, managed, notes }: Shown): Shown {
-    const { git } = this.#stage;
-    const pairs = [...this.#recordedDigests, ...(git === undefined ? [] : ([[git.address, recordedGit]] as const))];
+    const { git, helm } = this.#stage;
+    const pairs = [
+      ...this.#recordedDigests,
+      ...(git === undefined ? [] : ([[git.address, recordedGit]] as const)),
+      ...(helm === undefined ? [] : ([[helm.address, recordedHelm]] as const)),
+    ];
     const change = (text: string) => pairs.reduce((left, [own, recorded]) => left.replaceAll(own, recorded), text);
     const each = (shown: readonly JsonObject[]) => shown.map((one) => renamed(one, change));
     const named = { objects: each(objects), events: each(events), managed: each(managed) };

@@ -4,6 +4,7 @@ import { load } from "js-yaml";
 import { z } from "zod";
 import { parseApiVersion, type VersionedRef } from "../../../lib/core/object-ref.ts";
 import { GitChange, isGitChange } from "./git-host.ts";
+import { HelmChange, isHelmChange } from "./helm-host.ts";
 import { type Delivery, isGiven, lookedAt, type Notes } from "./given-recordings.ts";
 import { fixtures, readRecordedStep } from "./recording.ts";
 
@@ -31,7 +32,7 @@ const Action = z.union([
     namesSource: z.boolean().optional(),
     digest: z.string().optional(),
   }),
-  /** The name of a change of a git repository in the source. `needsLogin`: the repository is only for `golden`, with `golden-password`. */
+  /** The name of a change of a git or Helm repository in the source. `needsLogin`: the repository is only for `golden`, with `golden-password`. */
   z.strictObject({ publish: z.string(), needsLogin: z.boolean().optional() }),
   /** Sends the requests that a given recording has for this step to the receiver, which has to answer as there. */
   z.strictObject({ deliver: z.string() }),
@@ -86,6 +87,8 @@ export interface Scenario {
   readonly pushes: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Changes of git repositories, by name: `1. app.git, main is now ID`. */
   readonly changes: Readonly<Record<string, GitChange>>;
+  /** Changes of Helm repositories, by name: `1. /golden-x/index.yaml`. */
+  readonly charts: Readonly<Record<string, HelmChange>>;
   readonly steps: readonly Step[];
 }
 
@@ -106,14 +109,16 @@ async function read(name: string): Promise<Scenario> {
   const steps = z.array(Step).parse(load(stepsText));
   const given = await isGiven(name);
   const source = Object.entries(z.record(z.string(), z.unknown()).parse(load(sourceText)));
-  const among = (isOfGit: boolean) => Object.fromEntries(source.filter(([key]) => isGitChange(key) === isOfGit));
+  const among = (isOne: (name: string) => boolean) => Object.fromEntries(source.filter(([key]) => isOne(key)));
+  const isPush = (name: string): boolean => !isGitChange(name) && !isHelmChange(name);
   return {
     name,
     namespace,
     isGiven: given,
     input: input.map(parseInput),
-    pushes: z.record(z.string(), z.record(z.string(), z.string())).parse(among(false)),
-    changes: z.record(z.string(), GitChange).parse(among(true)),
+    pushes: z.record(z.string(), z.record(z.string(), z.string())).parse(among(isPush)),
+    changes: z.record(z.string(), GitChange).parse(among(isGitChange)),
+    charts: z.record(z.string(), HelmChange).parse(among(isHelmChange)),
     steps: given
       ? await Promise.all(
           steps.map(async (step) => ({ ...step, ...lookedAt(await readRecordedStep(name, step.step), namespace) })),
@@ -136,6 +141,7 @@ function parseInput(document: string): Input {
 const fluxKinds: Readonly<Record<string, string>> = {
   GitRepository: "source.toolkit.fluxcd.io/v1",
   HelmChart: "source.toolkit.fluxcd.io/v1",
+  HelmRepository: "source.toolkit.fluxcd.io/v1",
   Kustomization: "kustomize.toolkit.fluxcd.io/v1",
   OCIRepository: "source.toolkit.fluxcd.io/v1",
   Receiver: "notification.toolkit.fluxcd.io/v1",
