@@ -18,7 +18,7 @@ export interface Dependencies {
    * The archive of a chart, from a repository in the namespace of the object. Throws an error whose message says why it cannot be had:
    * a `RangeError`, or one of the connection.
    */
-  download(dependency: ChartDependency, ctx: SourceContext): Promise<Uint8Array>;
+  readonly download: (dependency: ChartDependency, ctx: SourceContext) => Promise<Uint8Array>;
 }
 
 /** More of them are not fetched for one chart. */

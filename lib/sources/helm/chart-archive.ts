@@ -49,7 +49,8 @@ export async function readArchive(
   const stream = pipeline(Readable.from(slices(packed)), gunzip, () => undefined);
   const files: ChartFile[] = [];
   try {
-    for await (const { name, type, size, bytes } of readTar(counted(stream, signal))) {
+    for await (const member of readTar(counted(stream, signal))) {
+      const { name, type, size } = member;
       if (--budget.files < 0) throw new RangeError(`the chart has more than ${maxChartFiles} files`);
       if (type === "5" || type === "g" || name.endsWith("/")) continue;
       const path = pathIn(name);
@@ -61,7 +62,7 @@ export async function readArchive(
         throw new RangeError(`decompressed chart file ${shown(name)} ${limit}`);
       }
       budget.bytes -= size;
-      files.push({ name: path, bytes: withoutMark(await bytes()) });
+      files.push({ name: path, bytes: withoutMark(await member.bytes()) });
     }
   } catch (error) {
     signal.throwIfAborted();

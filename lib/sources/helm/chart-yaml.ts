@@ -58,7 +58,12 @@ export function goKind(value: Json): "array" | "bool" | "null" | "number" | "obj
   return typeof value === "string" ? "string" : "object";
 }
 
-/** What js-yaml constructs by the schema above is JSON, shared where an alias stands. */
+/** JSON, shared where an alias stands; null for what JSON does not have. */
 function jsonOf(value: unknown): Json {
-  return value === undefined ? null : (value as Json);
+  return isJson(value) ? value : null;
+}
+
+/** js-yaml with this schema makes only values that JSON has, if the whole has one of these types. */
+function isJson(value: unknown): value is Json {
+  return value === null || ["bigint", "boolean", "number", "object", "string"].includes(typeof value);
 }

@@ -6,8 +6,8 @@ import { chartYamlMap } from "./chart-yaml.ts";
 export function mergeMaps(before: JsonObject, after: JsonObject): JsonObject {
   const merged = new Map<string, Json>(Object.entries(before));
   for (const [key, value] of Object.entries(after)) {
-    const old = merged.get(key);
-    merged.set(key, isJsonObject(value) && isJsonObject(old ?? null) ? mergeMaps(old as JsonObject, value) : value);
+    const old = merged.get(key) ?? null;
+    merged.set(key, isJsonObject(value) && isJsonObject(old) ? mergeMaps(old, value) : value);
   }
   return Object.fromEntries(merged);
 }
@@ -17,9 +17,9 @@ export interface ValuesFiles {
   readonly paths: readonly string[];
   readonly ignoreMissing: boolean;
   /** The values of this path, or the bytes of its file; undefined if it is missing. */
-  find(path: string): JsonObject | Uint8Array | undefined;
+  readonly find: (path: string) => JsonObject | Uint8Array | undefined;
   /** Why a missing file is an error. */
-  missing(path: string): string;
+  readonly missing: (path: string) => string;
 }
 
 /** The values files merged, and those that were found. Throws a `RangeError` with Flux's text. */
