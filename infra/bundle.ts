@@ -94,6 +94,19 @@ const englishOnly: Plugin = {
   },
 };
 
+/** What users read about settings is for docs/settings.md and the command line: each function would load it at its start. */
+const withoutSettingTexts: Plugin = {
+  name: "without-setting-texts",
+  setup(build) {
+    build.onLoad({ filter: /\/functions\/settings\/settings\.ts$/ }, async ({ path }) => {
+      const source = await readFile(path, "utf8");
+      const contents = source.replaceAll(/(\bdescription:\s*)"(?:[^"\\]|\\.)*"/g, '$1""');
+      if (contents === source) throw new Error(`${path} has no description of a setting: say here how it is left out`);
+      return { contents, loader: "ts" };
+    });
+  },
+};
+
 /**
  * openpgp is LGPL: who runs a bundle may replace it. So it lies beside the bundle as it was published, and the bundle loads it by
  * this name, never a copy inside a chunk.
@@ -142,7 +155,14 @@ async function bundle(entry: string, name: string, folder: string, plugins: read
     legalComments: "none",
     metafile: true,
     logLevel: "error",
-    plugins: [...plugins, threadBesideBundle, englishOnly, openpgpBesideBundle, ssh2WithoutNativeCode],
+    plugins: [
+      ...plugins,
+      threadBesideBundle,
+      englishOnly,
+      withoutSettingTexts,
+      openpgpBesideBundle,
+      ssh2WithoutNativeCode,
+    ],
     // CommonJS inside an ES module asks for these.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });

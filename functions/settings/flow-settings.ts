@@ -16,6 +16,7 @@ export function flowSettings(
   | "defaultServiceAccount"
   | "explainHealthFailures"
   | "gates"
+  | "helmIndexMaxBytes"
   | "noCrossNamespaceRefs"
   | "skipLinks"
   | "sshAlgorithms"
@@ -24,6 +25,7 @@ export function flowSettings(
   return {
     noCrossNamespaceRefs: values["no-cross-namespace-refs"],
     skipLinks: values["skip-links"],
+    helmIndexMaxBytes: values["helm-index-max-size"],
     sshAlgorithms: sshAlgorithmsOf(values),
     defaultServiceAccount: values["default-service-account"],
     defaultKubeconfigAccount: values["default-kubeconfig-service-account"],

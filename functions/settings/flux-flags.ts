@@ -24,7 +24,6 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["helm-cache-ttl", noHelm],
   ["helm-chart-file-max-size", noHelm],
   ["helm-chart-max-size", noHelm],
-  ["helm-index-max-size", noHelm],
   ["http-retry", "artifacts are read from Sluice's own store, and a download that fails is tried again with back-off"],
   ["http-timeout", noHelm],
   ["insecure-kubeconfig-exec", "no program is run for a kubeconfig that somebody else wrote"],

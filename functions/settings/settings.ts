@@ -133,6 +133,15 @@ export const Settings = z
       },
       z.boolean("must be true or false").default(false),
     ),
+    "helm-index-max-size": documented(
+      {
+        description:
+          "How many bytes the index of a [Helm repository](sources/helm-repositories.md) may have, at most 50 MiB. A larger one fails with reason `Failed`.",
+        flux: "52428800",
+        since: "0.2.0",
+      },
+      wholeNumber(1, 52_428_800).default(52_428_800),
+    ),
     "no-remote-bases": documented(
       {
         description:

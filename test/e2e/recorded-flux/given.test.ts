@@ -31,6 +31,7 @@ async function missingIn(scenario: string): Promise<readonly string[]> {
       return named(kind, unsupportedKustomizationFields(KustomizationSpec.parse(spec), sourcesAmong(declaredKinds)));
     if (kind === "OCIRepository") return named(kind, unsupportedOciRepositoryFields(OciRepositorySpec.parse(spec)));
     if (kind === "GitRepository") return named(kind, unsupportedGitRepositoryFields(GitRepositorySpec.parse(spec)));
+    if (kind === "HelmRepository") return [];
     return [kind];
   });
   return [...new Set(missing)].toSorted();

@@ -44,6 +44,10 @@ export async function helmHost(): Promise<HelmHost> {
           files.set(`/${folder}/${file}`, await archiveOf(content));
           continue;
         }
+        if (content === "(gone)") {
+          files.delete(`/${folder}/${file}`);
+          continue;
+        }
         const own = content.replaceAll(listed, (entry: string, digest: string, archive: string) => {
           const bytes = files.get(`/${folder}/${archive}`);
           return bytes === undefined ? entry : entry.replace(digest, hexOf(bytes));

@@ -29,12 +29,12 @@ export function shownEvent(event: LiveObject): JsonObject {
 }
 
 /**
- * Whether an event says again why a GitRepository failed: a retry may come between a push and the request that follows it, and
+ * Whether an event says again why a GitRepository or HelmRepository failed: a retry may come between a push and the request that follows it, and
  * then both runs tell the same.
  */
 export function isRepeated(event: LiveObject, before: readonly LiveObject[]): boolean {
   const { object, type, reason, message } = shownEvent(event);
-  if (type !== "Warning" || typeof object !== "string" || !object.startsWith("GitRepository/")) return false;
+  if (type !== "Warning" || typeof object !== "string" || !/^(?:Git|Helm)Repository\//.test(object)) return false;
   const last = before.map(shownEvent).findLast((one) => one["object"] === object);
   return last !== undefined && last["reason"] === reason && last["message"] === message;
 }

@@ -277,7 +277,6 @@ export const layers: readonly Layer[] = [
       "lib/core/ports",
       "lib/api",
       "lib/api/kinds",
-      "lib/sources",
       "lib/sources/helm",
       "lib/flows/source",
     ],

@@ -9,6 +9,7 @@ test("the defaults of the settings are those of the flows", () => {
   expect(flowSettings(defaultSettings)).toEqual({
     noCrossNamespaceRefs: false,
     skipLinks: false,
+    helmIndexMaxBytes: 52_428_800,
     sshAlgorithms: {},
     defaultServiceAccount: "",
     defaultKubeconfigAccount: "",
@@ -25,6 +26,7 @@ test("flows get what is set", () => {
     ...defaultSettings,
     "no-cross-namespace-refs": true,
     "skip-links": true,
+    "helm-index-max-size": 1_000,
     "ssh-kex-algos": ["ecdh-sha2-nistp256"],
     "ssh-hostkey-algos": ["rsa-sha2-256"],
     "default-service-account": "tenant",
@@ -41,6 +43,7 @@ test("flows get what is set", () => {
   expect(set).toEqual({
     noCrossNamespaceRefs: true,
     skipLinks: true,
+    helmIndexMaxBytes: 1_000,
     sshAlgorithms: { kex: ["ecdh-sha2-nistp256"], hostKey: ["rsa-sha2-256"] },
     defaultServiceAccount: "tenant",
     defaultKubeconfigAccount: "",
