@@ -128,14 +128,21 @@ export const layers: readonly Layer[] = [
     why: "YAML as Go prints and reads it.",
   },
   {
-    folder: "lib/sources/helm",
-    imports: ["lib/core", "lib/sources", "lib/manifests/go-yaml"],
-    why: "Indexes of Helm repositories, which Go reads and writes.",
-  },
-  {
     folder: "lib/manifests",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/archive", "lib/manifests/go-yaml"],
     why: "From files to objects: the steps of a build.",
+  },
+  {
+    folder: "lib/sources/helm",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/sources",
+      "lib/sources/archive",
+      "lib/manifests/go-yaml",
+      "lib/manifests",
+    ],
+    why: "Charts of Helm and indexes of their repositories, which Go reads and writes. Their YAML is read within the limits of manifests.",
   },
   {
     folder: "lib/manifests/substitute",
@@ -283,6 +290,23 @@ export const layers: readonly Layer[] = [
     why: "The flow of HelmRepository, and how files of such a repository are fetched.",
   },
   {
+    folder: "lib/flows/helm-chart",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/sources",
+      "lib/sources/oci",
+      "lib/manifests",
+      "lib/sources/helm",
+      "lib/flows/source",
+      "lib/flows/helm-repository",
+      "lib/flows/oci-repository",
+    ],
+    why: "The flow of HelmChart, which takes charts from repositories and from the artifacts of other sources.",
+  },
+  {
     folder: "lib/flows/kustomization",
     imports: [
       "lib/core",
@@ -335,6 +359,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/source",
       "lib/flows/git-repository",
       "lib/flows/helm-repository",
+      "lib/flows/helm-chart",
       "lib/flows/oci-repository",
       "lib/flows/kustomization",
       "lib/flows/receiver",
