@@ -102,12 +102,15 @@ export async function buildLocal(
   const merged = await orChartFailure("ValuesFilesError", () =>
     counting.length === 0
       ? undefined
-      : mergeValuesFiles({
-          paths: valuesFiles,
-          ignoreMissing,
-          find: (path) => tree.files.get(confined(path)),
-          missing: (path) => `no values file found at path '/${confined(path)}' (reference '${path}')`,
-        }),
+      : mergeValuesFiles(
+          {
+            paths: valuesFiles,
+            ignoreMissing,
+            find: (path) => tree.files.get(confined(path)),
+            missing: (path) => `no values file found at path '/${confined(path)}' (reference '${path}')`,
+          },
+          signal,
+        ),
   );
   const loaded = await orChartFailure("ChartPackageError", () => loadLocal(tree, place, signal));
   const named = withVersion(loaded, version);

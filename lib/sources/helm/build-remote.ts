@@ -34,12 +34,15 @@ export async function buildRemote(
   const merged = await orChartFailure(
     "ValuesFilesError",
     () =>
-      mergeValuesFiles({
-        paths: valuesFiles,
-        ignoreMissing,
-        find: (path) => fileOrValues(chart, path),
-        missing: (path) => `no values file found at path '${path}'`,
-      }),
+      mergeValuesFiles(
+        {
+          paths: valuesFiles,
+          ignoreMissing,
+          find: (path) => fileOrValues(chart, path),
+          missing: (path) => `no values file found at path '${path}'`,
+        },
+        signal,
+      ),
     "failed to merge chart values: ",
   );
   const valued = await orChartFailure("ValuesFilesError", () => withValues(chart, merged));

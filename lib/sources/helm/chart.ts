@@ -1,3 +1,4 @@
+import { timeSlices } from "../../core/concurrency.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { chartYaml, mapOf } from "./chart-yaml.ts";
 import { type ChartDependency, type ChartMetadata, checkMetadata, readLock, readMetadata } from "./chart-metadata.ts";
@@ -51,8 +52,9 @@ export async function chartOf(
     packed.set(folder, [...(packed.get(folder) ?? []), { name, bytes: file.bytes }]);
   }
   const charts: Chart[] = [];
+  const slices = timeSlices(signal);
   for (const [folder, inside] of [...packed].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    signal.throwIfAborted();
+    if (slices.isOver()) await slices.pause();
     try {
       charts.push(
         await chartOf(await unpacked(folder, inside, metadata.name, budget, signal), budget, signal, depth + 1),

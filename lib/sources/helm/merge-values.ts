@@ -1,3 +1,4 @@
+import { timeSlices } from "../../core/concurrency.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { goYamlText } from "../../manifests/go-yaml/emit.ts";
 import { chartYamlMap } from "./chart-yaml.ts";
@@ -22,14 +23,19 @@ export interface ValuesFiles {
   readonly missing: (path: string) => string;
 }
 
-/** The values files merged, and those that were found. Throws a `RangeError` with Flux's text. */
-export function mergeValuesFiles({ paths, ignoreMissing, find, missing }: ValuesFiles): {
-  readonly values: JsonObject;
-  readonly found: readonly string[];
-} {
+/**
+ * The values files merged, and those that were found. It lets other work run between two files. Throws a `RangeError` with Flux's
+ * text.
+ */
+export async function mergeValuesFiles(
+  { paths, ignoreMissing, find, missing }: ValuesFiles,
+  signal: AbortSignal,
+): Promise<{ readonly values: JsonObject; readonly found: readonly string[] }> {
+  const slices = timeSlices(signal);
   let values: JsonObject = {};
   const found: string[] = [];
   for (const path of paths) {
+    if (slices.isOver()) await slices.pause();
     const file = find(path);
     if (file === undefined) {
       if (ignoreMissing) continue;
