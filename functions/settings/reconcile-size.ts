@@ -5,6 +5,7 @@ import { readingLimits } from "../../lib/manifests/thread/off-thread.ts";
 import { defaultArchiveLimits } from "../../lib/sources/archive/unpack.ts";
 import { defaultGitLimits } from "../../lib/sources/git/git-remote.ts";
 import { cachedObjectBytes } from "../../lib/sources/git/pack-unpacker.ts";
+import { defaultIndexLimits } from "../../lib/sources/helm/index-limits.ts";
 import { maxListingBytes } from "../../lib/sources/shared-listing.ts";
 import { youngHeapMb } from "../../lib/threads/thread-job.ts";
 import { functionThreads } from "./function-threads.ts";
@@ -37,6 +38,8 @@ const runMiB = Math.max(
   // An object of a pack and what it is a difference to.
   mib(2 * defaultGitLimits.maxObjectBytes + cachedObjectBytes),
   mib(maxAnswerBytes),
+  // The index of a Helm repository as it comes, its parts, and what is made of them.
+  mib(defaultIndexLimits.maxBytes + 2 * defaultIndexLimits.maxStoredBytes),
 );
 
 /** What a process takes beside its runs: its threads at their limits, and what it remembers. */

@@ -59,6 +59,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   ],
   "a part of lib/manifests/read-document.ts and lib/manifests/parse-output.ts, with whose worst inputs it is measured":
     [
+      "lib/manifests/go-yaml/go-schema.ts",
       "lib/manifests/read-failure.ts",
       "lib/manifests/read-objects.ts",
       "lib/manifests/transform-images.ts",

@@ -4,6 +4,7 @@ import { clusterReaders } from "./readers/clusters.ts";
 import { engineReaders } from "./readers/engine.ts";
 import { gitReaders } from "./readers/git.ts";
 import { gitKeyReaders } from "./readers/git-keys.ts";
+import { helmReaders } from "./readers/helm.ts";
 import { manifestReaders } from "./readers/manifests.ts";
 import { receiverReaders } from "./readers/receiver.ts";
 import { registryReaders } from "./readers/registries.ts";
@@ -18,6 +19,7 @@ export const worstInputs: readonly WorstInput[] = [
   ...engineReaders,
   ...gitReaders,
   ...gitKeyReaders,
+  ...helmReaders,
   ...manifestReaders,
   ...receiverReaders,
   ...registryReaders,

@@ -64,11 +64,10 @@ async function readPieces(
   const begun = performance.now();
   for (const piece of pieces) {
     if (piece.text.length > maxPieceBytes) throw new RangeError(`one entry has more than ${maxPieceBytes} bytes`);
-    reader.add(piece, format === "json" ? parseJsonPiece(piece) : parseYamlPiece(piece));
-    if (!slices.isOver()) continue;
+    if (piece.kind !== "none") reader.add(piece, format === "json" ? parseJsonPiece(piece) : parseYamlPiece(piece));
     if (performance.now() - begun > limits.maxMs)
       throw new RangeError(`it takes more than ${limits.maxMs / 1_000} s to read`);
-    await slices.pause();
+    if (slices.isOver()) await slices.pause();
   }
   return reader.index();
 }

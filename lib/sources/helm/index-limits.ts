@@ -14,12 +14,12 @@ export interface IndexLimits {
 export const defaultIndexLimits: IndexLimits = {
   maxBytes: 52_428_800,
   maxVersions: 100_000,
-  maxStoredBytes: 134_217_728,
+  maxStoredBytes: 104_857_600,
   maxMs: 30_000,
 };
 
 /** Of what is parsed at once: one version of a chart, or what stands beside the charts. */
-export const maxPieceBytes = 4 * 1024 * 1024;
+export const maxPieceBytes = 2 * 1024 * 1024;
 
 /** Aliases of YAML in what is parsed at once. */
 export const maxIndexAliases = 1_000;

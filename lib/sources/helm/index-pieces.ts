@@ -5,10 +5,15 @@ export type IndexPiece =
   /** A chart with its first versions, as a document with one field. */
   | { readonly kind: "chart"; readonly text: string }
   /** Further versions of the chart before, as a document with a list. */
-  | { readonly kind: "versions"; readonly text: string };
+  | { readonly kind: "versions"; readonly text: string }
+  /** None yet. */
+  | { readonly kind: "none"; readonly text: "" };
 
 /** Versions that are parsed together have about as many bytes: a parser needs many times the memory of its text. */
-const batchBytes = 32 * 1024;
+export const batchBytes = 32 * 1024;
+
+/** Lines after which other work may go on, where no part has ended. */
+const pausedLines = 50_000;
 
 const [lf, cr, space, hash, dash, dot, percent, tab] = [0x0a, 0x0d, 0x20, 0x23, 0x2d, 0x2e, 0x25, 0x09];
 const entriesLine = /^(?:entries|"entries"|'entries'):[ \t]*(?:#[^\r\n]*)?\r?\n?$/;
@@ -33,14 +38,14 @@ export function* yamlPieces(bytes: Buffer): Generator<IndexPiece> {
       throw new NotInPieces("it is not UTF-8");
     }
   };
-  let open: { kind: IndexPiece["kind"]; from: number } | undefined;
+  let open: { kind: "chart" | "field" | "versions"; from: number } | undefined;
   const close = function* (to: number): Generator<IndexPiece> {
     if (open === undefined) return;
     const { kind, from } = open;
     open = undefined;
     yield { kind, text: textOf(from, to) };
   };
-  let line = 0;
+  let lines = 0;
   let inEntries = false;
   let hadEntries = false;
   /** Of the names of charts. */
@@ -48,9 +53,9 @@ export function* yamlPieces(bytes: Buffer): Generator<IndexPiece> {
   /** Of the versions of the present chart; 0 until its first line, -1 if it is not a list in block style. */
   let itemIndent = -1;
   for (let from = 0, to = 0; from < bytes.length; from = to) {
+    if (++lines % pausedLines === 0) yield { kind: "none", text: "" };
     const end = bytes.indexOf(lf, from);
     to = end === -1 ? bytes.length : end + 1;
-    line++;
     let at = from;
     while (bytes[at] === space) at++;
     const first = bytes[at];
@@ -59,7 +64,7 @@ export function* yamlPieces(bytes: Buffer): Generator<IndexPiece> {
     if (first === tab) throw new NotInPieces("a line begins with a tab");
     if (indent === 0) {
       if (first === dash && bytes[from + 1] === dash && bytes[from + 2] === dash) {
-        if (open === undefined && !inEntries && line === 1 && textOf(from, to).trimEnd() === "---") continue;
+        if (open === undefined && !inEntries && lines === 1 && textOf(from, to).trimEnd() === "---") continue;
         throw new NotInPieces("several documents");
       }
       if (first === percent || (first === dot && bytes[from + 1] === dot)) throw new NotInPieces("a directive");

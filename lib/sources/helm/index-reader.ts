@@ -30,7 +30,7 @@ export class IndexReader {
   }
 
   /** Throws a `RangeError`, in Flux's words, for what cannot be in an index. */
-  add({ kind }: Pick<IndexPiece, "kind">, value: Json): void {
+  add({ kind }: { readonly kind: Exclude<IndexPiece["kind"], "none"> }, value: Json): void {
     switch (kind) {
       case "field":
         if (value !== null) this.#addFields(value);

@@ -1,8 +1,7 @@
-import { type IndexPiece, NotInPieces } from "./index-pieces.ts";
+import { batchBytes, type IndexPiece, NotInPieces } from "./index-pieces.ts";
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
-const batchBytes = 32 * 1024;
 
 /**
  * The parts of an index in JSON. Each is JSON if the whole is, and the whole is JSON if all of them are. Throws {@link NotInPieces} for
@@ -10,105 +9,102 @@ const batchBytes = 32 * 1024;
  */
 export function* jsonPieces(bytes: Buffer): Generator<IndexPiece> {
   const cursor = new JsonBytes(bytes);
-  for (const [name, from, to] of cursor.fields(0, bytes.length)) {
-    const isEntries = bytes.toString("utf8", name.from, name.to) === '"entries"';
-    if (!isEntries || bytes[from] !== openObject) {
-      yield { kind: "field", text: `{${cursor.text(name.from, name.to)}:${cursor.text(from, to)}}` };
+  for (const _ of cursor.members(openObject, closeObject)) {
+    const name = cursor.name();
+    if (name === '"entries"' && cursor.next() === openObject) yield* chartPieces(cursor);
+    else yield { kind: "field", text: `{${name}:${cursor.value()}}` };
+  }
+  cursor.end();
+}
+
+function* chartPieces(cursor: JsonBytes): Generator<IndexPiece> {
+  for (const _ of cursor.members(openObject, closeObject)) {
+    const chart = cursor.name();
+    if (cursor.next() !== openList) {
+      yield { kind: "chart", text: `{${chart}:${cursor.value()}}` };
       continue;
     }
-    for (const [chart, begin, end] of cursor.fields(from, to)) {
-      const key = cursor.text(chart.from, chart.to);
-      if (bytes[begin] !== openList) {
-        yield { kind: "chart", text: `{${key}:${cursor.text(begin, end)}}` };
-        continue;
-      }
-      yield { kind: "chart", text: `{${key}:[]}` };
-      let batch: { from: number; to: number } | undefined;
-      for (const [first, last] of cursor.items(begin, end)) {
-        batch = { from: batch?.from ?? first, to: last };
-        if (last - batch.from < batchBytes) continue;
-        yield { kind: "versions", text: `[${cursor.text(batch.from, batch.to)}]` };
-        batch = undefined;
-      }
-      if (batch !== undefined) {
-        yield { kind: "versions", text: `[${cursor.text(batch.from, batch.to)}]` };
-      }
+    yield { kind: "chart", text: `{${chart}:[]}` };
+    let batch: string[] = [];
+    let bytes = 0;
+    for (const _item of cursor.members(openList, closeList)) {
+      const item = cursor.value();
+      batch.push(item);
+      bytes += item.length;
+      if (bytes < batchBytes) continue;
+      yield { kind: "versions", text: `[${batch.join(",")}]` };
+      [batch, bytes] = [[], 0];
     }
+    if (batch.length > 0) yield { kind: "versions", text: `[${batch.join(",")}]` };
   }
 }
 
 /** Whether the bytes begin as a JSON object does. */
 export function looksLikeJson(bytes: Buffer): boolean {
-  return bytes[new JsonBytes(bytes).skipSpace(0)] === openObject;
+  return new JsonBytes(bytes).next() === openObject;
 }
 
-type Field = readonly [name: { readonly from: number; readonly to: number }, from: number, to: number];
-
-/** Finds values of a JSON text in its bytes. What it finds may still be invalid: `JSON.parse` tells. */
+/** A cursor over the values of a JSON text in bytes. What it takes for a value may still be invalid: `JSON.parse` tells. */
 class JsonBytes {
   readonly #bytes: Buffer;
+  #at = 0;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
   }
 
-  text(from: number, to: number): string {
-    return this.#bytes.toString("utf8", from, to);
-  }
-
-  /** The fields of the object that is all of this range. */
-  *fields(from: number, to: number): Generator<Field> {
-    for (const [begin, end] of this.#parts(from, to, openObject, closeObject)) {
-      if (this.#bytes[begin] !== quote) throw new NotInPieces("a field without a name");
-      const nameEnd = this.#endOfString(begin);
-      const at = this.skipSpace(nameEnd);
-      const value = this.skipSpace(at + 1);
-      if (this.#bytes[at] !== colon || value >= end) throw new NotInPieces("a field without a value");
-      if (this.#endOfValue(value) !== end) throw new NotInPieces("two values in a row");
-      yield [{ from: begin, to: nameEnd }, value, end];
-    }
-  }
-
-  /** The items of the list that is all of this range. */
-  *items(from: number, to: number): Generator<readonly [from: number, to: number]> {
-    yield* this.#parts(from, to, openList, closeList);
-  }
-
-  skipSpace(from: number): number {
-    let at = from;
+  /** The next byte that is not white space; 0 at the end. */
+  next(): number {
     for (;;) {
-      const byte = this.#bytes[at];
-      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
-      at++;
+      const byte = this.#bytes[this.#at] ?? 0;
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte;
+      this.#at++;
     }
   }
 
-  /** What stands between commas. */
-  *#parts(from: number, to: number, open: number, close: number): Generator<readonly [from: number, to: number]> {
-    let at = this.skipSpace(from);
-    if (this.#bytes[at] !== open) throw new NotInPieces("another value");
-    at = this.skipSpace(at + 1);
-    if (this.#bytes[at] === close) {
-      if (this.skipSpace(at + 1) < to) throw new NotInPieces("something behind the end");
+  /** Goes from member to member of the list or object that begins here. Whoever gets one moves the cursor behind it. */
+  *members(open: number, close: number): Generator<undefined> {
+    this.#take(open);
+    if (this.next() === close) {
+      this.#take(close);
       return;
     }
     for (;;) {
-      const begin = at;
-      let end = this.#endOfValue(begin);
-      let next = this.skipSpace(end);
-      if (this.#bytes[next] === colon) {
-        end = this.#endOfValue(this.skipSpace(next + 1));
-        next = this.skipSpace(end);
-      }
-      if (end <= begin || end > to) throw new NotInPieces("a value without an end");
-      yield [begin, end];
-      if (this.#bytes[next] === close) {
-        if (this.skipSpace(next + 1) < to) throw new NotInPieces("something behind the end");
+      yield;
+      if (this.next() === close) {
+        this.#take(close);
         return;
       }
-      if (this.#bytes[next] !== comma) throw new NotInPieces("no comma between two values");
-      at = this.skipSpace(next + 1);
+      this.#take(comma);
     }
+  }
+
+  /** The name of a field in quotes, with the colon behind it. */
+  name(): string {
+    if (this.next() !== quote) throw new NotInPieces("a field without a name");
+    const text = this.value();
+    this.#take(colon);
+    return text;
+  }
+
+  /** The text of the next value. */
+  value(): string {
+    this.next();
+    const begin = this.#at;
+    this.#at = this.#endOfValue(begin);
+    if (this.#at === begin) throw new NotInPieces("no value");
+    return this.#bytes.toString("utf8", begin, this.#at);
+  }
+
+  /** Throws unless only white space is left. */
+  end(): void {
+    this.next();
+    if (this.#at < this.#bytes.length) throw new NotInPieces("something behind the end");
+  }
+
+  #take(byte: number): void {
+    if (this.next() !== byte) throw new NotInPieces(`no ${String.fromCharCode(byte)}`);
+    this.#at++;
   }
 
   #endOfString(begin: number): number {

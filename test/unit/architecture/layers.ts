@@ -279,14 +279,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/helm-repository",
-    imports: [
-      "lib/core",
-      "lib/core/ports",
-      "lib/api",
-      "lib/api/kinds",
-      "lib/sources/helm",
-      "lib/flows/source",
-    ],
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/sources/helm", "lib/flows/source"],
     why: "The flow of HelmRepository, and how files of such a repository are fetched.",
   },
   {
@@ -429,6 +422,7 @@ export const layers: readonly Layer[] = [
       "lib/manifests/thread",
       "lib/sources",
       "lib/sources/archive",
+      "lib/sources/helm",
       "lib/threads",
     ],
     why: "The one schema of an installation; it names the concerns that a setting is for, and reckons with their limits.",

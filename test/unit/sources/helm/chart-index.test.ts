@@ -1,7 +1,12 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { readIndex } from "../../../../lib/sources/helm/chart-index.ts";
-import { defaultIndexLimits, maxPieceBytes } from "../../../../lib/sources/helm/index-limits.ts";
+import {
+  defaultIndexLimits,
+  maxIndexAliases,
+  maxIndexDepth,
+  maxPieceBytes,
+} from "../../../../lib/sources/helm/index-limits.ts";
 
 const forever = new AbortController().signal;
 
@@ -170,5 +175,27 @@ describe("limits of an index", () => {
   test("one entry with more bytes than are read at once is refused", async () => {
     const text = index(entry("1.0.0", `    description: ${"x".repeat(maxPieceBytes)}\n`));
     await expect(read(text)).rejects.toThrow(`one entry has more than ${maxPieceBytes} bytes`);
+  });
+
+  test("more aliases than allowed at once are refused", async () => {
+    const aliases = (count: number) => Array.from({ length: count }, () => "*k").join(", ");
+    const text = (count: number) => index(entry("1.0.0", `    home: &k h\n    sources: [${aliases(count)}]\n`));
+    expect(await read(text(maxIndexAliases))).toBeDefined();
+    await expect(read(text(maxIndexAliases + 1))).rejects.toThrow("error converting YAML to JSON: yaml: ");
+  });
+
+  test("more levels than allowed are refused", async () => {
+    const text = index(entry("1.0.0", `    sources: ${"[".repeat(maxIndexDepth)}${"]".repeat(maxIndexDepth)}\n`));
+    await expect(read(text)).rejects.toThrow("error converting YAML to JSON: yaml: ");
+  });
+
+  test("an index that takes longer than allowed is refused", async () => {
+    await expect(read(recorded, { maxMs: -1 })).rejects.toThrow("s to read");
+  });
+
+  test("an index that is not written in block style may have as many bytes as are read at once", async () => {
+    const flow = (bytes: number) => `%YAML 1.2\n---\napiVersion: v1\n#${"x".repeat(bytes)}`;
+    expect(await read(flow(1_000))).toBeDefined();
+    await expect(read(flow(maxPieceBytes))).rejects.toThrow(`more than ${maxPieceBytes} bytes cannot be read at once`);
   });
 });

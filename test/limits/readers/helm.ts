@@ -1,0 +1,45 @@
+import { messageOf } from "../../../lib/core/failure.ts";
+import { readIndex } from "../../../lib/sources/helm/chart-index.ts";
+import { defaultIndexLimits, maxPieceBytes } from "../../../lib/sources/helm/index-limits.ts";
+import type { WorstInput } from "../worst-input.ts";
+
+const signal = new AbortController().signal;
+const filled = (part: string, bytes: number): string => part.repeat(Math.floor(bytes / part.length));
+const reading = (text: string) => {
+  const bytes = Buffer.from(text);
+  return () => readIndex(bytes, defaultIndexLimits, signal).catch(messageOf);
+};
+const { maxBytes, maxVersions } = defaultIndexLimits;
+const reader = "lib/sources/helm/chart-index.ts";
+const entry = "  - {name: a, version: 1.0.0, urls: [a]}\n";
+
+/** The worst inputs of what reads indexes of Helm repositories. */
+export const helmReaders: readonly WorstInput[] = [
+  {
+    reader,
+    name: `${maxVersions} versions of one chart`,
+    memoryMiB: 250,
+    make: async () => reading(`apiVersion: v1\nentries:\n  a:\n${entry.repeat(maxVersions)}`),
+  },
+  {
+    reader,
+    name: "50 MiB of versions in JSON",
+    memoryMiB: 450,
+    make: async () => {
+      const one = `{"name":"a","version":"1.0.0","description":"${"x".repeat(900)}"},`;
+      return reading(`{"apiVersion":"v1","entries":{"a":[${filled(one, maxBytes - 1_100)}null]}}`);
+    },
+  },
+  {
+    reader,
+    name: "50 MiB of empty lines",
+    memoryMiB: 100,
+    make: async () => reading(`apiVersion: v1\n${"\n".repeat(maxBytes - 20)}`),
+  },
+  {
+    reader,
+    name: "lists in lists, as many as are read at once",
+    memoryMiB: 350,
+    make: async () => reading(`serverInfo: [${filled("[],", maxPieceBytes - 30)}[]]\n`),
+  },
+];
