@@ -3,7 +3,7 @@ import { type Glob, globOf } from "../archive/ignore-rules.ts";
 /** Of a `.helmignore` file. */
 export const maxHelmIgnoreBytes = 64 * 1024;
 /** Each rule is matched with every path. */
-export const maxHelmIgnoreRules = 1_000;
+export const maxHelmIgnoreRules = 200;
 
 interface Rule {
   readonly isNegated: boolean;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { maxMissingDependencies } from "../../../../lib/flows/helm-chart/dependencies.ts";
 import { appChart, below, type Files, unpacked } from "../../sources/helm/charts.ts";
 import { helmChartWorld } from "./helm-chart-world.ts";
 
@@ -154,6 +155,18 @@ describe("what a chart needs from elsewhere", () => {
     expect(world().told()).toEqual([
       `Warning DependencyBuildError: dependency build error: failed to add remote dependency 'lib': ${why}`,
     ]);
+  });
+
+  test("a limited number of them is fetched", async () => {
+    const dependencies = Array.from(
+      { length: maxMissingDependencies + 1 },
+      (_, at) => `- {name: lib${at}, version: "*"}`,
+    );
+    const text = `apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies:\n${dependencies.join("\n")}\n`;
+    await world().source(below("charts/app", { ...appChart, "Chart.yaml": text }));
+    world().chart({ chart });
+    await world().runChart();
+    expect(world().told()[0]).toContain(`${maxMissingDependencies} are fetched at most: put them into charts/`);
   });
 
   test("a chart that has as many charts as dependencies gets no others", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { appChart, type Files } from "../../sources/helm/charts.ts";
-import { helmChartWorld } from "./helm-chart-world.ts";
+import { helmChartWorld, secret } from "./helm-chart-world.ts";
 
 const world = helmChartWorld();
 const sourceRef = { kind: "HelmRepository", name: "charts" };
@@ -84,6 +84,28 @@ describe("a chart of a registry", () => {
       `Ready=False Unknown: unknown build error: ${why}`,
       `FetchFailed=True Unknown: unknown build error: ${why}`,
     ]);
+  });
+
+  test("11.4/103: a wrong password is an unknown build error, and its event says what it is", async () => {
+    await registry({ url: `oci://${new URL(world().address).host}/charts`, secretRef: { name: "login" } });
+    world().apply(secret("login", { username: "golden", password: "wrong" }));
+    for (const path of ["/v2/", "/v2/charts/app/manifests/1.0.0"]) world().files.set(path, 401);
+    world().chart({ sourceRef, version: "1.0.0" });
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed" });
+    const [told = ""] = world().told();
+    expect(told).toMatch(
+      /^Warning AuthenticationFailed: failed to authenticate with the Helm repository: chart pull error: /,
+    );
+    const why = told.replace("Warning AuthenticationFailed: ", "");
+    expect(world().conditions()).toContain(`FetchFailed=True Unknown: unknown build error: ${why}`);
+  });
+
+  test("without credentials the same answer is a plain error of the pull", async () => {
+    await registry({ url: `oci://${new URL(world().address).host}/charts` });
+    for (const path of ["/v2/", "/v2/charts/app/manifests/1.0.0"]) world().files.set(path, 401);
+    world().chart({ sourceRef, version: "1.0.0" });
+    await world().runChart();
+    expect(world().told()[0]).toMatch(/^Warning ChartPullError: chart pull error: .*basic credential not found$/);
   });
 
   test("an artifact that is no chart is refused", async () => {
