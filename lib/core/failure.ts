@@ -77,6 +77,7 @@ export type EventReason =
   | "Ready"
   | "ReconciliationDisabled"
   | "ReconciliationSucceeded"
+  | "ResolvedDependencies"
   | "Succeeded"
   | "AmbiguousReference"
   | "AnySignerAccepted"

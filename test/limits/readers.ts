@@ -1,4 +1,5 @@
 import { archiveReaders } from "./readers/archives.ts";
+import { chartReaders } from "./readers/charts.ts";
 import { clusterReaders } from "./readers/clusters.ts";
 import { engineReaders } from "./readers/engine.ts";
 import { generatorReaders } from "./readers/generator.ts";
@@ -15,6 +16,7 @@ import type { WorstInput } from "./worst-input.ts";
 /** The worst input of every reader of foreign bytes. Whoever adds a reader adds its worst input. */
 export const worstInputs: readonly WorstInput[] = [
   ...archiveReaders,
+  ...chartReaders,
   ...clusterReaders,
   ...engineReaders,
   ...generatorReaders,

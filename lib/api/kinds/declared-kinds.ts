@@ -3,6 +3,7 @@ import { declaredArtifactGenerator } from "./artifact-generator.ts";
 import type { KindDeclaration } from "./declaration.ts";
 import { declaredExternalArtifact } from "./external-artifact.ts";
 import { declaredGitRepository } from "./git-repository.ts";
+import { declaredHelmChart } from "./helm-chart.ts";
 import { declaredHelmRepository } from "./helm-repository.ts";
 import { declaredKustomization } from "./kustomization.ts";
 import { declaredOciRepository } from "./oci-repository.ts";
@@ -15,6 +16,7 @@ export const declaredKinds = [
   declaredHelmRepository,
   declaredBucket,
   declaredArtifactGenerator,
+  declaredHelmChart,
   declaredKustomization,
   declaredReceiver,
 ] as const satisfies readonly KindDeclaration[];

@@ -24,9 +24,15 @@ export class HelmFetchError extends Error {
   override readonly name = "HelmFetchError";
   /** How long the server asks to be left alone. */
   readonly retryAfterMs: number | undefined;
+  /** What the server answered; undefined without an answer. */
+  readonly status: number | undefined;
 
-  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly retryAfterMs?: number; readonly status?: number } = {},
+  ) {
     super(message, options);
+    this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;
   }
 }
@@ -62,6 +68,7 @@ export async function getFile(file: HelmFile, http: Pick<Http, "send">, signal: 
   throw new HelmFetchError(
     `failed to fetch ${withoutQuery(href)} : ${`${status} ${STATUS_CODES[status] ?? ""}`.trim()}`,
     {
+      status,
       ...(Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: Math.min(seconds * 1_000, maxTimeoutMs) } : {}),
     },
   );

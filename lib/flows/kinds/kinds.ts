@@ -2,6 +2,7 @@ import { declaredKinds } from "../../api/kinds/declared-kinds.ts";
 import { bucketKind } from "./bucket.ts";
 import { artifactGeneratorKind } from "./artifact-generator.ts";
 import { gitRepositoryKind } from "./git-repository.ts";
+import { helmChartKind } from "./helm-chart.ts";
 import { helmRepositoryKind } from "./helm-repository.ts";
 import type { Kind } from "./kind.ts";
 import { kustomizationKind } from "./kustomization.ts";
@@ -15,6 +16,7 @@ const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
   HelmRepository: helmRepositoryKind,
   Bucket: bucketKind,
   ArtifactGenerator: artifactGeneratorKind,
+  HelmChart: helmChartKind,
   Kustomization: kustomizationKind,
   Receiver: receiverKind,
 };

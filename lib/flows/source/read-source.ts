@@ -2,6 +2,7 @@ import { type KindDeclaration, kindOf } from "../../api/kinds/declaration.ts";
 import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
 import { type Artifact, SourceStatus } from "../../api/source.ts";
 import { Digest, digestOf } from "../../core/digest.ts";
+import type { LiveObject } from "../../core/manifest.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
 import type { HomeCluster } from "../../core/ports/home-and-target.ts";
 import type { Http } from "../../core/ports/http.ts";
@@ -45,7 +46,11 @@ export async function readSource(
   const kind = kindOf(key, sources);
   if (kind === undefined) throw new Error(`${key.kind}.${key.group} is not a kind of source that is reconciled here`);
   const live = await home.get({ ...key, version: kind.versions[0] }, signal);
-  if (live === undefined) return undefined;
+  return live && sourceOf(live);
+}
+
+/** A live source as consumers see it. */
+export function sourceOf(live: LiveObject): Source {
   const { uid, deletionTimestamp } = live.metadata;
   if (deletionTimestamp !== undefined) return { uid, artifact: undefined };
   return { uid, artifact: SourceStatus.pick({ artifact: true }).safeParse(live["status"] ?? {}).data?.artifact };

@@ -119,7 +119,7 @@ export function stalled(status: SourceStatus, failure: Failure, now: Now, own: C
       "Reconciling",
     ]),
     [
-      { ...saidOf(failure), type: "Stalled", status: "True" },
+      { reason: failure.reason, message: failure.message, type: "Stalled", status: "True" },
       { ...saidOf(failure), type: "Ready", status: "False" },
       ...(hasCondition ? [conditionOf(failure, own)] : []),
     ],

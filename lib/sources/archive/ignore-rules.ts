@@ -10,8 +10,11 @@ export interface IgnorePattern {
   readonly names: readonly Glob[];
 }
 
-interface Glob {
+/** A pattern for one name. */
+export interface Glob {
   readonly text: string;
+  /** Whether Go can read it. One that it cannot read matches nothing. */
+  readonly isValid: boolean;
   readonly matches: (name: string) => boolean;
 }
 
@@ -87,9 +90,9 @@ function matchesPath(
 }
 
 /** Go's `path.Match` for one name: `*`, `?`, `[a-z]`, `[^a]` and `\`. A malformed pattern matches nothing. Linear in time, except for `*`. */
-function globOf(text: string): Glob {
+export function globOf(text: string): Glob {
   const tokens = parseGlob(text);
-  return { text, matches: (name) => tokens !== undefined && matchTokens(tokens, name) };
+  return { text, isValid: tokens !== undefined, matches: (name) => tokens !== undefined && matchTokens(tokens, name) };
 }
 
 function matchTokens(tokens: readonly GlobToken[], name: string): boolean {

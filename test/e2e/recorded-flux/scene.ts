@@ -13,8 +13,8 @@ import { signSimply } from "../../doubles/cosign-signatures.ts";
 import type { S3Server } from "../../doubles/s3-server.ts";
 import { deliver } from "./deliver.ts";
 import type { GitHost } from "./git-host.ts";
-import { givenManaged, givenNote } from "./given-recordings.ts";
 import type { HelmHost } from "./helm-host.ts";
+import { givenManaged, givenNote } from "./given-recordings.ts";
 import { pushFiles } from "./push-files.ts";
 import { isRepeated, renamed, type Shown, shownEvent, shownManaged } from "./shown.ts";
 import { type Action, type Input, namedObject, type Scenario, type Step, Written } from "./steps.ts";
@@ -148,11 +148,15 @@ export class Scene {
   }
 
   async #publish(name: string, needsLogin: boolean): Promise<void> {
-    const index = this.scenario.indexes[name];
-    if (index !== undefined) return this.#stage.helm?.publish(name, index);
+    const { git, helm } = this.#stage;
+    const charts = this.scenario.charts[name];
+    if (charts !== undefined) {
+      if (helm === undefined) throw new Error("no Helm server");
+      for (const [own, recorded] of await helm.publish(name, charts)) this.#recordedDigests.set(own, recorded);
+      return;
+    }
     const change = this.scenario.changes[name];
     if (change === undefined) throw new Error(`the source has no ${name}`);
-    const { git } = this.#stage;
     if (git === undefined) throw new Error("no git server");
     await git.publish(this.scenario.namespace, name, change, needsLogin);
   }

@@ -4,8 +4,8 @@ import { load } from "js-yaml";
 import { z } from "zod";
 import { parseApiVersion, type VersionedRef } from "../../../lib/core/object-ref.ts";
 import { GitChange, isGitChange } from "./git-host.ts";
-import { type Delivery, isGiven, lookedAt, type Notes } from "./given-recordings.ts";
 import { HelmChange, isHelmChange } from "./helm-host.ts";
+import { type Delivery, isGiven, lookedAt, type Notes } from "./given-recordings.ts";
 import { fixtures, readRecordedStep } from "./recording.ts";
 
 const Fields = z.record(z.string(), z.json());
@@ -92,8 +92,8 @@ export interface Scenario {
   readonly pushes: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Changes of git repositories, by name: `1. app.git, main is now ID`. */
   readonly changes: Readonly<Record<string, GitChange>>;
-  /** Changes of the indexes of Helm repositories, by name: `1. /NAMESPACE/index.yaml`. */
-  readonly indexes: Readonly<Record<string, HelmChange>>;
+  /** Changes of Helm repositories, by name: `1. /golden-x/index.yaml`. */
+  readonly charts: Readonly<Record<string, HelmChange>>;
   readonly steps: readonly Step[];
 }
 
@@ -114,16 +114,16 @@ async function read(name: string): Promise<Scenario> {
   const steps = z.array(Step).parse(load(stepsText));
   const given = await isGiven(name);
   const source = Object.entries(z.record(z.string(), z.unknown()).parse(load(sourceText)));
-  const kindOf = (key: string) => (isGitChange(key) ? "git" : isHelmChange(key) ? "helm" : "push");
-  const among = (kind: string) => Object.fromEntries(source.filter(([key]) => kindOf(key) === kind));
+  const among = (isOne: (name: string) => boolean) => Object.fromEntries(source.filter(([key]) => isOne(key)));
+  const isPush = (name: string): boolean => !isGitChange(name) && !isHelmChange(name);
   return {
     name,
     namespace,
     isGiven: given,
     input: input.map(parseInput),
-    pushes: z.record(z.string(), z.record(z.string(), z.string())).parse(among("push")),
-    changes: z.record(z.string(), GitChange).parse(among("git")),
-    indexes: z.record(z.string(), HelmChange).parse(among("helm")),
+    pushes: z.record(z.string(), z.record(z.string(), z.string())).parse(among(isPush)),
+    changes: z.record(z.string(), GitChange).parse(among(isGitChange)),
+    charts: z.record(z.string(), HelmChange).parse(among(isHelmChange)),
     steps: given
       ? await Promise.all(
           steps.map(async (step) => ({ ...step, ...lookedAt(await readRecordedStep(name, step.step), namespace) })),
@@ -146,6 +146,7 @@ function parseInput(document: string): Input {
 const fluxKinds: Readonly<Record<string, string>> = {
   Bucket: "source.toolkit.fluxcd.io/v1",
   GitRepository: "source.toolkit.fluxcd.io/v1",
+  HelmChart: "source.toolkit.fluxcd.io/v1",
   HelmRepository: "source.toolkit.fluxcd.io/v1",
   Kustomization: "kustomize.toolkit.fluxcd.io/v1",
   OCIRepository: "source.toolkit.fluxcd.io/v1",

@@ -143,11 +143,6 @@ export const layers: readonly Layer[] = [
     why: "YAML as Go prints and reads it.",
   },
   {
-    folder: "lib/sources/helm",
-    imports: ["lib/core", "lib/sources", "lib/manifests/go-yaml"],
-    why: "Indexes of Helm repositories, which Go reads and writes.",
-  },
-  {
     folder: "lib/manifests",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/archive", "lib/manifests/go-yaml"],
     why: "From files to objects: the steps of a build.",
@@ -156,6 +151,18 @@ export const layers: readonly Layer[] = [
     folder: "lib/sources/generator",
     imports: ["lib/core", "lib/api", "lib/sources/archive", "lib/manifests/go-yaml", "lib/manifests"],
     why: "Files of several sources become one archive. It reads and writes YAML as builds do, and knows no kind of source.",
+  },
+  {
+    folder: "lib/sources/helm",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/sources",
+      "lib/sources/archive",
+      "lib/manifests/go-yaml",
+      "lib/manifests",
+    ],
+    why: "Charts of Helm and indexes of their repositories, which Go reads and writes. Their YAML is read within the limits of manifests.",
   },
   {
     folder: "lib/manifests/substitute",
@@ -342,6 +349,23 @@ export const layers: readonly Layer[] = [
     why: "The flow of ArtifactGenerator. It reads artifacts, and does not know what kind of source made them.",
   },
   {
+    folder: "lib/flows/helm-chart",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/sources",
+      "lib/sources/oci",
+      "lib/manifests",
+      "lib/sources/helm",
+      "lib/flows/source",
+      "lib/flows/helm-repository",
+      "lib/flows/oci-repository",
+    ],
+    why: "The flow of HelmChart, which takes charts from repositories and from the artifacts of other sources.",
+  },
+  {
     folder: "lib/flows/kustomization",
     imports: [
       "lib/core",
@@ -395,6 +419,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/git-repository",
       "lib/flows/helm-repository",
       "lib/flows/bucket",
+      "lib/flows/helm-chart",
       "lib/flows/oci-repository",
       "lib/flows/artifact-generator",
       "lib/flows/kustomization",

@@ -1,0 +1,9 @@
+import type { IndexedChart } from "../../sources/helm/chart-entry.ts";
+
+/** A repository that charts are taken from, over http or oci. Its methods throw a `RepositoryFault`. */
+export interface ChartRepository {
+  /** The version of a chart that `version` selects. */
+  choose(name: string, version: string, signal: AbortSignal): Promise<IndexedChart>;
+  /** The archive of a chosen version. */
+  download(chart: IndexedChart, signal: AbortSignal): Promise<Uint8Array>;
+}

@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { RegistryLoginError } from "../../core/ports/registry-login.ts";
+import { maxChartBytes } from "../../sources/helm/chart-archive.ts";
+import { chooseTag, isOneTag } from "../../sources/helm/choose-chart.ts";
+import { RepositoryFault, repositoryFault } from "../../sources/helm/repository-fault.ts";
+import { mediaTypes } from "../../sources/oci/media-types.ts";
+import type { RegistryClient } from "../../sources/oci/registry-client.ts";
+import { jsonOf, RegistryFault } from "../../sources/oci/registry-fault.ts";
+import type { ChartRepository } from "./chart-repository.ts";
+
+const maxLayers = 100;
+const Layers = z.object({
+  layers: z
+    .array(z.object({ mediaType: z.string(), digest: z.string().regex(/^sha256:[0-9a-f]{64}$/), size: z.number() }))
+    .max(maxLayers),
+});
+
+/** Where the charts of a repository lie in a registry: each in a repository of its own, below this one. */
+export interface OciCharts {
+  /** `oci://…`, as it is shown. */
+  readonly url: string;
+  /** The path in the registry; empty for its root. */
+  readonly repository: string;
+  /** The registry for one of its repositories: the login may be for that alone. */
+  readonly registryOf: (repository: string) => RegistryClient;
+  /** Whether the registry is asked with credentials. */
+  readonly hasCredentials: boolean;
+}
+
+/**
+ * The charts of an OCI registry (reference sources 7.3). A whole version is the tag, without a look at the tags. A tag has `_` for the
+ * `+` of a version.
+ */
+export function ociCharts(charts: OciCharts): ChartRepository {
+  const { registryOf, repository, url } = charts;
+  const place = (name: string) => (repository === "" ? name : `${repository}/${name}`);
+  return {
+    async choose(name, version, signal) {
+      if (isOneTag(version)) return { name, version, urls: [`${url}/${name}:${version}`] };
+      const tags = await tagsOf(name, signal);
+      const found = await chooseTag(tags, version, signal).catch((error: unknown) => {
+        throw repositoryFault(error);
+      });
+      return { name, version: found, urls: [`${url}/${name}:${found}`] };
+    },
+    async download({ name, urls, version }, signal) {
+      const [shown = ""] = urls;
+      const tag = version.replaceAll("+", "_");
+      const pull = async (): Promise<Uint8Array> => {
+        const registry = registryOf(place(name));
+        const { bytes } = await registry.manifest(place(name), tag, signal);
+        const layer = Layers.safeParse(jsonOf(bytes)).data?.layers.find(
+          (one) => one.mediaType === mediaTypes.helmChart,
+        );
+        if (layer === undefined) {
+          throw new RangeError(`manifest does not contain a layer with mediatype ${mediaTypes.helmChart}`);
+        }
+        if (layer.size > maxChartBytes) {
+          throw new RangeError(`size of chart '${name}' exceeds '${maxChartBytes}' bytes limit`);
+        }
+        return registry.blob(place(name), layer.digest, maxChartBytes, signal);
+      };
+      return about(`failed to get '${shown}'`, pull, charts);
+    },
+  };
+
+  async function tagsOf(name: string, signal: AbortSignal): Promise<readonly string[]> {
+    const what = `could not get tags for ${JSON.stringify(name)}`;
+    const fetched = `${what}: could not fetch tags for "${url}/${name}"`;
+    const tags = await about(fetched, () => registryOf(place(name)).tags(place(name), signal), charts);
+    if (tags.length > 0) return tags;
+    throw new RepositoryFault("external", `${what}: unable to locate any tags in provided repository: ${url}/${name}`);
+  }
+}
+
+/** What was tried, before the text of a fault. */
+async function about<Result>(
+  what: string,
+  work: () => Promise<Result>,
+  { hasCredentials }: OciCharts,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw faultOf(error, `${what}: `, hasCredentials);
+  }
+}
+
+function faultOf(error: unknown, what: string, hasCredentials: boolean): unknown {
+  if (error instanceof RegistryFault) {
+    const isRefused = error.reason === "unauthorized";
+    // Words of the client that Flux asks registries with.
+    const why = isRefused && !hasCredentials ? `${error.message}: basic credential not found` : error.message;
+    const reason = isRefused && hasCredentials ? "unauthorized" : "external";
+    return new RepositoryFault(reason, `${what}${why}`, { cause: error });
+  }
+  if (error instanceof RegistryLoginError)
+    return new RepositoryFault("external", `${what}${error.message}`, { cause: error });
+  return repositoryFault(error, what);
+}

@@ -1,0 +1,4 @@
+import { stayWithinLimits } from "../stay-within-limits.ts";
+import { chartReaders } from "./charts.ts";
+
+stayWithinLimits("charts of Helm", chartReaders);

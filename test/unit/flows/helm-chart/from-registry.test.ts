@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { appChart, type Files } from "../../sources/helm/charts.ts";
+import { helmChartWorld, secret } from "./helm-chart-world.ts";
+
+const world = helmChartWorld();
+const sourceRef = { kind: "HelmRepository", name: "charts" };
+
+function versioned(version: string): Files {
+  return { ...appChart, "Chart.yaml": `apiVersion: v2\nname: app\nversion: "${version}"\n` };
+}
+
+/** A HelmRepository of type oci, which nothing reconciles. */
+async function registry(spec: object = {}): Promise<void> {
+  const url = `oci://${world().state.host}/charts`;
+  await world().bare("HelmRepository", "charts", { url, type: "oci", insecure: true, ...spec });
+}
+
+describe("a chart of a registry", () => {
+  test("it is pulled by its version, without a look at the tags", async () => {
+    await registry();
+    await world().pushChart("1.0.0", versioned("1.0.0"));
+    world().chart({ sourceRef, version: "1.0.0" });
+    await world().runChart();
+    expect(world().conditions()).toContain("Ready=True ChartPullSucceeded: pulled 'app' chart with version '1.0.0'");
+    expect(world().sent.filter(({ url }) => url.includes("/tags/list"))).toEqual([]);
+  });
+
+  test("a plus in a version is an underscore in its tag", async () => {
+    await registry();
+    await world().pushChart("1.0.0_b1", versioned("1.0.0+b1"));
+    world().chart({ sourceRef, version: "1.0.0+b1" });
+    await world().runChart();
+    expect(world().status()).toMatchObject({ artifact: { revision: "1.0.0+b1" } });
+  });
+
+  test("11.4/94: a version that the registry does not have is tried again", async () => {
+    await registry();
+    await world().pushChart("1.0.0", versioned("1.0.0"));
+    world().chart({ sourceRef, version: "9.9.9" });
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed", dueInMs: 750 });
+    const failed = world()
+      .conditions()
+      .find((one) => one.startsWith("FetchFailed"));
+    expect(failed).toMatch(
+      /^FetchFailed=True ChartPullError: chart pull error: failed to download chart for remote reference: failed to get 'oci:\/\/[^']+\/charts\/app:9\.9\.9': /,
+    );
+  });
+
+  test("11.4/95: tags with a v do not count for a range", async () => {
+    await registry();
+    for (const tag of ["v1.0.0", "1.0.1", "v2.0.0"]) await world().pushChart(tag, versioned("1.0.1"));
+    world().chart({ sourceRef });
+    await world().runChart();
+    expect(world().status()).toMatchObject({ artifact: { revision: "1.0.1" } });
+  });
+
+  test("a range that no tag is in is tried again", async () => {
+    await registry();
+    await world().pushChart("1.0.0", versioned("1.0.0"));
+    world().chart({ sourceRef, version: "2.x" });
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed" });
+    expect(world().told()).toEqual([
+      "Warning ChartPullError: chart pull error: failed to get chart version for remote reference: could not locate a version matching provided version string 2.x",
+    ]);
+  });
+
+  test("a newer tag in the range is found by the next run", async () => {
+    await registry();
+    await world().pushChart("1.0.0", versioned("1.0.0"));
+    world().chart({ sourceRef, version: "1.x" });
+    await world().runChart();
+    await world().pushChart("1.1.0", versioned("1.1.0"));
+    await world().runChart();
+    expect(world().status()).toMatchObject({ artifact: { revision: "1.1.0" } });
+  });
+
+  test("a repository of type oci with a URL of http stalls the chart", async () => {
+    await world().bare("HelmRepository", "charts", { url: "https://example.test/charts", type: "oci" });
+    world().chart({ sourceRef });
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "stalled" });
+    const why = "failed to construct Helm client: invalid OCI registry URL: https://example.test/charts";
+    expect(world().conditions()).toEqual([
+      `Stalled=True Failed: ${why}`,
+      `Ready=False Unknown: unknown build error: ${why}`,
+      `FetchFailed=True Unknown: unknown build error: ${why}`,
+    ]);
+  });
+
+  test("11.4/103: a wrong password is an unknown build error, and its event says what it is", async () => {
+    await registry({ url: `oci://${new URL(world().address).host}/charts`, secretRef: { name: "login" } });
+    world().apply(secret("login", { username: "golden", password: "wrong" }));
+    for (const path of ["/v2/", "/v2/charts/app/manifests/1.0.0"]) world().files.set(path, 401);
+    world().chart({ sourceRef, version: "1.0.0" });
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed" });
+    const [told = ""] = world().told();
+    expect(told).toMatch(
+      /^Warning AuthenticationFailed: failed to authenticate with the Helm repository: chart pull error: /,
+    );
+    const why = told.replace("Warning AuthenticationFailed: ", "");
+    expect(world().conditions()).toContain(`FetchFailed=True Unknown: unknown build error: ${why}`);
+  });
+
+  test("without credentials the same answer is a plain error of the pull", async () => {
+    await registry({ url: `oci://${new URL(world().address).host}/charts` });
+    for (const path of ["/v2/", "/v2/charts/app/manifests/1.0.0"]) world().files.set(path, 401);
+    world().chart({ sourceRef, version: "1.0.0" });
+    await world().runChart();
+    expect(world().told()[0]).toMatch(/^Warning ChartPullError: chart pull error: .*basic credential not found$/);
+  });
+
+  test("an artifact that is no chart is refused", async () => {
+    await registry();
+    await world().pushLayer("1.0.0", Buffer.from("x"), {}, "charts/app");
+    world().chart({ sourceRef, version: "1.0.0" });
+    await world().runChart();
+    expect(world().told()[0]).toContain("manifest does not contain a layer with mediatype application/vnd.cncf.helm");
+  });
+});
