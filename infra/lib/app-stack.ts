@@ -106,7 +106,9 @@ export class SluiceStack extends Stack {
         `no rights are written for ${someOf(unsaid)}, so Sluice applies there only as the service accounts that Kustomizations name: write "rights": "namespaces" or "clusterAdmin" beside the ARN`,
       );
     }
-    for (const { arn, clusters: pulling = clusters.map((cluster) => cluster.arn), namespaces } of repositories) {
+    // An installation whose last cluster has left keeps its repositories in the context, and its place beside them.
+    const pulled = clusters.length === 0 ? [] : repositories;
+    for (const { arn, clusters: pulling = clusters.map((cluster) => cluster.arn), namespaces } of pulled) {
       // By the whole ARN, since names may be equal in two regions. It makes no resource, so its id may change.
       new SluiceRepository(this, `Repository-${arn.split(":").slice(3).join("-").replaceAll("/", "+")}`, {
         sluice: this.sluice,

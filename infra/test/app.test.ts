@@ -256,6 +256,11 @@ describe("the app", () => {
     });
   });
 
+  test("keeps the repositories of the context while it has no cluster that pulls them", () => {
+    const arn = "arn:aws:ecr:eu-west-1:123456789012:repository/apps";
+    expect(problem({ clusters: "none", repositories: [{ arn, namespaces: ["apps"] }] })).toBe("none");
+  });
+
   test("takes repositories of names that differ in a slash alone", () => {
     const repositories = ["a/b", "a-b"].map((name) => `arn:aws:ecr:eu-west-1:123456789012:repository/${name}`);
     expect(problem({ clusters: prod, repositories })).toBe("none");

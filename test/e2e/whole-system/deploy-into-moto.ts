@@ -19,6 +19,8 @@ export interface Deployed extends AsyncDisposable {
   readonly aws: AwsConnection & { readonly endpoint: string };
   /** The folders that were uploaded as the code of the functions. */
   readonly bundles: readonly Bundle[];
+  /** `cdk destroy`, with the context that it was deployed with. */
+  destroy(): Promise<void>;
 }
 
 /**
@@ -58,6 +60,8 @@ export async function deployIntoMoto(
     const values = [
       `clusters=${JSON.stringify(context.clusters.map((arn) => ({ arn, rights: "clusterAdmin" })))}`,
       `repositories=${JSON.stringify(context.repositories)}`,
+      // So that the stack may be destroyed with its table and bucket. It changes nothing else that the emulator makes.
+      "removalPolicy=DESTROY",
     ];
     await promisify(execFile)(process.execPath, [...command, ...values.flatMap((value) => ["-c", value])], {
       cwd: folder,
@@ -73,6 +77,7 @@ export async function deployIntoMoto(
   return {
     aws: { region, endpoint: aws, credentials: { accessKeyId: "x", secretAccessKey: "y" } },
     bundles,
+    destroy: () => cdk("destroy", "--all", "--force"),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

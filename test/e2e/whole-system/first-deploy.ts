@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DescribeTableCommand } from "@aws-sdk/client-dynamodb";
-import { HeadBucketCommand } from "@aws-sdk/client-s3";
+import { DeleteObjectCommand, HeadBucketCommand, ListObjectVersionsCommand } from "@aws-sdk/client-s3";
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -19,6 +19,7 @@ import { askMoto, type DeployedFunction } from "./ask-moto.ts";
 import { type Deployed, deployIntoMoto } from "./deploy-into-moto.ts";
 import { installedByCdk } from "./install-by-cdk.ts";
 import type { RealParts } from "./real-parts.ts";
+import { whatIsThere } from "./what-is-there.ts";
 import { openWorld } from "./world.ts";
 
 const hasCdk = existsSync(join(import.meta.dirname, "../../../infra/node_modules/aws-cdk"));
@@ -177,7 +178,40 @@ export function firstDeploy(real: () => RealParts): void {
         (log) => expect(log).toContain('"message":"change announced"'),
       );
     });
+
+    test("is destroyed to nothing but the installation key, which outlives every stack", {
+      timeout: deployMs,
+    }, async () => {
+      const made = await whatIsThere(deployed.aws);
+      const services = new Set(made.map((one) => one.split(" ")[0]));
+      expect([...services].toSorted()).toEqual([
+        "cloudformation",
+        "dynamodb",
+        "events",
+        "iam",
+        "lambda",
+        "logs",
+        "s3",
+        "secretsmanager",
+        "sns",
+        "sqs",
+      ]);
+      await emptied(deployed.aws, variables("reconcile")["SLUICE_BUCKET"] ?? "");
+      await deployed.destroy();
+      expect(await whatIsThere(deployed.aws)).toEqual([
+        expect.stringMatching(/^secretsmanager Sluice-SluiceInstallationKey-/),
+      ]);
+    });
   });
+}
+
+/** What the custom resource of the CDK does under removalPolicy DESTROY, which the emulator leaves out. */
+async function emptied(aws: Deployed["aws"], Bucket: string): Promise<void> {
+  using s3 = closing(s3Client(aws));
+  const { DeleteMarkers = [], Versions = [] } = await s3.of.send(new ListObjectVersionsCommand({ Bucket }));
+  for (const { Key, VersionId } of [...Versions, ...DeleteMarkers]) {
+    await s3.of.send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
+  }
 }
 
 /** Ends a client's connections with its scope. */
