@@ -12,6 +12,7 @@ import { flowStatementFaults } from "./flow-statements.ts";
 import { flowsFaults } from "./flows.ts";
 import { functionsFaults } from "./functions.ts";
 import { gateFaults } from "./gate.ts";
+import { generatorFaults } from "./generator.ts";
 import { gitFaults } from "./git.ts";
 import { gitCostFaults } from "./git-costs.ts";
 import { gitRepositoryFaults } from "./git-repository.ts";
@@ -61,6 +62,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...pruneFaults,
   ...queueFaults,
   ...queueClusterFaults,
+  ...generatorFaults,
   ...receiverFaults,
   ...shownTextFaults,
   ...sopsFaults,

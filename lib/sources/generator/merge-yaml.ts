@@ -59,10 +59,10 @@ export async function mergeFiles(base: TreeFile, overlay: TreeFile, budget: Budg
 type Mapping = Record<string, Json>;
 
 /** All documents of a file, each merged into those before it. */
-async function readFile(file: TreeFile, merging: Merging, { limits, spend }: Budget): Promise<Mapping> {
+async function readFile(file: TreeFile, merging: Merging, budget: Budget): Promise<Mapping> {
   const bytes = await file.read();
-  if (bytes.length > limits.maxMergedBytes) {
-    const allowed = `${limits.maxMergedBytes} are allowed`;
+  if (bytes.length > budget.limits.maxMergedBytes) {
+    const allowed = `${budget.limits.maxMergedBytes} are allowed`;
     throw new RangeError(`a file of ${bytes.length} bytes is too large to be merged: ${allowed}`);
   }
   const documents = documentsIn(Buffer.from(bytes).toString());
@@ -73,7 +73,7 @@ async function readFile(file: TreeFile, merging: Merging, { limits, spend }: Bud
   const sum: Mapping = {};
   for (const document of documents) {
     merging.into(sum, readMapping(document));
-    await spend(document.length);
+    await budget.spend(document.length);
   }
   return sum;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Digest } from "../../../../lib/core/digest.ts";
+import { maxCopyOperations } from "../../../../lib/api/artifact-generator.ts";
+import { Digest, digestOf } from "../../../../lib/core/digest.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import { sourceTopic } from "../../../../lib/core/topics.ts";
 import { sourceRetryMs } from "../../../../lib/flows/artifact-generator/artifact-generator-flow.ts";
@@ -340,6 +341,36 @@ describe("an ArtifactGenerator", () => {
     await one.source("repo", { "apps/Web/a": "" }, { revision: "v2" });
     await one.run();
     expect(await one.externalArtifacts()).toEqual(["web"]);
+  });
+
+  test("115: reads the artifact of an ExternalArtifact that others make, also while its producer says that it fails", async () => {
+    const one = await world();
+    const bytes = await artifactOf(files);
+    const url = "http://producer.test/a.tar.gz";
+    one.served.set(url, bytes);
+    await one.apply("ExternalArtifact", "made", {});
+    const failed = { type: "Ready", status: "False", reason: "FetchFailed", message: "no", observedGeneration: 1 };
+    await one.patchStatus("ExternalArtifact", "made", {
+      artifact: { digest: digestOf(bytes), url, path: "a", revision: "v1", lastUpdateTime: "2026-11-28T12:00:00Z" },
+      conditions: [{ ...failed, lastTransitionTime: "2026-11-28T12:00:00Z" }],
+    });
+    await one.generator(split({ sources: [{ alias: "repo", kind: "ExternalArtifact", name: "made" }] }));
+    await one.run();
+    expect(await one.filesOf("web")).toEqual({ "a.yaml": "web" });
+  });
+
+  test("with more operations than are allowed stalls", async () => {
+    const one = await world();
+    await one.source("repo", files);
+    const copies = (count: number) => [
+      { name: "web", copy: Array.from({ length: count }, () => ({ from: "@repo/base/b.yaml", to: "@artifact/x" })) },
+    ];
+    await one.generator(split({ artifacts: copies(maxCopyOperations) }));
+    expect(await one.run()).toMatchObject({ outcome: "stored" });
+    await one.generator(split({ artifacts: copies(maxCopyOperations + 1) }));
+    await one.run();
+    const allowed = `has ${maxCopyOperations + 1} items, ${maxCopyOperations} are allowed`;
+    expect((await one.conditions()).at(-1)).toContain(`Ready=False ValidationFailed: spec.artifacts: ${allowed}`);
   });
 
   test("copies a handled request to its status, whatever the outcome", async () => {
