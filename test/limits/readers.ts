@@ -1,4 +1,5 @@
 import { archiveReaders } from "./readers/archives.ts";
+import { bucketReaders } from "./readers/buckets.ts";
 import { clusterReaders } from "./readers/clusters.ts";
 import { engineReaders } from "./readers/engine.ts";
 import { gitReaders } from "./readers/git.ts";
@@ -12,6 +13,7 @@ import type { WorstInput } from "./worst-input.ts";
 /** The worst input of every reader of foreign bytes. Whoever adds a reader adds its worst input. */
 export const worstInputs: readonly WorstInput[] = [
   ...archiveReaders,
+  ...bucketReaders,
   ...clusterReaders,
   ...engineReaders,
   ...gitReaders,
