@@ -29,7 +29,9 @@ function addSourceBucket(source: Command, surroundings: Surroundings): void {
     .command("bucket [name]")
     .description("create a Bucket, and the Secret that it logs in with")
     .addOption(
-      new Option("--provider <name>", "API of the bucket").choices(["generic", "aws", "azure", "gcp"]).default("generic"),
+      new Option("--provider <name>", "API of the bucket")
+        .choices(["generic", "aws", "azure", "gcp"])
+        .default("generic"),
     )
     .option("--bucket-name <name>", "name of the bucket")
     .option("--endpoint <host>", "host of the S3 API, or the URL of an Azure storage account")

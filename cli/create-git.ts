@@ -1,7 +1,16 @@
 import { sourceGroup } from "../lib/api/names.ts";
 import type { Json, JsonObject } from "../lib/core/json.ts";
 import { type Manifest, refOf } from "../lib/core/manifest.ts";
-import { checkName, durationOf, exportNamespace, metadataOf, secretOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
+import {
+  checkName,
+  durationOf,
+  exportNamespace,
+  metadataOf,
+  secretOf,
+  upsert,
+  withoutUndefined,
+  yamlOf,
+} from "./created-object.ts";
 import { type CredentialOptions, httpData, repositoryUrl, type SecretData, sshData } from "./git-credentials.ts";
 import { waitFor } from "./progress.ts";
 import { textAt } from "./read-object.ts";

@@ -50,7 +50,12 @@ export function withoutUndefined(fields: Readonly<Record<string, Json | undefine
 }
 
 /** A Secret with the labels of the options. */
-export function secretOf(name: string, namespace: string, data: Readonly<Record<string, string>>, options: Labelled): Manifest {
+export function secretOf(
+  name: string,
+  namespace: string,
+  data: Readonly<Record<string, string>>,
+  options: Labelled,
+): Manifest {
   return { apiVersion: "v1", kind: "Secret", metadata: metadataOf(name, namespace, options), stringData: { ...data } };
 }
 

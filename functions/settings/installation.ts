@@ -75,7 +75,9 @@ const ClusterEntry = z.strictObject(
         z.string().regex(namespacePattern, "must be the name of a namespace"),
         z
           .array(
-            z.string("must be text").refine(isBucketName, "must be the name of a bucket, without arn: and without a prefix"),
+            z
+              .string("must be text")
+              .refine(isBucketName, "must be the name of a bucket, without arn: and without a prefix"),
             "must be a list of buckets",
           )
           .max(100, "must be 100 buckets at most"),

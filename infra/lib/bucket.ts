@@ -50,7 +50,8 @@ export class SluiceBucket extends Construct {
         `${this.node.path}: the name of the bucket is known only while the stack is deployed, and functions are told of it by a file that is written before: give the bucket a bucketName, or write bucketArn`,
       );
     }
-    if (!isBucketName(name)) throw new Error(`${this.node.path}: "${name}" is no name of a bucket: write arn:aws:s3:::<name>`);
+    if (!isBucketName(name))
+      throw new Error(`${this.node.path}: "${name}" is no name of a bucket: write arn:aws:s3:::<name>`);
     checkPulling(this, { clusters, namespaces });
     if (Resource.isOwnedResource(this.bucket)) this.bucket.enableEventBridgeNotification();
     const { account, region } = Stack.of(sluice);

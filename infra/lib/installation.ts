@@ -86,12 +86,7 @@ export class InstallationDocument extends Construct {
     this.rights.set(arn, cluster.rights ?? "unknown");
   }
 
-  allow(
-    cluster: string,
-    namespace: string,
-    pattern: string,
-    what: "buckets" | "repositories" = "repositories",
-  ): void {
+  allow(cluster: string, namespace: string, pattern: string, what: "buckets" | "repositories" = "repositories"): void {
     const entry = this.clusters.get(cluster);
     if (entry === undefined) {
       const known = [...this.clusters.keys()].join(", ");

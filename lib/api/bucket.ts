@@ -5,13 +5,17 @@ import { Duration, LocalReference, tooLong } from "./fields.ts";
 import { SourceStatus } from "./source.ts";
 
 const Sts = z.object({
-  provider: z.enum(["aws", "ldap"]).describe("Who gives the credentials: AWS (aws), or a server with LDAP users (ldap)."),
+  provider: z
+    .enum(["aws", "ldap"])
+    .describe("Who gives the credentials: AWS (aws), or a server with LDAP users (ldap)."),
   endpoint: z
     .string()
     .regex(/^(http|https):\/\/.*$/, "must begin with http:// or https://")
     .describe("Address that is asked for credentials."),
   secretRef: LocalReference.describe("Secret with username and password of the LDAP user.").exactOptional(),
-  certSecretRef: LocalReference.describe("Secret with tls.crt and tls.key, ca.crt or both for the endpoint.").exactOptional(),
+  certSecretRef: LocalReference.describe(
+    "Secret with tls.crt and tls.key, ca.crt or both for the endpoint.",
+  ).exactOptional(),
 });
 
 const fields = z.object({
@@ -22,7 +26,9 @@ const fields = z.object({
   bucketName: z.string().describe("Name of the bucket."),
   endpoint: z
     .string()
-    .describe("Host of the S3 API without scheme, for example s3.eu-central-1.amazonaws.com; for azure the URL of the account."),
+    .describe(
+      "Host of the S3 API without scheme, for example s3.eu-central-1.amazonaws.com; for azure the URL of the account.",
+    ),
   sts: Sts.describe("Service that gives temporary credentials for the bucket.").exactOptional(),
   insecure: z.boolean().describe("Whether the endpoint is asked by plain HTTP.").exactOptional(),
   region: z.string().describe("Region of the bucket.").exactOptional(),

@@ -22,13 +22,12 @@ export function bucketLogin({ connection, isAllowed }: BucketLoginOptions): Buck
         const why = `this installation does not lend its AWS identity to namespace ${namespace} for the bucket ${bucket}`;
         throw new BucketLoginError("not-allowed", `${why}: ${mend}`);
       }
-      const { accessKeyId, secretAccessKey, sessionToken } = await orAborted(
-        Promise.resolve(identity()),
-        signal,
-      ).catch((error: unknown) => {
-        signal.throwIfAborted();
-        throw new BucketLoginError("failed", messageOf(error), { cause: error });
-      });
+      const { accessKeyId, secretAccessKey, sessionToken } = await orAborted(Promise.resolve(identity()), signal).catch(
+        (error: unknown) => {
+          signal.throwIfAborted();
+          throw new BucketLoginError("failed", messageOf(error), { cause: error });
+        },
+      );
       return {
         accessKeyId,
         secretAccessKey: new Secret(secretAccessKey),

@@ -73,7 +73,10 @@ export async function s3Server(): Promise<S3Server> {
     );
     const next = isLast ? "" : `<NextContinuationToken>${start + page.length}</NextContinuationToken>`;
     const head = `<EncodingType>url</EncodingType><IsTruncated>${!isLast}</IsTruncated>${next}`;
-    send(response, `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${head}${contents.join("")}</ListBucketResult>`);
+    send(
+      response,
+      `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${head}${contents.join("")}</ListBucketResult>`,
+    );
   }
   return self;
 }

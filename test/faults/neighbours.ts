@@ -243,7 +243,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "cli/create-git.ts",
+    file: "cli/created-object.ts",
     tests: ["test/unit/cli/create-git.test.ts"],
     faults: [
       {

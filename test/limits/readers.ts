@@ -1,5 +1,6 @@
 import { archiveReaders } from "./readers/archives.ts";
 import { chartReaders } from "./readers/charts.ts";
+import { bucketReaders } from "./readers/buckets.ts";
 import { clusterReaders } from "./readers/clusters.ts";
 import { engineReaders } from "./readers/engine.ts";
 import { generatorReaders } from "./readers/generator.ts";
@@ -17,6 +18,7 @@ import type { WorstInput } from "./worst-input.ts";
 export const worstInputs: readonly WorstInput[] = [
   ...archiveReaders,
   ...chartReaders,
+  ...bucketReaders,
   ...clusterReaders,
   ...engineReaders,
   ...generatorReaders,

@@ -3,10 +3,11 @@ import { Failure, messageOf } from "../../core/failure.ts";
 import { Secret } from "../../core/secret.ts";
 import { readAzureCredentials, tokenForm } from "../../sops/keys/azure-credentials.ts";
 import { SopsFault } from "../../sops/sops-fault.ts";
-import { type AzureAccess, azureStore } from "../../sources/bucket/azure-store.ts";
-import type { Phase, Way } from "../../sources/bucket/bounded-requests.ts";
 import { askForAccessToken } from "../../sources/bucket/access-token.ts";
+import { type AzureAccess, azureStore } from "../../sources/bucket/azure-store.ts";
+import type { Way } from "../../sources/bucket/bounded-requests.ts";
 import type { ObjectStore } from "../../sources/bucket/object-store.ts";
+import type { Phase } from "../../sources/bucket/phase.ts";
 import type { SourceContext } from "../source/source-context.ts";
 import { invalidSecret, type SecretData } from "./bucket-secrets.ts";
 
@@ -24,10 +25,14 @@ export async function openAzureContainer(
     throw new Failure("URLInvalid", `spec.endpoint is not a URL: ${mend}`);
   }
   if (!/^[$A-Za-z0-9-]{1,63}$/.test(container)) {
-    throw new Failure("URLInvalid", "spec.bucketName must be the name of a container: up to 63 letters, digits and hyphens");
+    throw new Failure(
+      "URLInvalid",
+      "spec.bucketName must be the name of a container: up to 63 letters, digits and hyphens",
+    );
   }
   const { clock } = deps;
-  const access = secret === undefined ? anonymous : await accessOf(secret, secretRef?.name ?? "", way, { clock, namespace });
+  const access =
+    secret === undefined ? anonymous : await accessOf(secret, secretRef?.name ?? "", way, { clock, namespace });
   return azureStore({ ...way, endpoint: new URL(endpoint), container, access, clock });
 }
 

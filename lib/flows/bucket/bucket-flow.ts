@@ -12,18 +12,18 @@ import { bucketTopic } from "../../core/topics.ts";
 import { maxIgnoreBytes, patternsOf } from "../../sources/archive/archive-tree.ts";
 import type { IgnorePattern } from "../../sources/archive/ignore-rules.ts";
 import { defaultArchiveLimits } from "../../sources/archive/unpack.ts";
-import { type Phase, phaseOf } from "../../sources/bucket/bounded-requests.ts";
 import { type BucketIndex, bucketIndex } from "../../sources/bucket/bucket-index.ts";
 import { ignoreKey, listObjects } from "../../sources/bucket/list-objects.ts";
 import type { ObjectContent, ObjectStore } from "../../sources/bucket/object-store.ts";
+import { type Phase, phaseOf } from "../../sources/bucket/phase.ts";
 import type { SourceDeps } from "../source/source-context.ts";
 import { sourceFlow } from "../source/source-flow.ts";
 import type { SourceKind, Taken } from "../source/source-kind.ts";
 import { checkBucket } from "./check-bucket.ts";
 import { conditionByReason } from "./condition-by-reason.ts";
+import { fetchContent } from "./fetch-content.ts";
 import { inWords } from "./in-words.ts";
 import { type BucketParts, openBucket } from "./open-bucket.ts";
-import { fetchContent } from "./fetch-content.ts";
 import { recordedBeside } from "./stored-index.ts";
 
 /** What the reconcile of a Bucket needs of the world. */
@@ -55,9 +55,7 @@ function bucketSource({ limits = defaultArchiveLimits, ...parts }: BucketDeps): 
     },
     topics: ({ bucketName, prefix = "" }) => [
       // Of every provider: a bucket of another one may be told of by an event of one's own.
-      prefix === ""
-        ? bucketTopic(bucketName)
-        : { topic: bucketTopic(bucketName), follows: { kind: "prefix", prefix } },
+      prefix === "" ? bucketTopic(bucketName) : { topic: bucketTopic(bucketName), follows: { kind: "prefix", prefix } },
     ],
     resolve: async (spec, ctx) => {
       const { bucketName: bucket, ignore } = spec;
@@ -125,6 +123,8 @@ function readPatterns(texts: readonly string[]): readonly IgnorePattern[] {
     return patternsOf(texts);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new Failure("BucketOperationFailed", `failed to read the ignore rules: ${messageOf(error)}`, { cause: error });
+    throw new Failure("BucketOperationFailed", `failed to read the ignore rules: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }

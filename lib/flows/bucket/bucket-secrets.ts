@@ -20,4 +20,3 @@ export async function readSecret(what: string, name: string, ctx: SecretContext)
 export function invalidSecret(name: string | undefined, why: string): Failure {
   return new Failure("AuthenticationFailed", `invalid '${name ?? ""}' secret data: ${why}`);
 }
-

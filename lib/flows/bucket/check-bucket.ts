@@ -7,13 +7,15 @@ import { addressFault, isAmazonS3 } from "../../sources/bucket/s3-endpoint.ts";
 export function checkBucket(spec: BucketSpec): void {
   const { bucketName: bucket, endpoint, provider, serviceAccountName = "", sts } = spec;
   if (sts !== undefined) {
-    const isRight = (provider === "aws" && sts.provider === "aws") || (provider === "generic" && sts.provider === "ldap");
+    const isRight =
+      (provider === "aws" && sts.provider === "aws") || (provider === "generic" && sts.provider === "ldap");
     if (!isRight) {
       const why = `STS provider '${sts.provider}' is not supported for '${provider}' bucket provider`;
       throw new Failure("InvalidSTSConfiguration", why);
     }
     const fault = goUrlFault(sts.endpoint) ?? (URL.canParse(sts.endpoint) ? undefined : "it has no valid host or port");
-    if (fault !== undefined) throw new Failure("URLInvalid", `failed to parse STS endpoint '${sts.endpoint}': ${fault}`);
+    if (fault !== undefined)
+      throw new Failure("URLInvalid", `failed to parse STS endpoint '${sts.endpoint}': ${fault}`);
   }
   const combination = bucketCombinationFault(spec);
   if (combination !== undefined) throw new Failure("InvalidSpec", combination);

@@ -1,11 +1,11 @@
 import { type Digest, digestOf } from "../../core/digest.ts";
 import { archiveWhole, type UnreadEntry } from "../../sources/archive/archive-tree.ts";
 import type { ArchiveLimits } from "../../sources/archive/unpack.ts";
-import type { Phase } from "../../sources/bucket/bounded-requests.ts";
 import type { BucketIndex } from "../../sources/bucket/bucket-index.ts";
 import { fetchObjects } from "../../sources/bucket/fetch-objects.ts";
 import { ignoreKey } from "../../sources/bucket/list-objects.ts";
 import type { ObjectContent, ObjectStore } from "../../sources/bucket/object-store.ts";
+import type { Phase } from "../../sources/bucket/phase.ts";
 import { placeObjects } from "../../sources/bucket/place-objects.ts";
 import type { SourceContext } from "../source/source-context.ts";
 import type { Pulled } from "../source/source-kind.ts";

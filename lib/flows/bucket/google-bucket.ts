@@ -20,7 +20,11 @@ export function openGoogleBucket(
   }
   const text = secret.get("serviceaccount") ?? "";
   if (text === "") throw invalidSecret(secretRef?.name, "required fields 'serviceaccount'");
-  return googleStore(bucketName, googleTokens(accountOf(text, `${namespace}/${secretRef?.name ?? ""}`), way, deps.clock), way);
+  return googleStore(
+    bucketName,
+    googleTokens(accountOf(text, `${namespace}/${secretRef?.name ?? ""}`), way, deps.clock),
+    way,
+  );
 }
 
 function accountOf(text: string, secret: string): GoogleServiceAccount {

@@ -3,8 +3,9 @@ import { Failure } from "../../core/failure.ts";
 import { type BucketLogin, BucketLoginError } from "../../core/ports/bucket-login.ts";
 import type { Http, TlsTrust } from "../../core/ports/http.ts";
 import { Secret } from "../../core/secret.ts";
-import type { Phase, Way } from "../../sources/bucket/bounded-requests.ts";
+import type { Way } from "../../sources/bucket/bounded-requests.ts";
 import { BucketFault, type ObjectStore } from "../../sources/bucket/object-store.ts";
+import type { Phase } from "../../sources/bucket/phase.ts";
 import type { S3Credentials } from "../../sources/bucket/sign-request.ts";
 import { proxyOf } from "../source/proxy.ts";
 import { tlsTrust } from "../source/secrets.ts";
@@ -52,7 +53,12 @@ interface S3Access {
   readonly login: BucketLogin | undefined;
 }
 
-async function openS3Bucket(spec: BucketSpec, access: S3Access, phase: Phase, ctx: SourceContext): Promise<ObjectStore> {
+async function openS3Bucket(
+  spec: BucketSpec,
+  access: S3Access,
+  phase: Phase,
+  ctx: SourceContext,
+): Promise<ObjectStore> {
   const { bucketName: bucket, endpoint, insecure = false } = spec;
   const tls = insecure ? undefined : await trustOf(spec, endpoint, "failed to get TLS config", ctx);
   const found = await s3Credentials(spec, access, phase, ctx);
@@ -77,7 +83,12 @@ interface Found {
   readonly region?: string;
 }
 
-async function s3Credentials(spec: BucketSpec, { secret, way, login }: S3Access, phase: Phase, ctx: SourceContext): Promise<Found> {
+async function s3Credentials(
+  spec: BucketSpec,
+  { secret, way, login }: S3Access,
+  phase: Phase,
+  ctx: SourceContext,
+): Promise<Found> {
   const { provider, secretRef, sts } = spec;
   if (secret !== undefined) {
     const [accessKeyId = "", secretAccessKey = ""] = [secret.get("accesskey"), secret.get("secretkey")];
@@ -92,7 +103,10 @@ async function s3Credentials(spec: BucketSpec, { secret, way, login }: S3Access,
   const [username = "", password = ""] = [user?.get("username"), user?.get("password")];
   if (user !== undefined && (username === "" || password === "")) {
     const why = "required fields username, password";
-    throw new Failure("AuthenticationFailed", `invalid '${sts.secretRef?.name}' secret data for 'ldap' STS provider: ${why}`);
+    throw new Failure(
+      "AuthenticationFailed",
+      `invalid '${sts.secretRef?.name}' secret data for 'ldap' STS provider: ${why}`,
+    );
   }
   const tls = await trustOf(sts, sts.endpoint, "failed to get STS TLS config", ctx);
   const { ldapCredentials } = await import("../../sources/bucket/ldap-credentials.ts");
@@ -127,7 +141,10 @@ async function awsCredentials(
     throw new Failure("UnsupportedField", `${why}: give a secretRef, or leave this Bucket to Flux`);
   }
   try {
-    const { region, ...credentials } = await login.credentials({ bucket, cluster: run.key.cluster, namespace }, run.signal);
+    const { region, ...credentials } = await login.credentials(
+      { bucket, cluster: run.key.cluster, namespace },
+      run.signal,
+    );
     return { credentials, region };
   } catch (error) {
     if (!(error instanceof BucketLoginError)) throw error;

@@ -1,9 +1,9 @@
 import type { Artifact } from "../../api/source.ts";
 import { Digest, digestOf } from "../../core/digest.ts";
 import { storeOutage } from "../../core/ports/outage.ts";
+import { type ArchiveLimits, unpack } from "../../sources/archive/unpack.ts";
 import { type BucketIndex, isReadable, readIndex } from "../../sources/bucket/bucket-index.ts";
 import type { Stored } from "../../sources/bucket/fetch-objects.ts";
-import { type ArchiveLimits, unpack } from "../../sources/archive/unpack.ts";
 import type { SourceContext } from "../source/source-context.ts";
 
 // The index of an artifact is stored beside it, so that the next run downloads only what has changed. Its digest is the revision, so the
@@ -21,7 +21,11 @@ function pairOf(digest: string, revision: string): Digest {
 }
 
 /** Stores the index of an artifact that is about to be stored. Without it the next run downloads everything. */
-export async function storeIndex(index: BucketIndex, digest: Digest, { deps, live, run }: SourceContext): Promise<void> {
+export async function storeIndex(
+  index: BucketIndex,
+  digest: Digest,
+  { deps, live, run }: SourceContext,
+): Promise<void> {
   if (index.objects.size === 0 || !isReadable(index.objects)) return;
   const revision = index.revision();
   const unstored = storeOutage("ArchiveOperationFailed", "unable to archive artifact to storage", run.signal);
@@ -46,7 +50,8 @@ export async function storedContent(
   const { artifact } = ctx.status();
   const [digest, revision] = [Digest.safeParse(artifact?.digest), Digest.safeParse(artifact?.revision)];
   if (artifact === undefined || !digest.success || !revision.success) return () => undefined;
-  const isRecorded = (one: Digest): Promise<boolean> => deps.records.recorded(run.key, live.metadata.uid, one, run.signal);
+  const isRecorded = (one: Digest): Promise<boolean> =>
+    deps.records.recorded(run.key, live.metadata.uid, one, run.signal);
   if (!(await isRecorded(pairOf(artifact.digest, artifact.revision)))) return () => undefined;
   const unread = storeOutage("StorageOperationFailed", "unable to read artifact from storage", run.signal);
   const text = await deps.artifacts.get(revision.data, run.signal).catch(unread);

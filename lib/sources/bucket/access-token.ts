@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { parseJson } from "../../core/json.ts";
 import { Secret } from "../../core/secret.ts";
-import { ask, maxAnswerBytes, type Phase, type Way } from "./bounded-requests.ts";
+import { ask, maxAnswerBytes, type Way } from "./bounded-requests.ts";
 import { BucketFault } from "./object-store.ts";
+import type { Phase } from "./phase.ts";
 import { notOfApi, statusText } from "./provider-answers.ts";
 
 const Token = z.object({ access_token: z.string().min(1) });
@@ -18,7 +19,8 @@ export async function askForAccessToken(
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const body = Buffer.from(form.toString());
   const answer = await ask(way, { method: "POST", url, headers, body, isSafe: true, maxBytes: maxAnswerBytes }, phase);
-  if (answer.status !== 200) throw new BucketFault("answer", `${whose} gives no token for the credentials: ${statusText(answer.status)}`);
+  if (answer.status !== 200)
+    throw new BucketFault("answer", `${whose} gives no token for the credentials: ${statusText(answer.status)}`);
   try {
     return new Secret(Token.parse(parseJson(Buffer.from(answer.body).toString())).access_token);
   } catch (error) {

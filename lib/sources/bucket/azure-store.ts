@@ -2,8 +2,9 @@ import { createHmac } from "node:crypto";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { HttpResponse } from "../../core/ports/http.ts";
 import type { Secret } from "../../core/secret.ts";
-import { ask, maxAnswerBytes, maxPageBytes, type Phase, type Way } from "./bounded-requests.ts";
+import { ask, maxAnswerBytes, maxPageBytes, type Way } from "./bounded-requests.ts";
 import { BucketFault, type ListedObject, type ObjectStore } from "./object-store.ts";
+import type { Phase } from "./phase.ts";
 import { notOfApi, plainEtag, sizeOf, statusText, xmlOf } from "./provider-answers.ts";
 import { childOf, textOf, type XmlElement } from "./read-xml.ts";
 import { escapedPath } from "./sign-request.ts";
@@ -66,14 +67,20 @@ export function azureStore(options: AzureStoreOptions): ObjectStore {
       const answer = await send(`${container}/${key}`, {}, Math.max(maxBytes, maxErrorBytes), phase);
       if (answer.status === 404) return undefined;
       if (answer.status !== 200) throw faultOf(answer);
-      if (answer.body.length > maxBytes) throw new BucketFault("too-large", `the answer is longer than ${maxBytes} bytes`);
+      if (answer.body.length > maxBytes)
+        throw new BucketFault("too-large", `the answer is longer than ${maxBytes} bytes`);
       return { bytes: answer.body, etag: plainEtag(answer.headers["etag"] ?? "") };
     },
 
     async *list(prefix, phase) {
       let marker = "";
       for (;;) {
-        const page = { ...list, maxresults: String(pageBlobs), ...(prefix === "" ? {} : { prefix }), ...(marker === "" ? {} : { marker }) };
+        const page = {
+          ...list,
+          maxresults: String(pageBlobs),
+          ...(prefix === "" ? {} : { prefix }),
+          ...(marker === "" ? {} : { marker }),
+        };
         const answer = await send(container, page, maxPageBytes, phase);
         if (answer.status !== 200) throw faultOf(answer);
         const root = xmlOf(answer);
@@ -94,7 +101,11 @@ function blobOf(blob: XmlElement): ListedObject {
   const properties = childOf(blob, "Properties");
   const key = childOf(blob, "Name")?.text;
   if (properties === undefined || key === undefined) throw notOfApi("a blob has no name or properties");
-  return { key, etag: plainEtag(textOf(properties, "Etag").trim()), size: sizeOf(textOf(properties, "Content-Length").trim()) };
+  return {
+    key,
+    etag: plainEtag(textOf(properties, "Etag").trim()),
+    size: sizeOf(textOf(properties, "Content-Length").trim()),
+  };
 }
 
 /** https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key, of a GET without a body. */
@@ -103,7 +114,10 @@ function sharedKey(url: URL, headers: Readonly<Record<string, string>>, key: Sec
   const names = Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const parameters = [...url.searchParams].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const unsetHeaders = "\n".repeat(12);
-  const resource = [`/${account}${url.pathname}`, ...parameters.map(([name, value]) => `${name.toLowerCase()}:${value}`)];
+  const resource = [
+    `/${account}${url.pathname}`,
+    ...parameters.map(([name, value]) => `${name.toLowerCase()}:${value}`),
+  ];
   const text = `GET${unsetHeaders}${names.map(([name, value]) => `${name}:${value}\n`).join("")}${resource.join("\n")}`;
   const signature = createHmac("sha256", Buffer.from(key.reveal(), "base64")).update(text).digest("base64");
   return `SharedKey ${account}:${signature}`;

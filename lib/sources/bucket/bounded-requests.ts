@@ -1,25 +1,12 @@
-import type { Clock } from "../../core/ports/clock.ts";
 import type { Proxy } from "../../core/ports/dial.ts";
 import { type Http, HttpError, type HttpRequest, type HttpResponse, type TlsTrust } from "../../core/ports/http.ts";
 import { BucketFault } from "./object-store.ts";
+import type { Phase } from "./phase.ts";
 
 /** Of a page of a listing, which has 1,000 keys of 1,024 bytes each, escaped. */
-export const maxPageBytes = 16 * 1024 * 1024;
+export const maxPageBytes = 8 * 1024 * 1024;
 /** Of any other answer that is not the content of an object: errors, credentials. */
 export const maxAnswerBytes = 256 * 1024;
-
-/** A part of a run whose requests have one time limit together. */
-export interface Phase {
-  readonly signal: AbortSignal;
-  /** Milliseconds until the limit; 0 or less once it is over. */
-  readonly leftMs: () => number;
-}
-
-/** Begins now. */
-export function phaseOf(timeoutMs: number, clock: Pick<Clock, "monotonic">, signal: AbortSignal): Phase {
-  const end = clock.monotonic() + timeoutMs;
-  return { signal, leftMs: () => end - clock.monotonic() };
-}
 
 /** How a host is reached. */
 export interface Way {
@@ -61,7 +48,9 @@ export async function ask(
       case "tls":
       case "unreachable": {
         const isOfProxy = proxy !== undefined && why.startsWith("dial tcp ");
-        throw new BucketFault("no-answer", `${shown}: ${isOfProxy ? `proxyconnect tcp: ${why}` : why}`, { cause: error });
+        throw new BucketFault("no-answer", `${shown}: ${isOfProxy ? `proxyconnect tcp: ${why}` : why}`, {
+          cause: error,
+        });
       }
     }
   }

@@ -34,8 +34,10 @@ export function bucketIndex({ maxEntries }: Pick<ArchiveLimits, "maxEntries">): 
       // A copy: what is cut out of a page would keep all of the page in memory.
       objects.set(copyOf(key), { etag: copyOf(etag), size });
       const mend = "leave some out with spec.ignore, or set spec.prefix";
-      if (objects.size > maxEntries) throw new BucketFault("limit", `more than ${maxEntries} objects are to be taken: ${mend}`);
-      if (bytes > maxIndexBytes) throw new BucketFault("limit", `the keys to be taken have more than ${maxIndexBytes} bytes: ${mend}`);
+      if (objects.size > maxEntries)
+        throw new BucketFault("limit", `more than ${maxEntries} objects are to be taken: ${mend}`);
+      if (bytes > maxIndexBytes)
+        throw new BucketFault("limit", `the keys to be taken have more than ${maxIndexBytes} bytes: ${mend}`);
     },
     remove: (key) => void objects.delete(key),
     text,

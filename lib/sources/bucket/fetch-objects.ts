@@ -1,8 +1,8 @@
 import { mapLimit } from "../../core/concurrency.ts";
 import type { ArchiveLimits } from "../archive/unpack.ts";
-import type { Phase } from "./bounded-requests.ts";
 import type { BucketIndex } from "./bucket-index.ts";
 import { BucketFault, type ObjectStore } from "./object-store.ts";
+import type { Phase } from "./phase.ts";
 
 /** Objects that are downloaded at the same time. */
 const parallelDownloads = 16;
@@ -19,7 +19,17 @@ export type Stored = (key: string, etag: string) => Uint8Array | undefined;
  */
 export async function fetchObjects(
   index: BucketIndex,
-  { store, stored, limits, gone }: { readonly store: Pick<ObjectStore, "get">; readonly stored: Stored; readonly limits: Pick<ArchiveLimits, "maxBytes">; readonly gone: (key: string) => void },
+  {
+    store,
+    stored,
+    limits,
+    gone,
+  }: {
+    readonly store: Pick<ObjectStore, "get">;
+    readonly stored: Stored;
+    readonly limits: Pick<ArchiveLimits, "maxBytes">;
+    readonly gone: (key: string) => void;
+  },
   phase: Phase,
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const contents = new Map<string, Uint8Array>();
@@ -78,5 +88,8 @@ function bytesInTar(length: number): number {
 }
 
 function tooLarge({ maxBytes }: Pick<ArchiveLimits, "maxBytes">): BucketFault {
-  return new BucketFault("limit", `the objects have more than ${maxBytes} bytes in a tar: leave some out with spec.ignore`);
+  return new BucketFault(
+    "limit",
+    `the objects have more than ${maxBytes} bytes in a tar: leave some out with spec.ignore`,
+  );
 }

@@ -2,8 +2,10 @@ import { z } from "zod";
 import { parseJson } from "../../core/json.ts";
 import type { HttpResponse } from "../../core/ports/http.ts";
 import type { Secret } from "../../core/secret.ts";
-import { ask, maxAnswerBytes, maxPageBytes, type Phase, type Way } from "./bounded-requests.ts";
+import { limitedList } from "../../core/validation.ts";
+import { ask, maxAnswerBytes, maxPageBytes, type Way } from "./bounded-requests.ts";
 import { BucketFault, type ListedObject, type ObjectStore } from "./object-store.ts";
+import type { Phase } from "./phase.ts";
 import { notOfApi, sizeOf, statusText } from "./provider-answers.ts";
 
 /** Google's own, for every bucket: `spec.endpoint` is not read, as in Flux. */
@@ -12,7 +14,7 @@ const pageKeys = 1_000;
 
 const Attributes = z.object({ etag: z.string(), generation: z.string() });
 const Listed = z.object({ name: z.string(), etag: z.string(), size: z.string() });
-const Page = z.object({ items: z.array(Listed).max(pageKeys).default([]), nextPageToken: z.string().optional() });
+const Page = z.object({ items: limitedList(Listed, pageKeys).default([]), nextPageToken: z.string().optional() });
 
 /** A bucket of Google Cloud Storage by its JSON API. `token` gives what the requests log in with. */
 export function googleStore(bucket: string, token: (phase: Phase) => Promise<Secret>, way: Way): ObjectStore {
@@ -36,10 +38,15 @@ export function googleStore(bucket: string, token: (phase: Phase) => Promise<Sec
       if (attributes.status !== 200) throw faultOf(attributes);
       const { etag, generation } = jsonOf(attributes, Attributes);
       // Of just this generation, so that etag and content belong together.
-      const content = await send(`${object}?alt=media&generation=${encodeURIComponent(generation)}`, Math.max(maxBytes, maxErrorBytes), phase);
+      const content = await send(
+        `${object}?alt=media&generation=${encodeURIComponent(generation)}`,
+        Math.max(maxBytes, maxErrorBytes),
+        phase,
+      );
       if (content.status === 404) return undefined;
       if (content.status !== 200) throw faultOf(content);
-      if (content.body.length > maxBytes) throw new BucketFault("too-large", `the answer is longer than ${maxBytes} bytes`);
+      if (content.body.length > maxBytes)
+        throw new BucketFault("too-large", `the answer is longer than ${maxBytes} bytes`);
       return { bytes: content.body, etag };
     },
 

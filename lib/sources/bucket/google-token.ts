@@ -4,7 +4,8 @@ import { parseJson } from "../../core/json.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { Secret } from "../../core/secret.ts";
 import { askForAccessToken } from "./access-token.ts";
-import type { Phase, Way } from "./bounded-requests.ts";
+import type { Way } from "./bounded-requests.ts";
+import type { Phase } from "./phase.ts";
 
 const scope = "https://www.googleapis.com/auth/devstorage.read_only";
 const assertionSeconds = 3_600;
@@ -31,7 +32,8 @@ export interface GoogleServiceAccount {
 
 /** Reads the JSON key of a service account. Throws a `RangeError` that quotes nothing of it. */
 export function readServiceAccount(text: string): GoogleServiceAccount {
-  if (text.length > maxServiceAccountChars) throw new RangeError(`it has more than ${maxServiceAccountChars} characters`);
+  if (text.length > maxServiceAccountChars)
+    throw new RangeError(`it has more than ${maxServiceAccountChars} characters`);
   let json: unknown;
   try {
     json = parseJson(text);

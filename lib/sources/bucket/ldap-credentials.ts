@@ -1,6 +1,7 @@
 import { Secret } from "../../core/secret.ts";
-import { ask, maxAnswerBytes, type Phase, type Way } from "./bounded-requests.ts";
+import { ask, maxAnswerBytes, type Way } from "./bounded-requests.ts";
 import { BucketFault } from "./object-store.ts";
+import type { Phase } from "./phase.ts";
 import { notOfApi, statusText, xmlOf } from "./provider-answers.ts";
 import { childOf, textOf } from "./read-xml.ts";
 import type { S3Credentials } from "./sign-request.ts";
@@ -31,7 +32,8 @@ export async function ldapCredentials(
   const body = Buffer.from(form.toString());
   const request = { method: "POST", url: endpoint, headers, body, isSafe: true, maxBytes: maxAnswerBytes } as const;
   const answer = await ask(way, request, phase);
-  if (answer.status !== 200) throw new BucketFault("answer", `the STS endpoint refuses the user: ${statusText(answer.status)}`);
+  if (answer.status !== 200)
+    throw new BucketFault("answer", `the STS endpoint refuses the user: ${statusText(answer.status)}`);
   const result = childOf(xmlOf(answer), "AssumeRoleWithLDAPIdentityResult");
   const given = result === undefined ? undefined : childOf(result, "Credentials");
   if (given === undefined) throw notOfApi("it holds no credentials");

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { inTimeSlices } from "../../core/concurrency.ts";
 import { type IgnorePattern, ignoreInSteps } from "../archive/ignore-rules.ts";
-import type { Phase } from "./bounded-requests.ts";
 import type { BucketIndex } from "./bucket-index.ts";
 import { BucketFault, type ListedObject, type ObjectStore } from "./object-store.ts";
+import type { Phase } from "./phase.ts";
 
 /** The object with the ignore rules of a bucket, at its root. */
 export const ignoreKey = ".sourceignore";
@@ -23,7 +23,11 @@ const maxIgnoringMs = 60_000;
  */
 export async function listObjects(
   store: Pick<ObjectStore, "list">,
-  { index, patterns, prefix }: { readonly index: BucketIndex; readonly patterns: readonly IgnorePattern[]; readonly prefix: string },
+  {
+    index,
+    patterns,
+    prefix,
+  }: { readonly index: BucketIndex; readonly patterns: readonly IgnorePattern[]; readonly prefix: string },
   phase: Phase,
 ): Promise<void> {
   const ignore = ignoreInSteps(patterns);
@@ -44,7 +48,8 @@ export async function listObjects(
     };
     const begun = performance.now();
     const isDone = await inTimeSlices(steps(), () => undefined, maxIgnoringMs - ignoringMs, phase.signal);
-    if (!isDone) throw new BucketFault("limit", `the ignore rules take more than ${maxIgnoringMs / 1_000} s: use fewer`);
+    if (!isDone)
+      throw new BucketFault("limit", `the ignore rules take more than ${maxIgnoringMs / 1_000} s: use fewer`);
     ignoringMs += performance.now() - begun;
     await setImmediate();
   }
@@ -53,7 +58,10 @@ export async function listObjects(
 function assertShort({ key, etag }: ListedObject): void {
   const isShort = Buffer.byteLength(key) <= maxObjectKeyBytes && Buffer.byteLength(etag) <= maxEtagBytes;
   if (isShort && key !== "") return;
-  throw new BucketFault("answer", `the listing has a key of more than ${maxObjectKeyBytes} bytes, or an etag of more than ${maxEtagBytes}`);
+  throw new BucketFault(
+    "answer",
+    `the listing has a key of more than ${maxObjectKeyBytes} bytes, or an etag of more than ${maxEtagBytes}`,
+  );
 }
 
 function tooMany(what: string): BucketFault {

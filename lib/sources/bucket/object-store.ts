@@ -1,5 +1,5 @@
 import { PortError } from "../../core/ports/port-error.ts";
-import type { Phase } from "./bounded-requests.ts";
+import type { Phase } from "./phase.ts";
 
 /** An object of a bucket, as a listing has it. */
 export interface ListedObject {

@@ -18,7 +18,8 @@ export function placeObjects(
     if (fault !== undefined) throw faultOf(`object '${key}' ${fault}`);
     const path = parts.join("/");
     if (parts.length > maxDepth) throw faultOf(`object '${key}' lies in folders more than ${maxDepth} deep`);
-    if (Buffer.byteLength(path) > maxPathBytes) throw faultOf(`object '${key}' has a path of more than ${maxPathBytes} bytes`);
+    if (Buffer.byteLength(path) > maxPathBytes)
+      throw faultOf(`object '${key}' has a path of more than ${maxPathBytes} bytes`);
     const other = taken.get(path);
     if (other !== undefined) throw faultOf(`objects '${other}' and '${key}' are the same file`);
     taken.set(path, key);
@@ -28,7 +29,8 @@ export function placeObjects(
       if (folders.has(folder)) break;
       folders.add(folder);
     }
-    if (folders.size + paths.size > maxEntries) throw faultOf(`the objects and their folders are more than ${maxEntries}`);
+    if (folders.size + paths.size > maxEntries)
+      throw faultOf(`the objects and their folders are more than ${maxEntries}`);
   }
   for (const [path, key] of taken) {
     if (folders.has(path)) throw faultOf(`object '${key}' has the name of a folder of other objects`);

@@ -1,5 +1,10 @@
 /** Hosts that know a bucket by a name of its own before theirs, as minio's client finds them. All others have it in the path. */
-const virtualHosts = [/(^|[.-])s3[.-].*amazonaws\.com(\.cn)?$/, /^s3\.amazonaws\.com$/, /^storage\.googleapis\.com$/, /\.aliyuncs\.com$/];
+const virtualHosts = [
+  /(^|[.-])s3[.-].*amazonaws\.com(\.cn)?$/,
+  /^s3\.amazonaws\.com$/,
+  /^storage\.googleapis\.com$/,
+  /\.aliyuncs\.com$/,
+];
 const amazonHost =
   /^s3(?:-fips)?(?:\.dualstack)?(?:[.-]([a-z]{2}(?:-[a-z]+)+-[0-9]+))?\.(amazonaws\.com|amazonaws\.com\.cn)$/;
 

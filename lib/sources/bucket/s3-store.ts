@@ -1,7 +1,8 @@
 import type { Clock } from "../../core/ports/clock.ts";
 import type { HttpResponse } from "../../core/ports/http.ts";
-import { ask, maxAnswerBytes, maxPageBytes, type Phase, type Way } from "./bounded-requests.ts";
+import { ask, maxAnswerBytes, maxPageBytes, type Way } from "./bounded-requests.ts";
 import { BucketFault, type ListedObject, type ObjectStore } from "./object-store.ts";
+import type { Phase } from "./phase.ts";
 import { notOfApi, plainEtag, sizeOf, statusText, xmlOf } from "./provider-answers.ts";
 import { childOf, readXml, textOf, type XmlElement } from "./read-xml.ts";
 import { bucketUrl, regionOfEndpoint, type S3Address } from "./s3-endpoint.ts";
@@ -123,7 +124,8 @@ function objectsOf(page: XmlElement): ListedObject[] {
   return page.children.flatMap((one) => {
     if (one.name !== "Contents") return [];
     const [key, etag, size] = ["Key", "ETag", "Size"].map((name) => childOf(one, name)?.text);
-    if (key === undefined || etag === undefined || size === undefined) throw notOfApi("an object has no key, etag or size");
+    if (key === undefined || etag === undefined || size === undefined)
+      throw notOfApi("an object has no key, etag or size");
     return [{ key: isEscaped ? unescapedKey(key) : key, etag: plainEtag(etag), size: sizeOf(size) }];
   });
 }
@@ -147,12 +149,20 @@ function errorOf(response: HttpResponse): XmlElement | undefined {
   }
 }
 
-const wrongRegion = new Set(["AuthorizationHeaderMalformed", "InvalidRegion", "PermanentRedirect", "TemporaryRedirect", "AccessDenied", "IllegalLocationConstraintException"]);
+const wrongRegion = new Set([
+  "AuthorizationHeaderMalformed",
+  "InvalidRegion",
+  "PermanentRedirect",
+  "TemporaryRedirect",
+  "AccessDenied",
+  "IllegalLocationConstraintException",
+]);
 
 /** The region that an error answer says the bucket is in. */
 function regionNamed({ status, headers, code, told }: Answer): string | undefined {
   if (status === 200 || status === 404) return undefined;
-  const named = headers["x-amz-bucket-region"] ?? (told !== undefined && wrongRegion.has(code) ? textOf(told, "Region") : "");
+  const named =
+    headers["x-amz-bucket-region"] ?? (told !== undefined && wrongRegion.has(code) ? textOf(told, "Region") : "");
   return /^[a-z0-9-]{1,64}$/.test(named) ? named : undefined;
 }
 

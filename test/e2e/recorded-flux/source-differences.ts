@@ -77,10 +77,7 @@ function annotatedAnew(step: string, sluice: string): Difference {
 /** Of the scenarios of git, of buckets and of webhooks. */
 export const sourceDifferences: readonly Difference[] = [
   annotatedAnew("03-object-changed", "sha256:79d2a3ea2d7cb4c99dde583505a2929aa9501f4dac2da712cbf530fd33c0d0b9"),
-  annotatedAnew(
-    "04-one-removed-one-added",
-    "sha256:9d1a89a6158a19ce9ecefb9e054529b999cb03a8b34b3d298bf1e645f3bf2d7c",
-  ),
+  annotatedAnew("04-one-removed-one-added", "sha256:9d1a89a6158a19ce9ecefb9e054529b999cb03a8b34b3d298bf1e645f3bf2d7c"),
   ...[
     "receiver-generic/03-get",
     "receiver-generic/04-json-body",

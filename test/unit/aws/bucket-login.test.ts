@@ -30,6 +30,9 @@ describe("the login to buckets", () => {
   test("says why there is no identity", async () => {
     const credentials = () => Promise.reject(new Error("no credentials"));
     const login = bucketLogin({ connection: { region: "eu-west-1", credentials }, isAllowed: () => true });
-    await expect(login.credentials(request, never)).rejects.toMatchObject({ reason: "failed", message: "no credentials" });
+    await expect(login.credentials(request, never)).rejects.toMatchObject({
+      reason: "failed",
+      message: "no credentials",
+    });
   });
 });

@@ -112,7 +112,16 @@ test.each(["reconcile", "receiver"] as const)(
       reconcile: "arn:aws:iam::210987654321:role/sluice-reconcile",
       receiver: "arn:aws:iam::210987654321:role/sluice-receiver",
     };
-    const entry = { arn, roles, network: "default", maxRuns: 1, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} };
+    const entry = {
+      arn,
+      roles,
+      network: "default",
+      maxRuns: 1,
+      repositories: {},
+      buckets: {},
+      decryptionKeys: {},
+      targets: {},
+    };
     const connection = {
       region: "eu-west-1",
       endpoint: sts.url,

@@ -50,10 +50,18 @@ describe("a Bucket", () => {
   });
 
   test("11.8/109: the root .sourceignore leaves keys out, is not in the index, and is in the artifact", async () => {
-    world.hold({ ".sourceignore": "*.md\n", "a.md": "a", "b.yaml": "b", "sub/.sourceignore": "*.yaml\n", "sub/c.yaml": "c" });
+    world.hold({
+      ".sourceignore": "*.md\n",
+      "a.md": "a",
+      "b.yaml": "b",
+      "sub/.sourceignore": "*.yaml\n",
+      "sub/c.yaml": "c",
+    });
     world.bucket();
     await world.reconcile();
-    expect(world.artifact().revision).toBe(revisionOf({ "b.yaml": "b", "sub/.sourceignore": "*.yaml\n", "sub/c.yaml": "c" }));
+    expect(world.artifact().revision).toBe(
+      revisionOf({ "b.yaml": "b", "sub/.sourceignore": "*.yaml\n", "sub/c.yaml": "c" }),
+    );
     expect(await world.files()).toEqual({
       ...{ ".sourceignore": "*.md\n", "b.yaml": "b" },
       ...{ "sub/": "", "sub/.sourceignore": "*.yaml\n", "sub/c.yaml": "c" },
@@ -72,7 +80,7 @@ describe("a Bucket", () => {
   });
 
   test("11.8/110: a prefix lists only the keys below it, and the artifact keeps its folder", async () => {
-    world.hold({ ".sourceignore": "c", "a/b": "b", "a/c": "c", "d": "d" });
+    world.hold({ ".sourceignore": "c", "a/b": "b", "a/c": "c", d: "d" });
     world.bucket({ prefix: "a/" });
     await world.reconcile();
     expect(world.artifact().revision).toBe(revisionOf({ "a/b": "b" }));
@@ -86,7 +94,12 @@ describe("a Bucket", () => {
     world.s3.asked.length = 0;
     world.writes.length = 0;
     expect(await world.reconcile()).toMatchObject({ outcome: "unchanged" });
-    expect(world.s3.asked).toEqual(["GET /things/?location", "HEAD /things/", "GET /things/.sourceignore", "GET /things/?list"]);
+    expect(world.s3.asked).toEqual([
+      "GET /things/?location",
+      "HEAD /things/",
+      "GET /things/.sourceignore",
+      "GET /things/?list",
+    ]);
     expect(world.writes.map(({ verb }) => verb)).not.toContain("patch");
     expect(world.messages().at(-1)).toBe(
       `ArtifactUpToDate: artifact up-to-date with remote revision: '${world.artifact().revision}'`,
@@ -111,7 +124,7 @@ describe("a Bucket", () => {
     world.bucket({ endpoint: "127.0.0.1:1" });
     await world.reconcile();
     expect(world.ready()).toBe(
-      'False BucketOperationFailed: failed to confirm existence of \'things\' bucket: Get "http://127.0.0.1:1/things/?location=": dial tcp 127.0.0.1:1: connect: connection refused',
+      "False BucketOperationFailed: failed to confirm existence of 'things' bucket: Get \"http://127.0.0.1:1/things/?location=\": dial tcp 127.0.0.1:1: connect: connection refused",
     );
   });
 
@@ -160,7 +173,8 @@ describe("a Bucket", () => {
 
   test("an object that is replaced by a longer one meanwhile is taken with its new etag", async () => {
     world.hold({ a: "a", b: "b" });
-    world.s3.onGet = (bucket, key) => void (key === "a" && world.s3.buckets.get(bucket)?.set("a", Buffer.alloc(100_000, "x")));
+    world.s3.onGet = (bucket, key) =>
+      void (key === "a" && world.s3.buckets.get(bucket)?.set("a", Buffer.alloc(100_000, "x")));
     world.bucket();
     await world.reconcile();
     expect(world.artifact().revision).toBe(revisionOf({ a: "x".repeat(100_000), b: "b" }));
@@ -204,15 +218,14 @@ describe("a Bucket", () => {
   });
 
   test.each([
-    [9_000, "True Succeeded"],
-    [11_000, "False BucketOperationFailed: indexation of objects from bucket 'things' failed: Get \"http://"],
+    [9_000, /^True Succeeded/],
+    [11_000, /^False BucketOperationFailed: indexation of objects .* failed: Get ".*": context deadline exceeded$/],
   ])("spec.timeout counts for the listing, and anew for the download: %d ms each", async (ms, ready) => {
     world.hold({ ".sourceignore": "", a: "a" });
     world.s3.onGet = () => void (world.state.now += ms);
     world.bucket({ timeout: "10s" });
     await world.reconcile();
-    expect(world.ready()).toContain(ready);
-    if (ms > 10_000) expect(world.ready()).toMatch(/: context deadline exceeded$/);
+    expect(world.ready()).toMatch(ready);
   });
 
   test("no request takes longer than a function may live, whatever spec.timeout says", async () => {

@@ -195,7 +195,9 @@ describe("a Bucket of provider aws", () => {
 
   test("is refused where no AWS identity is", async () => {
     const here = await open();
-    expect(await readyOf(here, spec)).toContain("UnsupportedField: spec.provider aws without secretRef is not supported");
+    expect(await readyOf(here, spec)).toContain(
+      "UnsupportedField: spec.provider aws without secretRef is not supported",
+    );
   });
 });
 
@@ -203,7 +205,12 @@ describe("a Bucket of provider gcp or azure", () => {
   test.each<[string, JsonObject, Readonly<Record<string, string>>, string]>([
     ["gcp", {}, { x: "y" }, "AuthenticationFailed: invalid 's3' secret data: required fields 'serviceaccount'"],
     ["gcp", {}, { serviceaccount: "hunter2" }, "secret 'apps/s3', key 'serviceaccount': it is not JSON"],
-    ["azure", {}, { x: "y" }, "invalid 's3' secret data: requires a 'clientId' or 'accountKey' field, a combination of"],
+    [
+      "azure",
+      {},
+      { x: "y" },
+      "invalid 's3' secret data: requires a 'clientId' or 'accountKey' field, a combination of",
+    ],
     ["azure", {}, { clientId: "hunter2" }, "clientId alone means a managed identity of Azure"],
     ["azure", {}, { tenantId: "t", clientId: "c", clientCertificate: "hunter2" }, "clientCertificate must be PEM"],
     ["azure", { endpoint: "acme.blob" }, { accountKey: "eA==" }, "URLInvalid: spec.endpoint is not a URL"],
@@ -224,7 +231,9 @@ describe("a Bucket of provider gcp or azure", () => {
     const { http, sent } = recordedHttp(({ url, method }) =>
       method === "POST"
         ? { body: JSON.stringify({ access_token: "hunter2" }) }
-        : url.includes("comp=list") ? { body: list } : { status: 404 },
+        : url.includes("comp=list")
+          ? { body: list }
+          : { status: 404 },
     );
     const here = await open({ http });
     here.secret("s3", { tenantId: "tenant", clientId: "app", clientSecret: "hunter2" });
@@ -242,7 +251,9 @@ describe("a Bucket of provider gcp or azure", () => {
     const { http, sent } = recordedHttp(({ url, method }) =>
       method === "POST"
         ? { body: JSON.stringify({ access_token: "hunter2" }) }
-        : url.includes("/o/") ? { status: 404 } : { body: "{}" },
+        : url.includes("/o/")
+          ? { status: 404 }
+          : { body: "{}" },
     );
     const here = await open({ http });
     const account = { type: "service_account", client_email: "a@b", private_key };

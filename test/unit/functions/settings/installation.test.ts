@@ -26,7 +26,15 @@ describe("the document of an installation", () => {
     expect(readInstallation(JSON.stringify({ version: 1, clusters: [{ arn: arnOf("prod") }] }))).toEqual({
       version: 1,
       clusters: [
-        { arn: arnOf("prod"), network: "default", maxRuns: 20, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} },
+        {
+          arn: arnOf("prod"),
+          network: "default",
+          maxRuns: 20,
+          repositories: {},
+          buckets: {},
+          decryptionKeys: {},
+          targets: {},
+        },
       ],
       settings: { values: defaultSettings, given: new Set() },
     });

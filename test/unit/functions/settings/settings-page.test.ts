@@ -52,6 +52,7 @@ const installationPart = `${wrapped(
 | \`network\` | letters, digits and hyphens, 32 at most. The clusters of a network share a reconcile function and a queue; ${maxNetworks} networks at most | \`default\` |
 | \`maxRuns\` | runs of objects of this cluster at the same time, 1 to 1000 | 20 |
 | \`repositories\` | by namespace, the repositories of ECR and CodeCommit (\`git-codecommit.<region>.amazonaws.com/v1/repos/<name>\`) that its sources may pull with the identity of the installation; a \`*\` at the end stands for anything | none |
+| \`buckets\` | by namespace, the buckets of S3 that its Buckets may read with the identity of the installation, each by its whole name; 100 at most | none |
 | \`decryptionKeys\` | by namespace, the KMS keys that open data keys of SOPS for its Kustomizations with the identity of the installation, each whole and as the encrypted files name it: \`arn:aws:kms:<region>:<account>:key/<id>\`, \`…:alias/<name>\`, either with \`+arn:aws:iam::<account>:role/<name>\`; 100 at most | none |
 | \`targets\` | by namespace, the other clusters of EKS that its Kustomizations may apply to by [\`spec.kubeConfig.configMapRef\`](other-clusters.md#eks-by-a-configmap), each whole and once: \`arn:aws:eks:<region>:<account>:cluster/<name>\`, with \`+arn:aws:iam::<account>:role/<name>\` where Sluice assumes a role of the cluster's account to enter it; 100 at most | none |
 

@@ -73,7 +73,9 @@ describe("a listing", () => {
   test("of more objects to be taken than an artifact may have ends", async () => {
     const page = ["a", "b", "c"].map((key) => object(key));
     expect(await listing(() => [page], { maxEntries: 3 })).toBeUndefined();
-    expect(await listing(() => [[...page, object("d")]], { maxEntries: 3 })).toContain("more than 3 objects are to be taken");
+    expect(await listing(() => [[...page, object("d")]], { maxEntries: 3 })).toContain(
+      "more than 3 objects are to be taken",
+    );
   });
 
   test("of keys that are too long together ends", async () => {

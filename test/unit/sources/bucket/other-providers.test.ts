@@ -4,9 +4,13 @@ import type { HttpRequest } from "../../../../lib/core/ports/http.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import { type AzureAccess, azureStore } from "../../../../lib/sources/bucket/azure-store.ts";
 import { googleStore } from "../../../../lib/sources/bucket/google-store.ts";
-import { googleTokens, maxServiceAccountChars, readServiceAccount } from "../../../../lib/sources/bucket/google-token.ts";
+import {
+  googleTokens,
+  maxServiceAccountChars,
+  readServiceAccount,
+} from "../../../../lib/sources/bucket/google-token.ts";
 import { ldapCredentials } from "../../../../lib/sources/bucket/ldap-credentials.ts";
-import { allOf, type Answer, phase, recordedHttp } from "./recorded-http.ts";
+import { type Answer, allOf, phase, recordedHttp } from "./recorded-http.ts";
 
 const clock = { now: () => Date.UTC(2026, 0, 1) };
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
@@ -94,14 +98,21 @@ describe("a bucket of Google Cloud Storage", () => {
     expect(await of.exists(phase()).catch((error: Error) => error.message)).toBe(exists);
   });
 
-  test.each([["{"], ["{}}"], ['{"items":[{"name":"a"}]}']])("whose answer is not of the API is refused: %s", async (body) => {
-    const { of } = store(() => ({ body }));
-    await expect(allOf(of.list("", phase()))).rejects.toMatchObject({ reason: "answer" });
-  });
+  test.each([["{"], ["{}}"], ['{"items":[{"name":"a"}]}']])(
+    "whose answer is not of the API is refused: %s",
+    async (body) => {
+      const { of } = store(() => ({ body }));
+      await expect(allOf(of.list("", phase()))).rejects.toMatchObject({ reason: "answer" });
+    },
+  );
 });
 
 describe("a container of Azure", () => {
-  const store = (access: AzureAccess, answer: (request: HttpRequest) => Answer, endpoint = "https://acme.blob.core.windows.net/") => {
+  const store = (
+    access: AzureAccess,
+    answer: (request: HttpRequest) => Answer,
+    endpoint = "https://acme.blob.core.windows.net/",
+  ) => {
     const { http, sent } = recordedHttp(answer);
     return { sent, of: azureStore({ http, endpoint: new URL(endpoint), container: "things", access, clock }) };
   };
@@ -140,12 +151,18 @@ describe("a container of Azure", () => {
   });
 
   test("is asked with a shared access signature, which no message shows", async () => {
-    const { of, sent } = store({ kind: "sas", query: new Secret("sig=hunter2&se=x") }, () => ({ status: 403 }), "https://acme.blob.core.windows.net/?sv=1");
+    const { of, sent } = store(
+      { kind: "sas", query: new Secret("sig=hunter2&se=x") },
+      () => ({ status: 403 }),
+      "https://acme.blob.core.windows.net/?sv=1",
+    );
     const fault = await of.exists(phase()).catch((error: Error) => error.message);
     expect(fault).toBe("403 Forbidden: the container name may be wrong, or access may be denied");
     expect(new URL(sent[0]?.url ?? "").searchParams.get("sig")).toBe("hunter2");
     expect(new URL(sent[0]?.url ?? "").searchParams.get("sv")).toBe("1");
-    await expect(of.get("a", 1, phase(0))).rejects.toThrow('Get "https://acme.blob.core.windows.net/things/a": context');
+    await expect(of.get("a", 1, phase(0))).rejects.toThrow(
+      'Get "https://acme.blob.core.windows.net/things/a": context',
+    );
   });
 
   test("is asked with a token", async () => {
@@ -194,8 +211,10 @@ describe("credentials for an LDAP user", () => {
     [{ body: given("<AccessKeyId>A</AccessKeyId>") }, "it holds no credentials"],
   ])("that are not given: %j", async (answer, why) => {
     const { http } = recordedHttp(() => answer);
-    const fault = await ldapCredentials("https://sts.test/", user, { http }, phase()).catch((error: Error) => error);
-    expect(String(fault)).toContain(why);
-    expect(String(fault)).not.toContain("hunter2");
+    const fault = await ldapCredentials("https://sts.test/", user, { http }, phase()).catch(
+      (error: Error) => error.message,
+    );
+    expect(fault).toEqual(expect.stringContaining(why));
+    expect(fault).not.toEqual(expect.stringContaining("hunter2"));
   });
 });

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { childOf, maxXmlDepth, maxXmlElements, readXml, textOf } from "../../../../lib/sources/bucket/read-xml.ts";
+import {
+  childOf,
+  maxXmlDepth,
+  maxXmlElements,
+  maxXmlEntities,
+  readXml,
+  textOf,
+} from "../../../../lib/sources/bucket/read-xml.ts";
 
 describe("an answer in XML", () => {
   test("is read with its names, texts, entities, comments and CDATA", () => {
@@ -28,6 +35,7 @@ describe("an answer in XML", () => {
     ["<a>&x;</a>", "an unknown entity"],
     ["<a>&#x110000;</a>", "an unknown entity"],
     ["<a>& b</a>", "an unknown entity"],
+    ["<a>&amp</a>", "an unknown entity"],
     ["<a>&constructor;</a>", "an unknown entity"],
   ])("is refused without a word of it: %s", (text, why) => {
     expect(() => readXml(text)).toThrow(RangeError);
@@ -38,6 +46,12 @@ describe("an answer in XML", () => {
     const nested = (depth: number) => `${"<a>".repeat(depth)}${"</a>".repeat(depth)}`;
     expect(readXml(nested(maxXmlDepth)).name).toBe("a");
     expect(() => readXml(nested(maxXmlDepth + 1))).toThrow(`elements more than ${maxXmlDepth} deep`);
+  });
+
+  test("has a limited number of entities", () => {
+    const many = (count: number) => `<a>${"&lt;".repeat(count)}</a>`;
+    expect(readXml(many(maxXmlEntities)).text).toHaveLength(maxXmlEntities);
+    expect(() => readXml(many(maxXmlEntities + 1))).toThrow(`more than ${maxXmlEntities} entities`);
   });
 
   test("has a limited number of elements", () => {

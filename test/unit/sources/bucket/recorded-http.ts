@@ -1,6 +1,6 @@
 import type { Http, HttpRequest, HttpResponse } from "../../../../lib/core/ports/http.ts";
 import { HttpError } from "../../../../lib/core/ports/http.ts";
-import type { Phase } from "../../../../lib/sources/bucket/bounded-requests.ts";
+import type { Phase } from "../../../../lib/sources/bucket/phase.ts";
 
 /** What a server answers: a status, headers and a text. */
 export interface Answer {

@@ -3,7 +3,7 @@ import { HttpError } from "../../../../lib/core/ports/http.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import { bucketUrl } from "../../../../lib/sources/bucket/s3-endpoint.ts";
 import { type S3StoreOptions, s3Store } from "../../../../lib/sources/bucket/s3-store.ts";
-import { allOf, type Answer, phase, recordedHttp } from "./recorded-http.ts";
+import { type Answer, allOf, phase, recordedHttp } from "./recorded-http.ts";
 
 const credentials = { accessKeyId: "AKIA", secretAccessKey: new Secret("hunter2") };
 
@@ -13,7 +13,8 @@ function store(answer: (url: string) => Answer, options: Partial<S3StoreOptions>
   return { sent, of: s3Store({ http, ...address, credentials, clock: { now: () => 0 }, ...options }) };
 }
 
-const error = (code: string, more = "") => `<Error><Code>${code}</Code><Message>hunter2 of another</Message>${more}</Error>`;
+const error = (code: string, more = "") =>
+  `<Error><Code>${code}</Code><Message>hunter2 of another</Message>${more}</Error>`;
 const regionsOf = (sent: readonly { readonly headers?: Readonly<Record<string, string>> }[]) =>
   sent.map(({ headers }) => /\/19700101\/([^/]*)\/s3/.exec(headers?.["authorization"] ?? "")?.[1]);
 
@@ -58,7 +59,10 @@ describe("the region of a bucket", () => {
   test("is that of the answer where ours is wrong, for all requests from then on", async () => {
     const { of, sent } = store(() => ({}), { region: "eu-west-1" });
     const wrong = store(
-      (url) => (regionsOf(wrong.sent).at(-1) === "eu-west-1" ? { status: 400, body: error("AuthorizationHeaderMalformed", "<Region>eu-north-1</Region>") } : { body: url }),
+      (url) =>
+        regionsOf(wrong.sent).at(-1) === "eu-west-1"
+          ? { status: 400, body: error("AuthorizationHeaderMalformed", "<Region>eu-north-1</Region>") }
+          : { body: url },
       { region: "eu-west-1" },
     );
     await wrong.of.get("a", 100, phase());
@@ -69,7 +73,9 @@ describe("the region of a bucket", () => {
   });
 
   test("is left open where the location may not be asked for", async () => {
-    const { of, sent } = store((url) => (url.endsWith("?location=") ? { status: 403, body: error("AccessDenied") } : {}));
+    const { of, sent } = store((url) =>
+      url.endsWith("?location=") ? { status: 403, body: error("AccessDenied") } : {},
+    );
     expect(await of.exists(phase())).toBe(true);
     expect(regionsOf(sent)).toEqual(["us-east-1", "us-east-1"]);
   });
@@ -135,7 +141,9 @@ describe("a listing", () => {
   };
 
   test("takes keys as they are unless they say that they are escaped", async () => {
-    expect(await listOf(() => ({ body: page(["a%20b&amp;c"]) })).all()).toEqual([{ key: "a%20b&c", etag: "e", size: 1 }]);
+    expect(await listOf(() => ({ body: page(["a%20b&amp;c"]) })).all()).toEqual([
+      { key: "a%20b&c", etag: "e", size: 1 },
+    ]);
     const escaped = page(["a%20b+%2B"], "<EncodingType>url</EncodingType>");
     expect(await listOf(() => ({ body: escaped })).all()).toEqual([{ key: "a b +", etag: "e", size: 1 }]);
   });
@@ -152,7 +160,10 @@ describe("a listing", () => {
     ["<IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>", "no token for the next page"],
     ["<Contents><Key>a</Key></Contents>", "an object has no key, etag or size"],
     ["<Contents><Key>a</Key><ETag>e</ETag><Size>-1</Size></Contents>", "a size is not a number"],
-    ["<EncodingType>url</EncodingType><Contents><Key>%zz</Key><ETag>e</ETag><Size>1</Size></Contents>", "a key is not escaped"],
+    [
+      "<EncodingType>url</EncodingType><Contents><Key>%zz</Key><ETag>e</ETag><Size>1</Size></Contents>",
+      "a key is not escaped",
+    ],
     ["<", "the answer is not XML"],
   ])("that is not one of the API is refused: %s", async (body, why) => {
     await expect(listOf(() => ({ body: page([], body) })).all()).rejects.toMatchObject({

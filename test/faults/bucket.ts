@@ -1,0 +1,105 @@
+import type { FileFaults } from "./fault.ts";
+
+const ofFlow = ["test/unit/flows/bucket/bucket.test.ts"];
+const ofLogins = ["test/unit/flows/bucket/credentials.test.ts"];
+
+/** Likely mistakes of the kind Bucket. */
+export const bucketFaults: readonly FileFaults[] = [
+  {
+    file: "lib/flows/bucket/stored-index.ts",
+    tests: ofFlow,
+    faults: [
+      {
+        what: "the status alone says which index belongs to which artifact",
+        find: "if (!(await isRecorded(pairOf(artifact.digest, artifact.revision)))) return () => undefined;",
+        replace: "await isRecorded(pairOf(artifact.digest, artifact.revision));",
+      },
+      {
+        what: "content of another etag is taken from the stored artifact",
+        find: "etags.get(key) === etag ? pathOf(key) : undefined",
+        replace: "etags.has(key) ? pathOf(key) : undefined",
+      },
+      {
+        what: "the index is not stored, so that everything is downloaded again",
+        find: "if (index.objects.size === 0 || !isReadable(index.objects)) return;",
+        replace: "if (index.objects.size >= 0 || !isReadable(index.objects)) return;",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/source/stored-artifact.ts",
+    tests: ofFlow,
+    faults: [
+      {
+        what: "what is recorded beside an artifact is forgotten before it",
+        find: "[artifact.digest, ...(ctx.traits.recordedBeside?.(artifact) ?? [])]",
+        replace: "[artifact.digest, ...(ctx.traits.recordedBeside?.(artifact) ?? []).slice(2)]",
+      },
+      {
+        what: "the artifact has the revision of the listing, not of what was taken",
+        find: "const { file, revision } = pulled.taken ?? resolved;",
+        replace: "const { file, revision } = resolved;",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/bucket/list-objects.ts",
+    tests: ofFlow,
+    faults: [
+      {
+        what: "the root .sourceignore is in the index",
+        find: " && key !== ignoreKey",
+        replace: "",
+      },
+      {
+        what: "folders are objects",
+        find: '!key.endsWith("/") && ',
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/bucket/place-objects.ts",
+    tests: ofFlow,
+    faults: [
+      {
+        what: "a part .. is taken for a name",
+        find: 'part === "." || part === ".."',
+        replace: 'part === "."',
+      },
+    ],
+  },
+  {
+    file: "lib/flows/bucket/check-bucket.ts",
+    tests: ofLogins,
+    faults: [
+      {
+        what: "signatures of our identity are shown to any host",
+        find: "if (isAmazonS3(endpoint)) return;",
+        replace: "if (isAmazonS3(endpoint) || endpoint !== '') return;",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/bucket/s3-endpoint.ts",
+    tests: ofLogins,
+    faults: [
+      {
+        what: "a host that only begins like one of Amazon's is one",
+        find: "(amazonaws\\.com|amazonaws\\.com\\.cn)$/",
+        replace: "(amazonaws\\.com|amazonaws\\.com\\.cn)/",
+      },
+    ],
+  },
+  {
+    file: "functions/settings/allowed-buckets.ts",
+    tests: ["test/unit/functions/settings/allowed-buckets.test.ts"],
+    faults: [
+      {
+        what: "the namespace constructor may read everything it names",
+        find: "Object.hasOwn(allowed, namespace) && (allowed[namespace] ?? []).includes(bucket)",
+        replace: "(allowed[namespace] ?? []).some((one) => bucket.startsWith(one))",
+      },
+    ],
+  },
+];
