@@ -30,6 +30,8 @@ export interface KindDeclaration {
   /** The annotation that pauses an object, with this value in any case; absent: `spec.suspend` does. */
   readonly pausedBy?: { readonly annotation: string; readonly value: string };
   readonly words: KindWords;
+  /** Whether an object with this spec is never reconciled, so that there is nothing to wait for. Absent for a kind without such objects. */
+  readonly isStatic?: (spec: unknown) => boolean;
 }
 
 export interface KindSchemas {
