@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { CreateOptions, SourceOptions } from "./create-git.ts";
+import type { HelmOptions } from "./create-helm.ts";
 import { commaSeparated, listed } from "./listed-values.ts";
 import type { Surroundings } from "./session.ts";
 
@@ -18,7 +19,32 @@ export function addCreateCommands(root: Command, surroundings: Surroundings): vo
     const { createSecretGit } = await import("./create-git.ts");
     await createSecretGit(name, forGit.optsWithGlobals<CreateOptions>(), surroundings);
   });
-  addSourceGit(create.command("source").description("create sources"), surroundings);
+  const source = create.command("source").description("create sources");
+  addSourceGit(source, surroundings);
+  addSourceHelm(source, surroundings);
+}
+
+function addSourceHelm(source: Command, surroundings: Surroundings): void {
+  const helm = source
+    .command("helm [name]")
+    .description("create a HelmRepository, and the Secret that it logs in with")
+    .option("--url <url>", "repository: https://HOST/PATH, or oci://HOST/PATH for a registry")
+    .option("-u, --username <name>", "user name")
+    .option("-p, --password <password>", "password")
+    .option("--ca-file <file>", "PEM file with the authority of the server")
+    .option("--cert-file <file>", "PEM file with a client certificate")
+    .option("--key-file <file>", "PEM file with its key")
+    .option("--secret-ref <name>", "Secret that exists, in place of a new one")
+    .option("--pass-credentials", "send the credentials to all hosts that the index names")
+    .addOption(
+      new Option("--oci-provider <name>", "how to log in to a registry").choices(["generic", "aws", "azure", "gcp"]),
+    )
+    .option("--interval <duration>", "time between two looks at the index", "1m")
+    .option("--fetch-timeout <duration>", "how long the download of the index may take");
+  common(helm).action(async (name: string | undefined) => {
+    const { createSourceHelm } = await import("./create-helm.ts");
+    await createSourceHelm(name, helm.optsWithGlobals<HelmOptions>(), surroundings);
+  });
 }
 
 function addSourceGit(source: Command, surroundings: Surroundings): void {

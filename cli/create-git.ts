@@ -148,7 +148,8 @@ function refOfOptions({ branch, commit, refName, tag, tagSemver }: SourceOptions
   return tag === undefined ? { branch } : { tag };
 }
 
-function durationOf(text: string, option: string): string {
+/** A duration in Go's notation. @param option that has the text */
+export function durationOf(text: string, option: string): string {
   try {
     return formatDuration(parseDuration(text));
   } catch (error) {
@@ -156,13 +157,13 @@ function durationOf(text: string, option: string): string {
   }
 }
 
-function withoutUndefined(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
+export function withoutUndefined(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
 }
 
-function secretOf(name: string, namespace: string, data: SecretData, options: CreateOptions): Manifest {
+export function secretOf(name: string, namespace: string, data: SecretData, options: CreateOptions): Manifest {
   return { apiVersion: "v1", kind: "Secret", metadata: metadataOf(name, namespace, options), stringData: { ...data } };
 }
 
@@ -171,7 +172,7 @@ function repositoryOf(name: string, namespace: string, spec: JsonObject, options
   return { apiVersion: `${sourceGroup}/v1`, kind: "GitRepository", metadata, spec };
 }
 
-function metadataOf(name: string, namespace: string, { label = [] }: CreateOptions) {
+export function metadataOf(name: string, namespace: string, { label = [] }: CreateOptions) {
   const labels = Object.fromEntries(
     label.map((text) => {
       const [, key, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
@@ -185,7 +186,7 @@ function metadataOf(name: string, namespace: string, { label = [] }: CreateOptio
 }
 
 /** As flux: of an object that exists, the labels and the whole spec are overwritten; of a Secret what is given. */
-async function upsert(manifest: Manifest, { cluster, signal }: Session): Promise<"created" | "updated"> {
+export async function upsert(manifest: Manifest, { cluster, signal }: Session): Promise<"created" | "updated"> {
   const ref = { ...refOf(manifest), version: "v1" };
   const before = await cluster.get(ref, signal);
   if (before === undefined) {
@@ -231,14 +232,14 @@ async function confirmKey({ terminal }: Surroundings): Promise<void> {
 /** One letter is refused, too, as flux does it. */
 const namePattern = /^[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/;
 
-function checkName(name: string | undefined): asserts name is string {
+export function checkName(name: string | undefined): asserts name is string {
   if (name === undefined) throw new Error("name is required");
   if (namePattern.test(name)) return;
   const rule = "the name can only contain alphanumeric characters or '-'";
   throw new Error(`name '${name}' is invalid, it should adhere to standard defined in RFC 1123, ${rule}`);
 }
 
-function exportNamespace({ namespace }: GlobalOptions, { env, terminal }: Surroundings): string {
+export function exportNamespace({ namespace }: GlobalOptions, { env, terminal }: Surroundings): string {
   return namespace ?? defaultNamespace(env, terminal);
 }
 
@@ -246,7 +247,7 @@ function timeLimit(options: GlobalOptions, { signal }: Surroundings): AbortSigna
   return AbortSignal.any([signal, AbortSignal.timeout(timeoutOf(options))]);
 }
 
-async function yamlOf(manifest: Manifest): Promise<string> {
+export async function yamlOf(manifest: Manifest): Promise<string> {
   const { dump } = await import("js-yaml");
   return `---\n${dump(manifest, { sortKeys: true, lineWidth: -1 })}`;
 }

@@ -24,6 +24,10 @@ export async function reconcileObject(
 ): Promise<void> {
   const { cluster, terminal, namespace, signal } = session;
   const object = await load(kind, name, session);
+  if (kind.isStatic?.(object["spec"]) === true) {
+    terminal.success("reconciliation not supported by the object");
+    return;
+  }
   if (isSuspended(object)) throw new Error("resource is suspended");
   if (withSource !== undefined) await reconcileSource(kind, object, withSource, session);
 

@@ -51,6 +51,10 @@ async function complete(kind: KindDeclaration, object: LiveObject, session: Sess
   const { terminal } = session;
   const { name } = object.metadata;
   terminal.waiting(`waiting for ${kind.kind} reconciliation`);
+  if (kind.isStatic?.(object["spec"]) === true) {
+    terminal.success(`${kind.kind} ${name} reconciliation completed`);
+    return true;
+  }
   try {
     const ref = { ...refOf(object), version: kind.versions[0] };
     const isDone = (seen: LiveObject): boolean => {

@@ -28,6 +28,8 @@ export interface KindDeclaration {
   /** Path of the reference to the source that an object takes its content from; absent if it has none. */
   readonly sourceRef?: readonly string[];
   readonly words: KindWords;
+  /** Whether an object with this spec is never reconciled, so that there is nothing to wait for. Absent for a kind without such objects. */
+  readonly isStatic?: (spec: unknown) => boolean;
 }
 
 export interface KindSchemas {

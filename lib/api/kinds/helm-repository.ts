@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../core/json.ts";
 import { sourceGroup } from "../names.ts";
 import { ageColumn, type KindDeclaration, readyColumn, statusColumn } from "./declaration.ts";
 
@@ -25,4 +26,6 @@ export const declaredHelmRepository = {
     revision: ["status", "artifact", "revision"],
     done: "fetched",
   },
+  // It only says where charts lie: reference 6.2.
+  isStatic: (spec) => isJsonObject(spec) && spec["type"] === "oci",
 } as const satisfies KindDeclaration;

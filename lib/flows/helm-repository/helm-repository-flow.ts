@@ -33,7 +33,6 @@ function helmRepositorySource({ helmIndexMaxBytes, http }: HelmRepositoryDeps): 
     spec: HelmRepositorySpec,
     status: HelmRepositoryStatus,
     latest: "index.yaml",
-    isStatic: ({ type }) => type === "oci",
     check: ({ url }) => {
       const invalid = (why: string) => new Failure("URLInvalid", `invalid Helm repository URL: ${why}`);
       if (url.startsWith("oci://")) {

@@ -7,7 +7,7 @@ import { digestOf } from "../../core/digest.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Subscription } from "../../core/follows.ts";
 import { isJsonObject } from "../../core/json.ts";
-import { type LiveObject, refOf } from "../../core/manifest.ts";
+import { refOf } from "../../core/manifest.ts";
 import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { shortIntervalWarning } from "../interval.ts";
@@ -41,7 +41,7 @@ async function reconcile<Spec extends SourceSpec>(
   const before = kind.status.safeParse(live["status"] ?? {}).data ?? {};
   const ctx = sourceContext(kind, live, before, run, deps);
   if (live.metadata.deletionTimestamp !== undefined) return finalize(ctx);
-  if (isStatic(live, kind)) return clear(ctx);
+  if (kind.declared.isStatic?.(live["spec"]) === true) return clear(ctx);
   await addFinalizer(ctx);
   try {
     const spec = parseLive(live, "spec", kind.spec);
@@ -54,13 +54,6 @@ async function reconcile<Spec extends SourceSpec>(
     if (!(error instanceof Failure)) throw error; // a bug, or the end of the run: the queue tries again and counts
     return reportFailure(error, ctx);
   }
-}
-
-/** A spec that cannot be read is none of a static object: its run reports why. */
-function isStatic<Spec extends SourceSpec>(live: LiveObject, kind: SourceKind<Spec>): boolean {
-  if (kind.isStatic === undefined) return false;
-  const spec = kind.spec.safeParse(live["spec"]);
-  return spec.success && kind.isStatic(spec.data);
 }
 
 /** Removes what an object has of the time before it became static, unless it is suspended: after that nothing is written to it. */

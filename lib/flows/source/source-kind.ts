@@ -15,11 +15,6 @@ export interface SourceKind<Spec extends SourceSpec> extends SourceTraits {
   readonly spec: z.ZodType<Spec>;
   /** The shared fields and those that {@link Resolved.observed} sets. */
   readonly status: z.ZodType<SourceStatus>;
-  /**
-   * Whether an object with this spec is only read by others, and never reconciled: it has no finalizer, no status and no artifact, and
-   * what it has of an earlier spec is removed. Absent for a kind whose objects are all reconciled.
-   */
-  isStatic?(spec: Spec): boolean;
   /** Refuses a spec before its run begins: fields that are not supported, and what would be unsafe. */
   check(spec: Spec): void;
   /** The topics on which a change of the origin is announced, and what of them the spec follows. Subscribed before it resolves. */

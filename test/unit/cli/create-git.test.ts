@@ -31,7 +31,8 @@ beforeAll(async () => {
   });
   const apply = { manager: "test", force: true };
   await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "apps" } }, apply, signal);
-  await cluster.apply(gitRepositories, apply, signal);
+  await cluster.apply(definitionOf("GitRepository", "gitrepositories"), apply, signal);
+  await cluster.apply(definitionOf("HelmRepository", "helmrepositories"), apply, signal);
 });
 afterAll(async () => {
   cluster.close();
@@ -40,18 +41,13 @@ afterAll(async () => {
 });
 
 /** The definition as far as the command needs it. */
-const gitRepositories = {
+const definitionOf = (kind: string, plural: string) => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
-  metadata: { name: "gitrepositories.source.toolkit.fluxcd.io" },
+  metadata: { name: `${plural}.source.toolkit.fluxcd.io` },
   spec: {
     group: "source.toolkit.fluxcd.io",
-    names: {
-      kind: "GitRepository",
-      listKind: "GitRepositoryList",
-      plural: "gitrepositories",
-      singular: "gitrepository",
-    },
+    names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
     scope: "Namespaced",
     versions: [
       {
@@ -63,7 +59,7 @@ const gitRepositories = {
       },
     ],
   },
-};
+});
 
 async function sluice(args: readonly string[], confirm?: (question: string) => Promise<boolean>) {
   let [out, err] = ["", ""];
@@ -101,20 +97,20 @@ async function secret(name: string): Promise<Readonly<Record<string, string>>> {
   );
 }
 
-const repositoryRef = (name: string) => ({
+const repositoryRef = (name: string, kind = "GitRepository") => ({
   group: "source.toolkit.fluxcd.io",
   version: "v1",
-  kind: "GitRepository",
+  kind,
   namespace: "apps",
   name,
 });
 
-/** Plays the reconcile of a GitRepository: says that its present generation has an artifact. */
-async function reconciled(name: string, revision: string): Promise<void> {
+/** Plays the reconcile of a source: says that its present generation has an artifact. */
+async function reconciled(name: string, revision: string, kind = "GitRepository"): Promise<void> {
   const generation = await expect
-    .poll(async () => (await cluster.get(repositoryRef(name), signal))?.metadata.generation)
+    .poll(async () => (await cluster.get(repositoryRef(name, kind), signal))?.metadata.generation)
     .toBeDefined()
-    .then(async () => (await cluster.get(repositoryRef(name), signal))?.metadata.generation ?? 0);
+    .then(async () => (await cluster.get(repositoryRef(name, kind), signal))?.metadata.generation ?? 0);
   const ready = {
     type: "Ready",
     status: "True",
@@ -128,7 +124,7 @@ async function reconciled(name: string, revision: string): Promise<void> {
     artifact: { revision },
   };
   const options = { manager: "test", subresource: "status" };
-  await cluster.patch(repositoryRef(name), { type: "merge", body: { status } }, options, signal);
+  await cluster.patch(repositoryRef(name, kind), { type: "merge", body: { status } }, options, signal);
 }
 
 async function withHost<T>(use: (url: string, knownHosts: string) => Promise<T>): Promise<T> {
@@ -334,5 +330,75 @@ test("a new key is one that ssh-keygen would make", async () => {
     await sluice(["create", "secret", "git", "checked", "--url", url, "--ssh-key-algorithm", "ed25519"]);
     const { identity = "" } = await secret("checked");
     expect(identity).toMatch(/^-----BEGIN OPENSSH PRIVATE KEY-----\n[^]*\n-----END OPENSSH PRIVATE KEY-----\n$/);
+  });
+});
+
+describe("sluice create source helm", () => {
+  const helm = (...args: string[]) => sluice(["create", "source", "helm", ...args]);
+
+  test("makes Secret and HelmRepository, and waits for the first index", async () => {
+    const login = ["-u", "ann", "-p", "s3cret", "--pass-credentials"];
+    const command = helm("charts", "--url", "https://charts.example.test/stable", ...login);
+    await reconciled("charts", "sha256:1", "HelmRepository");
+    const { code, err } = await command;
+    expect(code).toBe(0);
+    expect(err.split("\n").filter((line) => /^[►◎✔✚]/u.test(line))).toEqual([
+      "✚ generating HelmRepository source",
+      "► applying secret with repository credentials",
+      "✔ authentication configured",
+      "► applying HelmRepository source",
+      "✔ source created",
+      "◎ waiting for HelmRepository source reconciliation",
+      "✔ HelmRepository source reconciliation completed",
+      "✔ fetched revision: sha256:1",
+    ]);
+    expect((await cluster.get(repositoryRef("charts", "HelmRepository"), signal))?.["spec"]).toEqual({
+      url: "https://charts.example.test/stable",
+      interval: "1m0s",
+      secretRef: { name: "helm-charts" },
+      passCredentials: true,
+    });
+    expect(await secret("helm-charts")).toEqual({ username: "ann", password: "s3cret" });
+  });
+
+  test("does not wait for a registry, which has no status", async () => {
+    const { code, err } = await helm(
+      "registry",
+      "--url",
+      "oci://registry.example.test/charts",
+      "--oci-provider",
+      "aws",
+    );
+    expect([code, err.includes("✔ HelmRepository source reconciliation completed")]).toEqual([0, true]);
+    expect((await cluster.get(repositoryRef("registry", "HelmRepository"), signal))?.["spec"]).toEqual({
+      url: "oci://registry.example.test/charts",
+      interval: "1m0s",
+      type: "oci",
+      provider: "aws",
+    });
+  });
+
+  test("prints the object with --export", async () => {
+    const { out } = await helm(
+      "shown",
+      "--url",
+      "https://x/y",
+      "--secret-ref",
+      "s",
+      "--fetch-timeout",
+      "2m",
+      "--export",
+    );
+    expect(load(out)).toMatchObject({
+      kind: "HelmRepository",
+      spec: { url: "https://x/y", interval: "1m0s", timeout: "2m0s", secretRef: { name: "s" } },
+    });
+  });
+
+  test.each([
+    [[], "url is required"],
+    [["--url", "ftp://x/y"], "url scheme 'ftp' not supported, can be: http, https and oci"],
+  ])("%j is refused in flux's words", async (args, message) => {
+    expect((await helm("bad", ...args)).err).toContain(`✗ ${message}`);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { reconcileObject } from "../../../cli/reconcile-object.ts";
 import { TimeIsUp } from "../../../cli/session.ts";
+import { declaredHelmRepository } from "../../../lib/api/kinds/helm-repository.ts";
 import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
 import { declaredOciRepository } from "../../../lib/api/kinds/oci-repository.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
@@ -19,6 +20,13 @@ describe("reconcile", () => {
 ✔ fetched revision ${revision}
 `,
     });
+  });
+
+  test("leaves a HelmRepository of type oci alone, which nothing reconciles, in flux's words", async () => {
+    const registry = { ...source, kind: "HelmRepository", spec: { type: "oci" }, status: {} };
+    const session = fakeSession([registry], handled);
+    await reconcileObject(declaredHelmRepository, "app", {}, session);
+    expect([session.output.err, session.patched]).toEqual(["✔ reconciliation not supported by the object\n", []]);
   });
 
   test("--with-source reconciles the source first (8)", async () => {

@@ -549,9 +549,9 @@ describe("what a Receiver selects", () => {
       expect(told()).toEqual([`Warning NotReconciled ${text}`]);
       await world.run();
       expect(told()).toHaveLength(1);
-      world.receiver({ resources: [image, { kind: "HelmRepository", name: "charts" }] });
+      world.receiver({ resources: [image, { apiVersion: "image.toolkit.fluxcd.io/v1", kind: "ImagePolicy", name: "charts" }] });
       await world.run();
-      const both = "ImageRepository/retail/x, HelmRepository/retail/charts, so deliveries do not wake them";
+      const both = "ImageRepository/retail/x, ImagePolicy/retail/charts, so deliveries do not wake them";
       expect(told().slice(1)).toEqual([`Warning NotReconciled Sluice does not reconcile ${both}`]);
       world.receiver({ resources: [{ kind: "OCIRepository", name: "shop" }] });
       await world.run();
@@ -560,7 +560,8 @@ describe("what a Receiver selects", () => {
     });
 
     test("selects nothing, lists nothing and fails no delivery: what exists is woken, and the answer is 200", async () => {
-      const all = { kind: "HelmRepository", name: "*", matchLabels: {} };
+      const apiVersion = "image.toolkit.fluxcd.io/v1";
+      const all = { apiVersion, kind: "ImagePolicy", name: "*", matchLabels: {} };
       const world = await ready({ resources: [image, all, { kind: "OCIRepository", name: "shop" }] });
       expect(world.lists).toEqual(["OCIRepository of retail"]);
       expect(await world.deliver()).toBe(200);

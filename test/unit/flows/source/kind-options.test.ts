@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Conditions } from "../../../../lib/api/condition.ts";
 import { Artifact } from "../../../../lib/api/source.ts";
 import { Failure } from "../../../../lib/core/failure.ts";
-import type { JsonObject } from "../../../../lib/core/json.ts";
+import { isJsonObject, type JsonObject } from "../../../../lib/core/json.ts";
 import { sourceFlow } from "../../../../lib/flows/source/source-flow.ts";
 import type { Resolved } from "../../../../lib/flows/source/source-kind.ts";
 import { untilDeadline } from "../../../deadline.ts";
@@ -49,24 +49,27 @@ describe("what a kind of source may change in the flow of all", () => {
     expect(await run()).toMatchObject({ outcome: "stored", dueInMs: 60_000 });
   });
 
-  const isStatic: Source["isStatic"] = ({ ignore }) => ignore === "static";
+  const declared: Source["declared"] = {
+    ...memorySource(shelves()).declared,
+    isStatic: (spec) => isJsonObject(spec) && spec["ignore"] === "static",
+  };
 
   test("a static object gets no finalizer, no condition and no event, and runs no more", async () => {
     bucket({ ignore: "static" });
-    expect(await run({ isStatic })).toMatchObject({ outcome: "static", dueInMs: undefined });
+    expect(await run({ declared })).toMatchObject({ outcome: "static", dueInMs: undefined });
     expect(world.get("app").metadata.finalizers ?? []).toEqual([]);
     expect(world.get("app")["status"]).toEqual({});
     world.writes.length = 0;
-    await run({ isStatic });
+    await run({ declared });
     expect([world.writes, world.events, all.asked]).toEqual([[], [], 0]);
   });
 
   test("an object that becomes static loses artifact, finalizer, status and subscriptions", async () => {
     bucket();
-    await run({ isStatic });
+    await run({ declared });
     expect(world.get("app").metadata.finalizers).toHaveLength(1);
     bucket({ ignore: "static" });
-    await run({ isStatic });
+    await run({ declared });
     expect(world.get("app").metadata.finalizers).toEqual([]);
     expect(world.get("app")["status"]).toEqual({});
     expect([world.recorded.size, [...world.listens.values()]]).toEqual([0, [[]]]);
@@ -75,9 +78,9 @@ describe("what a kind of source may change in the flow of all", () => {
 
   test("a static object that is suspended keeps what it has", async () => {
     bucket();
-    await run({ isStatic });
+    await run({ declared });
     bucket({ ignore: "static", suspend: true });
-    await run({ isStatic });
+    await run({ declared });
     expect(status().artifact).toBeDefined();
     expect(world.get("app").metadata.finalizers).toHaveLength(1);
   });
