@@ -122,7 +122,7 @@ export const sourcesFaults: readonly FileFaults[] = [
       },
       {
         what: "the settings of an artifact do not count",
-        find: " && equal(observedOf(status), observed)",
+        find: " && equal(observedOf(status, noted), observed)",
         replace: "",
         tests: ["test/unit/flows/source/memory-source.test.ts"],
       },

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import type { Http, HttpRequest } from "../../../../lib/core/ports/http.ts";
+import { Secret } from "../../../../lib/core/secret.ts";
+import { getFile, HelmFetchError } from "../../../../lib/flows/helm-repository/helm-getter.ts";
+import { untilDeadline } from "../../../deadline.ts";
+
+/** The request that a file of `https://charts.test/a` is asked for with. */
+async function asked(url: string, repository: { passCredentials?: boolean; timeout?: string } = {}, status = 200) {
+  const sent: HttpRequest[] = [];
+  const http: Pick<Http, "send"> = {
+    async send(request) {
+      sent.push(request);
+      return { url: request.url, status, headers: {}, body: Buffer.alloc(0) };
+    },
+  };
+  const credentials = { username: "ann", password: new Secret("s3cret") };
+  const file = { url, repository: { url: "https://charts.test/a", ...repository }, credentials, maxBytes: 1_000 };
+  await getFile(file, http, untilDeadline());
+  return sent[0];
+}
+
+const login = { authorization: `Basic ${Buffer.from("ann:s3cret").toString("base64")}` };
+
+describe("a file of a Helm repository", () => {
+  test.each([
+    ["https://charts.test/b/app.tgz", login],
+    ["http://charts.test/app.tgz", {}],
+    ["https://charts.test:8443/app.tgz", {}],
+    ["https://other.test/app.tgz", {}],
+  ])("%s is asked for with %j", async (url, headers) => {
+    expect((await asked(url))?.headers).toEqual(headers);
+    expect((await asked(url, { passCredentials: true }))?.headers).toEqual(login);
+  });
+
+  test("may take a minute, or as long as the repository says", async () => {
+    expect((await asked("https://charts.test/x"))?.timeoutMs).toBe(60_000);
+    expect((await asked("https://charts.test/x", { timeout: "5s" }))?.timeoutMs).toBe(5_000);
+  });
+
+  test("that is not there fails in Helm's words, without the query", async () => {
+    const failing = asked("https://charts.test/x?sig=s3cret", {}, 403);
+    await expect(failing).rejects.toThrow(
+      new HelmFetchError("failed to fetch https://charts.test/x?… : 403 Forbidden"),
+    );
+  });
+});
