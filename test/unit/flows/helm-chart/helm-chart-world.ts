@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { afterEach, beforeEach } from "vitest";
+import { HelmChartStatus } from "../../../../lib/api/helm-chart.ts";
 import { Conditions } from "../../../../lib/api/condition.ts";
 import { declaredKinds } from "../../../../lib/api/kinds/declared-kinds.ts";
 import { type Digest, digestOf } from "../../../../lib/core/digest.ts";
@@ -156,8 +157,8 @@ async function open() {
     told: (): readonly string[] =>
       world.events.map(({ type, reason, message }) => `${String(type)} ${String(reason)}: ${String(message)}`),
     artifact(): Uint8Array {
-      const { artifact } = JSON.parse(JSON.stringify(world.get("app")["status"])) as { artifact: { digest: string } };
-      return world.stored.get(artifact.digest) ?? new Uint8Array();
+      const { artifact } = HelmChartStatus.parse(world.get("app")["status"]);
+      return world.stored.get(artifact?.digest ?? "") ?? new Uint8Array();
     },
     async close() {
       await closeServer(server);

@@ -83,7 +83,7 @@ describe("a chart in the artifact of a source", () => {
       { valuesFiles: ["bad.yaml"] },
       "values files merge error: unmarshaling values from 'bad.yaml' failed: error converting YAML to JSON: yaml: line 2: ",
     ],
-  ] as const)("%s stops the build", async ([_, shape, message], { signal }) => {
+  ] as const)("%s stops the build", async ([, shape, message], { signal }) => {
     const files = { ...below("app", appChart), "list.yaml": "- a\n", "bad.yaml": "a: [\n" };
     await expect(build(files, "app", shape, signal)).rejects.toMatchObject({
       reason: "ValuesFilesError",
@@ -143,7 +143,7 @@ describe("a chart in the artifact of a source", () => {
     ],
     ["no path", "", "invalid chart reference: no path set for local chart reference"],
     ["an absolute path", "/app", "invalid chart reference: local chart reference path is expected to be relative"],
-  ] as const)("%s is an invalid reference", async ([_, path, message], { signal }) => {
+  ] as const)("%s is an invalid reference", async ([, path, message], { signal }) => {
     const files = {
       "empty/x": "text",
       "nameless/Chart.yaml": "apiVersion: v2\nversion: 1.0.0\n",

@@ -66,7 +66,7 @@ describe("a chart of a repository", () => {
       'decompressed chart file "app/a" is larger than the maximum file size 5242880',
     ],
     ["nothing", [], "no files in chart archive"],
-  ])("an archive with %s is refused", async ([_, members, why], { signal }) => {
+  ])("an archive with %s is refused", async ([, members, why], { signal }) => {
     const archive = await gzip([tarOf(members)]);
     const message = `chart pull error: failed to load chart metadata from written chart: ${why}`;
     await expect(buildRemote(archive, "1.0.0", plain, signal)).rejects.toMatchObject({
