@@ -58,7 +58,9 @@ function ociRepositorySource({
     },
     topics: (spec) => {
       const { host, repository } = parseRepositoryUrl(spec.url);
-      return [{ topic: repositoryTopic(host, repository), follows: followedTags(spec) }];
+      const topic = repositoryTopic(host, repository);
+      // A signature is pushed after the artifact, under a tag of its own or none.
+      return [spec.verify === undefined ? { topic, follows: followedTags(spec) } : topic];
     },
     resolve: async (spec, ctx) => {
       const address = parseRepositoryUrl(spec.url);

@@ -5,11 +5,11 @@ import { messageOf } from "../../../core/failure.ts";
 import { SignatureFault } from "./signature-fault.ts";
 
 /** Of `spec.verify.matchOIDCIdentity`. */
-export const maxIdentities = 100;
+export const maxIdentities = 50;
 /** Of a regular expression in it. */
-export const maxIdentityPatternLength = 1_024;
+export const maxIdentityPatternLength = 256;
 /** Of a name in a certificate that is compared. */
-export const maxSignerLength = 1_024;
+export const maxSignerLength = 512;
 /** Of a name in a certificate that a message quotes. */
 const maxQuotedBytes = 200;
 

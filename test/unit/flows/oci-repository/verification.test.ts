@@ -87,6 +87,12 @@ describe("the signature of an OCIRepository", () => {
     expect(conditionTypes("app")).toEqual(["Reconciling", "Ready", "SourceVerified"]);
   });
 
+  test("a push of anything to the repository wakes it, since a signature comes after the artifact", async () => {
+    world().apply(ociRepository("app", { url: url(), verify }));
+    await world().run();
+    expect([...world().listens.values()]).toEqual([[`repo#${world().address}/app`]]);
+  });
+
   test("11.3/81: without a secretRef the provider is called cosign keyless", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url(), verify: { provider: "cosign" } }));
