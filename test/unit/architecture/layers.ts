@@ -501,6 +501,7 @@ export const layers: readonly Layer[] = [
       "lib/core",
       "lib/core/network",
       "lib/core/ports",
+      "lib/api/kinds",
       "lib/process",
       "lib/queue",
       "lib/gate",
