@@ -49,7 +49,8 @@ export const gateTexts: Readonly<Record<string, GateText>> = {
   },
   ExternalArtifact: {
     flux: false,
-    description: "A Kustomization may name an ExternalArtifact, which others write and serve, as its source.",
+    description:
+      "A Kustomization may name an ExternalArtifact, which an ArtifactGenerator makes, or which others write and serve, as its source.",
   },
   GroupChangeLog: {
     flux: false,

@@ -87,9 +87,8 @@ async function reconcile(spec: ArtifactGeneratorSpec, ctx: GeneratorContext): Pr
   }
   deps.log.info("artifacts are made", { ...run.key, reason: drift });
   await ctx.publish(begun(before, ctx.now()));
-  const limits = deps.generatorLimits ?? defaultGeneratorLimits;
-  const budget = budgetOf(limits, run.signal);
-  const sources = await fetchSources(observed, limits, ctx);
+  const budget = budgetOf(defaultGeneratorLimits, run.signal);
+  const sources = await fetchSources(observed, budget, ctx);
   const requests = await requestsOf(spec, sources, budget);
   // All of them before the first is published, so that a failure changes none.
   const stored: StoredArtifact[] = [];

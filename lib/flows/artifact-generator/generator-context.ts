@@ -8,7 +8,6 @@ import type { Http } from "../../core/ports/http.ts";
 import type { Run } from "../../core/ports/run.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
-import type { GeneratorLimits } from "../../sources/generator/generator-limits.ts";
 import type { FlowDeps } from "../flow-deps.ts";
 import { type EventToRecord, reportEvent } from "../record-event.ts";
 import type { SourceKinds } from "../source/read-source.ts";
@@ -28,7 +27,6 @@ export interface ArtifactGeneratorDeps extends FlowDeps {
   readonly noCrossNamespaceRefs: boolean;
   /** Whether links in sources are left out, as in Flux, in place of being followed. */
   readonly skipLinks?: boolean;
-  readonly generatorLimits?: GeneratorLimits;
 }
 
 /** The ArtifactGenerator of one run, and the status that the run gives it. */

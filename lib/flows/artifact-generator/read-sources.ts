@@ -10,7 +10,7 @@ import { outageOf } from "../../core/ports/outage.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { unpack, withLinksFollowed } from "../../sources/archive/unpack.ts";
 import { type FileTree, treeOf } from "../../sources/generator/file-tree.ts";
-import type { GeneratorLimits } from "../../sources/generator/generator-limits.ts";
+import type { Budget } from "../../sources/generator/generator-limits.ts";
 import { fetchableArtifact, readSource } from "../source/read-source.ts";
 import type { GeneratorContext } from "./generator-context.ts";
 
@@ -82,12 +82,12 @@ export function sourcesDigest(observed: ObservedSources): string {
  */
 export async function fetchSources(
   observed: ObservedSources,
-  limits: GeneratorLimits,
+  { limits, memory }: Budget,
   ctx: GeneratorContext,
 ): Promise<ReadonlyMap<string, FileTree>> {
   const trees = new Map<string, FileTree>();
   const byDigest = new Map<string, FileTree>();
-  let { maxBytes, maxEntries } = limits.archive;
+  let { maxEntries } = limits.archive;
   for (const [alias, source] of observed) {
     const known = byDigest.get(source.artifact.digest);
     if (known !== undefined) {
@@ -95,10 +95,10 @@ export async function fetchSources(
       continue;
     }
     const packed = await fetchSource(source, ctx);
-    const left = { ...limits.archive, maxBytes, maxEntries };
+    const left = { ...limits.archive, maxBytes: memory.left, maxEntries };
     const entries = await unpacked(packed, left, source, ctx);
     const tree = treeOf(entries, limits.archive);
-    for (const entry of entries) if (entry.type === "file") maxBytes -= (await readable(entry.read, source)).length;
+    for (const entry of entries) if (entry.type === "file") memory.left -= (await readable(entry.read, source)).length;
     maxEntries -= entries.length;
     byDigest.set(source.artifact.digest, tree);
     trees.set(alias, tree);
@@ -124,7 +124,7 @@ async function fetchSource(source: ObservedSource, ctx: GeneratorContext): Promi
 
 async function unpacked(
   packed: Uint8Array,
-  limits: GeneratorLimits["archive"],
+  limits: Budget["limits"]["archive"],
   source: ObservedSource,
   { deps, run }: GeneratorContext,
 ) {

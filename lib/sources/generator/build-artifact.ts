@@ -23,7 +23,15 @@ export async function buildArtifact(
   sources: ReadonlyMap<string, FileTree>,
   budget: Budget,
 ): Promise<BuiltArtifact> {
-  const tree = await copyFiles(copy, sources, budget);
+  const { left } = budget.memory;
+  try {
+    return await archive(name, await copyFiles(copy, sources, budget), budget);
+  } finally {
+    budget.memory.left = left;
+  }
+}
+
+async function archive(name: string, tree: FileTree, budget: Budget): Promise<BuiltArtifact> {
   const checksum = await treeChecksum(tree, name, budget);
   const bytes = await archiveByDefaults(tree.entries(), budget.signal);
   const { maxPackedBytes } = budget.limits.archive;

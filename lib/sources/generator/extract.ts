@@ -13,16 +13,15 @@ export async function extractTarball(
   file: TreeFile,
   to: string,
   staged: FileTree,
-  { limits, signal }: Budget,
+  { limits, memory, signal }: Budget,
 ): Promise<void> {
   staged.addFolder(to);
   const { archive, maxExtractedBytes } = limits;
-  const unpacked = await unpack(await file.read(), { ...archive, maxBytes: maxExtractedBytes }, signal).catch(
-    (error: unknown) => {
-      if (!(error instanceof RangeError)) throw error;
-      throw new Error(`failed to extract tarball "${path}" to "${to}": ${error.message}`, { cause: error });
-    },
-  );
+  const maxBytes = Math.min(maxExtractedBytes, memory.left);
+  const unpacked = await unpack(await file.read(), { ...archive, maxBytes }, signal).catch((error: unknown) => {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Error(`failed to extract tarball "${path}" to "${to}": ${error.message}`, { cause: error });
+  });
   const link = unpacked.links.find(({ isHard }) => isHard !== true);
   if (link !== undefined) {
     const why = `tar file entry ${link.path} contained unsupported file type Lrwxrwxrwx`;
@@ -33,6 +32,7 @@ export async function extractTarball(
     if (entry.type === "directory") staged.addFolder(place);
     else {
       const { bytes, mode } = entry;
+      memory.left -= bytes.length;
       staged.addFile(place, { type: "file", mode, read: async () => bytes });
     }
   }

@@ -3,7 +3,7 @@ import { type ArchiveLimits, defaultArchiveLimits } from "../archive/unpack.ts";
 
 /** What one run may read and write. Flux limits nothing but what `Extract` unpacks. */
 export interface GeneratorLimits {
-  /** Of all sources together, and of each artifact. */
+  /** Of all sources together with what an artifact extracts, and of each artifact. */
   readonly archive: ArchiveLimits;
   /** Bytes that `Extract` may unpack of one tarball, as in Flux. */
   readonly maxExtractedBytes: number;
@@ -20,9 +20,11 @@ export const defaultGeneratorLimits: GeneratorLimits = {
   maxSteps: 100_000_000,
 };
 
-/** The steps that a run has left. */
+/** What a run has left. */
 export interface Budget {
   readonly limits: GeneratorLimits;
+  /** Bytes of files that it may hold in memory beside those that it holds: sources, and what an artifact extracts. */
+  readonly memory: { left: number };
   readonly signal: AbortSignal;
   /** Counts steps; lets other work of the process run now and then. Throws a `RangeError` where too many were made. */
   spend(steps: number): Promise<void> | undefined;
@@ -33,6 +35,7 @@ export function budgetOf(limits: GeneratorLimits, signal: AbortSignal): Budget {
   let left = limits.maxSteps;
   return {
     limits,
+    memory: { left: limits.archive.maxBytes },
     signal,
     spend(steps) {
       left -= steps;

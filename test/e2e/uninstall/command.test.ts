@@ -10,6 +10,7 @@ const source = {
   spec: { interval: "1h", url: "oci://127.0.0.1:1/nowhere" },
 };
 const listed = `delete OCIRepository/default/app
+delete CustomResourceDefinition/artifactgenerators.source.extensions.fluxcd.io
 delete CustomResourceDefinition/externalartifacts.source.toolkit.fluxcd.io
 delete CustomResourceDefinition/gitrepositories.source.toolkit.fluxcd.io
 delete CustomResourceDefinition/kustomizations.kustomize.toolkit.fluxcd.io

@@ -4,6 +4,7 @@ import { defaultArchiveLimits, unpack } from "../../../../lib/sources/archive/un
 import { adler32, treeChecksum } from "../../../../lib/sources/generator/adler32.ts";
 import { buildArtifact } from "../../../../lib/sources/generator/build-artifact.ts";
 import { defaultGeneratorLimits } from "../../../../lib/sources/generator/generator-limits.ts";
+import { artifactOf } from "../../manifests/build-files.ts";
 import { budget, tree } from "./trees.ts";
 
 const everything = { name: "web", copy: [{ from: "@a/**", to: "@artifact/" }] };
@@ -49,6 +50,23 @@ test("an artifact keeps its content whatever its name is", async () => {
     budget(),
   );
   expect(await filesOf(bytes)).toEqual(["x"]);
+});
+
+test("what an artifact extracts counts beside the sources, for this artifact alone", async () => {
+  const sources = new Map([["a", tree({ "x.tgz": await artifactOf({ x: Buffer.alloc(3_000) }) })]]);
+  const once = { name: "web", copy: [{ from: "@a/x.tgz", to: "@artifact/1", strategy: "Extract" as const }] };
+  const twice = {
+    ...once,
+    copy: [...once.copy, { ...once.copy[0], from: "@a/x.tgz", to: "@artifact/2", strategy: "Extract" as const }],
+  };
+  const given = budget();
+  given.memory.left = 8_000;
+  await buildArtifact(once, sources, given);
+  await buildArtifact(once, sources, given);
+  expect(given.memory.left).toBe(8_000);
+  await expect(buildArtifact(twice, sources, given)).rejects.toThrow(
+    "tar is bigger than max archive size of 5000 bytes",
+  );
 });
 
 test("files of more bytes than an artifact may have are refused, and so is a name with a line break", async () => {
