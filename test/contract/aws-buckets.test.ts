@@ -112,7 +112,7 @@ bucketContract("the double", async () => {
     create: async (bucket) => void server.buckets.set(bucket, new Map()),
     put: async (bucket, key, text) => void server.buckets.get(bucket)?.set(key, Buffer.from(text)),
     remove: async (bucket, key) => void server.buckets.get(bucket)?.delete(key),
-    close: () => server[Symbol.asyncDispose](),
+    close: async () => server[Symbol.asyncDispose](),
   };
 });
 
