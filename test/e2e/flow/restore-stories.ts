@@ -189,8 +189,8 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       { what: "suspended", spec: { suspend: true }, back: { suspend: false } },
       {
         what: "stalled",
-        spec: { sourceRef: { kind: "ExternalArtifact", name: "repo" } },
-        back: { sourceRef: { kind: "OCIRepository" } },
+        spec: { serviceAccountName: "not a name" },
+        back: { serviceAccountName: "" },
       },
     ])(
       "objects that a killed run has applied are pruned also if the Kustomization was $what meanwhile",
