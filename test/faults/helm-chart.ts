@@ -1,0 +1,84 @@
+import type { FileFaults } from "./fault.ts";
+
+const flow = "test/unit/flows/helm-chart";
+const charts = "test/unit/sources/helm";
+
+/** Likely mistakes in charts of Helm: a wrong version, another digest at each run, credentials for another host. */
+export const helmChartFaults: readonly FileFaults[] = [
+  {
+    file: "lib/flows/helm-chart/http-charts.ts",
+    tests: [`${flow}/from-repository.test.ts`],
+    faults: [
+      {
+        what: "the digest of the index is not looked at",
+        find: "if (wanted === undefined || found === `sha256:${wanted}`) return body;",
+        replace: "if (wanted !== found) return body;",
+      },
+      {
+        what: "a missing version of an index is tried again for ever",
+        find: 'new RepositoryFault("absent", error.message, { cause: error })',
+        replace: 'new RepositoryFault("external", error.message, { cause: error })',
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-chart/from-artifact.ts",
+    tests: [`${flow}/from-artifact.test.ts`],
+    faults: [
+      {
+        what: "the generation goes where there are no values files",
+        find: "if (countingValuesFiles(valuesFiles).length === 0) return ofRevision;",
+        replace: 'if (valuesFiles === undefined) return "";',
+      },
+      {
+        what: "what the last run has found counts for any artifact",
+        find: "JSON.stringify([fetchable.digest, spec.chart])",
+        replace: "JSON.stringify([spec.chart])",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-chart/helm-chart-flow.ts",
+    tests: [`${flow}/from-artifact.test.ts`],
+    faults: [
+      {
+        what: "another generation of the object is not built anew",
+        find: "isStale: ctx.before.observedGeneration !== ctx.now().generation,",
+        replace: "isStale: false,",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-chart/oci-charts.ts",
+    tests: [`${flow}/from-registry.test.ts`],
+    faults: [
+      {
+        what: "a tag keeps the plus of its version",
+        find: 'const tag = version.replaceAll("+", "_");',
+        replace: "const tag = version;",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/helm/with-values.ts",
+    tests: [`${charts}/build-local.test.ts`],
+    faults: [
+      {
+        what: "values that are the chart's own are named",
+        find: "if (Buffer.from(own.bytes).equals(bytes)) return { chart, valuesFiles: [] };",
+        replace: "if (own.bytes === bytes) return { chart, valuesFiles: [] };",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/helm/helm-ignore.ts",
+    tests: [`${charts}/build-local.test.ts`],
+    faults: [
+      {
+        what: "hidden templates are packed",
+        find: '[...text.split("\\n"), "templates/.?*"]',
+        replace: '[...text.split("\\n")]',
+      },
+    ],
+  },
+];
