@@ -1,6 +1,6 @@
 import { archiveReaders } from "./readers/archives.ts";
-import { chartReaders } from "./readers/charts.ts";
 import { bucketReaders } from "./readers/buckets.ts";
+import { chartReaders } from "./readers/charts.ts";
 import { clusterReaders } from "./readers/clusters.ts";
 import { engineReaders } from "./readers/engine.ts";
 import { generatorReaders } from "./readers/generator.ts";

@@ -1,5 +1,5 @@
-import { declaredBucket } from "./bucket.ts";
 import { declaredArtifactGenerator } from "./artifact-generator.ts";
+import { declaredBucket } from "./bucket.ts";
 import type { KindDeclaration } from "./declaration.ts";
 import { declaredExternalArtifact } from "./external-artifact.ts";
 import { declaredGitRepository } from "./git-repository.ts";

@@ -1,6 +1,6 @@
 import { type ArtifactGeneratorStatus, generatorLabel } from "../../api/artifact-generator.ts";
-import { servedKind } from "../../api/kinds/declaration.ts";
 import { declaredArtifactGenerator } from "../../api/kinds/artifact-generator.ts";
+import { servedKind } from "../../api/kinds/declaration.ts";
 import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
 import { type Artifact, SourceStatus } from "../../api/source.ts";
 import { isJsonObject } from "../../core/json.ts";

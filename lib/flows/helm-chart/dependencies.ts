@@ -1,5 +1,5 @@
-import type { FileTree } from "../../core/ports/engine.ts";
 import { messageOf } from "../../core/failure.ts";
+import type { FileTree } from "../../core/ports/engine.ts";
 import { confined } from "../../manifests/artifact-tree.ts";
 import { loadLocal } from "../../sources/helm/build-local.ts";
 import { loadArchive } from "../../sources/helm/build-remote.ts";

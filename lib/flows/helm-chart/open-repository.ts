@@ -6,7 +6,7 @@ import type { RegistryLogin } from "../../core/ports/registry-login.ts";
 import type { RegistryAccess } from "../../sources/oci/authorize.ts";
 import { credentialsFor, type RegistryCredentials } from "../../sources/oci/docker-config.ts";
 import type { Connect } from "../../sources/oci/registry-client.ts";
-import { type RepositoryAddress, parseRepositoryUrl } from "../../sources/oci/repository-url.ts";
+import { parseRepositoryUrl, type RepositoryAddress } from "../../sources/oci/repository-url.ts";
 import { type HelmCredentials, helmCredentials } from "../helm-repository/credentials.ts";
 import { maxRegistryTimeoutMs } from "../oci-repository/registry.ts";
 import { secretData } from "../source/secrets.ts";

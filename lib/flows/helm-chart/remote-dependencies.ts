@@ -1,6 +1,6 @@
-import { declaredHelmRepository } from "../../api/kinds/helm-repository.ts";
-import { servedKind } from "../../api/kinds/declaration.ts";
 import { HelmRepositorySpec } from "../../api/helm-repository.ts";
+import { servedKind } from "../../api/kinds/declaration.ts";
+import { declaredHelmRepository } from "../../api/kinds/helm-repository.ts";
 import { messageOf } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { fetchArtifact, recordedArtifact, sourceOf } from "../source/read-source.ts";

@@ -1,6 +1,6 @@
 import { declaredKinds } from "../../api/kinds/declared-kinds.ts";
-import { bucketKind } from "./bucket.ts";
 import { artifactGeneratorKind } from "./artifact-generator.ts";
+import { bucketKind } from "./bucket.ts";
 import { gitRepositoryKind } from "./git-repository.ts";
 import { helmChartKind } from "./helm-chart.ts";
 import { helmRepositoryKind } from "./helm-repository.ts";

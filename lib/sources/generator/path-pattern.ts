@@ -1,8 +1,8 @@
 import type { OutputArtifact } from "../../api/artifact-generator.ts";
 import { sourceOf } from "./copy-files.ts";
-import { dnsSubdomainFaults, labelKeyFaults, labelValueFaults } from "./kubernetes-names.ts";
 import type { FileTree } from "./file-tree.ts";
 import type { Budget } from "./generator-limits.ts";
+import { dnsSubdomainFaults, labelKeyFaults, labelValueFaults } from "./kubernetes-names.ts";
 
 /** An artifact to make, with the labels that its captures give. */
 export interface ArtifactRequest extends Pick<OutputArtifact, "copy" | "name" | "originRevision" | "revision"> {

@@ -2,8 +2,8 @@ import type { FileTree } from "../../core/ports/engine.ts";
 import { confined } from "../../manifests/artifact-tree.ts";
 import { type Chart, chartOf } from "./chart.ts";
 import {
-  chartBudget,
   type ChartFile,
+  chartBudget,
   maxChartBytes,
   metadataAmong,
   readArchive,
@@ -14,7 +14,7 @@ import { readFolder } from "./chart-folder.ts";
 import { type ChartMetadata, checkMetadata, readMetadata } from "./chart-metadata.ts";
 import { countingValuesFiles, versionWith } from "./chart-version.ts";
 import { mergeValuesFiles } from "./merge-values.ts";
-import { missingDependencies, type AddDependencies } from "./missing-dependencies.ts";
+import { type AddDependencies, missingDependencies } from "./missing-dependencies.ts";
 import { packageChart } from "./package-chart.ts";
 import { withValues, withVersion } from "./with-values.ts";
 

@@ -1,8 +1,8 @@
 import { timeSlices } from "../../core/concurrency.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { chartYaml, mapOf } from "./chart-yaml.ts";
-import { type ChartDependency, type ChartMetadata, checkMetadata, readLock, readMetadata } from "./chart-metadata.ts";
 import { type Budget, type ChartFile, readArchive } from "./chart-archive.ts";
+import { type ChartDependency, type ChartMetadata, checkMetadata, readLock, readMetadata } from "./chart-metadata.ts";
+import { chartYaml, mapOf } from "./chart-yaml.ts";
 import { mergeMaps } from "./merge-values.ts";
 
 /** A chart, read as Helm reads it. */

@@ -4,8 +4,8 @@ import { load } from "js-yaml";
 import { z } from "zod";
 import { parseApiVersion, type VersionedRef } from "../../../lib/core/object-ref.ts";
 import { GitChange, isGitChange } from "./git-host.ts";
-import { HelmChange, isHelmChange } from "./helm-host.ts";
 import { type Delivery, isGiven, lookedAt, type Notes } from "./given-recordings.ts";
+import { HelmChange, isHelmChange } from "./helm-host.ts";
 import { fixtures, readRecordedStep } from "./recording.ts";
 
 const Fields = z.record(z.string(), z.json());

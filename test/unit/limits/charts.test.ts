@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { maxValuesFiles, HelmChartSpec, overHelmChartLimits } from "../../../lib/api/helm-chart.ts";
+import { HelmChartSpec, maxValuesFiles, overHelmChartLimits } from "../../../lib/api/helm-chart.ts";
 import { gzip } from "../../../lib/sources/archive/pack-tar.ts";
 import { buildRemote } from "../../../lib/sources/helm/build-remote.ts";
 import { chartOf, maxNestedCharts } from "../../../lib/sources/helm/chart.ts";

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { afterEach, beforeEach } from "vitest";
-import { HelmChartStatus } from "../../../../lib/api/helm-chart.ts";
 import { Conditions } from "../../../../lib/api/condition.ts";
+import { HelmChartStatus } from "../../../../lib/api/helm-chart.ts";
 import { declaredKinds } from "../../../../lib/api/kinds/declared-kinds.ts";
 import { type Digest, digestOf } from "../../../../lib/core/digest.ts";
 import { isJsonObject, type JsonObject } from "../../../../lib/core/json.ts";
@@ -11,8 +11,8 @@ import type { WorkKey } from "../../../../lib/core/work-key.ts";
 import { helmChartFlow } from "../../../../lib/flows/helm-chart/helm-chart-flow.ts";
 import { sourcesAmong } from "../../../../lib/flows/source/read-source.ts";
 import { archiveTree } from "../../../../lib/sources/archive/archive-tree.ts";
-import { defaultIndexLimits } from "../../../../lib/sources/helm/index-limits.ts";
 import { readIndex } from "../../../../lib/sources/helm/chart-index.ts";
+import { defaultIndexLimits } from "../../../../lib/sources/helm/index-limits.ts";
 import { mediaTypes } from "../../../../lib/sources/oci/media-types.ts";
 import { untilDeadline } from "../../../deadline.ts";
 import { closeServer } from "../../../doubles/close-server.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { buildRemote } from "../../../../lib/sources/helm/build-remote.ts";
 import { gzip } from "../../../../lib/sources/archive/pack-tar.ts";
+import { buildRemote } from "../../../../lib/sources/helm/build-remote.ts";
 import { type Member, tarOf } from "../tar-of.ts";
 import { appChart, type Files, packed, unpacked } from "./charts.ts";
 
