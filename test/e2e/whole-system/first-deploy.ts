@@ -184,7 +184,7 @@ export function firstDeploy(real: () => RealParts): void {
     }, async () => {
       const made = await whatIsThere(deployed.aws);
       const services = new Set(made.map((one) => one.split(" ")[0]));
-      expect([...services].toSorted()).toEqual([
+      expect([...services].toSorted((a, b) => a.localeCompare(b))).toEqual([
         "cloudformation",
         "dynamodb",
         "events",
