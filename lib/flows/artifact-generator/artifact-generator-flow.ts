@@ -18,7 +18,7 @@ import { type Budget, budgetOf, defaultGeneratorLimits } from "../../sources/gen
 import { type ArtifactRequest, artifactRequests, PathPatternFault } from "../../sources/generator/path-pattern.ts";
 import { spreadInterval } from "../interval.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
-import { checkSpec } from "./check-spec.ts";
+import { checkSpec, refuseOwnSources } from "./check-spec.ts";
 import { detectDrift } from "./drift.ts";
 import {
   type ArtifactGeneratorDeps,
@@ -29,7 +29,7 @@ import {
   manager,
 } from "./generator-context.ts";
 import { begun, failed, paused, readyOf, stalled, succeeded } from "./generator-status.ts";
-import { ownedArtifacts, removeOthers } from "./owned-artifacts.ts";
+import { ownedArtifacts, refuseNamesOfOthers, removeOthers } from "./owned-artifacts.ts";
 import { publishArtifact, type StoredArtifact } from "./publish.ts";
 import { fetchSources, observeSources, sourceKey, sourcesDigest } from "./read-sources.ts";
 
@@ -90,13 +90,16 @@ async function reconcile(spec: ArtifactGeneratorSpec, ctx: GeneratorContext): Pr
   const budget = budgetOf(defaultGeneratorLimits, run.signal);
   const sources = await fetchSources(observed, budget, ctx);
   const requests = await requestsOf(spec, sources, budget);
+  const names = requests.map(({ name }) => name);
+  refuseOwnSources(names, spec, ctx.namespace);
+  await refuseNamesOfOthers(names, owned, ctx);
   // All of them before the first is published, so that a failure changes none.
   const stored: StoredArtifact[] = [];
   for (const request of requests) stored.push(await buildAndStore(request, sources, budget, ctx));
   await subscribe(spec, requests, ctx);
   const inventory = [];
   for (const one of stored) inventory.push(await publishArtifact(one, spec, observed, ctx));
-  await removeOthers(new Set(requests.map(({ name }) => name)), owned, before, ctx);
+  await removeOthers(new Set(names), owned, before, ctx);
   await ctx.conclude(succeeded(ctx.status(), { inventory, observedSourcesDigest }, ctx.now()));
   await report(inventory, ctx);
   return { outcome: "stored", dueInMs };

@@ -1,9 +1,27 @@
 import { type ArtifactGeneratorSpec, ArtifactGeneratorSpec as Schema } from "../../api/artifact-generator.ts";
+import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
 import { overLimits } from "../../api/field-marks.ts";
 import { Failure } from "../../core/failure.ts";
 import { subject } from "../../core/object-ref.ts";
 import { dnsSubdomainFaults } from "../../sources/generator/kubernetes-names.ts";
 import type { GeneratorContext } from "./generator-context.ts";
+
+/** Throws a {@link Failure} if one of these artifacts is a source of itself: it would change with each run, without end. */
+export function refuseOwnSources(
+  names: readonly string[],
+  { sources }: ArtifactGeneratorSpec,
+  namespace: string,
+): void {
+  const own = sources.find(
+    (source) =>
+      source.kind === declaredExternalArtifact.kind &&
+      (source.namespace ?? namespace) === namespace &&
+      names.includes(source.name),
+  );
+  if (own === undefined) return;
+  const mend = "remove it from spec.sources, or rename the artifact";
+  throw new Failure("ValidationFailed", `artifact ${own.name} is made from itself, source '${own.alias}': ${mend}`);
+}
 
 /** Throws a {@link Failure} for a spec that only a change of the object mends, in Flux's words (reference sources 10.2). */
 export function checkSpec(spec: ArtifactGeneratorSpec, ctx: Pick<GeneratorContext, "deps" | "namespace">): void {

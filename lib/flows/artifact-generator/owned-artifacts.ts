@@ -3,8 +3,10 @@ import { declaredArtifactGenerator } from "../../api/kinds/artifact-generator.ts
 import { servedKind } from "../../api/kinds/declaration.ts";
 import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
 import { type Artifact, SourceStatus } from "../../api/source.ts";
+import { Failure } from "../../core/failure.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
+import { subject } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import { sourceTopic } from "../../core/topics.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
@@ -15,6 +17,36 @@ export async function ownedArtifacts(ctx: GeneratorContext): Promise<readonly Li
   const { home, live, namespace, run } = ctx;
   const labelSelector = `${generatorLabel}=${live.metadata.uid}`;
   return home.list({ ...servedKind(declaredExternalArtifact), namespace, labelSelector }, run.signal);
+}
+
+/**
+ * Throws a {@link Failure} if another generator that is still there makes an ExternalArtifact of one of these names: the two would
+ * overwrite each other without end, each woken by the other.
+ */
+export async function refuseNamesOfOthers(
+  names: readonly string[],
+  owned: readonly LiveObject[],
+  { home, namespace, run }: GeneratorContext,
+): Promise<void> {
+  const own = new Set(owned.map(({ metadata }) => metadata.name));
+  for (const name of names) {
+    if (own.has(name)) continue;
+    const ref = { ...servedKind(declaredExternalArtifact), namespace, name };
+    const live = await home.get(ref, run.signal);
+    const uid = live?.metadata.labels?.[generatorLabel];
+    if (live === undefined || uid === undefined) continue;
+    const maker = { ...servedKind(declaredArtifactGenerator), namespace, name: makerOf(live) };
+    if (maker.name === "" || (await home.get(maker, run.signal))?.metadata.uid !== uid) continue;
+    const why = `${subject(maker)} makes it: rename the artifact in one of the two`;
+    throw new Failure("ReconciliationFailed", `${name} reconcile failed: ${why}`, { retry: "backoff" });
+  }
+}
+
+/** The name of the generator that an ExternalArtifact says that it was made by; empty if it names none. */
+function makerOf(live: LiveObject): string {
+  const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
+  const ref = isJsonObject(spec["sourceRef"]) ? spec["sourceRef"] : {};
+  return ref["kind"] === declaredArtifactGenerator.kind && typeof ref["name"] === "string" ? ref["name"] : "";
 }
 
 /** What an ExternalArtifact says that its artifact is; undefined if it cannot be read. */
@@ -54,13 +86,10 @@ export async function removeOthers(
 }
 
 /** By its label or, if a person took that away, by what it says that it was made from. */
-function isMadeBy(live: LiveObject, { live: own, name, namespace }: GeneratorContext): boolean {
+function isMadeBy(live: LiveObject, { live: own, name }: GeneratorContext): boolean {
   const label = live.metadata.labels?.[generatorLabel];
   if (label !== undefined) return label === own.metadata.uid;
-  const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
-  const ref = isJsonObject(spec["sourceRef"]) ? spec["sourceRef"] : {};
-  const { kind } = declaredArtifactGenerator;
-  return ref["kind"] === kind && ref["name"] === name && (ref["namespace"] ?? namespace) === namespace;
+  return makerOf(live) === name;
 }
 
 /** Wakes what has an ExternalArtifact of this generator as its source. */

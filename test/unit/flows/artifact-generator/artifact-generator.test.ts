@@ -231,6 +231,43 @@ describe("an ArtifactGenerator", () => {
     expect(one.subscriptionsOf()).toContain(sourceTopic(one.keyOf("ExternalArtifact", "web")));
   });
 
+  test("does not take over what another generator makes, before that one is gone", async () => {
+    const one = await ready();
+    const before = await one.artifact("web");
+    const copy = [{ from: "@repo/base/b.yaml", to: "@artifact/" }];
+    await one.generator(
+      split({
+        artifacts: [
+          { name: "mine", copy },
+          { name: "web", copy },
+        ],
+      }),
+      "second",
+    );
+    expect(await one.run("second")).toMatchObject({ outcome: "failed", dueInMs: 750 });
+    const maker = `ArtifactGenerator/${one.namespace}/gen`;
+    expect((await one.conditions("second")).at(-1)).toBe(
+      `Ready=False ReconciliationFailed: web reconcile failed: ${maker} makes it: rename the artifact in one of the two`,
+    );
+    expect(await one.artifact("web")).toEqual(before);
+    expect(await one.externalArtifacts()).toEqual(["api", "web"]);
+    await one.remove("ArtifactGenerator", "gen");
+    await one.run();
+    await one.run("second");
+    expect(await one.externalArtifacts()).toEqual(["mine", "web"]);
+  });
+
+  test("stalls if an artifact is a source of itself", async () => {
+    const one = await ready();
+    const { sources } = split();
+    const own = { alias: "self", kind: "ExternalArtifact", name: "web" };
+    await one.generator(split({ sources: [...(Array.isArray(sources) ? sources : []), own] }));
+    expect(await one.run()).toMatchObject({ outcome: "stalled" });
+    expect((await one.conditions()).at(-1)).toContain(
+      "Ready=False ValidationFailed: artifact web is made from itself, source 'self'",
+    );
+  });
+
   test("an artifact that the store has lost is made again", async () => {
     const one = await ready();
     const digest = (await one.artifact("web"))?.digest ?? "";
