@@ -115,7 +115,7 @@ describe("the signature of an OCIRepository", () => {
     expect(warnings()).toBe(1);
   });
 
-  test("11.3/82: a verified revision is not verified again until the spec changes", async () => {
+  test("11.3/82: a verified revision is not verified again until the spec changes, and is no longer called so without verify", async () => {
     const digest = await world().push("latest", file);
     publicKeys(alice);
     await sign(digest, alice);
@@ -136,6 +136,9 @@ describe("the signature of an OCIRepository", () => {
     await world().run();
     expect(condition("app", "Ready")).toMatchObject({ status: "True" });
     expect(condition("app", "SourceVerified")).toMatchObject({ status: "True", observedGeneration: 2 });
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
+    expect(conditionTypes("app"), "nothing is verified any more").toEqual(["Ready", "ArtifactInStorage"]);
   });
 
   test("verification that is new is done for a revision that is stored", async () => {

@@ -54,6 +54,12 @@ describe("keys of cosign", () => {
     await verifyByKeys(bundled, keys(pair), checkingAt());
   });
 
+  test("one of several is enough", async () => {
+    const artifact = await memoryRegistry().artifact();
+    await signSimply(artifact, alice.privateKey);
+    await verifyByKeys(artifact, keys(mallory, alice), checkingAt());
+  });
+
   test("an RSA key may be in the older form of PEM", async () => {
     const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const artifact = await memoryRegistry().artifact();
