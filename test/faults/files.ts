@@ -36,6 +36,7 @@ import { queueFaults } from "./queue.ts";
 import { queueClusterFaults } from "./queue-clusters.ts";
 import { receiverFaults } from "./receiver.ts";
 import { shownTextFaults } from "./shown-texts.ts";
+import { signatureFaults } from "./signatures.ts";
 import { sopsFaults } from "./sops.ts";
 import { sopsKeyFaults } from "./sops-keys.ts";
 import { sourcesFaults } from "./sources.ts";
@@ -69,6 +70,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...generatorFaults,
   ...receiverFaults,
   ...shownTextFaults,
+  ...signatureFaults,
   ...sopsFaults,
   ...sourcesFaults,
   ...applyStatementFaults,
