@@ -115,6 +115,7 @@ describe("the app", () => {
       isGiven: true,
       clusters: [],
       repositories: [],
+      buckets: [],
       networks: {},
       removalPolicy: "RETAIN",
       webhooks: false,
@@ -212,6 +213,14 @@ describe("the app", () => {
         .flatMap(([, policy]) => JSON.stringify(policy).match(/role\/\w+/g) ?? []);
     expect([assumed("Reconcile"), assumed("Receiver")]).toEqual([["role/reconcile"], ["role/receiver"]]);
     expect(problem({ ...context, clusters: [prod, { arn: far, role: role("one") }] })).toContain("give roles");
+  });
+
+  test("lets the namespaces that buckets names read a bucket, and brings its changes", () => {
+    const buckets = [{ arn: "arn:aws:s3:::team-manifests", namespaces: ["apps"] }];
+    expect(problem({ clusters: prod, buckets })).toBe("none");
+    const template = JSON.stringify(templateOf(new SluiceStack(checkedApp({ clusters: prod, buckets }), "Sluice")));
+    expect(template).toContain("arn:aws:s3:::team-manifests/*");
+    expect(template).toContain('"detail":{"bucket":{"name":["team-manifests"]}}');
   });
 
   test("takes repositories of names that differ in a slash alone", () => {
