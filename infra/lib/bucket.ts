@@ -1,10 +1,10 @@
-import { RemovalPolicy, Resource, Stack, Token } from "aws-cdk-lib";
+import { Aws, RemovalPolicy, Resource, Stack, Token, Validations } from "aws-cdk-lib";
 import { Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucket, type IBucket } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { isBucketName } from "../../functions/settings/allowed-buckets.ts";
-import { allow } from "./access.ts";
+import { acknowledgeWildcard, allow } from "./access.ts";
 import { checkPulling, hintRetries } from "./pushes.ts";
 import s3Events from "./s3.pattern.json" with { type: "json" };
 import type { SluiceService } from "./service.ts";
@@ -43,7 +43,7 @@ export class SluiceBucket extends Construct {
     super(scope, id);
     const { sluice, clusters, namespaces } = props;
     this.bucket = this.named(props);
-    const { bucketArn, encryptionKey } = this.bucket;
+    const { encryptionKey } = this.bucket;
     const name = nameOf(this.bucket);
     if (Token.isUnresolved(name)) {
       throw new Error(
@@ -53,7 +53,8 @@ export class SluiceBucket extends Construct {
     if (!isBucketName(name))
       throw new Error(`${this.node.path}: "${name}" is no name of a bucket: write arn:aws:s3:::<name>`);
     checkPulling(this, { clusters, namespaces });
-    if (Resource.isOwnedResource(this.bucket)) this.bucket.enableEventBridgeNotification();
+    if (props.bucket !== undefined && Resource.isOwnedResource(this.bucket))
+      this.bucket.enableEventBridgeNotification();
     const { account, region } = Stack.of(sluice);
     new Rule(this, "Changes", {
       description: `Sluice: what changes in the bucket ${name} is a hint`,
@@ -67,11 +68,14 @@ export class SluiceBucket extends Construct {
       targets: [new SqsQueue(sluice.hintsQueue, { deadLetterQueue: sluice.undeliveredEvents, ...hintRetries })],
     });
     const arns = clusters.map((cluster) => (typeof cluster === "string" ? cluster : cluster.arn));
-    for (const arn of arns) for (const namespace of namespaces) sluice.allowBucket(arn, namespace, name);
+    for (const cluster of arns) for (const namespace of namespaces) sluice.allowBucket(cluster, namespace, name);
+    const arn = (partition: string): string => props.bucketArn ?? `arn:${partition}:s3:::${name}`;
     const networks = new Set(sluice.clusters.filter(({ arn }) => arns.includes(arn)).map(({ network }) => network));
     for (const role of [...networks].map((network) => sluice.reconcileRole(network))) {
-      role.addToPrincipalPolicy(allow("", [...readActions.bucket], [bucketArn]));
-      role.addToPrincipalPolicy(allow("", [...readActions.objects], [`${bucketArn}/*`]));
+      role.addToPrincipalPolicy(allow("", [...readActions.bucket], [arn(Aws.PARTITION)]));
+      role.addToPrincipalPolicy(allow("", [...readActions.objects], [`${arn(Aws.PARTITION)}/*`]));
+      const reason = "A Bucket takes the objects that it finds, whatever they are called";
+      for (const partition of ["<AWS::Partition>", "aws"]) acknowledgeWildcard(role, `${arn(partition)}/*`, reason);
       if (encryptionKey !== undefined) role.addToPrincipalPolicy(allow("", ["kms:Decrypt"], [encryptionKey.keyArn]));
     }
   }
@@ -85,7 +89,7 @@ export class SluiceBucket extends Construct {
     }
     if (bucket !== undefined) return bucket;
     if (newBucketName !== undefined) {
-      return new Bucket(this, "Bucket", {
+      const made = new Bucket(this, "Bucket", {
         bucketName: newBucketName,
         blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
         encryption: BucketEncryption.S3_MANAGED,
@@ -93,6 +97,16 @@ export class SluiceBucket extends Construct {
         versioned: true,
         removalPolicy: RemovalPolicy.RETAIN,
       });
+      // Without the function by which the CDK would do it.
+      const { defaultChild } = made.node;
+      if (defaultChild instanceof CfnBucket) {
+        defaultChild.notificationConfiguration = { eventBridgeConfiguration: { eventBridgeEnabled: true } };
+      }
+      Validations.of(made).acknowledge({
+        id: "AwsSolutions::AwsSolutions-S1",
+        reason: "Who reads it is told by data events of CloudTrail, and what was read by the revisions of its Bucket",
+      });
+      return made;
     }
     const arn = bucketArn ?? "";
     if (!Token.isUnresolved(arn) && !/^arn:aws[\w-]*:s3:::[^/:]+$/.test(arn)) {

@@ -110,6 +110,7 @@ describe("the app", () => {
       isGiven: true,
       clusters: [],
       repositories: [],
+      buckets: [],
       networks: {},
       removalPolicy: "RETAIN",
       webhooks: false,
@@ -259,6 +260,14 @@ describe("the app", () => {
   test("keeps the repositories of the context while it has no cluster that pulls them", () => {
     const arn = "arn:aws:ecr:eu-west-1:123456789012:repository/apps";
     expect(problem({ clusters: "none", repositories: [{ arn, namespaces: ["apps"] }] })).toBe("none");
+  });
+
+  test("lets the namespaces that buckets names read a bucket, and brings its changes", () => {
+    const buckets = [{ arn: "arn:aws:s3:::team-manifests", namespaces: ["apps"] }];
+    expect(problem({ clusters: prod, buckets })).toBe("none");
+    const template = JSON.stringify(templateOf(new SluiceStack(checkedApp({ clusters: prod, buckets }), "Sluice")));
+    expect(template).toContain("arn:aws:s3:::team-manifests/*");
+    expect(template).toContain('"detail":{"bucket":{"name":["team-manifests"]}}');
   });
 
   test("takes repositories of names that differ in a slash alone", () => {

@@ -7,7 +7,7 @@ import { readInstallation } from "../../functions/settings/installation.ts";
 import { SluiceBucket, type SluiceBucketProps } from "../lib/bucket.ts";
 import { InstallationDocument } from "../lib/installation.ts";
 import { Sluice } from "../lib/sluice.ts";
-import { env, prod, resourcesOf, templateOf } from "./synthesise.ts";
+import { checkedApp, env, prod, resourcesOf, templateOf } from "./synthesise.ts";
 
 const bucketArn = "arn:aws:s3:::team-manifests";
 
@@ -84,10 +84,22 @@ describe("a bucket of S3", () => {
     expect(made).toMatchObject({
       DeletionPolicy: "Retain",
       Properties: {
+        NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
         VersioningConfiguration: { Status: "Enabled" },
         PublicAccessBlockConfiguration: { BlockPublicAcls: true, RestrictPublicBuckets: true },
       },
     });
+  });
+
+  test.each<[string, Partial<SluiceBucketProps>]>([
+    ["that exists", { bucketArn }],
+    ["that is made here", { newBucketName: "new-manifests" }],
+  ])("%s passes the checks of AWS Solutions", (_what, props) => {
+    const stack = new Stack(checkedApp(), "Test", { env });
+    const sluice = new Sluice(stack, "Sluice");
+    sluice.addCluster("Prod", { clusterArn: prod, rights: "namespaces" });
+    new SluiceBucket(stack, "Manifests", { sluice, clusters: [prod], namespaces: ["apps"], ...props });
+    expect(JSON.stringify(templateOf(stack))).toContain('"s3:GetObject"');
   });
 
   test.each<{ props: (of: Stack) => Partial<SluiceBucketProps>; says: string }>([

@@ -17,6 +17,7 @@ test("the installation that the guide shows is read as it stands", () => {
     isGiven: true,
     clusters: [{ arn: prod, rights: "namespaces" }],
     repositories: [{ arn: "arn:aws:ecr:eu-west-1:123456789012:repository/apps", namespaces: ["flux-system"] }],
+    buckets: [],
     emails: ["platform@example.com"],
     networks: {},
     removalPolicy: "RETAIN",

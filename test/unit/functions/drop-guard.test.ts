@@ -110,6 +110,15 @@ test("clusters, narrower rights, repositories, keys, targets, webhooks and the a
   expect(dropped(full, full)).toEqual([]);
 });
 
+test("a bucket that a namespace may no longer read is dropped; former releases had none", () => {
+  const withBucket: Granted = { ...full, buckets: { [prod]: { apps: ["team-manifests"] } } };
+  expect(dropped(withBucket, full)).toEqual([
+    `the bucket team-manifests for the namespace apps of the cluster ${prod}`,
+  ]);
+  expect(dropped(full, withBucket)).toEqual([]);
+  expect(readGranted(writeGranted(withBucket))).toEqual(withBucket);
+});
+
 test("200 clusters with 40 repositories each fit into a request of CloudFormation, and can be read again", () => {
   const arns = Array.from({ length: 200 }, (_each, index) => `${prod}-${index}`);
   const patterns = Array.from({ length: 40 }, (_each, index) => `${apps}/team-${index}`);
