@@ -549,7 +549,9 @@ describe("what a Receiver selects", () => {
       expect(told()).toEqual([`Warning NotReconciled ${text}`]);
       await world.run();
       expect(told()).toHaveLength(1);
-      world.receiver({ resources: [image, { apiVersion: "image.toolkit.fluxcd.io/v1", kind: "ImagePolicy", name: "charts" }] });
+      world.receiver({
+        resources: [image, { apiVersion: "image.toolkit.fluxcd.io/v1", kind: "ImagePolicy", name: "charts" }],
+      });
       await world.run();
       const both = "ImageRepository/retail/x, ImagePolicy/retail/charts, so deliveries do not wake them";
       expect(told().slice(1)).toEqual([`Warning NotReconciled Sluice does not reconcile ${both}`]);
