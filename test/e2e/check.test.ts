@@ -68,7 +68,9 @@ describe("sluice check", () => {
   test("says that the kinds are served and which installation owns the cluster", async () => {
     const { code, out, err } = await world.sh("check");
     expect([code, out]).toEqual([0, ""]);
-    const kinds = served.map((name) => `✔ ${RegExp.escape(name)}, installed by Sluice \\d\\S+\n`).join("");
+    const kinds = served
+      .map((name) => `✔ ${name.replaceAll(".", String.raw`\.`)}, installed by Sluice \\d\\S+\n`)
+      .join("");
     const rest =
       "► checking the rights of this identity\n✔ all that Sluice needs for its own objects\n► checking the owner of this cluster\n✔ local-[0-9a-f]{16} at \\S+, version \\S+, since \\S+\n✔ All checks passed\n$";
     expect(err).toMatch(
