@@ -243,12 +243,19 @@ function write(fields: Fields, shape: Shape, indent: string): string {
   for (const [name, { kind, isAlways = false }] of Object.entries(shape)) {
     const json = writeValue(fields.get(name), kind, `${indent}  `);
     if (json !== undefined) lines.push([name, json]);
-    else if (isAlways) lines.push([name, kind === "string" ? '""' : kind === "time" ? `"${zeroTime}"` : "null"]);
+    else if (isAlways) lines.push([name, emptyOf(kind, fields.has(name))]);
   }
   return goObject(lines, indent);
 }
 
-/** The JSON of a value; undefined if it is empty. An empty list of URLs is not. */
+/** An empty value as Go writes it: a list that was given is another one than none. */
+function emptyOf(kind: Kind, isGiven: boolean): string {
+  if (kind === "string") return '""';
+  if (kind === "time") return goString(zeroTime);
+  return isGiven ? "[]" : "null";
+}
+
+/** The JSON of a value; undefined if it is empty. */
 function writeValue(value: Json | undefined, kind: Kind, indent: string): string | undefined {
   if (value === undefined || value === "" || value === false) return undefined;
   if (typeof value === "string") return goString(kind === "time" ? (goTime(value)?.text ?? zeroTime) : value);

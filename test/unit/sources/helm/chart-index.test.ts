@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readIndex } from "../../../../lib/sources/helm/chart-index.ts";
 import {
@@ -57,6 +59,14 @@ describe("the index of a Helm repository", () => {
     const { json } = await read(recorded);
     const digest = createHash("sha256").update(json).digest("hex");
     expect(digest).toBe("2e8cbf68708a30e75796fb22ddd8a33bef392f0f91ff81b511b2180bd4a23931");
+  });
+
+  test("has the bytes that Go writes for odd entries, as Helm 4.2.2 and sigs.k8s.io/yaml 1.6.0 did", async () => {
+    const fixtures = join(import.meta.dirname, "../../../fixtures/helm");
+    const [odd, written] = await Promise.all(
+      ["odd-index.yaml", "odd-index.json"].map((file) => readFile(join(fixtures, file), "utf8")),
+    );
+    expect((await read(odd ?? "")).json).toBe(written);
   });
 
   test("has the newest version first", async () => {
