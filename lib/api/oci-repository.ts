@@ -22,7 +22,8 @@ export const LayerSelector = z.object({
     .exactOptional(),
 });
 
-const Verification = z.object({
+/** `spec.verify` of a source in a registry: an OCIRepository, or a HelmChart from one. */
+const SignatureVerification = z.object({
   provider: z.enum(["cosign", "notation"]).default("cosign").describe("Who has signed the artifact."),
   secretRef: LocalReference.describe("Secret with the trusted keys or the trust policy.").exactOptional(),
   matchOIDCIdentity: z
@@ -36,6 +37,8 @@ const Verification = z.object({
     .exactOptional(),
   trustedRootSecretRef: LocalReference.describe("Secret with trusted_root.json of an own Sigstore.").exactOptional(),
 });
+
+export type SignatureVerification = Readonly<z.infer<typeof SignatureVerification>>;
 
 /** `spec` of an OCIRepository (reference sources 3.1). The CRD is generated from it. */
 export const OciRepositorySpec = z.object({
@@ -54,10 +57,10 @@ export const OciRepositorySpec = z.object({
     (provider, { secretRef }) => provider !== "generic" && !isSet(secretRef),
   ),
   secretRef: LocalReference.describe("Secret of type kubernetes.io/dockerconfigjson to log in with.").exactOptional(),
-  verify: notYet(Verification.describe("Signatures that the artifact has to have.").exactOptional()),
+  verify: SignatureVerification.describe("Signatures that the artifact has to have.").exactOptional(),
   serviceAccountName: z.string().describe("Service account whose image pull secrets are used.").exactOptional(),
   certSecretRef: LocalReference.describe("Secret with tls.crt and tls.key, ca.crt or both.").exactOptional(),
-  proxySecretRef: notYet(LocalReference.describe("Secret with the address of a proxy.").exactOptional()),
+  proxySecretRef: LocalReference.describe("Secret with the address of a proxy.").exactOptional(),
   interval: Duration.describe("Time between two looks at the registry where no event asks for one."),
   timeout: z
     .string()

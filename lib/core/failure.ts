@@ -75,6 +75,7 @@ export type EventReason =
   | "ResolvedDependencies"
   | "Succeeded"
   | "AmbiguousReference"
+  | "AnySignerAccepted"
   | "IntervalTooShort"
   | "InventoryOutdated"
   | "HandingOver"

@@ -5,11 +5,12 @@ import { startGitHost } from "./git-host.ts";
 import { gitScenes } from "./git-story.ts";
 import { refuseLeftovers, tidyUp } from "./objects.ts";
 import { overlayScenes } from "./overlays-story.ts";
+import { signedScenes } from "./signed-story.ts";
 import { openStage, type Stage, UnexpectedOutcome } from "./stage.ts";
 import { type Report, type Scene, scenes } from "./story.ts";
 
 /** `npm run demo`: plays a story of the README on a Sluice of its own and reports the outcome of each scene. */
-const usage = "usage: npm run demo [-- git | overlays | --kubeconfig FILE [--context NAME]]";
+const usage = "usage: npm run demo [-- git | overlays | signed | --kubeconfig FILE [--context NAME]]";
 const stop = new AbortController();
 const stoppedWith = stopOnSignal(["SIGINT", "SIGTERM"], (reason) => stop.abort(reason));
 let isPipeClosed = false;
@@ -49,7 +50,7 @@ interface Asked {
 }
 
 /** `push`: the story of the README that also plays on a foreign cluster. */
-type Story = "push" | "git" | "overlays";
+type Story = "push" | "git" | "overlays" | "signed";
 
 type Foreign = { readonly file: string; readonly context?: string };
 
@@ -61,7 +62,7 @@ function readArguments(): Asked | "help" {
   const { kubeconfig: file, context, help } = values;
   if (help === true) return "help";
   const [named, ...others] = positionals;
-  const story = named === "git" || named === "overlays" ? named : "push";
+  const story = named === "git" || named === "overlays" || named === "signed" ? named : "push";
   const unexpected = story === "push" ? named : others[0];
   if (unexpected !== undefined) throw new Error(`Unexpected argument '${unexpected}'`);
   if (file === undefined && context !== undefined) throw new Error("--context needs --kubeconfig FILE");
@@ -95,7 +96,7 @@ async function playAll({ story, foreign }: Asked): Promise<number> {
       `Sluice started in ${Math.round(performance.now() - startedAt)} ms: registry ${registry}, cluster ${foreign?.file ?? "embedded"}`,
     );
     try {
-      const own = story === "overlays" ? overlayScenes : scenes;
+      const own = story === "overlays" ? overlayScenes : story === "signed" ? signedScenes() : scenes;
       for (const scene of host === undefined ? own : gitScenes(host)) await play(scene, stage);
     } catch (error) {
       if (foreign !== undefined) await clearStage(stage);

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { gitPrograms } from "../../local/demo/git-http-backend.ts";
 
-const usage = "usage: npm run demo [-- git | overlays | --kubeconfig FILE [--context NAME]]\n";
+const usage = "usage: npm run demo [-- git | overlays | signed | --kubeconfig FILE [--context NAME]]\n";
 
 async function demo(...args: readonly string[]) {
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
@@ -55,6 +55,13 @@ test("the story of overlays comes out as expected: two environments, their varia
   const { code, out, err } = await demo("overlays");
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
   expect(out).toContain('production: "Good morning from production", 3 replicas, Secret decrypted');
+});
+
+test("the story of signatures comes out as expected: unsigned is refused, signed rolls out", async () => {
+  const { code, out, err } = await demo("signed");
+  expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
+  expect(out).toContain("nothing is applied, and nothing was downloaded");
+  expect(out).toContain("verified signature of revision v1@sha256:");
 });
 
 test("a demo that is stopped says so, and prints no error of what was interrupted", async () => {

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "../..");
 
 /** What a module has that parses, unpacks, verifies or matches bytes: a package, a function, a thread. */
 const signs = [
-  /from "(?:node:zlib|node:worker_threads|yaml|js-yaml|openpgp|ssh2|age-encryption|re2js)"/,
+  /from "(?:node:zlib|node:worker_threads|yaml|js-yaml|openpgp|ssh2|age-encryption|re2js|@sigstore\/\w+)"/,
   /^import \{[^}]*\b(?:createPublicKey|createPrivateKey|X509Certificate|verify|createDecipheriv|diffieHellman|hkdfSync|pbkdf2\w*|scrypt\w*)\b[^}]*\} from "node:crypto"/m,
   /\bJSON\.parse\(/,
   /\bparseJson\(/,

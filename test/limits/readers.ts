@@ -8,6 +8,7 @@ import { helmReaders } from "./readers/helm.ts";
 import { manifestReaders } from "./readers/manifests.ts";
 import { receiverReaders } from "./readers/receiver.ts";
 import { registryReaders } from "./readers/registries.ts";
+import { signatureReaders } from "./readers/signatures.ts";
 import { sopsReaders } from "./readers/sops.ts";
 import type { WorstInput } from "./worst-input.ts";
 
@@ -23,5 +24,6 @@ export const worstInputs: readonly WorstInput[] = [
   ...manifestReaders,
   ...receiverReaders,
   ...registryReaders,
+  ...signatureReaders,
   ...sopsReaders,
 ];

@@ -1,10 +1,10 @@
 import { Failure, messageOf } from "../../core/failure.ts";
-import type { Proxy } from "../../core/ports/dial.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
 import { Secret } from "../../core/secret.ts";
 import type { Tenant } from "../../core/tenant.ts";
 import { isCertificate, keyPairFault } from "../../core/validation.ts";
 import type { SshKey } from "../../sources/git/ssh-key.ts";
+import { percentDecoded } from "../source/proxy.ts";
 import { type SecretContext, secretData } from "../source/secrets.ts";
 
 /** The fields of a GitRepository that say how to reach its repository. */
@@ -57,48 +57,12 @@ async function readSecret(name: string, tell: (why: string) => string, ctx: Secr
   return data;
 }
 
-const maxProxyChars = 2_048;
-const proxyProtocols = new Set(["http:", "https:", "socks5:"]);
-
-/** The proxy of `spec.proxySecretRef`; undefined without one (reference sources 1.10). Throws a {@link Failure}. */
-export async function proxyOf({ proxySecretRef }: AccessSpec, ctx: SecretContext): Promise<Proxy | undefined> {
-  if (proxySecretRef === undefined) return undefined;
-  const { name } = proxySecretRef;
-  const failed = (why: string): Failure =>
-    new Failure("AuthenticationFailed", `failed to configure proxy options: secret '${ctx.namespace}/${name}'${why}`);
-  const data = await readSecret(name, (why) => `failed to configure proxy options: ${why}`, ctx).catch(
-    (error: unknown) => {
-      throw error instanceof Failure && error.message.endsWith("not found") ? failed(" not found") : error;
-    },
-  );
-  const address = data.get("address");
-  if (address === undefined) throw failed(": key 'address' not found");
-  if (address === "") throw failed(": proxy address is empty");
-  if (address.length > maxProxyChars) {
-    throw failed(`: proxy URL exceeds maximum length of ${maxProxyChars} characters`);
-  }
-  // Not quoted, unlike in Flux: it may hold a password.
-  if (!URL.canParse(address)) throw failed(": failed to parse proxy address: it is no URL");
-  const url = new URL(address);
-  if (!proxyProtocols.has(url.protocol)) {
-    const got = url.protocol.slice(0, -1);
-    throw failed(`: proxy URL must use one of the supported schemes (http, https, socks5), got '${got}'`);
-  }
-  if (url.hostname === "") throw failed(": failed to parse proxy address: it names no host");
-  const [own, ownPassword] = [decoded(url.username), decoded(url.password)];
-  url.username = "";
-  url.password = "";
-  const username = data.get("username");
-  if (username === undefined) return { url, username: own, password: new Secret(ownPassword) };
-  return { url, username, password: new Secret(data.get("password") ?? "") };
-}
-
 /** What a Secret and the URL hold for a repository by http or https. Throws a {@link Failure}. */
 export function httpCredentials(url: URL, secret: SecretData | undefined): HttpCredentials {
   const token = secret?.get("bearerToken");
   const read = (key: string): string => (token === undefined ? (secret?.get(key) ?? "") : "");
-  const username = read("username") || decoded(url.username);
-  const password = read("password") || decoded(url.password);
+  const username = read("username") || percentDecoded(url.username);
+  const password = read("password") || percentDecoded(url.password);
   if (username === "" && password !== "") {
     const scheme = url.protocol.slice(0, -1);
     throw notConfigured(`invalid '${scheme}' auth option: 'password' requires 'username' to be set`);
@@ -143,13 +107,5 @@ export async function sshCredentials(
       throw new Failure("AuthenticationFailed", why, { cause: error });
     }
     return { key: error instanceof Error ? error : new Error(messageOf(error)), knownHosts };
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
   }
 }

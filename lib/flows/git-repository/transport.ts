@@ -5,13 +5,13 @@ import { GitFault } from "../../sources/git/git-fault.ts";
 import type { GitLimits } from "../../sources/git/git-remote.ts";
 import type { GitTransport } from "../../sources/git/git-transport.ts";
 import type { SshAlgorithms } from "../../sources/git/ssh-transport.ts";
+import { proxyOf } from "../source/proxy.ts";
 import type { SecretContext } from "../source/secrets.ts";
 import {
   type AccessSpec,
   type HttpCredentials,
   httpCredentials,
   loginSecret,
-  proxyOf,
   type SshCredentials,
   sshCredentials,
 } from "./credentials.ts";
@@ -38,7 +38,7 @@ export async function gitTransport(
   { http, dial, logins, sshAlgorithms: algorithms }: GitConnections,
   ctx: TransportContext,
 ): Promise<GitTransport> {
-  const proxy = await proxyOf(spec, ctx);
+  const proxy = await proxyOf(spec, "failed to configure proxy options", ctx);
   const url = new URL(text);
   const secret = await loginSecret(spec, ctx);
   // Most runs of an installation are of other kinds: the transports are not loaded at the start of a function.

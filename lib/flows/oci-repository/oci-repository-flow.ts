@@ -17,7 +17,9 @@ import { sharedListings } from "../../sources/shared-listing.ts";
 import type { SourceDeps } from "../source/source-context.ts";
 import { sourceFlow } from "../source/source-flow.ts";
 import type { SourceKind } from "../source/source-kind.ts";
+import { conditionByReason } from "./condition-by-reason.ts";
 import { registryOf } from "./registry.ts";
+import { verifyRevision } from "./verification.ts";
 
 /** What the reconcile of an OCIRepository needs of the world. */
 export interface OciRepositoryDeps extends SourceDeps {
@@ -46,6 +48,7 @@ function ociRepositorySource({
     spec: OciRepositorySpec,
     status: OciRepositoryStatus,
     latest: "latest.tar.gz",
+    conditionByReason,
     check: (spec) => {
       if (logins?.aws !== undefined) refuseUnsafeLogin(spec);
       const fields = unsupportedOciRepositoryFields(spec, logins?.aws === undefined ? [] : ["aws"]);
@@ -55,19 +58,25 @@ function ociRepositorySource({
     },
     topics: (spec) => {
       const { host, repository } = parseRepositoryUrl(spec.url);
-      return [{ topic: repositoryTopic(host, repository), follows: followedTags(spec) }];
+      const topic = repositoryTopic(host, repository);
+      // A signature is pushed after the artifact, under a tag of its own or none.
+      return [spec.verify === undefined ? { topic, follows: followedTags(spec) } : topic];
     },
     resolve: async (spec, ctx) => {
       const address = parseRepositoryUrl(spec.url);
       const registry = await registryOf(address, spec, parts, ctx);
       const { revision, reference, digest } = await resolve(spec, address, registry, ctx.run.signal);
+      const outdated = `new revision '${revision}' for '${reference}'`;
+      const signed = `${address.host}/${address.repository}@${digest}`;
+      const artifact = { repository: address.repository, digest, reference: signed, registry };
+      await verifyRevision(spec, { revision, artifact, outdated }, ctx);
       const archiveLimits = { ...(limits ?? defaultArchiveLimits), skipLinks };
       return {
         revision,
         file: `${digest}.tar.gz`,
         observed: { observedIgnore: spec.ignore, observedLayerSelector: spec.layerSelector },
         messages: {
-          outdated: `new revision '${revision}' for '${reference}'`,
+          outdated,
           stored: `stored artifact for digest '${revision}'`,
           event: (artifact) =>
             `stored artifact with revision '${artifact.revision}' from '${spec.url}'${origin(artifact)}`,

@@ -10,6 +10,7 @@ import { credentialsFor, type RegistryCredentials } from "../../sources/oci/dock
 import type { Connect, RegistryClient } from "../../sources/oci/registry-client.ts";
 import type { RepositoryAddress } from "../../sources/oci/repository-url.ts";
 import type { ShareListing } from "../../sources/shared-listing.ts";
+import { proxyOf } from "../source/proxy.ts";
 import { noCredential, secretData, tlsTrust } from "../source/secrets.ts";
 import type { SourceContext } from "../source/source-context.ts";
 
@@ -30,6 +31,7 @@ export async function registryOf(
   const { insecure = false, timeout } = spec;
   const secrets = await pullSecrets(spec, ctx);
   const credentials = findCredentials(host, secrets, ctx);
+  const proxy = await proxyOf(spec, "failed to get proxy address", ctx);
   const login = secrets.length === 0 ? cloudLogin({ host, repository }, spec, aws, ctx) : undefined;
   const tls = await trustOf(spec, ctx);
   // A timer takes whole milliseconds.
@@ -37,13 +39,15 @@ export async function registryOf(
   const access = {
     ...{ host, insecure },
     ...(tls === undefined ? {} : { tls }),
+    ...(proxy === undefined ? {} : { proxy }),
     ...(credentials === undefined ? {} : { credentials }),
     ...(login === undefined ? {} : { login }),
   };
   // Our own identity may pull different repositories for each namespace.
   const who = login === undefined ? [] : [ctx.run.key.cluster, ctx.namespace];
   // As JSON a Secret is the same text as every other one.
-  const identity = digestOf(JSON.stringify([access, credentials?.password.reveal() ?? null, ...who]));
+  const hidden = [credentials, proxy].map((one) => one?.password?.reveal() ?? null);
+  const identity = digestOf(JSON.stringify([access, ...hidden, ...who]));
   return sharing(connect({ ...access, timeoutMs: totalMs, totalMs }), identity, share, ctx.since);
 }
 

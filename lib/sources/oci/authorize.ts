@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Clock } from "../../core/ports/clock.ts";
+import type { Proxy } from "../../core/ports/dial.ts";
 import {
   type Http,
   HttpError,
@@ -18,6 +19,8 @@ export interface RegistryAccess {
   /** Allows plain HTTP if the registry does not speak TLS. */
   readonly insecure: boolean;
   readonly tls?: TlsTrust;
+  /** Every request goes through it, also those to the token service. */
+  readonly proxy?: Proxy;
   readonly credentials?: RegistryCredentials;
   /** Called before the first request if there are no `credentials`: the login that a cloud issues. */
   readonly login?: (signal: AbortSignal) => Promise<RegistryCredentials>;

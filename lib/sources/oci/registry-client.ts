@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type ByteBoundedCache, byteBoundedCache } from "../../core/byte-bounded-cache.ts";
 import { digestOf } from "../../core/digest.ts";
 import type { Clock } from "../../core/ports/clock.ts";
+import type { Proxy } from "../../core/ports/dial.ts";
 import { type Http, HttpError, type HttpRequest, type HttpResponse, trustElsewhere } from "../../core/ports/http.ts";
 import { authorizer, type RegistryAccess } from "./authorize.ts";
 import { mediaTypes } from "./media-types.ts";
@@ -26,6 +27,11 @@ export interface RegistryClient {
   tags(repository: string, signal: AbortSignal): Promise<readonly string[]>;
   /** A blob of at most `maxBytes`, checked against its digest. */
   blob(repository: string, digest: string, maxBytes: number, signal: AbortSignal): Promise<Uint8Array>;
+  /**
+   * What refers to this digest (OCI 1.1, with the fallback tag for registries without the API), as JSON that is not checked yet:
+   * the entries of `manifests`, at most {@link maxReferrers} of them.
+   */
+  referrers(repository: string, digest: string, signal: AbortSignal): Promise<readonly unknown[]>;
   /** Uploads a blob unless the repository has it. */
   pushBlob(repository: string, bytes: Uint8Array, signal: AbortSignal): Promise<void>;
   /** Answers the manifest's digest. */
@@ -42,6 +48,8 @@ export type Connect = (access: RegistryAccess) => RegistryClient;
 
 /** Of a manifest, an index or one page of tags. */
 export const maxManifestBytes = 4 * 1024 * 1024;
+/** Of one digest. Signatures, attestations and lists of parts are referrers; usually there are fewer than ten. */
+export const maxReferrers = 1_000;
 export const maxTags = 100_000;
 export const maxTagPages = 1_000;
 /** Of all pages together. */
@@ -55,6 +63,7 @@ const maxRememberedBytes = 1024 * 1024;
 const defaultTimeoutMs = 30_000;
 const probeTimeoutMs = 5_000;
 const accepted = [mediaTypes.manifest, mediaTypes.index, mediaTypes.dockerManifest, mediaTypes.dockerIndex].join(", ");
+const ReferrerPage = z.object({ manifests: z.array(z.unknown()).nullish() });
 /** The tags are checked one by one later: a schema would make an issue for each invalid one. */
 const TagPage = z.object({ tags: z.array(z.unknown()).nullish() });
 
@@ -68,8 +77,9 @@ export function registryClients(http: Http, clock: Clock): Connect {
 }
 
 function client(access: RegistryAccess, anyHttp: Http, clock: Clock, origins: Origins): RegistryClient {
-  const { tls, totalMs } = access;
-  const http = totalMs === undefined ? anyHttp : within(totalMs, anyHttp, clock);
+  const { proxy, tls, totalMs } = access;
+  const proxied = proxy === undefined ? anyHttp : through(proxy, anyHttp);
+  const http = totalMs === undefined ? proxied : within(totalMs, proxied, clock);
   const authorize = authorizer(access, http, clock);
 
   const origin = async (signal: AbortSignal): Promise<string> => {
@@ -122,6 +132,24 @@ function client(access: RegistryAccess, anyHttp: Http, clock: Clock, origins: Or
     return { digest, mediaType: response.headers["content-type"] ?? "", bytes: response.body };
   };
 
+  /** The index under the tag that stands in for the API: `sha256-<digits>`. */
+  const referrersByTag = async (
+    repository: string,
+    digest: string,
+    signal: AbortSignal,
+  ): Promise<readonly unknown[]> => {
+    const where = `${access.host}/${repository}`;
+    try {
+      const { bytes } = await manifest(repository, digest.replace(":", "-"), signal);
+      const found = referrersIn(bytes, where);
+      if (found.length <= maxReferrers) return found;
+    } catch (error) {
+      if (error instanceof RegistryFault && error.reason === "not-found") return [];
+      throw error;
+    }
+    throw new HttpError("too-large", `${where} has more than ${maxReferrers} referrers of ${digest}`);
+  };
+
   return {
     manifest,
     async digestOfTag(repository, tag, signal) {
@@ -149,6 +177,23 @@ function client(access: RegistryAccess, anyHttp: Http, clock: Clock, origins: Or
         path = nextPage(response.headers["link"] ?? "", where);
       }
       return all;
+    },
+    async referrers(repository, digest, signal) {
+      const where = `${access.host}/${repository}`;
+      const found: unknown[] = [];
+      let path: string | undefined = `/v2/${repository}/referrers/${digest}`;
+      while (path !== undefined) {
+        const request = { method: "GET", headers: { accept: mediaTypes.index } } as const;
+        const response: HttpResponse = await send(path, request, [200, 400, 404, 405, 406], signal);
+        if (response.status !== 200) return referrersByTag(repository, digest, signal);
+        const page = referrersIn(response.body, where);
+        found.push(...page);
+        if (found.length > maxReferrers) {
+          throw new HttpError("too-large", `${where} has more than ${maxReferrers} referrers of ${digest}`);
+        }
+        path = page.length === 0 ? undefined : nextPage(response.headers["link"] ?? "", where);
+      }
+      return found;
     },
     async blob(repository, digest, maxBytes, signal) {
       const path = `/v2/${repository}/blobs/${digest}`;
@@ -206,6 +251,11 @@ function within(totalMs: number, http: Http, clock: Clock): Http {
   };
 }
 
+/** The http port with every request through this proxy, also those to the token service. */
+function through(proxy: Proxy, http: Http): Http {
+  return { send: (request, signal) => http.send({ ...request, proxy }, signal) };
+}
+
 /** The address that a registry refers to. Throws an {@link HttpError} for an invalid URL, and for plain HTTP if the registry has TLS. */
 function placeNamed(text: string, base: URL): URL {
   const place = URL.canParse(text, base.href) ? new URL(text, base) : undefined;
@@ -244,6 +294,12 @@ function isLocal(host: string): boolean {
     /\.local(?:host)?(?::\d{1,5})?$/.test(host) ||
     /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)[\d.]+(?::\d+)?$/.test(host)
   );
+}
+
+function referrersIn(body: Uint8Array, where: string): readonly unknown[] {
+  const page = ReferrerPage.safeParse(jsonOf(body));
+  if (!page.success) throw new HttpError("protocol", `the answer of ${where} is not a list of referrers`);
+  return page.data.manifests ?? [];
 }
 
 function tagsOf({ body }: HttpResponse, where: string): readonly string[] {

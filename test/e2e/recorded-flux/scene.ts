@@ -1,3 +1,4 @@
+import { generateKeyPairSync, type KeyPairKeyObjectResult } from "node:crypto";
 import { expect, vi } from "vitest";
 import { z } from "zod";
 import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
@@ -5,7 +6,10 @@ import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { parseApiVersion } from "../../../lib/core/object-ref.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { Http } from "../../../lib/core/ports/http.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
+import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { deadlineMs } from "../../deadline.ts";
+import { signSimply } from "../../doubles/cosign-signatures.ts";
 import { deliver } from "./deliver.ts";
 import type { GitHost } from "./git-host.ts";
 import type { HelmHost } from "./helm-host.ts";
@@ -59,6 +63,7 @@ export class Scene {
   readonly #digests = new Map<string, string>();
   /** The digest of an artifact that we pushed to what the recording calls it. */
   readonly #recordedDigests = new Map<string, string>();
+  readonly #signers = new Map<string, KeyPairKeyObjectResult>();
   /** By the name of an event, its count when it was last shown. */
   #told = new Map<string, number>();
   #requests = 0;
@@ -114,6 +119,7 @@ export class Scene {
     tag = push.split(",")[0],
     namesSource,
     digest,
+    signedBy,
   }: Extract<Action, { push: string }>): Promise<void> {
     const files = this.scenario.pushes[push];
     if (files === undefined) throw new Error(`the source has no ${push}`);
@@ -122,6 +128,17 @@ export class Scene {
     const pushed = await pushFiles(url, files, http, this.#signal, namesSource);
     this.#digests.set(push, pushed);
     if (digest !== undefined) this.#recordedDigests.set(pushed, digest);
+    if (signedBy === undefined) return;
+    const client = registryClients(http, systemClock)({ host: registry, insecure: true });
+    const artifact = { client, repository: this.scenario.namespace, digest: pushed };
+    await signSimply(artifact, this.#signer(signedBy).privateKey);
+  }
+
+  /** A key of cosign in place of the recorder's, of which only the public part is known. */
+  #signer(name: string): KeyPairKeyObjectResult {
+    const pair = this.#signers.get(name) ?? generateKeyPairSync("ec", { namedCurve: "P-256" });
+    this.#signers.set(name, pair);
+    return pair;
   }
 
   async #publish(name: string, needsLogin: boolean): Promise<void> {
@@ -221,6 +238,9 @@ export class Scene {
       .replaceAll(recordedHelm, helm?.address ?? recordedHelm)
       .replace("<certificate of the golden CA>", asText(authority))
       .replace("<certificate of another CA>", asText(otherAuthority))
+      .replace(/<public key of ([^>]+)>/g, (_, name: string) =>
+        asText(String(this.#signer(name).publicKey.export({ type: "spki", format: "pem" }))),
+      )
       .replace(/<digest of ([^>]+)>/g, (_, push: string) => this.#digests.get(push) ?? "");
   }
 

@@ -32,6 +32,14 @@ const mainUnchanged = {
   message: `${noChanges}8c612b71940c4f348a38925bb75a34327407736d'`,
   source: "source-controller",
 };
+const unsigned = {
+  object: "OCIRepository/app",
+  type: "Warning",
+  reason: "VerificationError",
+  message:
+    "failed to verify the signature using provider 'cosign': no matching signatures were found for '<registry>/golden-oci-cosign@sha256:<digest>'",
+  source: "source-controller",
+};
 
 /** What Flux's receiver writes into an object that it wakes, and its controller then copies. @param at which of the step's objects */
 function marked(step: string, at: number): readonly Difference[] {
@@ -91,5 +99,13 @@ export const sourceDifferences: readonly Difference[] = [
     flux: [mainStored, libStored],
     sluice: [mainStored, mainUnchanged, libStored],
     why: "Flux was asked to look again; Sluice looks as soon as the included artifact is there",
+  },
+  {
+    scenario: "oci-cosign",
+    step: "03-not-signed",
+    at: ["events"],
+    flux: [unsigned],
+    sluice: [unsigned, unsigned],
+    why: "Flux was asked to look; Sluice has looked as soon as the artifact was pushed, and then because it was asked",
   },
 ];

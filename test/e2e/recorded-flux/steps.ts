@@ -24,13 +24,14 @@ export const Written = z.looseObject({
 const Action = z.union([
   /**
    * The name of a push in the source: `tag, push N`, unless `tag` says which. `namesSource`: whether the artifact says where it is
-   * from. `digest`: what a given recording calls the artifact.
+   * from. `digest`: what a given recording calls the artifact. `signedBy`: whose key of cosign signs it.
    */
   z.strictObject({
     push: z.string(),
     tag: z.string().optional(),
     namesSource: z.boolean().optional(),
     digest: z.string().optional(),
+    signedBy: z.string().optional(),
   }),
   /** The name of a change of a git or Helm repository in the source. `needsLogin`: the repository is only for `golden`, with `golden-password`. */
   z.strictObject({ publish: z.string(), needsLogin: z.boolean().optional() }),

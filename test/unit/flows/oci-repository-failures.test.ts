@@ -96,21 +96,6 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(world().sent).toEqual([]);
   });
 
-  test.each([
-    { statements: "11.3/79, 80, 81, 82", field: "spec.verify", spec: { verify: { provider: "cosign" } } },
-    { statements: "11.3/83, 84", field: "spec.verify", spec: { verify: { provider: "notation" } } },
-    { statements: "11.1/29", field: "spec.proxySecretRef", spec: { proxySecretRef: { name: "proxy" } } },
-  ])("$statements: $field is refused by name until it is built, never ignored", async ({ field, spec }) => {
-    world().apply(ociRepository("app", { url: url(), ...spec }));
-    await world().run();
-    expect(condition("app", "Stalled")).toMatchObject({
-      reason: "UnsupportedField",
-      message: expect.stringContaining(`${field} is not supported yet: `),
-    });
-    expect(condition("app", "Ready")).toMatchObject({ status: "False", reason: "UnsupportedField" });
-    expect(world().sent).toEqual([]);
-  });
-
   test("the run after a registry's Retry-After waits for that long", async () => {
     world().deps.http.send = async ({ url }) => ({
       url,

@@ -215,7 +215,7 @@ describe("an OCIRepository that has its artifact", () => {
   test.each([
     { end: "a failure", spec: { ref: { tag: "absent" } }, outcome: "failed" },
     { end: "a stall", spec: { url: "oci://registry.example.test/app:1.0" }, outcome: "stalled" },
-    { end: "a field that is refused", spec: { verify: { provider: "cosign" } }, outcome: "stalled" },
+    { end: "a field that is refused", spec: { provider: "gcp" }, outcome: "stalled" },
   ])("11.1/8: copies the request that it handled when the run ends in $end", async ({ spec, outcome }) => {
     world().apply(ociRepository("app", { url: url(), ...spec }));
     world().annotate("app", { "reconcile.fluxcd.io/requestedAt": "one" });

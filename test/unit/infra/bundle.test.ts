@@ -94,6 +94,8 @@ describe("the bundles of the functions", () => {
     { what: "the matcher of RE2, for the range or filter of a source", text: "RE2JS" },
     { what: "the client of ECR, for its login", text: "AmazonEC2ContainerRegistry" },
     { what: "the client of SSH, for a repository of git", text: "Malformed OpenSSH private key" },
+    { what: "what checks certificates of Sigstore", text: "Failed to verify certificate chain" },
+    { what: "what reads signatures of Notation", text: "certificate-chain is invalid" },
   ])("hold, but do not load at their start, $what", async ({ text }) => {
     const { folder: own = "", startFiles = [] } = bundles.find(({ name }) => name === "reconcile") ?? {};
     const inAll = (await textOf(own, await readdir(own))).includes(text);
@@ -151,6 +153,18 @@ describe("the bundles of the functions", () => {
     const script = `const { default: ssh } = await import(${JSON.stringify(pathToFileURL(join(own, chunk ?? "")).href)}); new ssh.Client().on("error", ({ level }) => console.log(level)).connect({ host: "127.0.0.1", port: 1, username: "git" });`;
     const run = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { cwd: folder });
     expect(run.stdout.trim()).toBe("client-socket");
+  });
+
+  test("hold what verifies a signature without a key, which starts without anything beside it", async () => {
+    const own = join(folder, "reconcile");
+    const files = await readdir(own);
+    const texts = await Promise.all(files.map((file) => textOf(own, [file])));
+    const [chunk] = files.filter(
+      (_, index) => texts[index]?.includes("without its entry of the transparency log") === true,
+    );
+    const script = `console.log(Object.keys(await import(${JSON.stringify(pathToFileURL(join(own, chunk ?? "")).href)})))`;
+    const run = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { cwd: folder });
+    expect(run.stdout).toContain("verifyKeyless");
   });
 
   test("hold a thread that builds", async () => {

@@ -38,6 +38,7 @@ describe("a tag that a spec names", () => {
     blob: notHere,
     tags: notHere,
     pushBlob: notHere,
+    referrers: notHere,
     pushManifest: notHere,
     digestOfTag: async () => digest,
   };

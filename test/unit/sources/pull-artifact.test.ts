@@ -40,6 +40,7 @@ function registryOf(...contents: readonly Content[]): RegistryClient {
     digestOfTag: notHere,
     tags: notHere,
     pushBlob: notHere,
+    referrers: notHere,
     pushManifest: notHere,
   };
 }

@@ -31,6 +31,7 @@ function registry(): RegistryClient {
     blob: notHere,
     digestOfTag: notHere,
     manifest: notHere,
+    referrers: notHere,
     tags: notHere,
     pushBlob: async (_repository, bytes) => void pushed.set(digestOf(bytes), bytes),
     pushManifest: async (_repository, _tag, _mediaType, bytes) => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   maxLinkHeaderLength,
   maxManifestBytes,
+  maxReferrers,
   maxTagLength,
   maxTagListBytes,
   maxTagPages,
@@ -11,6 +12,50 @@ import { maxRegistryErrors } from "../../../lib/sources/oci/registry-fault.ts";
 import { forever, refuse, scriptedRegistry } from "./scripted-registry.ts";
 
 const registry = scriptedRegistry();
+
+describe("lists of referrers", () => {
+  const digest = `sha256:${"a".repeat(64)}`;
+  const path = `GET /v2/app/referrers/${digest}`;
+  const index = (count: number) =>
+    JSON.stringify({ manifests: Array.from({ length: count }, (_, at) => ({ digest: `${at}` })) });
+
+  test("are read page by page, up to maxReferrers", async () => {
+    const listing = (last: number): void => {
+      registry.answers[path] = (request, response) => {
+        const page = Number(new URL(request.url ?? "", "http://x").searchParams.get("page") ?? 0);
+        const next = { link: `</v2/app/referrers/${digest}?page=${page + 1}>; rel="next"` };
+        response.writeHead(200, page < last ? next : {}).end(index(page === 2 ? 1 : maxReferrers / 2));
+      };
+    };
+    listing(1);
+    expect(await registry.client().referrers("app", digest, forever)).toHaveLength(maxReferrers);
+    listing(2);
+    await expect(registry.client().referrers("app", digest, forever)).rejects.toThrow(
+      `has more than ${maxReferrers} referrers of ${digest}`,
+    );
+  });
+
+  test("are under a tag where the registry has no list of them, up to maxReferrers", async () => {
+    const byTag = (count: number): void => {
+      registry.answers[path] = (_request, response) => response.writeHead(404).end();
+      registry.answers[`GET /v2/app/manifests/${digest.replace(":", "-")}`] = (_request, response) =>
+        response.writeHead(count === 0 ? 404 : 200).end(index(count));
+    };
+    byTag(2);
+    expect(await registry.client().referrers("app", digest, forever)).toEqual([{ digest: "0" }, { digest: "1" }]);
+    byTag(0);
+    expect(await registry.client().referrers("app", digest, forever)).toEqual([]);
+    byTag(maxReferrers + 1);
+    await expect(registry.client().referrers("app", digest, forever)).rejects.toThrow(`more than ${maxReferrers}`);
+  });
+
+  test("that are no list, and a registry that refuses them, are faults", async () => {
+    registry.answers[path] = (_request, response) => response.writeHead(200).end("[]");
+    await expect(registry.client().referrers("app", digest, forever)).rejects.toThrow("is not a list of referrers");
+    registry.answers[path] = refuse(403);
+    await expect(registry.client().referrers("app", digest, forever)).rejects.toThrow("403 Forbidden");
+  });
+});
 
 describe("lists of tags have limits", () => {
   /** A registry that answers these pages, one after the other. */

@@ -113,7 +113,7 @@ async function keysOf(asker: Asker): Promise<readonly string[]> {
     return ask(signal);
   };
   const fail = () => Promise.reject(new Error("the test did not expect this request"));
-  const client = { manifest: fail, blob: fail, pushBlob: fail, pushManifest: fail };
+  const client = { manifest: fail, blob: fail, pushBlob: fail, referrers: fail, pushManifest: fail };
   const connect = () => ({ ...client, digestOfTag: async () => "sha256:0", tags: async () => [] });
   const aws = { credentials: async () => ({ username: "AWS", password: new Secret("x") }) };
   const whole = OciRepositorySpec.parse({ interval: "1m", url: `oci://${host}/${repository}`, ...spec });

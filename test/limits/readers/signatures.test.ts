@@ -1,0 +1,4 @@
+import { stayWithinLimits } from "../stay-within-limits.ts";
+import { signatureReaders } from "./signatures.ts";
+
+stayWithinLimits("signatures", signatureReaders);
