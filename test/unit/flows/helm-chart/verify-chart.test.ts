@@ -16,10 +16,8 @@ function pair(): KeyPairKeyObjectResult {
 }
 
 function trust(...pairs: readonly KeyPairKeyObjectResult[]): void {
-  const keys = pairs.map(({ publicKey }, at) => [
-    `${at}.pub`,
-    String(publicKey.export({ type: "spki", format: "pem" })),
-  ]);
+  const pem = ({ publicKey }: KeyPairKeyObjectResult) => String(publicKey.export({ type: "spki", format: "pem" }));
+  const keys = pairs.map((each, at) => [`${at}.pub`, pem(each)] as const);
   world().apply(secret("keys", Object.fromEntries(keys)));
 }
 
