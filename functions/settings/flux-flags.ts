@@ -1,4 +1,6 @@
-const noHelm = "Sluice does not reconcile Helm's kinds yet";
+const noHelm = "Sluice does not reconcile HelmReleases yet";
+const noIndexCache = "an index is read again only if it has changed";
+const fixedChart = "a chart may be as large as Flux allows by default";
 const noImages = "Sluice does not reconcile image automation yet";
 const noNotification = "Sluice sends no notifications yet";
 const noController = "Sluice has no controller process";
@@ -19,11 +21,11 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["gc-interval", noImages],
   ["graceful-shutdown-timeout", noHelm],
   ["health-addr", noController],
-  ["helm-cache-max-size", noHelm],
-  ["helm-cache-purge-interval", noHelm],
-  ["helm-cache-ttl", noHelm],
-  ["helm-chart-file-max-size", noHelm],
-  ["helm-chart-max-size", noHelm],
+  ["helm-cache-max-size", noIndexCache],
+  ["helm-cache-purge-interval", noIndexCache],
+  ["helm-cache-ttl", noIndexCache],
+  ["helm-chart-file-max-size", fixedChart],
+  ["helm-chart-max-size", fixedChart],
   ["http-retry", "artifacts are read from Sluice's own store, and a download that fails is tried again with back-off"],
   ["http-timeout", noHelm],
   ["insecure-kubeconfig-exec", "no program is run for a kubeconfig that somebody else wrote"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { limited, notYet, overLimits, unsupportedFields } from "./field-marks.ts";
+import { limited, overLimits } from "./field-marks.ts";
 import { Duration, LocalReference } from "./fields.ts";
 import { SourceStatus } from "./source.ts";
 
@@ -56,7 +56,9 @@ export const HelmChartSpec = z
       .describe("Whether values files that are missing are left out.")
       .exactOptional(),
     suspend: z.boolean().describe("Whether to leave the artifact as it is until further notice.").exactOptional(),
-    verify: notYet(Verification.describe("Signatures that the chart has to have.").exactOptional()),
+    verify: Verification.describe(
+      "Signatures that the chart has to have. Only for a HelmRepository of type oci.",
+    ).exactOptional(),
   })
   .refine(({ sourceRef, verify }) => verify === undefined || sourceRef.kind === "HelmRepository", onlyHelmRepositories)
   .meta({
@@ -83,9 +85,4 @@ export type HelmChartStatus = Readonly<z.infer<typeof HelmChartStatus>>;
 /** One text for each field that holds more than it may. */
 export function overHelmChartLimits(spec: HelmChartSpec): readonly string[] {
   return overLimits(HelmChartSpec, spec);
-}
-
-/** The unsupported fields that a spec uses. */
-export function unsupportedHelmChartFields(spec: HelmChartSpec): readonly string[] {
-  return unsupportedFields(HelmChartSpec, spec);
 }

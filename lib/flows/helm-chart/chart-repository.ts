@@ -1,4 +1,5 @@
 import type { IndexedChart } from "../../sources/helm/chart-entry.ts";
+import type { SignedArtifact } from "../../sources/oci/verify/signed-artifact.ts";
 
 /** A repository that charts are taken from, over http or oci. Its methods throw a `RepositoryFault`. */
 export interface ChartRepository {
@@ -6,4 +7,6 @@ export interface ChartRepository {
   choose(name: string, version: string, signal: AbortSignal): Promise<IndexedChart>;
   /** The archive of a chosen version. */
   download(chart: IndexedChart, signal: AbortSignal): Promise<Uint8Array>;
+  /** The manifest of a chosen version, by which its signatures are found; absent where charts cannot be signed. */
+  signed?(chart: IndexedChart, signal: AbortSignal): Promise<SignedArtifact>;
 }

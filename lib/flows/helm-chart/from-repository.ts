@@ -18,6 +18,7 @@ import { type ChartSource, noSourceArtifact } from "./find-source.ts";
 import { openChartRepository, type RepositoryParts } from "./open-repository.ts";
 import { parseIndex } from "./repository-index.ts";
 import { unknownFailure } from "./unknown-failure.ts";
+import { verifyChart } from "./verify-chart.ts";
 
 /** What a chart of a HelmRepository needs beside its run. */
 export interface HelmRepositoryParts extends RepositoryParts {
@@ -55,6 +56,7 @@ export async function chartOfRepository(
   const known = stored === undefined && !isOneTag(spec.version) ? undefined : recall(of, Found, ctx);
   const chosen = known ?? (await choose(repository, spec, isOci, ctx));
   const { name, version, urls, digest } = chosen;
+  const pulled = await verifyChart(spec, chosen, repository, ctx);
   const found = { name, version, urls: urls.slice(0, 1), ...(digest === undefined ? {} : { digest }) };
   const valuesFiles = spec.valuesFiles ?? [];
   const isPackaged = countingValuesFiles(valuesFiles).length > 0;
@@ -67,7 +69,7 @@ export async function chartOfRepository(
     carried: JSON.stringify(found).length > maxNotedBytes ? {} : noteOf(of, toJsonObject(found)),
     build: async () => {
       const archive = await asked("failed to download chart for remote reference", "ChartPullError", () =>
-        repository.download(chosen, run.signal),
+        repository.download(pulled, run.signal),
       );
       const shape = { valuesFiles, ignoreMissing: spec.ignoreMissingValuesFiles === true, metadata };
       return buildRemote(archive, built, shape, run.signal);

@@ -4,7 +4,6 @@ import {
   type HelmChartSpec,
   HelmChartStatus,
   overHelmChartLimits,
-  unsupportedHelmChartFields,
 } from "../../api/helm-chart.ts";
 import { declaredHelmChart } from "../../api/kinds/helm-chart.ts";
 import { declaredHelmRepository } from "../../api/kinds/helm-repository.ts";
@@ -66,10 +65,6 @@ function helmChartSource(deps: HelmChartDeps): SourceKind<HelmChartSpec> {
     check: (spec) => {
       const tooMuch = overHelmChartLimits(spec);
       if (tooMuch.length > 0) throw new Failure("InvalidSpec", `${tooMuch.join("; ")}: use fewer`);
-      const fields = unsupportedHelmChartFields(spec);
-      if (fields.length === 0) return;
-      const message = `${fields.join(", ")} is not supported yet: remove it, or leave this HelmChart to Flux until it is`;
-      throw new Failure("UnsupportedField", message);
     },
     topics: (spec, ctx) => [sourceTopic(chartSourceKey(spec, ctx))],
     resolve: async (spec, ctx) => {

@@ -19,6 +19,7 @@ const Layers = z.object({
 export interface OciCharts {
   /** `oci://…`, as it is shown. */
   readonly url: string;
+  readonly host: string;
   /** The path in the registry; empty for its root. */
   readonly repository: string;
   /** The registry for one of its repositories: the login may be for that alone. */
@@ -29,10 +30,10 @@ export interface OciCharts {
 
 /**
  * The charts of an OCI registry (reference sources 7.3). A whole version is the tag, without a look at the tags. A tag has `_` for the
- * `+` of a version.
+ * `+` of a version. A chart with a digest is pulled by that, whatever its tag is now.
  */
 export function ociCharts(charts: OciCharts): ChartRepository {
-  const { registryOf, repository, url } = charts;
+  const { host, registryOf, repository, url } = charts;
   const place = (name: string) => (repository === "" ? name : `${repository}/${name}`);
   return {
     async choose(name, version, signal) {
@@ -43,12 +44,18 @@ export function ociCharts(charts: OciCharts): ChartRepository {
       });
       return { name, version: found, urls: [`${url}/${name}:${found}`] };
     },
-    async download({ name, urls, version }, signal) {
+    async signed({ name, urls, version }, signal) {
       const [shown = ""] = urls;
-      const tag = version.replaceAll("+", "_");
+      const registry = registryOf(place(name));
+      const ask = () => registry.digestOfTag(place(name), tagOf(version), signal);
+      const digest = await about(`failed to get '${shown}'`, ask, charts);
+      return { repository: place(name), digest, reference: `${host}/${place(name)}@${digest}`, registry };
+    },
+    async download({ digest, name, urls, version }, signal) {
+      const [shown = ""] = urls;
       const pull = async (): Promise<Uint8Array> => {
         const registry = registryOf(place(name));
-        const { bytes } = await registry.manifest(place(name), tag, signal);
+        const { bytes } = await registry.manifest(place(name), digest ?? tagOf(version), signal);
         const layer = Layers.safeParse(jsonOf(bytes)).data?.layers.find(
           (one) => one.mediaType === mediaTypes.helmChart,
         );
@@ -71,6 +78,10 @@ export function ociCharts(charts: OciCharts): ChartRepository {
     if (tags.length > 0) return tags;
     throw new RepositoryFault("external", `${what}: unable to locate any tags in provided repository: ${url}/${name}`);
   }
+}
+
+function tagOf(version: string): string {
+  return version.replaceAll("+", "_");
 }
 
 /** What was tried, before the text of a fault. */

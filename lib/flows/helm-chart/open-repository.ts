@@ -47,7 +47,7 @@ export async function openChartRepository(
   const accessTo = await registryAccess(spec, host, credentials, parts, ctx);
   const { credentials: known, login } = accessTo(repository);
   const hasCredentials = known !== undefined || login !== undefined;
-  return ociCharts({ url, repository, registryOf: (each) => parts.connect(accessTo(each)), hasCredentials });
+  return ociCharts({ url, host, repository, registryOf: (each) => parts.connect(accessTo(each)), hasCredentials });
 }
 
 function ociAddress(url: string): RepositoryAddress {

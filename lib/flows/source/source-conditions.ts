@@ -88,7 +88,11 @@ export function stored(
 /** The run failed and will be tried again: the last artifact stays, and so does the generation that was observed. */
 export function failed(status: SourceStatus, failure: Failure, now: Now, own: ConditionByReason = {}): SourceStatus {
   const said = conditionOf(failure, own);
-  const next = setConditions(withoutFailures(status, keptBeside(said)), [said], now);
+  const next = setConditions(
+    withoutFailures(status, keptBeside(said)),
+    [said, ...unverifiedBeside(failure, said)],
+    now,
+  );
   return failing(next, firstFailure(next.conditions ?? []) ?? said, now);
 }
 
@@ -105,6 +109,13 @@ function conditionOf(failure: Failure, own: ConditionByReason): Said {
   const { reason } = failure.inCondition;
   const type = storageReasons.has(reason) ? "StorageOperationFailed" : (own[reason] ?? "FetchFailed");
   return { ...saidOf(failure), type, status: type === "SourceVerified" ? "False" : "True" };
+}
+
+/** A chart whose signature does not hold is not verified, beside the condition that its failure has (reference 7.6). */
+function unverifiedBeside({ reason, message }: Failure, { type }: Said): readonly Said[] {
+  const isOfSignature = reason === "ChartVerificationError" || reason === "VerificationError";
+  if (!isOfSignature || type === "SourceVerified") return [];
+  return [{ type: "SourceVerified", status: "False", reason: "VerificationError", message }];
 }
 
 const storageReasons = new Set(["ArchiveOperationFailed", "CopyFailure", "IllegalPath", "StorageOperationFailed"]);

@@ -81,12 +81,6 @@ describe("a chart of the artifact of another source", () => {
       { key: "here/source.toolkit.fluxcd.io/GitRepository/apps/repo", why: "its artifact is not in the store" },
     ]);
   });
-
-  test("signatures are refused until they are checked", async () => {
-    world().chart({ chart, sourceRef: { kind: "HelmRepository", name: "repo" }, verify: { provider: "cosign" } });
-    await expect(world().runChart()).resolves.toMatchObject({ outcome: "stalled" });
-    expect(world().conditions()[0]).toContain("Stalled=True UnsupportedField: spec.verify is not supported yet");
-  });
 });
 
 describe("what a chart needs from elsewhere", () => {

@@ -40,7 +40,7 @@ describe("a file of a Helm repository", () => {
   test("that is not there fails in Helm's words, without the query", async () => {
     const failing = asked("https://charts.test/x?sig=s3cret", {}, 403);
     await expect(failing).rejects.toThrow(
-      new HelmFetchError("failed to fetch https://charts.test/x?… : 403 Forbidden"),
+      new HelmFetchError("failed to fetch https://charts.test/x?… : 403 Forbidden", { status: 403 }),
     );
   });
 });

@@ -129,7 +129,7 @@ describe("a document of settings", () => {
   );
 
   test.each([
-    ["helm-cache-tll", "helm-cache-ttl", "Sluice does not reconcile Helm's kinds yet"],
+    ["helm-cache-tll", "helm-cache-ttl", "an index is read again only if it has changed"],
     ["--recieverAddr", "receiverAddr", "sluice local has --receiver-port, and the function has an address of its own"],
   ])("with a typing error in such a flag is told what that flag is: %s", (key, flag, why) => {
     expect(faultsOf(`${key}: x`)).toEqual([

@@ -1,0 +1,67 @@
+import type { HelmChartSpec } from "../../api/helm-chart.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
+import type { IndexedChart } from "../../sources/helm/chart-entry.ts";
+import { chartFailure } from "../../sources/helm/chart-failure.ts";
+import { RepositoryFault } from "../../sources/helm/repository-fault.ts";
+import { removeConditions, setConditions } from "../conditions.ts";
+import { secretData } from "../source/secrets.ts";
+import type { SourceContext } from "../source/source-context.ts";
+import type { ChartRepository } from "./chart-repository.ts";
+import { unknownFailure } from "./unknown-failure.ts";
+
+/** What is wrong before any signature is looked at: the Secret of `spec.verify`. */
+const ofSetup = /^(?:secrets "|secret '|no certificates found|'trustpolicy\.json' not found|verification secret)/;
+
+/**
+ * The chart with the digest that its signatures are of, by which it is then pulled; the chart as it is without `spec.verify`. Each run
+ * verifies, as in Flux (reference sources 7.6). Sets the condition SourceVerified. Throws a `Failure` with Flux's reason and text.
+ */
+export async function verifyChart(
+  { verify }: HelmChartSpec,
+  chart: IndexedChart,
+  repository: ChartRepository,
+  ctx: SourceContext,
+): Promise<IndexedChart> {
+  if (verify === undefined) {
+    ctx.setStatus(removeConditions(ctx.status(), ["SourceVerified"]));
+    return chart;
+  }
+  if (repository.signed === undefined) {
+    const why = "charts of a repository with an index have no signatures: use one of type oci, or remove spec.verify";
+    throw chartFailure("ChartVerificationError", why);
+  }
+  await refuseEmptySecret(verify, ctx);
+  const [url = chart.name] = chart.urls;
+  const failed = (why: string, cause: unknown): Failure =>
+    chartFailure("ChartVerificationError", `failed to verify ${url}: ${why}`, cause);
+  const artifact = await repository.signed(chart, ctx.run.signal).catch((error: unknown) => {
+    throw error instanceof RepositoryFault ? failed(messageOf(error), error) : error;
+  });
+  const { verifyOciSignature } = await import("../signature/verify-oci-signature.ts");
+  const verdict = await verifyOciSignature(artifact, verify, ctx).catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+    const why = messageOf(error.cause ?? error);
+    throw ofSetup.test(why) ? unknownFailure("VerificationError", error.message, error) : failed(why, error);
+  });
+  if (verdict === "verified") {
+    const said = { reason: "Succeeded", message: `verified signature of version ${chart.version}` };
+    ctx.setStatus(setConditions(ctx.status(), [{ ...said, type: "SourceVerified", status: "True" }], ctx.now()));
+  }
+  return { ...chart, digest: artifact.digest };
+}
+
+/** Without keys no signature could hold: Flux says so before it looks at any. */
+async function refuseEmptySecret(
+  { provider, secretRef }: NonNullable<HelmChartSpec["verify"]>,
+  ctx: SourceContext,
+): Promise<void> {
+  if (provider !== "cosign" || secretRef === undefined) return;
+  const data = await secretData(secretRef.name, ctx);
+  if (data === undefined || [...data.keys()].some((name) => name.endsWith(".pub"))) return;
+  const why = `no public keys found in secret '${ctx.namespace}/${secretRef.name}'`;
+  throw unknownFailure(
+    "VerificationError",
+    `failed to verify the signature using provider 'cosign': ${why}`,
+    undefined,
+  );
+}

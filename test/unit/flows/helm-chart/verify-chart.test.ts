@@ -1,0 +1,113 @@
+import { generateKeyPairSync, type KeyPairKeyObjectResult } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { registryClients } from "../../../../lib/sources/oci/registry-client.ts";
+import { signSimply } from "../../../doubles/cosign-signatures.ts";
+import { untilDeadline } from "../../../deadline.ts";
+import { appChart, type Files } from "../../sources/helm/charts.ts";
+import { helmChartWorld, secret } from "./helm-chart-world.ts";
+
+const world = helmChartWorld();
+const sourceRef = { kind: "HelmRepository", name: "charts" };
+const verify = { provider: "cosign", secretRef: { name: "keys" } };
+const [alice, mallory] = [pair(), pair()];
+
+function pair(): KeyPairKeyObjectResult {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" });
+}
+
+function trust(...pairs: readonly KeyPairKeyObjectResult[]): void {
+  const pem = ({ publicKey }: KeyPairKeyObjectResult) => String(publicKey.export({ type: "spki", format: "pem" }));
+  const keys = pairs.map((each, at) => [`${at}.pub`, pem(each)] as const);
+  world().apply(secret("keys", Object.fromEntries(keys)));
+}
+
+async function publish(version: string, signer?: KeyPairKeyObjectResult): Promise<void> {
+  const files: Files = { ...appChart, "Chart.yaml": `apiVersion: v2\nname: app\nversion: ${version}\n` };
+  await world().pushChart(version, files);
+  const { deps, address } = { deps: world().deps, address: world().state.host };
+  const client = registryClients(deps.http, deps.clock)({ host: address, insecure: true });
+  const digest = await client.digestOfTag("charts/app", version, untilDeadline());
+  if (signer !== undefined) await signSimply({ client, repository: "charts/app", digest }, signer.privateKey);
+}
+
+async function registry(): Promise<void> {
+  const url = `oci://${world().state.host}/charts`;
+  await world().bare("HelmRepository", "charts", { url, type: "oci", insecure: true });
+}
+
+describe("the signature of a chart", () => {
+  test("one that holds is told, and the chart is pulled by its digest", async () => {
+    await registry();
+    await publish("1.0.0", alice);
+    trust(alice);
+    world().chart({ sourceRef, version: "1.0.0", verify });
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "stored" });
+    expect(world().conditions()).toContain("SourceVerified=True Succeeded: verified signature of version 1.0.0");
+    const manifests = world().sent.filter(({ method, url }) => method === "GET" && url.endsWith("/manifests/1.0.0"));
+    expect(manifests).toEqual([]);
+  });
+
+  test("11.4/105: one that does not hold fails the build and the source, in the same words, and the old chart stays", async () => {
+    await registry();
+    await publish("1.0.0", alice);
+    trust(alice);
+    world().chart({ sourceRef, version: "1.x", verify });
+    await world().runChart();
+    const { artifact } = world().status();
+    await publish("1.1.0", mallory);
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed", dueInMs: 750 });
+    const [told = ""] = world().told().slice(-1);
+    const why = told.replace("Warning ChartVerificationError: ", "");
+    expect(why).toMatch(
+      /^chart verification error: failed to verify oci:\/\/[^ ]+\/charts\/app:1\.1\.0: no matching signatures/,
+    );
+    expect(world().conditions()).toEqual(
+      expect.arrayContaining([
+        `BuildFailed=True ChartVerificationError: ${why}`,
+        `SourceVerified=False VerificationError: ${why}`,
+        `Ready=False VerificationError: ${why}`,
+      ]),
+    );
+    expect(world().status()).toMatchObject({ artifact });
+  });
+
+  test("a Secret without keys is an error before any signature is looked at", async () => {
+    await registry();
+    await publish("1.0.0", alice);
+    trust();
+    world().chart({ sourceRef, version: "1.0.0", verify });
+    await world().runChart();
+    const why = "failed to verify the signature using provider 'cosign': no public keys found in secret 'apps/keys'";
+    expect(world().told()).toEqual([`Warning VerificationError: ${why}`]);
+    expect(world().conditions()).toEqual(
+      expect.arrayContaining([
+        `SourceVerified=False VerificationError: ${why}`,
+        `FetchFailed=True Unknown: unknown build error: ${why}`,
+      ]),
+    );
+  });
+
+  test("without spec.verify what was verified is no longer said", async () => {
+    await registry();
+    await publish("1.0.0", alice);
+    trust(alice);
+    world().chart({ sourceRef, version: "1.0.0", verify });
+    await world().runChart();
+    world().chart({ sourceRef, version: "1.0.0" });
+    await world().runChart();
+    expect(
+      world()
+        .conditions()
+        .filter((one) => one.startsWith("SourceVerified")),
+    ).toEqual([]);
+  });
+
+  test("a chart of an index has no signatures", async () => {
+    await world().repository({ "app-1.0.0.tgz": appChart });
+    world().chart({ sourceRef, verify });
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed" });
+    expect(world().told()[0]).toContain(
+      "Warning ChartVerificationError: chart verification error: charts of a repository",
+    );
+  });
+});
