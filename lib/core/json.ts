@@ -19,8 +19,8 @@ declare global {
 const [minInteger, maxInteger] = [-(2n ** 63n), 2n ** 63n - 1n];
 
 /** Digits that only a whole number of more than 53 bits can have, where a value begins. Rarely in a text, and cheap to look for. */
-const longInteger = /[:[,]\s*-?\d{16}/;
-const longIntegers = /[:[,]\s*(-?\d{16,19})(?=\s*[,}\]])/g;
+const longInteger = /(?:^|[:[,])\s*-?\d{16}/;
+const longIntegers = /(?:^|[:[,])\s*(-?\d{16,19})(?=\s*(?:[,}\]]|$))/g;
 
 /** Whole numbers of one text that a double cannot hold: each costs far more than another value. */
 export const maxLongIntegers = 50_000;

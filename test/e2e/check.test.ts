@@ -67,8 +67,6 @@ const patch = (name: string, body: JsonObject) =>
   world.cluster.patch(ref("Kustomization", name), { type: "merge", body }, { manager }, signal);
 const state = () => ["--state", join(world.folder, "state")];
 
-const served = declaredKinds.map(({ group, plural, versions }) => `${plural}.${group}/${versions[0]}`).toSorted();
-
 describe("sluice check", () => {
   test("says that the kinds are served and which installation owns the cluster", async () => {
     const { code, out, err } = await world.sh("check");
