@@ -46,9 +46,9 @@ export interface Resolved {
   readonly isAnnounced: boolean;
   /**
    * Brings the content. Called only if the stored artifact is another. Calls `announce` once nothing speaks against taking the
-   * content, which then shows in the status what is new.
+   * content, which then shows in the status what is new: `outdated` of the messages, or a text that only the content tells.
    */
-  pull(announce: (taken?: Taken) => Promise<void>): Promise<Pulled>;
+  pull(announce: (outdated?: string) => Promise<void>): Promise<Pulled>;
   /** Called in the end, whether the content was pulled or not. */
   close?(): Promise<void>;
 }

@@ -39,9 +39,9 @@ export function isStored({ observed, revision }: Resolved, ctx: SourceContext): 
 /** Pulls the revision, stores it and sets the artifact in the status, which is not written yet. */
 export async function storeArtifact(resolved: Resolved, ctx: SourceContext): Promise<Pulled> {
   const { deps, live, run } = ctx;
-  const pulled = await resolved.pull(async ({ messages, revision: taken } = resolved) => {
-    if (ctx.status().artifact?.revision === taken) return;
-    ctx.setStatus(outdated(ctx.status(), messages.outdated, ctx.now()));
+  const pulled = await resolved.pull(async (text = resolved.messages.outdated) => {
+    if (ctx.status().artifact?.revision === resolved.revision) return;
+    ctx.setStatus(outdated(ctx.status(), text, ctx.now()));
     await ctx.publish();
   });
   const { file, revision } = pulled.taken ?? resolved;
