@@ -77,7 +77,7 @@ function bucketSource({ limits = defaultArchiveLimits, ...parts }: BucketDeps): 
           const phase = phaseOf(timeoutMs, ctx.deps.clock, ctx.run.signal);
           const fetched = await fetchContent(bucket, { store, index, ignoreFile, limits, phase }, ctx);
           const last = takenOf(index, bucket);
-          await announce({ revision: last.revision, outdated: last.messages.outdated });
+          await announce(last.messages.outdated);
           return { ...(await fetched.pack()), taken: last, observed: { observedIgnore: ignore } };
         },
       };

@@ -111,7 +111,7 @@ function resolvedOf(spec: HelmChartSpec, origin: ChartOrigin, noted: object, ctx
     pull: async (announce) => {
       const { bytes, dependencies, valuesFiles } = await origin.build();
       const message = summary(valuesFiles);
-      await announce({ outdated: message });
+      await announce(message);
       if (dependencies > 0) {
         const resolved = `resolved ${dependencies} chart dependencies`;
         await ctx.record({ type: "Normal", reason: "ResolvedDependencies", message: resolved, annotations: {} });

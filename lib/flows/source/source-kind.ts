@@ -56,15 +56,12 @@ export interface Resolved {
   readonly carried?: JsonObject;
   /**
    * Brings the content. Called only if the stored artifact is another. Calls `announce` once nothing speaks against taking the
-   * content, which then shows in the status what is new.
+   * content, which then shows in the status what is new: `outdated` of the messages, or a text that only the content tells.
    */
-  pull(announce: (news?: News) => Promise<void>): Promise<Pulled>;
+  pull(announce: (outdated?: string) => Promise<void>): Promise<Pulled>;
   /** Called in the end, whether the content was pulled or not. */
   close?(): Promise<void>;
 }
-
-/** What `announce` shows in place of the revision and of `messages.outdated`, where only the content tells it. */
-export type News = Partial<Pick<Resolved, "revision"> & Pick<Resolved["messages"], "outdated">>;
 
 /** What was taken, where the origin has changed between {@link SourceKind.resolve} and {@link Resolved.pull}. */
 export type Taken = Pick<Resolved, "file" | "messages" | "revision">;

@@ -39,10 +39,9 @@ export function isStored({ isStale = false, noted = {}, observed, revision }: Re
 /** Pulls the revision, stores it and sets the artifact in the status, which is not written yet. */
 export async function storeArtifact(resolved: Resolved, ctx: SourceContext): Promise<Pulled> {
   const { deps, live, run } = ctx;
-  const { messages, reasons } = resolved;
-  const pulled = await resolved.pull(async ({ revision: found = resolved.revision, outdated: text } = {}) => {
-    if (ctx.status().artifact?.revision === found) return;
-    ctx.setStatus(outdated(ctx.status(), text ?? messages.outdated, ctx.now(), reasons?.outdated));
+  const pulled = await resolved.pull(async (text = resolved.messages.outdated) => {
+    if (ctx.status().artifact?.revision === resolved.revision) return;
+    ctx.setStatus(outdated(ctx.status(), text, ctx.now(), resolved.reasons?.outdated));
     await ctx.publish();
   });
   const { file, revision } = pulled.taken ?? resolved;

@@ -108,7 +108,7 @@ describe("what a kind of source may change in the flow of all", () => {
       ...found,
       reasons,
       pull: async (announce) => {
-        await announce({ outdated: "new 'app'" });
+        await announce("new 'app'");
         throw new Failure("ChartPackageError", "no space");
       },
     });
