@@ -19,7 +19,7 @@ export const defaultIndexLimits: IndexLimits = {
 };
 
 /** Of what is parsed at once: one version of a chart, or what stands beside the charts. */
-export const maxPieceBytes = 2 * 1024 * 1024;
+export const maxPieceBytes = 1024 * 1024;
 
 /** Aliases of YAML in what is parsed at once. */
 export const maxIndexAliases = 1_000;

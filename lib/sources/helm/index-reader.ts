@@ -17,10 +17,11 @@ export class IndexReader {
   readonly #format: IndexFormat;
   readonly #limits: IndexLimits;
   readonly #fields = new Map<string, Json>();
-  /** Of each chart its versions; undefined where the index has null in place of a list. */
-  readonly #charts = new Map<string, Kept[] | undefined>();
+  /** Of each chart that is complete its versions, newest first, and their JSON. */
+  readonly #charts = new Map<string, { readonly charts: readonly IndexedChart[]; readonly json: Buffer }>();
+  /** The chart whose versions come in; `kept` is undefined where the index has null in place of a list. */
+  #open: { readonly name: string; readonly kept: Kept[] | undefined } | undefined;
   #hasEntries = false;
-  #current: string | undefined;
   #versions = 0;
   #bytes = 0;
 
@@ -79,19 +80,28 @@ export class IndexReader {
 
   #addCharts(charts: JsonObject): void {
     for (const [name, versions] of Object.entries(charts)) {
-      const known = detached(name);
-      if (this.#format === "yaml" && this.#charts.has(known)) {
-        throw setTwice(name);
-      }
+      this.#complete();
+      if (this.#format === "yaml" && this.#charts.has(name)) throw setTwice(name);
       this.#count(this.#charts.size, name.length);
-      this.#current = known;
-      this.#charts.set(known, versions === null ? undefined : []);
+      this.#open = { name: detached(name), kept: versions === null ? undefined : [] };
       if (versions !== null) this.#addVersions(versions);
     }
   }
 
+  /** Puts the versions of the open chart in order, and joins what is written of them. */
+  #complete(): void {
+    if (this.#open === undefined) return;
+    const { name, kept } = this.#open;
+    this.#open = undefined;
+    // As Go's sort does it for a few: those of equal precedence stay in the order of the index.
+    const sorted = kept?.toSorted((one, other) => compareSemver(other.version, one.version)) ?? [];
+    const parts = sorted.flatMap(({ json }, at) => [Buffer.from(at === 0 ? "[\n      " : ",\n      "), json]);
+    parts.push(Buffer.from(kept === undefined ? "null" : kept.length === 0 ? "[]" : "\n    ]"));
+    this.#charts.set(name, { charts: sorted.map(({ chart }) => chart), json: Buffer.concat(parts) });
+  }
+
   #addVersions(versions: Json): void {
-    const kept = this.#current === undefined ? undefined : this.#charts.get(this.#current);
+    const kept = this.#open?.kept;
     if (!isJsonList(versions)) throw this.#refusal(mismatch(versions, "IndexFile.entries", "repo.ChartVersions"));
     if (kept === undefined) throw new NotInPieces("versions without a chart");
     for (const one of versions) {
@@ -127,6 +137,7 @@ export class IndexReader {
 
   /** What all pieces together say. Throws a `RangeError` without an API version. */
   index(): ChartIndex {
+    this.#complete();
     const apiVersion = this.#text("apiVersion");
     if (apiVersion === "") throw new RangeError("no API version specified");
     const entries = new Map<string, readonly IndexedChart[]>();
@@ -137,20 +148,11 @@ export class IndexReader {
     const generated = goTime(this.#text("generated"))?.text ?? zeroTime;
     write(`  "generated": ${goString(generated)},\n  "entries": ${this.#hasEntries ? "{" : "null"}`);
     for (const [index, name] of names.entries()) {
-      const kept = this.#charts.get(name);
+      const found = this.#charts.get(name);
+      if (found === undefined) continue;
       write(`${index === 0 ? "" : ","}\n    ${goString(name)}: `);
-      // As Go's sort does it for a few: those of equal precedence stay in the order of the index.
-      const sorted = kept?.toSorted((one, other) => compareSemver(other.version, one.version));
-      entries.set(name, sorted?.map(({ chart }) => chart) ?? []);
-      if (sorted === undefined || sorted.length === 0) {
-        write(sorted === undefined ? "null" : "[]");
-        continue;
-      }
-      for (const [at, { json }] of sorted.entries()) {
-        write(at === 0 ? "[\n      " : ",\n      ");
-        parts.push(json);
-      }
-      write("\n    ]");
+      parts.push(found.json);
+      entries.set(name, found.charts);
     }
     if (this.#hasEntries) write(names.length === 0 ? "}" : "\n  }");
     const last = ["publicKeys", "annotations"]
