@@ -87,7 +87,8 @@ export async function ownSigstore() {
 
   async function entry(proposed: object, { logged = now }: Times) {
     const at = logged === now ? log : await initializeTLog(logUrl, logKeys, logged);
-    return LogEntry.parse(Object.values(await at.log(proposed))[0]);
+    const answer: unknown = await at.log(proposed);
+    return LogEntry.parse(Object.values(z.record(z.string(), z.unknown()).parse(answer))[0]);
   }
 
   return {

@@ -34,6 +34,7 @@ import { queueFaults } from "./queue.ts";
 import { queueClusterFaults } from "./queue-clusters.ts";
 import { receiverFaults } from "./receiver.ts";
 import { shownTextFaults } from "./shown-texts.ts";
+import { signatureFaults } from "./signatures.ts";
 import { sopsFaults } from "./sops.ts";
 import { sopsKeyFaults } from "./sops-keys.ts";
 import { sourcesFaults } from "./sources.ts";
@@ -65,6 +66,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...queueClusterFaults,
   ...receiverFaults,
   ...shownTextFaults,
+  ...signatureFaults,
   ...sopsFaults,
   ...sourcesFaults,
   ...applyStatementFaults,

@@ -278,7 +278,7 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "the user of a URL is sent with its escapes",
-        find: 'const username = read("username") || decoded(url.username);',
+        find: 'const username = read("username") || percentDecoded(url.username);',
         replace: 'const username = read("username") || url.username;',
       },
     ],

@@ -353,7 +353,7 @@ export const sourcesFaults: readonly FileFaults[] = [
       },
       {
         what: "a source with another password takes the answers that one with the right one got",
-        find: "[access, credentials?.password.reveal() ?? null, ...who]",
+        find: "[access, ...hidden, ...who]",
         replace: "[access, ...who]",
         tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
       },

@@ -115,7 +115,7 @@ describe("the signature of an OCIRepository", () => {
     expect(warnings()).toBe(1);
   });
 
-  test("11.3/82: a verified revision is not verified again until the spec changes", async () => {
+  test("11.3/82: a verified revision is not verified again until the spec changes, and is no longer called so without verify", async () => {
     const digest = await world().push("latest", file);
     publicKeys(alice);
     await sign(digest, alice);
@@ -136,6 +136,9 @@ describe("the signature of an OCIRepository", () => {
     await world().run();
     expect(condition("app", "Ready")).toMatchObject({ status: "True" });
     expect(condition("app", "SourceVerified")).toMatchObject({ status: "True", observedGeneration: 2 });
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
+    expect(conditionTypes("app"), "nothing is verified any more").toEqual(["Ready", "ArtifactInStorage"]);
   });
 
   test("verification that is new is done for a revision that is stored", async () => {
@@ -154,18 +157,12 @@ describe("the signature of an OCIRepository", () => {
   test.each([
     [{ verify, data: undefined }, `'cosign': secrets "keys" not found`],
     [{ verify, data: { "a.pub": "no key" } }, "'cosign': public key 'a.pub': PEM decoding failed"],
-    [
-      { verify, data: { "a.key": "no key" } },
-      /'cosign': no matching signatures were found for '.*@sha256:[0-9a-f]{64}'$/,
-    ],
+    [{ verify, data: { "a.key": "no key" } }, "'cosign': no matching signatures were found for <artifact>"],
     [
       { verify: { provider: "cosign", trustedRootSecretRef: { name: "keys" } }, data: { a: "" } },
       "'cosign keyless': failed to read trusted root from secret 'apps/keys': 'trusted_root.json' not found in secret 'apps/keys'",
     ],
-    [
-      { verify: { provider: "notation" }, data: {} },
-      /'notation': verification secret cannot be empty: '.*\/app@sha256:[0-9a-f]{64}'$/,
-    ],
+    [{ verify: { provider: "notation" }, data: {} }, "'notation': verification secret cannot be empty: <artifact>"],
     [
       { verify: { provider: "notation", secretRef: { name: "keys" } }, data: { "ca.crt": "" } },
       "'notation': 'trustpolicy.json' not found in secret 'apps/keys'",
@@ -188,7 +185,6 @@ describe("the signature of an OCIRepository", () => {
     await world().run();
     const { message } = { message: "", ...condition("app", "SourceVerified") };
     const prefix = "failed to verify the signature using provider ";
-    expect(message.startsWith(prefix)).toBe(true);
-    expect(message.slice(prefix.length)).toEqual(typeof why === "string" ? why : expect.stringMatching(why));
+    expect(message.replace(/'\S+@sha256:[0-9a-f]{64}'/, "<artifact>")).toBe(`${prefix}${why}`);
   });
 });
