@@ -12,6 +12,7 @@ import { fourObjects } from "./four-objects.ts";
 import { gitFetch } from "./git-fetch.ts";
 import { gitPush } from "./git-push.ts";
 import { halfCoreStart } from "./half-core-start.ts";
+import { helmIndex } from "./helm-index.ts";
 import { hundredKustomizations } from "./hundred-kustomizations.ts";
 import { idle } from "./idle.ts";
 import { realRequests } from "./real-requests.ts";
@@ -45,6 +46,7 @@ const benches = {
   webhookDeliveries,
   sopsDecryption,
   unchangedSource,
+  helmIndex,
 } as const;
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benches));

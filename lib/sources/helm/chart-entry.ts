@@ -29,14 +29,25 @@ export interface ReadChart {
   readonly json: string;
 }
 
-/** How an index is written. In YAML an unknown field is an error, and every scalar can be a string; in JSON neither is so. */
+/** How an index is written. In YAML an unknown field is an error, and some scalars can be strings; in JSON neither is so. */
 export type IndexFormat = "json" | "yaml";
 
 type Kind = "annotations" | "bool" | "dependencies" | "list" | "maintainers" | "object" | "string" | "strings" | "time";
-type Shape = Readonly<Record<string, { readonly kind: Kind; readonly isClean?: boolean; readonly isAlways?: boolean }>>;
+interface Field {
+  readonly kind: Kind;
+  /** Helm normalises spaces in it and drops control characters. */
+  readonly isClean?: boolean;
+  /** Written also if it is empty. */
+  readonly isAlways?: boolean;
+  /** In YAML a number or boolean counts as text: sigs.k8s.io/yaml finds only fields that are not of an embedded struct. */
+  readonly takesScalars?: boolean;
+}
+type Shape = Readonly<Record<string, Field>>;
 
-// In the order in which Go writes them. `isClean`: Helm normalises spaces and drops control characters. `isAlways`: also if empty.
-const [clean, plain] = [{ kind: "string", isClean: true } as const, { kind: "string" } as const];
+// In the order in which Go writes them.
+const clean = { kind: "string", isClean: true } as const;
+const plain = { kind: "string" } as const;
+const own = { kind: "string", takesScalars: true } as const;
 const chartShape: Shape = {
   name: clean,
   home: clean,
@@ -55,14 +66,14 @@ const chartShape: Shape = {
   kubeVersion: clean,
   dependencies: { kind: "dependencies" },
   type: plain,
-  urls: { kind: "strings", isAlways: true },
+  urls: { kind: "strings", isAlways: true, takesScalars: true },
   created: { kind: "time", isAlways: true },
   removed: { kind: "bool" },
-  digest: plain,
-  checksum: plain,
-  engine: plain,
-  tillerVersion: plain,
-  url: plain,
+  digest: own,
+  checksum: own,
+  engine: own,
+  tillerVersion: own,
+  url: own,
 };
 const maintainerShape: Shape = { name: clean, email: clean, url: clean };
 const dependencyShape: Shape = {
@@ -82,7 +93,7 @@ const dependencyShape: Shape = {
  */
 export function readChart(value: Json, format: IndexFormat): ReadChart | undefined {
   if (value === null) return undefined;
-  const found = fieldsOf(value, chartShape, format, "ChartVersion");
+  const found = entryFields(value, format);
   if (textOf(found, "apiVersion") === "") found.set("apiVersion", "v1");
   if (!isValid(found)) return undefined;
   const created = goTime(textOf(found, "created"));
@@ -95,6 +106,11 @@ export function readChart(value: Json, format: IndexFormat): ReadChart | undefin
     urls: listOf(found, "urls").map(String),
   };
   return { chart, json: write(found, chartShape, "      ") };
+}
+
+function entryFields(value: Json, format: IndexFormat): Fields {
+  if (!isJsonObject(value)) throw mismatch(value, "IndexFile.entries", "repo.ChartVersion");
+  return fieldsOf(value, chartShape, format, chartPath);
 }
 
 type Fields = Map<string, Json>;
@@ -118,9 +134,9 @@ function fieldsOf(value: Json, shape: Shape, format: IndexFormat, of: string): F
     const field = name === undefined ? undefined : shape[name];
     if (name === undefined || field === undefined) {
       if (format === "json") continue;
-      throw new RangeError(`unknown field ${JSON.stringify(key)}`);
+      throw new RangeError(`json: unknown field ${JSON.stringify(key)}`);
     }
-    const read = readField(value[key] ?? null, field, format, `${of}.${name}`);
+    const read = readField(value[key] ?? null, field, format, pathOf(name, field, of));
     if (read !== undefined) found.set(name, read);
   }
   return found;
@@ -137,22 +153,22 @@ function byLowerCase(shape: Shape, key: string): string | undefined {
 /** The value of a field by its kind; undefined for null, which leaves the field empty. */
 export function readField(
   value: Json,
-  { kind, isClean = false }: Shape[string],
+  { kind, isClean = false, takesScalars = false }: Pick<Field, "isClean" | "kind" | "takesScalars">,
   format: IndexFormat,
   of: string,
 ): Json | undefined {
   if (value === null) return undefined;
+  const string = (one: Json): string => {
+    const text = readString(one, format === "yaml" && takesScalars, of);
+    return isClean ? sanitized(text) : text;
+  };
   switch (kind) {
-    case "string": {
-      const text = readString(value, format, of);
-      return isClean ? sanitized(text) : text;
-    }
-    case "time": {
-      const text = readString(value, format, of);
-      if (goTime(text) === undefined)
-        throw new RangeError(`parsing time ${JSON.stringify(text)}: it is not in RFC 3339`);
-      return text;
-    }
+    case "string":
+      return string(value);
+    case "time":
+      if (typeof value !== "string") throw new RangeError("Time.UnmarshalJSON: input is not a JSON string");
+      if (goTime(value) !== undefined) return value;
+      throw new RangeError(`parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse it`);
     case "bool":
       if (typeof value !== "boolean") throw mismatch(value, of, "bool");
       return value;
@@ -162,30 +178,33 @@ export function readField(
     case "list":
     case "strings":
       if (!isJsonList(value)) throw mismatch(value, of, kind === "list" ? "[]interface {}" : "[]string");
-      if (kind === "list") return value;
-      return value.map((one) => {
-        const text = one === null ? "" : readString(one, format, of);
-        return isClean ? sanitized(text) : text;
-      });
+      return kind === "list" ? value : value.map((one) => (one === null ? "" : string(one)));
     case "annotations":
       if (!isJsonObject(value)) throw mismatch(value, of, "map[string]string");
-      return Object.fromEntries(
-        Object.entries(value).map(([key, one]) => [key, one === null ? "" : readString(one, format, of)]),
-      );
+      return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, one === null ? "" : string(one)]));
     case "maintainers":
     case "dependencies": {
-      if (!isJsonList(value)) throw mismatch(value, of, "list");
-      const shape = kind === "maintainers" ? maintainerShape : dependencyShape;
-      return value.map((one) => (one === null ? null : Object.fromEntries(fieldsOf(one, shape, format, of))));
+      const [shape, type] = kind === "maintainers" ? [maintainerShape, "Maintainer"] : [dependencyShape, "Dependency"];
+      if (!isJsonList(value)) throw mismatch(value, of, `[]*v2.${type}`);
+      const inner = of.replace(/^[^.]*/, type);
+      return value.map((one) => (one === null ? null : Object.fromEntries(fieldsOf(one, shape, format, inner))));
     }
   }
 }
 
-function readString(value: Json, format: IndexFormat, of: string): string {
+/** How Go names a field: those of a chart's metadata are of an embedded struct. */
+function pathOf(name: string, field: Field, of: string): string {
+  if (of !== chartPath) return `${of}.${name}`;
+  const isOwn = field.takesScalars === true || ["created", "removed"].includes(name);
+  return `${of}${isOwn ? "" : ".Metadata"}.${name}`;
+}
+
+const chartPath = "ChartVersion.entries";
+
+function readString(value: Json, takesScalars: boolean, of: string): string {
   if (typeof value === "string") return value;
-  // sigs.k8s.io/yaml makes a string of a scalar where Go wants one.
-  if (format === "yaml" && typeof value === "boolean") return String(value);
-  if (format === "yaml" && (typeof value === "number" || typeof value === "bigint")) return numberText(value);
+  if (takesScalars && typeof value === "boolean") return String(value);
+  if (takesScalars && (typeof value === "number" || typeof value === "bigint")) return numberText(value);
   throw mismatch(value, of, "string");
 }
 
@@ -194,7 +213,7 @@ export function mismatch(value: Json, of: string, type: string): RangeError {
   const what =
     value === null ? "null" : isJsonList(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
   return new RangeError(
-    `cannot unmarshal ${what} into Go ${of === "" ? "value" : `struct field ${of}`} of type ${type}`,
+    `json: cannot unmarshal ${what} into Go ${of === "" ? "value" : `struct field ${of}`} of type ${type}`,
   );
 }
 
@@ -224,12 +243,19 @@ function write(fields: Fields, shape: Shape, indent: string): string {
   for (const [name, { kind, isAlways = false }] of Object.entries(shape)) {
     const json = writeValue(fields.get(name), kind, `${indent}  `);
     if (json !== undefined) lines.push([name, json]);
-    else if (isAlways) lines.push([name, kind === "string" ? '""' : kind === "time" ? `"${zeroTime}"` : "null"]);
+    else if (isAlways) lines.push([name, emptyOf(kind, fields.has(name))]);
   }
   return goObject(lines, indent);
 }
 
-/** The JSON of a value; undefined if it is empty. An empty list of URLs is not. */
+/** An empty value as Go writes it: a list that was given is another one than none. */
+function emptyOf(kind: Kind, isGiven: boolean): string {
+  if (kind === "string") return '""';
+  if (kind === "time") return goString(zeroTime);
+  return isGiven ? "[]" : "null";
+}
+
+/** The JSON of a value; undefined if it is empty. */
 function writeValue(value: Json | undefined, kind: Kind, indent: string): string | undefined {
   if (value === undefined || value === "" || value === false) return undefined;
   if (typeof value === "string") return goString(kind === "time" ? (goTime(value)?.text ?? zeroTime) : value);

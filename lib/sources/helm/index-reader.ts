@@ -48,8 +48,7 @@ export class IndexReader {
   #addFields(value: Json): void {
     if (!isJsonObject(value)) throw this.#refusal(mismatch(value, "", "repo.IndexFile"));
     for (const [name, field] of Object.entries(value)) {
-      if (this.#format === "yaml" && this.#fields.has(name))
-        throw this.#refusal(new RangeError(`key "${name}" already set in map`));
+      if (this.#format === "yaml" && this.#fields.has(name)) throw setTwice(name);
       switch (name) {
         case "entries":
           if (field === null) break;
@@ -66,7 +65,8 @@ export class IndexReader {
           this.#set(name, field);
           break;
         default:
-          if (this.#format === "yaml") throw this.#refusal(new RangeError(`unknown field ${JSON.stringify(name)}`));
+          if (this.#format === "yaml")
+            throw this.#refusal(new RangeError(`json: unknown field ${JSON.stringify(name)}`));
       }
     }
   }
@@ -81,7 +81,7 @@ export class IndexReader {
     for (const [name, versions] of Object.entries(charts)) {
       const known = detached(name);
       if (this.#format === "yaml" && this.#charts.has(known)) {
-        throw this.#refusal(new RangeError(`key ${JSON.stringify(name)} already set in map`));
+        throw setTwice(name);
       }
       this.#count(this.#charts.size, name.length);
       this.#current = known;
@@ -121,7 +121,7 @@ export class IndexReader {
   }
 
   #refusal(error: RangeError): RangeError {
-    const prefix = this.#format === "yaml" ? "error unmarshaling JSON: while decoding JSON: json: " : "json: ";
+    const prefix = this.#format === "yaml" ? "error unmarshaling JSON: while decoding JSON: " : "";
     return new RangeError(prefix + error.message, { cause: error });
   }
 
@@ -175,12 +175,17 @@ export class IndexReader {
 }
 
 const kinds = {
-  apiVersion: { kind: "string" },
+  apiVersion: { kind: "string", takesScalars: true },
   generated: { kind: "time" },
   serverInfo: { kind: "object" },
-  publicKeys: { kind: "strings" },
-  annotations: { kind: "annotations" },
+  publicKeys: { kind: "strings", takesScalars: true },
+  annotations: { kind: "annotations", takesScalars: true },
 } as const;
+
+function setTwice(name: string): RangeError {
+  const what = `key ${JSON.stringify(name)} already set in map`;
+  return new RangeError(`error converting YAML to JSON: yaml: unmarshal errors: ${what}`);
+}
 
 /** Go sorts names by their bytes. */
 function compareBytes(one: string, other: string): number {

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readIndex } from "../../../../lib/sources/helm/chart-index.ts";
 import {
@@ -59,6 +61,14 @@ describe("the index of a Helm repository", () => {
     expect(digest).toBe("2e8cbf68708a30e75796fb22ddd8a33bef392f0f91ff81b511b2180bd4a23931");
   });
 
+  test("has the bytes that Go writes for odd entries, as Helm 4.2.2 and sigs.k8s.io/yaml 1.6.0 did", async () => {
+    const fixtures = join(import.meta.dirname, "../../../fixtures/helm");
+    const [odd, written] = await Promise.all(
+      ["odd-index.yaml", "odd-index.json"].map((file) => readFile(join(fixtures, file), "utf8")),
+    );
+    expect((await read(odd ?? "")).json).toBe(written);
+  });
+
   test("has the newest version first", async () => {
     const { entries } = await read(recorded);
     expect(entries.get("app")).toEqual([
@@ -105,10 +115,11 @@ describe("the index of a Helm repository", () => {
     expect((await read("apiVersion: v1\n")).json).toContain('"entries": null');
   });
 
-  test("has scalars as Go reads them where it wants a text", async () => {
-    const { json } = await read(index(entry("1.10", "    appVersion: 2.50\n    description: yes\n")));
-    const read0 = { version: "1.1", appVersion: "2.5", description: "true" };
-    expect(JSON.parse(json)).toMatchObject({ entries: { app: [read0] } });
+  test("has numbers and booleans as Go reads them where it takes them for text", async () => {
+    const text =
+      "apiVersion: v1\nentries:\n  app:\n  - name: app\n    version: 1.0.0\n    urls: [1.50, yes]\n    digest: 12\n";
+    const { json } = await read(text);
+    expect(JSON.parse(json)).toMatchObject({ entries: { app: [{ urls: ["1.5", "true"], digest: "12" }] } });
   });
 
   test.each([
@@ -121,11 +132,23 @@ describe("the index of a Helm repository", () => {
     ],
     [
       index("  - name: app\n    urls: app.tgz\n"),
-      "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go struct field ChartVersion.urls of type []string",
+      "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go struct field ChartVersion.entries.urls of type []string",
+    ],
+    [
+      index(entry("1.0.0", "    appVersion: 1.5\n")),
+      "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal number into Go struct field ChartVersion.entries.Metadata.appVersion of type string",
+    ],
+    [
+      index(entry("1.0.0", "    maintainers:\n    - name: 1\n")),
+      "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal number into Go struct field Maintainer.entries.Metadata.maintainers.name of type string",
+    ],
+    [
+      index(entry("1.0.0", "    created: 2020\n")),
+      "error unmarshaling JSON: while decoding JSON: Time.UnmarshalJSON: input is not a JSON string",
     ],
     [
       '{"apiVersion":"v1","entries":{"app":[{"name":"app","version":1}]}}',
-      "json: cannot unmarshal number into Go struct field ChartVersion.version of type string",
+      "json: cannot unmarshal number into Go struct field ChartVersion.entries.Metadata.version of type string",
     ],
   ])("%j is refused in Flux's words", async (text, message) => {
     await expect(read(text)).rejects.toThrow(new RangeError(message));
