@@ -54,6 +54,12 @@ export const deepSteps: readonly DeepStep[] = [
     env: { SLUICE_SIM_SEEDS: "5000", SLUICE_SIM_OWNERSHIP_SEEDS: "1000", SLUICE_SIM_RULES: "all" },
   },
   {
+    name: "worst-inputs",
+    shows: "the worst input of each reader of foreign bytes at its full size blocks and takes memory within the limits",
+    command: vitest("--project=embedded", "test/limits"),
+    env: { SLUICE_DEEP: "true" },
+  },
+  {
     name: "kills",
     shows:
       "a process that is killed, a handler that is cut off and an uninstall end well, killed at each write in place of some",

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { badReaders } from "./readers/bad.ts";
-import { worstInputs } from "./readers.ts";
-import { keyOf } from "./worst-input.ts";
+import { keyOf, type WorstInput } from "./worst-input.ts";
 
 /** What one read cost. */
 export interface Cost {
@@ -18,9 +16,17 @@ const bytesOfMiB = 1024 * 1024;
 /** Of {@link referenceWork} on two quiet cores of an AMD EPYC. */
 const referenceMs = 45;
 
-/** Plays the worst input with this name in this process, and prints a {@link Cost}. */
-async function main(key: string | undefined): Promise<void> {
-  const input = [...worstInputs, ...badReaders].find((each) => keyOf(each) === key);
+/**
+ * Plays the worst input with this name in this process, and prints a {@link Cost}.
+ *
+ * @param list the module beside this one that exports the input: `readers/git.ts`. The others, and the product's modules that
+ *   they import, are then not loaded. By default, that of all lists.
+ */
+async function main(key: string | undefined, list = "readers.ts"): Promise<void> {
+  const lists: Readonly<Record<string, readonly WorstInput[]>> = await import(`./${list}`);
+  const input = Object.values(lists)
+    .flat()
+    .find((each) => keyOf(each) === key);
   if (input === undefined) throw new RangeError(`no worst input is named ${key}`);
   const read = await input.make();
   const slownessBefore = slowness();
@@ -85,4 +91,4 @@ function peakBytes(): number {
   return Number(kibibytes) * 1024;
 }
 
-await main(process.argv[2]);
+await main(process.argv[2], process.argv[3]);

@@ -29,7 +29,7 @@ describe("the measurement", () => {
   const costOf = (name: string): Promise<PlayedCost> => {
     const input = badReaders.find((each) => each.name === name);
     if (input === undefined) throw new RangeError(name);
-    return play(input);
+    return play(input, "readers/bad.ts");
   };
 
   test("a reader that works for half a second without a pause is over the limit", async () => {

@@ -1,4 +1,4 @@
 import { stayWithinLimits } from "../stay-within-limits.ts";
 import { archiveReaders } from "./archives.ts";
 
-stayWithinLimits("archives", archiveReaders);
+stayWithinLimits("archives", "readers/archives.ts", archiveReaders);

@@ -1,4 +1,4 @@
 import { stayWithinLimits } from "../stay-within-limits.ts";
 import { clusterReaders } from "./clusters.ts";
 
-stayWithinLimits("answers and kubeconfigs of clusters", clusterReaders);
+stayWithinLimits("answers and kubeconfigs of clusters", "readers/clusters.ts", clusterReaders);

@@ -1,4 +1,4 @@
 import { stayWithinLimits } from "../stay-within-limits.ts";
 import { gitKeyReaders } from "./git-keys.ts";
 
-stayWithinLimits("keys and packed answers of git", gitKeyReaders);
+stayWithinLimits("keys and packed answers of git", "readers/git-keys.ts", gitKeyReaders);

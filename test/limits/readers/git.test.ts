@@ -1,4 +1,4 @@
 import { stayWithinLimits } from "../stay-within-limits.ts";
 import { gitReaders } from "./git.ts";
 
-stayWithinLimits("git", gitReaders);
+stayWithinLimits("git", "readers/git.ts", gitReaders);

@@ -15,12 +15,17 @@ import { flushPkt, pktLine, pktReader } from "../../../lib/sources/git/pkt-line.
 import { readRefs } from "../../../lib/sources/git/upload-pack.ts";
 import { signedCommit, signedTag } from "../../../lib/sources/git/verify/signed-object.ts";
 import { verifySignature } from "../../../lib/sources/git/verify/verify-signature.ts";
+import { inGateOrDeep } from "../../size.ts";
 import { deltaOf, entryHead, inPieces, oidOf } from "../../unit/sources/git/pack-of.ts";
 import type { WorstInput } from "../worst-input.ts";
 
 const blob = 3;
 const refDelta = 7;
 const { maxObjectBytes, maxObjects } = defaultGitLimits;
+/** Of a pack. A tenth shows too whether the work lies in turns, and what an object takes. */
+const packObjects = inGateOrDeep(maxObjects / 10, maxObjects);
+const packMiB = inGateOrDeep(192, 512);
+const packedText = packObjects.toLocaleString("en");
 
 /** A pack of entries as they stand in it. */
 function packOfEntries(entries: readonly Buffer[]): Buffer {
@@ -327,17 +332,17 @@ const secrets = [
 
 /** What git servers send, and what Secrets hold for them. */
 export const gitReaders: readonly WorstInput[] = [
-  packReader("1,000,000 deltas for objects whose ids begin alike", 512, () => [
+  packReader(`${packedText} deltas for objects whose ids begin alike`, packMiB, () => [
     entryOf(blob, x),
-    ...idsAlike(maxObjects - 1).map((oid) => Buffer.concat([entryHead(refDelta, 2), oid, empty])),
+    ...idsAlike(packObjects - 1).map((oid) => Buffer.concat([entryHead(refDelta, 2), oid, empty])),
   ]),
-  packReader("1,000,000 deltas for one object", 512, () => {
+  packReader(`${packedText} deltas for one object`, packMiB, () => {
     const entry = deltaEntry(oidOfX, deltaOf(1, 1, [{ from: 0, length: 1 }]));
-    return [entryOf(blob, x), ...Array.from({ length: maxObjects - 1 }, () => entry)];
+    return [entryOf(blob, x), ...Array.from({ length: packObjects - 1 }, () => entry)];
   }),
-  packReader("1,000,000 equal objects", 512, () => {
+  packReader(`${packedText} equal objects`, packMiB, () => {
     const entry = entryOf(blob, x);
-    return Array.from({ length: maxObjects }, () => entry);
+    return Array.from({ length: packObjects }, () => entry);
   }),
   packReader("deltas of 33 million insertions", 512, () => [
     entryOf(blob, x),

@@ -1,4 +1,4 @@
 import { stayWithinLimits } from "../stay-within-limits.ts";
 import { manifestReaders } from "./manifests.ts";
 
-stayWithinLimits("manifests", manifestReaders);
+stayWithinLimits("manifests", "readers/manifests.ts", manifestReaders);

@@ -10,6 +10,7 @@ import { maxSubstitutedBytes } from "../../../lib/manifests/substitute/evaluate.
 import { maxGlobBytes, maxGlobbedBytes } from "../../../lib/manifests/substitute/glob.ts";
 import { attemptPlainSafely, parseOutputSafely, valuesOfFileSafely } from "../../../lib/manifests/thread/off-thread.ts";
 import { inTurns } from "../../../lib/sops/steps.ts";
+import { inGateOrDeep } from "../../size.ts";
 import type { WorstInput } from "../worst-input.ts";
 
 const signal = new AbortController().signal;
@@ -94,6 +95,8 @@ function plain(name: string, text: () => string): WorstInput {
 const hereBytes = 256 * 1024;
 const filled = (part: string, bytes: number): string => part.repeat(Math.floor(bytes / part.length));
 
+const sopsMiB = inGateOrDeep(2, 5);
+
 const mac = `ENC[AES256_GCM,data:${"A".repeat(172)},iv:AAAA,tag:AAAA,type:str]`;
 
 /** The worst inputs of what reads manifests, and the files that they come from. */
@@ -122,7 +125,13 @@ export const manifestReaders: readonly WorstInput[] = [
   substituting("substitute/evaluate.ts", "a value put in place of each character of another", "${v//a/${v}}", {
     v: megabyte,
   }),
-  substituting("substitute/evaluate.ts", "letters of 1 MiB changed", "${v^^}".repeat(2), { v: `é${megabyte}` }, 10),
+  substituting(
+    "substitute/evaluate.ts",
+    "letters of 1 MiB changed",
+    "${v^^}".repeat(2),
+    { v: `é${megabyte}` },
+    inGateOrDeep(2, 10),
+  ),
   substituting(
     "substitute/template.ts",
     "as many expressions as an object holds",
@@ -136,7 +145,7 @@ export const manifestReaders: readonly WorstInput[] = [
     "as many expressions as are read at once",
     "${a}".repeat(32_000),
     { a: "b" },
-    100,
+    inGateOrDeep(20, 100),
   ),
   substituting("build/substitute-objects.ts", "a value of 1 MiB that is YAML of short lists", "${v}", {
     v: `[${"[],".repeat(300_000)}]`,
@@ -221,10 +230,10 @@ export const manifestReaders: readonly WorstInput[] = [
   },
   {
     reader: "lib/manifests/sealed/plain-values.ts",
-    name: "a file of sops of 5 MiB",
+    name: `a file of sops of ${sopsMiB} MiB`,
     memoryMiB: threadMiB,
     make: async () => {
-      const text = Buffer.from(`a: [${filled("1,", 5 * 1_048_576 - 100)}1]\n`);
+      const text = Buffer.from(`a: [${filled("1,", sopsMiB * 1_048_576 - 100)}1]\n`);
       return () => valuesOfFileSafely({ encrypted: text, plain: text, format: "yaml" }, signal).catch(messageOf);
     },
   },

@@ -1,4 +1,4 @@
 import { stayWithinLimits } from "../stay-within-limits.ts";
 import { receiverReaders } from "./receiver.ts";
 
-stayWithinLimits("deliveries", receiverReaders);
+stayWithinLimits("deliveries", "readers/receiver.ts", receiverReaders);

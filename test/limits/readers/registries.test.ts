@@ -1,4 +1,4 @@
 import { stayWithinLimits } from "../stay-within-limits.ts";
 import { registryReaders } from "./registries.ts";
 
-stayWithinLimits("registries", registryReaders);
+stayWithinLimits("registries", "readers/registries.ts", registryReaders);

@@ -1,4 +1,4 @@
 import { stayWithinLimits } from "../stay-within-limits.ts";
 import { sopsReaders } from "./sops.ts";
 
-stayWithinLimits("files of sops", sopsReaders);
+stayWithinLimits("files of sops", "readers/sops.ts", sopsReaders);
