@@ -86,9 +86,9 @@ export function ledgerContract(name: string, open: OpenState): void {
       });
       for (const one of wanting) await state.ledger.claim(cluster, [one], a, never);
       expect((await state.ledger.claims(cluster, [id], never)).get(id)).toEqual(wanting);
-      const gone = wanting.slice(0, 99).map(({ ownerUid }) => ownerUid);
+      const gone = wanting.slice(0, 10).map(({ ownerUid }) => ownerUid);
       for (const ownerUid of gone) await state.ledger.release(cluster, ownerUid, [id], a, never);
-      expect((await state.ledger.claims(cluster, [id], never)).get(id)).toEqual(wanting.slice(99));
+      expect((await state.ledger.claims(cluster, [id], never)).get(id)).toEqual(wanting.slice(10));
     });
 
     test("two thousand claims are made and found in one call", async () => {

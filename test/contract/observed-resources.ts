@@ -88,9 +88,11 @@ export function observedResourcesContract(name: string, open: () => Promise<Obse
       expect(await backEnd.observed.get(keyOf("web"), never)).toBe("seen");
     });
 
-    test("a list of three thousand has each resource once", async () => {
-      const wanted = Array.from({ length: 3_000 }, (_, number) => `web-${number}`);
-      await mapLimit(wanted, 25, (name) => backEnd.observed.put(keyOf(name), "uid/1/resource-version", never), never);
+    test("a list that is longer than a page of DynamoDB has each resource once", async () => {
+      const wanted = Array.from({ length: 300 }, (_, number) => `web-${number}`);
+      // A page has 1 MiB.
+      const summary = "s".repeat(8_192);
+      await mapLimit(wanted, 25, (name) => backEnd.observed.put(keyOf(name), summary, never), never);
       expect(await names()).toEqual(wanted.toSorted());
     });
 

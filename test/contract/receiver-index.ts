@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { mapLimit } from "../../lib/core/concurrency.ts";
 import { LeaseLost } from "../../lib/core/ports/fence.ts";
 import {
   EntryTooLarge,
@@ -75,7 +76,9 @@ export function receiverIndexContract(name: string, open: OpenState): void {
 
     test("Receivers of one path are all found in the order of their keys, but no more than are served", async () => {
       const names = Array.from({ length: maxReceiversOfPath + 1 }, (_, index) => `hook-${1_000 + index}`);
-      for (const each of names) await state.receivers.save(path, entry, await leased(state, keyOf(each)), never);
+      const save = async (name: string): Promise<void> =>
+        state.receivers.save(path, entry, await leased(state, keyOf(name)), never);
+      await mapLimit(names, 10, save, never);
       expect((await find()).map(({ key }) => key.name)).toEqual(names.slice(0, maxReceiversOfPath));
     });
 

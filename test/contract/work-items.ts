@@ -113,9 +113,8 @@ export function workItemsContract(name: string, open: OpenState): void {
       const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/dead";
       const long = "n".repeat(253);
       const longKey = { cluster: long, group: long, kind: long, namespace: long, name: long };
-      for (let number = 0; number < 120; number += 1) {
-        await state.items.put(workItem({ ...keyOf(`dead-${number}`), cluster: arn }, { dueAt: 1 }), never);
-      }
+      const unwanted = Array.from({ length: 120 }, (_, number) => ({ ...keyOf(`dead-${number}`), cluster: arn }));
+      await mapLimit(unwanted, 10, (each) => state.items.put(workItem(each, { dueAt: 1 }), never), never);
       await state.items.put(workItem(keyOf("web"), { dueAt: 100 }), never);
       await state.items.put(workItem(longKey, { dueAt: 100 }), never);
       const clusters = async (isWanted: (cluster: string) => boolean): Promise<readonly string[]> =>
