@@ -7,4 +7,4 @@ export function inGateOrDeep<Size>(inGate: Size, inDeep: Size): Size {
 }
 
 /** The distance between two of a run's calls at which stories interrupt it. Odd, so that a call is met before and after its effect. */
-export const callStride = inGateOrDeep(3, 1);
+export const callStride = inGateOrDeep(5, 1);
