@@ -1,4 +1,4 @@
-import { App, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import {
   GatewayVpcEndpointAwsService,
   InterfaceVpcEndpointAwsService,
@@ -8,13 +8,13 @@ import {
 } from "aws-cdk-lib/aws-ec2";
 import { describe, expect, test } from "vitest";
 import { Sluice } from "../lib/sluice.ts";
-import { env, prod, resourcesOf, type TemplateFile, templateOf } from "./synthesise.ts";
+import { env, prod, resourcesOf, type TemplateFile, templateOf, uncheckedApp } from "./synthesise.ts";
 
 const groupId = "sg-0123456789abcdef0";
 
 /** A Sluice whose clusters of the network `internal` share a security group, in isolated subnets with all endpoints. */
 function inside(names: readonly string[]): TemplateFile {
-  const stack = new Stack(new App({ analyticsReporting: false }), "Test", { env });
+  const stack = new Stack(uncheckedApp(), "Test", { env });
   const vpc = new Vpc(stack, "Vpc", {
     availabilityZones: ["eu-west-1a"],
     subnetConfiguration: [{ name: "isolated", subnetType: SubnetType.PRIVATE_ISOLATED }],
@@ -52,7 +52,7 @@ describe("a cluster with a private endpoint", () => {
   });
 
   test("is another resource in another network, since CloudFormation changes no service token", () => {
-    const stack = new Stack(new App({ analyticsReporting: false }), "Test", { env });
+    const stack = new Stack(uncheckedApp(), "Test", { env });
     const sluice = new Sluice(stack, "Sluice");
     sluice.addCluster("prod", { clusterArn: prod, rights: "namespaces" });
     const [before] = Object.keys(resourcesOf(templateOf(stack), "Custom::SluiceDefinitions"));

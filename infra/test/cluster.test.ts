@@ -1,4 +1,4 @@
-import { App, Stack, Token } from "aws-cdk-lib";
+import { Stack, Token } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { Vpc } from "aws-cdk-lib/aws-ec2";
 import * as eks from "aws-cdk-lib/aws-eks";
@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type AddClusterProps, SluiceCluster } from "../lib/cluster.ts";
 import { Sluice, type SluiceProps } from "../lib/sluice.ts";
+import { uncheckedApp } from "./synthesise.ts";
 
 const env = { account: "123456789012", region: "eu-west-1" };
 const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
@@ -21,7 +22,7 @@ function templateOf(
   sluiceProps: (stack: Stack) => SluiceProps = () => ({}),
   context: Record<string, string> = {},
 ): Template {
-  const stack = new Stack(new App({ context }), "Test", { env });
+  const stack = new Stack(uncheckedApp(context), "Test", { env });
   const sluice = new Sluice(stack, "Sluice", sluiceProps(stack));
   const given = { sluice, rights: "clusterAdmin", ...props(stack) } as const;
   new SluiceCluster(stack, "Prod", given);
@@ -181,7 +182,7 @@ describe("a cluster", () => {
   });
 
   test("added to a Sluice is the same below it", () => {
-    const stack = new Stack(new App(), "Test", { env });
+    const stack = new Stack(uncheckedApp(), "Test", { env });
     const added = new Sluice(stack, "Sluice").addCluster("Prod", { clusterArn: arn, rights: "clusterAdmin" });
     expect([added.node.path, added.arn, added.notice]).toEqual(["Test/Sluice/Prod", arn, expect.any(String)]);
     expect(countOf(Template.fromStack(stack), "Custom::SluiceDefinitions")).toBe(1);

@@ -1,4 +1,4 @@
-import { App, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import { describe, expect, test } from "vitest";
 import { isAllowedRepository } from "../../functions/settings/allowed-repositories.ts";
 import { readInstallation } from "../../functions/settings/installation.ts";
@@ -6,12 +6,12 @@ import { codeCommitRegion } from "../../lib/sources/git/codecommit-host.ts";
 import { SluiceCodeCommitRepository, type SluiceCodeCommitRepositoryProps } from "../lib/code-commit.ts";
 import { InstallationDocument } from "../lib/installation.ts";
 import { Sluice } from "../lib/sluice.ts";
-import { env, prod, resourcesOf, templateOf } from "./synthesise.ts";
+import { env, prod, resourcesOf, templateOf, uncheckedApp } from "./synthesise.ts";
 
 const repositoryArn = "arn:aws:codecommit:eu-west-1:123456789012:apps";
 
 function withRepository(props: Partial<SluiceCodeCommitRepositoryProps>) {
-  const stack = new Stack(new App({ analyticsReporting: false }), "Test", { env });
+  const stack = new Stack(uncheckedApp(), "Test", { env });
   const sluice = new Sluice(stack, "Sluice", { webhooks: true });
   sluice.addCluster("Prod", { clusterArn: prod, rights: "namespaces" });
   const given = { sluice, clusters: [prod], namespaces: ["apps"], ...props };

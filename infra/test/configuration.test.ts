@@ -1,19 +1,20 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { App, Duration, Stack } from "aws-cdk-lib";
+import { Duration, Stack } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { SluiceConfiguration, type SluiceConfigurationProps } from "../lib/configuration.ts";
 import { Sluice } from "../lib/sluice.ts";
+import { uncheckedApp } from "./synthesise.ts";
 
 const env = { account: "123456789012", region: "eu-west-1" };
 const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
 const root = join(import.meta.dirname, "../..");
 
 function templateOf(props: (stack: Stack) => Partial<SluiceConfigurationProps> = () => ({})): Template {
-  const stack = new Stack(new App(), "Test", { env });
+  const stack = new Stack(uncheckedApp(), "Test", { env });
   const cluster = new Sluice(stack, "Sluice").addCluster("Prod", { clusterArn: arn, rights: "clusterAdmin" });
   new SluiceConfiguration(stack, "Shop", {
     cluster,

@@ -1,4 +1,4 @@
-import { App, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { describe, expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { z } from "zod";
 import { metricUnits } from "../../lib/core/ports/metrics.ts";
 import { Sluice } from "../lib/sluice.ts";
 import { shapes } from "./shapes.ts";
-import { env, resourcesOf, templateOf } from "./synthesise.ts";
+import { env, resourcesOf, templateOf, uncheckedApp } from "./synthesise.ts";
 
 const Policy = z.object({
   PolicyDocument: z.object({
@@ -23,7 +23,7 @@ function statementsOf(stack: Stack, role: RegExp) {
 
 describe("a Sluice grants", () => {
   const made = () => {
-    const stack = new Stack(new App({ analyticsReporting: false }), "Test", { env });
+    const stack = new Stack(uncheckedApp(), "Test", { env });
     const sluice = new Sluice(stack, "Sluice", { encryptionKey: new Key(stack, "Key") });
     return {
       stack,
@@ -53,7 +53,7 @@ describe("a Sluice grants", () => {
 });
 
 test("a Sluice has each metric that its functions write, with the dimension of the installation", () => {
-  const stack = new Stack(new App(), "Test", { env });
+  const stack = new Stack(uncheckedApp(), "Test", { env });
   const sluice = new Sluice(stack, "Sluice");
   const names = [
     sluice.metricPushToApplied(),

@@ -1,4 +1,4 @@
-import { App, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { SecurityGroup, Subnet, Vpc } from "aws-cdk-lib/aws-ec2";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
@@ -10,7 +10,7 @@ import { SluiceConfiguration } from "../lib/configuration.ts";
 import { SluiceObservability } from "../lib/observability.ts";
 import { SluiceRepository } from "../lib/repository.ts";
 import { Sluice } from "../lib/sluice.ts";
-import { env, prod, resourcesOf, templateOf } from "./synthesise.ts";
+import { env, prod, resourcesOf, templateOf, uncheckedApp } from "./synthesise.ts";
 
 const edge = prod.replace("/prod", "/edge");
 const far = "arn:aws:eks:eu-north-1:210987654321:cluster/far";
@@ -25,7 +25,7 @@ const topicArn = `arn:aws:sns:${env.region}:${env.account}:ours`;
 
 /** One installation with every option that no reviewed template has, each set to another value than its default. */
 function everyOption() {
-  const stack = new Stack(new App({ analyticsReporting: false }), "Sluice", { env });
+  const stack = new Stack(uncheckedApp(), "Sluice", { env });
   const attributes = {
     vpcId: "vpc-0123456789abcdef0",
     availabilityZones: ["eu-west-1a"],
@@ -138,7 +138,7 @@ describe("each option reaches its resource:", () => {
   });
 
   test("reconcile that does not hold the limits of its runs is refused at synth", () => {
-    const stack = new Stack(new App(), "Small", { env });
+    const stack = new Stack(uncheckedApp(), "Small", { env });
     expect(() => new Sluice(stack, "Sluice", { reconcile: { memoryMiB: 1_024 } })).toThrow(
       /Small\/Sluice: reconcile.memoryMiB is 1024, and the limits of 2 runs at the same time need \d+ MiB of memory/,
     );

@@ -28,6 +28,14 @@ export function checkedApp(values: Readonly<Record<string, unknown>> = {}): App 
   return app;
 }
 
+/**
+ * An app for a test that reads its template. CloudFormation's own checks, a quarter of such a test's time, are left out: without the
+ * feature flags of {@link checkedApp} they only warn.
+ */
+export function uncheckedApp(context: Readonly<Record<string, string>> = {}): App {
+  return new App({ analyticsReporting: false, builtinCloudFormationValidation: false, context });
+}
+
 /** The template as it is uploaded; the file of the template, since the CDK's own assertions leave out metadata. */
 export function templateOf(stack: Stack): TemplateFile {
   const assembly = stack.node.root;

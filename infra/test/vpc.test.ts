@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { App, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import {
   GatewayVpcEndpointAwsService,
   InterfaceVpcEndpointAwsService,
@@ -16,7 +16,7 @@ import type { AddClusterProps } from "../lib/cluster.ts";
 import type { SluiceNetwork } from "../lib/networks.ts";
 import { Sluice } from "../lib/sluice.ts";
 import { neededEndpoints } from "../lib/vpc-endpoints.ts";
-import { env, prod, resourcesOf, templateOf } from "./synthesise.ts";
+import { env, prod, resourcesOf, templateOf, uncheckedApp } from "./synthesise.ts";
 
 const availabilityZones = ["eu-west-1a", "eu-west-1b"];
 const vpcId = "vpc-0123456789abcdef0";
@@ -27,7 +27,7 @@ function inside(
   vpcOf: (stack: Stack) => SluiceNetwork,
   clusterOf: (stack: Stack, network: SluiceNetwork) => Partial<AddClusterProps> = () => ({}),
 ) {
-  const stack = new Stack(new App({ analyticsReporting: false }), "Test", { env });
+  const stack = new Stack(uncheckedApp(), "Test", { env });
   const network = vpcOf(stack);
   const sluice = new Sluice(stack, "Sluice", { webhooks: true, networks: { internal: network } });
   const given = clusterOf(stack, network);
@@ -52,7 +52,7 @@ describe("the functions of a network", () => {
   });
 
   test("have no connections where no network is in a VPC, and that is said", () => {
-    const sluice = new Sluice(new Stack(new App(), "Test", { env }), "Sluice");
+    const sluice = new Sluice(new Stack(uncheckedApp(), "Test", { env }), "Sluice");
     expect(() => sluice.connections).toThrow("Test/Sluice is in no VPC, so it has no security groups");
   });
 });
@@ -91,7 +91,7 @@ describe("the endpoint of a cluster is opened at port 443 to the functions of it
   });
 
   test("made in another stack of this app, which does not come to depend on the Sluice", () => {
-    const app = new App({ analyticsReporting: false });
+    const app = uncheckedApp();
     const below = new Stack(app, "Below", { env });
     const vpc = new Vpc(below, "Vpc", { availabilityZones });
     const cluster = new eksV2.Cluster(below, "C", {
