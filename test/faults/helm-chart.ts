@@ -50,12 +50,17 @@ export const helmChartFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/flows/helm-chart/oci-charts.ts",
-    tests: [`${flow}/from-registry.test.ts`],
+    tests: [`${flow}/from-registry.test.ts`, `${flow}/verify-chart.test.ts`],
     faults: [
       {
         what: "a tag keeps the plus of its version",
-        find: 'const tag = version.replaceAll("+", "_");',
-        replace: "const tag = version;",
+        find: 'return version.replaceAll("+", "_");',
+        replace: "return version;",
+      },
+      {
+        what: "a chart is pulled by its tag, whatever was verified",
+        find: "digest ?? tagOf(version)",
+        replace: "tagOf(version)",
       },
     ],
   },

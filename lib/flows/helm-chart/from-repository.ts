@@ -32,7 +32,7 @@ const Found = z.object({
   urls: z.array(z.string()),
   digest: z.string().exactOptional(),
 });
-/** A longer URL is not noted for the next run. */
+/** Of what is noted for the next run. */
 const maxNotedBytes = 2_000;
 const chartName = /^[-a-z0-9]+(?:(?:\/\.?|\.)[-a-z0-9]+)*(?:\/\.?|\.)?$/;
 /** Longer names are not matched. */
@@ -66,7 +66,7 @@ export async function chartOfRepository(
     name,
     version: built,
     isPackaged,
-    carried: JSON.stringify(found).length > maxNotedBytes ? {} : noteOf(of, toJsonObject(found)),
+    carried: isNoted(found) ? noteOf(of, toJsonObject(found)) : {},
     build: async () => {
       const archive = await asked("failed to download chart for remote reference", "ChartPullError", () =>
         repository.download(pulled, run.signal),
@@ -75,6 +75,11 @@ export async function chartOfRepository(
       return buildRemote(archive, built, shape, run.signal);
     },
   };
+}
+
+/** A URL with a login or a signature is not kept, and neither is a long one. */
+function isNoted(found: z.infer<typeof Found>): boolean {
+  return JSON.stringify(found).length <= maxNotedBytes && !found.urls.some((url) => /[?@]/.test(url));
 }
 
 function specOf({ live }: ChartSource): HelmRepositorySpec {
