@@ -1,6 +1,6 @@
 import { type ArtifactGeneratorSpec, ArtifactGeneratorSpec as Schema } from "../../api/artifact-generator.ts";
-import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
 import { overLimits } from "../../api/field-marks.ts";
+import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
 import { Failure } from "../../core/failure.ts";
 import { subject } from "../../core/object-ref.ts";
 import { dnsSubdomainFaults } from "../../sources/generator/kubernetes-names.ts";

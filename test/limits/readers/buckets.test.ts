@@ -1,4 +1,4 @@
 import { stayWithinLimits } from "../stay-within-limits.ts";
 import { bucketReaders } from "./buckets.ts";
 
-stayWithinLimits("buckets", bucketReaders);
+stayWithinLimits("buckets", "readers/buckets.ts", bucketReaders);

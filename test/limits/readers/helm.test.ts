@@ -1,4 +1,4 @@
 import { stayWithinLimits } from "../stay-within-limits.ts";
 import { helmReaders } from "./helm.ts";
 
-stayWithinLimits("Helm repositories", helmReaders);
+stayWithinLimits("Helm repositories", "readers/helm.ts", helmReaders);

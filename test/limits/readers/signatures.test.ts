@@ -1,4 +1,4 @@
 import { stayWithinLimits } from "../stay-within-limits.ts";
 import { signatureReaders } from "./signatures.ts";
 
-stayWithinLimits("signatures", signatureReaders);
+stayWithinLimits("signatures", "readers/signatures.ts", signatureReaders);

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyPairKeyObjectResult } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { registryClients } from "../../../../lib/sources/oci/registry-client.ts";
-import { signSimply } from "../../../doubles/cosign-signatures.ts";
 import { untilDeadline } from "../../../deadline.ts";
+import { signSimply } from "../../../doubles/cosign-signatures.ts";
 import { appChart, type Files } from "../../sources/helm/charts.ts";
 import { helmChartWorld, secret } from "./helm-chart-world.ts";
 
