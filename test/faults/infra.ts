@@ -171,8 +171,8 @@ export const infraFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "each configuration of a cluster makes the access entry again",
-        find: "    if (this.configurationEntry === undefined) {\n",
-        replace: "    {\n",
+        find: "this.configurationEntry === undefined && this.hasOwnEntries()",
+        replace: "this.hasOwnEntries()",
       },
     ],
   },
