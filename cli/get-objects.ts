@@ -31,13 +31,10 @@ export async function getObjects(
   session: Session,
 ): Promise<void> {
   const { cluster, namespace, terminal, signal } = session;
-  const isSelected =
-    options.statusSelector === undefined ? () => true : selects(parseStatusSelector(options.statusSelector));
+  const isSelected = selectedBy(options);
   const query: ListQuery = {
-    ...servedKind(kind),
-    ...(options.allNamespaces === true ? {} : { namespace }),
+    ...queryOf(kind, options, session),
     ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
-    ...(options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector }),
   };
   const columns = options.output === "wide" ? undefined : terminal.columns();
   const header = options.header ? headerOf(options) : undefined;
@@ -82,6 +79,42 @@ export async function getObjects(
       columns,
     ),
   );
+}
+
+/** `get sources all`: a table for each kind that has objects, whose names begin with the kind, as flux prints it. */
+export async function getAll(kinds: readonly KindDeclaration[], options: GetOptions, session: Session): Promise<void> {
+  const { cluster, namespace, terminal, signal } = session;
+  const isSelected = selectedBy(options);
+  const columns = options.output === "wide" ? undefined : terminal.columns();
+  await warnIfPaused(session);
+  const tables: string[] = [];
+  for (const kind of kinds) {
+    const objects = await cluster.list(queryOf(kind, options, session), signal);
+    const rows = objects.filter(isSelected).map((object) => {
+      const name = `${kind.kind.toLowerCase()}/${object.metadata.name}`;
+      return rowOf(kind, { ...object, metadata: { ...object.metadata, name } }, options);
+    });
+    if (rows.length > 0) tables.push(table(options.header ? headerOf(options) : undefined, rows, columns));
+  }
+  if (tables.length > 0) return terminal.out(tables.join("\n"));
+  const where = options.allNamespaces === true ? "any" : `"${namespace}"`;
+  throw new Error(`no sources found in ${where} namespace`);
+}
+
+function selectedBy({ statusSelector }: GetOptions): (object: LiveObject) => boolean {
+  return statusSelector === undefined ? () => true : selects(parseStatusSelector(statusSelector));
+}
+
+function queryOf(
+  kind: KindDeclaration,
+  { allNamespaces, labelSelector }: GetOptions,
+  { namespace }: Session,
+): ListQuery {
+  return {
+    ...servedKind(kind),
+    ...(allNamespaces === true ? {} : { namespace }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+  };
 }
 
 function notFound({ kind }: KindDeclaration, name: string | undefined, where: string): string {

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { onResumeCluster } from "./cluster-commands.ts";
+import type { ExportOptions } from "./export-objects.ts";
 import type { GetOptions } from "./get-objects.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
 
@@ -9,6 +10,30 @@ export function addGetCommands(root: Command, kinds: readonly KindDeclaration[],
   const sources = get.command("sources").alias("source").description("list sources");
   const parent = parents(get, sources, "list");
   for (const kind of kinds) addKind(parent(kind), kind, surroundings);
+  addAllSources(
+    sources,
+    kinds.filter(({ isSource }) => isSource),
+    surroundings,
+  );
+}
+
+function addAllSources(sources: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
+  const command = withGetOptions(sources.command("all").description("list sources of all kinds"));
+  command.action(async () => {
+    const [{ getAll }, { withCluster }] = await Promise.all([import("./get-objects.ts"), import("./session.ts")]);
+    const options = command.optsWithGlobals<GetOptions & GlobalOptions>();
+    await withCluster(options, surroundings, (session) => getAll(kinds, options, session));
+  });
+}
+
+/** The options of every `get`. */
+function withGetOptions(command: Command): Command {
+  return command
+    .option("-A, --all-namespaces", "list objects of all namespaces")
+    .option("--no-header", "print no header")
+    .addOption(new Option("-o, --output <format>", "do not cut messages to the terminal's width").choices(["wide"]))
+    .option("--status-selector <type=status>", "only objects with this condition, for example ready=false")
+    .option("-l, --label-selector <selector>", "only objects with these labels");
 }
 
 /** The command that the command of a kind is below, made with the first kind that needs it. */
@@ -29,13 +54,8 @@ function addKind(parent: Command, kind: KindDeclaration, surroundings: Surroundi
     .aliases([...aliases, ...(one === many ? [] : [one])])
     .description(`list ${plural}`);
   if (kind.sourceRef !== undefined) command.option("--show-source", "show the source of each object");
-  command
-    .option("-A, --all-namespaces", "list objects of all namespaces")
-    .option("--no-header", "print no header")
+  withGetOptions(command)
     .option("-w, --watch", "keep watching and print changes")
-    .addOption(new Option("-o, --output <format>", "do not cut messages to the terminal's width").choices(["wide"]))
-    .option("--status-selector <type=status>", "only objects with this condition, for example ready=false")
-    .option("-l, --label-selector <selector>", "only objects with these labels")
     .action(async (name: string | undefined) => {
       const [{ getObjects }, { withCluster }] = await Promise.all([import("./get-objects.ts"), import("./session.ts")]);
       const options = command.optsWithGlobals<GetOptions & GlobalOptions>();
@@ -78,6 +98,27 @@ function onReconcile(
     const first = options.withSource === true ? { withSource: kinds.filter(({ isSource }) => isSource) } : {};
     await withCluster(options, surroundings, (session) => reconcileObject(kind, name, first, session));
   });
+}
+
+export function addExportCommands(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
+  const exporting = root.command("export").description("print objects as YAML that can be applied");
+  const parent = parents(exporting, exporting.command("source").description("print sources"), "print");
+  for (const kind of kinds) {
+    const { one, many, aliases, plural } = kind.words;
+    const command = parent(kind)
+      .command(`${one} [name]`)
+      .aliases([...aliases, ...(one === many ? [] : [many])])
+      .description(`print ${plural} as YAML`)
+      .option("--all", "print all objects of the namespace");
+    command.action(async (name: string | undefined) => {
+      const [{ exportObjects }, { withCluster }] = await Promise.all([
+        import("./export-objects.ts"),
+        import("./session.ts"),
+      ]);
+      const options = command.optsWithGlobals<ExportOptions & GlobalOptions>();
+      await withCluster(options, surroundings, (session) => exportObjects(kind, name, options, session));
+    });
+  }
 }
 
 interface SuspendOptions extends GlobalOptions {

@@ -6,7 +6,7 @@ import { addCreateCommands } from "./create-commands.ts";
 import type { InitOptions } from "./init-app.ts";
 import { commaSeparated, listed } from "./listed-values.ts";
 import { addLocalCommand } from "./local-command.ts";
-import { addGetCommands, addReconcileCommands, addSuspendCommands } from "./object-commands.ts";
+import { addExportCommands, addGetCommands, addReconcileCommands, addSuspendCommands } from "./object-commands.ts";
 import type { PushOptions } from "./push-artifact.ts";
 import { addRedriveCommand } from "./redrive-command.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
@@ -47,6 +47,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   addGetCommands(root, kinds, surroundings);
   addReconcileCommands(root, kinds, surroundings);
   addSuspendCommands(root, kinds, surroundings);
+  addExportCommands(root, kinds, surroundings);
   addCreateCommands(root, surroundings);
   addPushCommand(root, surroundings);
   addEventsCommand(root, kinds, surroundings);

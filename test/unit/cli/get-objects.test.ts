@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type GetOptions, getObjects } from "../../../cli/get-objects.ts";
+import { type GetOptions, getAll, getObjects } from "../../../cli/get-objects.ts";
 import { TimeIsUp } from "../../../cli/session.ts";
 import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
 import { declaredReceiver } from "../../../lib/api/kinds/receiver.ts";
@@ -12,6 +12,26 @@ function labelled(name: string, team: string, namespace = "flux-system"): LiveOb
   const object = kustomization(name, {}, readyStatus, namespace);
   return { ...object, metadata: { ...object.metadata, labels: { team } } };
 }
+
+describe("get sources all", () => {
+  const kinds = [declaredKustomization, declaredReceiver];
+
+  test("prints a table for each kind that has objects, with the kind before each name", async () => {
+    const session = fakeSession([kustomization("web"), kustomization("far", {}, readyStatus, "apps")]);
+    await getAll(kinds, { header: true }, session);
+    expect(session.output.out.split("\n").map((line) => line.split("\t")[0]?.trim())).toEqual([
+      "NAME",
+      "kustomization/web",
+      "",
+    ]);
+  });
+
+  test("says that there are none", async () => {
+    await expect(getAll(kinds, { header: true }, fakeSession([]))).rejects.toThrow(
+      'no sources found in "flux-system" namespace',
+    );
+  });
+});
 
 describe("get", () => {
   const get = async (objects: readonly LiveObject[], name?: string, options: Partial<GetOptions> = {}) => {
