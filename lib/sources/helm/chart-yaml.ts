@@ -6,7 +6,7 @@ import { maxDepth } from "../../manifests/read-document.ts";
 import { Unacceptable, yamlFault } from "../../manifests/read-failure.ts";
 
 /** Of one YAML file of a chart: Chart.yaml, Chart.lock, requirements.yaml, values.yaml and each values file. */
-export const maxChartYamlBytes = 768 * 1024;
+export const maxChartYamlBytes = 512 * 1024;
 
 /**
  * The documents of a YAML file as Helm reads it, by Go's YAML 1.1: `yes` is true, `0644` is 420, a key that is there twice has its last

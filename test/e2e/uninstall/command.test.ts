@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import { type CliWorld, cliWorld } from "../cli-world.ts";
 
 const { signal } = new AbortController();
@@ -9,15 +10,12 @@ const source = {
   metadata: { name: "app", namespace: "default" },
   spec: { interval: "1h", url: "oci://127.0.0.1:1/nowhere" },
 };
-const listed = `delete OCIRepository/default/app
-delete CustomResourceDefinition/artifactgenerators.source.extensions.fluxcd.io
-delete CustomResourceDefinition/externalartifacts.source.toolkit.fluxcd.io
-delete CustomResourceDefinition/gitrepositories.source.toolkit.fluxcd.io
-delete CustomResourceDefinition/kustomizations.kustomize.toolkit.fluxcd.io
-delete CustomResourceDefinition/ocirepositories.source.toolkit.fluxcd.io
-delete CustomResourceDefinition/receivers.notification.toolkit.fluxcd.io
-delete ConfigMap/kube-system/sluice-owner
-`;
+const listed = [
+  "delete OCIRepository/default/app",
+  ...definedKinds.map(({ group, plural }) => `delete CustomResourceDefinition/${plural}.${group}`),
+  "delete ConfigMap/kube-system/sluice-owner",
+  "",
+];
 
 let world: CliWorld;
 beforeAll(async () => {
@@ -38,7 +36,7 @@ describe("sluice uninstall", () => {
     const dry = await world.sh("uninstall", "--dry-run");
     expect([dry.code, dry.out.split("\n").toSorted(), dry.err]).toEqual([
       0,
-      listed.split("\n").toSorted(),
+      listed.toSorted(),
       expect.stringMatching(/✔ nothing was changed \(dry run\)\n$/),
     ]);
     expect(await world.sh("uninstall")).toMatchObject({
