@@ -233,7 +233,7 @@ describe("each option reaches its resource:", () => {
     expect(shop).toMatchObject({ cluster: far, role });
     expect(JSON.stringify(rule?.["Targets"]).replaceAll("\\", "")).toContain(`"cluster":"${far}","role":"${role}"`);
     for (const [name, own] of Object.entries(roles)) {
-      const given = rights(new RegExp(`^Sluice${name.charAt(0).toUpperCase()}${name.slice(1)}Role`));
+      const given = rights(new RegExp(`^Sluice${name.charAt(0).toUpperCase()}${name.slice(1)}(?:Role|Reach)`));
       expect(Object.values(roles).filter((one) => given.includes(one))).toEqual([own]);
     }
     expect(all("AWS::EKS::AccessEntry").filter(([id]) => id.includes("Far"))).toEqual([]);
