@@ -141,7 +141,8 @@ function rowOf(
   { allNamespaces, showSource, webhookUrl }: GetOptions & { readonly webhookUrl?: string | undefined },
 ): readonly string[] {
   const { name, namespace = "" } = object.metadata;
-  const ready = conditionOf(object, "Ready");
+  const isStatic = kind.isStatic?.(object["spec"]) === true;
+  const ready = isStatic ? { status: "True", message: kind.staticMessage } : conditionOf(object, "Ready");
   return [
     ...(allNamespaces === true ? [namespace] : []),
     name,

@@ -5,7 +5,7 @@ import { findCondition } from "../../lib/api/condition.ts";
 import { OciRepositoryStatus } from "../../lib/api/oci-repository.ts";
 import { isJsonObject } from "../../lib/core/json.ts";
 import type { Manifest } from "../../lib/core/manifest.ts";
-import { example, liveObjects, pushEdited, same, untilApplied, withoutStatus } from "./actions.ts";
+import { example, liveObjects, marks, pushEdited, same, untilApplied } from "./actions.ts";
 import { managed } from "./objects.ts";
 import { readManifests } from "./read-manifests.ts";
 import { signArtifact } from "./sign-artifact.ts";
@@ -67,7 +67,7 @@ async function pushSignedBy(stage: Stage, key: KeyObject): Promise<Report> {
   await signArtifact({ host, repository: appName, digest: revision.replace("v1@", "") }, key, stage.signal);
   const why = await untilRefused(stage, revision);
   const after = await liveObjects(stage, managed);
-  mustBe("the cluster is as before", same(before, after, withoutStatus), "it was changed");
+  mustBe("the cluster is as before", same(before, after, marks), "it was changed");
   return {
     hops: { refused: Date.now() - at },
     facts: [why, "the cluster is as before, with the last signed artifact"],

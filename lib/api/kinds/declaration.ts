@@ -32,6 +32,8 @@ export interface KindDeclaration {
   readonly words: KindWords;
   /** Whether an object with this spec is never reconciled, so that there is nothing to wait for. Absent for a kind without such objects. */
   readonly isStatic?: (spec: unknown) => boolean;
+  /** What the command line says of a static object, which has no conditions. */
+  readonly staticMessage?: string;
 }
 
 export interface KindSchemas {

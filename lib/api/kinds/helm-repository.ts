@@ -28,4 +28,5 @@ export const declaredHelmRepository = {
   },
   // It only says where charts lie: reference 6.2.
   isStatic: (spec) => isJsonObject(spec) && spec["type"] === "oci",
+  staticMessage: "Helm repository is Ready",
 } as const satisfies KindDeclaration;

@@ -56,9 +56,22 @@ async function download(
     const isRefused = error.status === 401 || (cause instanceof RepositoryFault && cause.reason === "unauthorized");
     throw new RepositoryFault(isRefused ? "unauthorized" : "external", error.message, { cause: error });
   });
-  const wanted = /^(?:sha256:)?([0-9a-f]{64})$/i.exec(digest ?? "")?.[1]?.toLowerCase();
+  if (digest !== undefined) checkDigest(body, digest, name);
+  return body;
+}
+
+/** An index without a digest is taken, one with a digest that cannot be checked is not. */
+function checkDigest(body: Uint8Array, digest: string, name: string): void {
+  const wanted = /^(?:sha256:)?([0-9a-f]{64})$/i.exec(digest)?.[1]?.toLowerCase();
+  if (wanted === undefined) {
+    const mend = "write the index again with helm repo index";
+    throw new RepositoryFault(
+      "external",
+      `the index gives chart '${name}' a digest that is not one of SHA-256: ${mend}`,
+    );
+  }
   const found = digestOf(body);
-  if (wanted === undefined || found === `sha256:${wanted}`) return body;
+  if (found === `sha256:${wanted}`) return;
   const why = `the index says sha256:${wanted}, the archive has ${found}`;
   throw new RepositoryFault("external", `the archive of chart '${name}' is not the one that the index lists: ${why}`);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type GetOptions, getAll, getObjects } from "../../../cli/get-objects.ts";
 import { TimeIsUp } from "../../../cli/session.ts";
+import { declaredHelmRepository } from "../../../lib/api/kinds/helm-repository.ts";
 import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
 import { declaredReceiver } from "../../../lib/api/kinds/receiver.ts";
 import { messageOf } from "../../../lib/core/failure.ts";
@@ -12,6 +13,18 @@ function labelled(name: string, team: string, namespace = "flux-system"): LiveOb
   const object = kustomization(name, {}, readyStatus, namespace);
   return { ...object, metadata: { ...object.metadata, labels: { team } } };
 }
+
+test("a HelmRepository of type oci, which is never reconciled, is shown as ready", async () => {
+  const registry = {
+    apiVersion: "source.toolkit.fluxcd.io/v1",
+    kind: "HelmRepository",
+    metadata: { ...kustomization("charts").metadata },
+    spec: { type: "oci", url: "oci://registry.example/charts" },
+  };
+  const session = fakeSession([registry]);
+  await getObjects(declaredHelmRepository, undefined, { header: false }, session);
+  expect(session.output.out).toMatch(/^charts\t\s*\tFalse\s*\tTrue\s*\tHelm repository is Ready/);
+});
 
 describe("get sources all", () => {
   const kinds = [declaredKustomization, declaredReceiver];

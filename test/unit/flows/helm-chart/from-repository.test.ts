@@ -103,6 +103,15 @@ describe("a chart of a repository with an index", () => {
     );
   });
 
+  test("an archive is refused whose digest in the index cannot be checked", async () => {
+    await world().repository({ "app-1.0.0.tgz": appChart }, {}, (entry) => ({ ...entry, digest: "sha512:abc" }));
+    world().chart({ sourceRef });
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed" });
+    expect(world().told()[0]).toMatch(
+      /^Warning ChartPullError: .*: the index gives chart 'app' a digest that is not one of SHA-256: write the index again/,
+    );
+  });
+
   test("an archive that is gone is tried again", async () => {
     await world().repository({ "app-1.0.0.tgz": appChart });
     world().files.delete("/charts/app-1.0.0.tgz");
