@@ -45,6 +45,18 @@ describe("a chart of the artifact of another source", () => {
     expect((await unpacked(world().artifact(), signal))["color"]).toBe("green");
   });
 
+  test("a chart at another path is packed though that generation has stalled before", async ({ signal }) => {
+    await world().source(numbered("1.0.0"), `main@sha1:${"1".repeat(40)}`);
+    world().chart({ chart });
+    await world().runChart();
+    world().chart({ chart: "./charts/other" });
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "stalled" });
+    const other = { ...appChart, color: "green" };
+    await world().source({ ...numbered("1.0.0"), ...below("charts/other", other) }, `main@sha1:${"2".repeat(40)}`);
+    await world().runChart();
+    expect((await unpacked(world().artifact(), signal))["color"]).toBe("green");
+  });
+
   test("a Bucket's revision is its digest", async () => {
     await world().source(files, `sha256:${"ab".repeat(32)}`, "OCIRepository");
     world().chart({ chart, reconcileStrategy: "Revision", sourceRef: { kind: "OCIRepository", name: "repo" } });
