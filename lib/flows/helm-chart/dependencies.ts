@@ -4,6 +4,7 @@ import { confined } from "../../manifests/artifact-tree.ts";
 import { loadLocal } from "../../sources/helm/build-local.ts";
 import { loadArchive } from "../../sources/helm/build-remote.ts";
 import type { Chart } from "../../sources/helm/chart.ts";
+import type { Budget } from "../../sources/helm/chart-archive.ts";
 import { chartFailure } from "../../sources/helm/chart-failure.ts";
 import type { ChartDependency } from "../../sources/helm/chart-metadata.ts";
 import { type AddDependencies, nameOf } from "../../sources/helm/missing-dependencies.ts";
@@ -32,7 +33,7 @@ export function dependencyAdder(
   ctx: SourceContext,
 ): AddDependencies {
   const { signal } = ctx.run;
-  return async (missing) => {
+  return async (missing, budget) => {
     if (missing.length > maxMissingDependencies) {
       const why = `${missing.length} dependencies are missing, ${maxMissingDependencies} are fetched at most`;
       throw chartFailure("DependencyBuildError", `${why}: put them into charts/`);
@@ -41,8 +42,8 @@ export function dependencyAdder(
     for (const dependency of missing) {
       const isLocal = dependency.repository === "" || dependency.repository.startsWith("file://");
       const load = isLocal
-        ? () => localChart(tree, place, dependency, signal)
-        : async () => loadRemote(dependency, await download(dependency, ctx), signal);
+        ? () => localChart(tree, place, dependency, budget, signal)
+        : async () => loadRemote(dependency, await download(dependency, ctx), budget, signal);
       charts.push(await added(isLocal ? "local" : "remote", dependency, load, signal));
     }
     return charts;
@@ -69,6 +70,7 @@ async function localChart(
   tree: FileTree,
   place: string,
   { name, repository, version }: ChartDependency,
+  budget: Budget,
   signal: AbortSignal,
 ): Promise<Chart> {
   const path = repository === "" ? `charts/${name}` : repository.slice("file://".length);
@@ -77,7 +79,7 @@ async function localChart(
     throw new RangeError(`no chart found at '/${at}' (reference '${repository}')`);
   }
   const isIn = rangeOf(version);
-  const chart = await loadLocal(tree, at, signal).catch((error: unknown) => {
+  const chart = await loadLocal(tree, at, budget, signal).catch((error: unknown) => {
     if (!(error instanceof RangeError)) throw error;
     const what = `failed to load chart from '/${at}' (reference '${repository}')`;
     throw new RangeError(`${what}: ${error.message}`, { cause: error });
@@ -96,9 +98,14 @@ function rangeOf(version: string) {
   }
 }
 
-async function loadRemote({ version }: ChartDependency, archive: Uint8Array, signal: AbortSignal): Promise<Chart> {
+async function loadRemote(
+  { version }: ChartDependency,
+  archive: Uint8Array,
+  budget: Budget,
+  signal: AbortSignal,
+): Promise<Chart> {
   try {
-    return await loadArchive(archive, signal);
+    return await loadArchive(archive, budget, signal);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new RangeError(`failed to load downloaded archive of version '${version}': ${error.message}`, {

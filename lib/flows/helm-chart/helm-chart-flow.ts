@@ -94,7 +94,8 @@ function resolvedOf(spec: HelmChartSpec, origin: ChartOrigin, noted: object, ctx
   const reason = isPackaged ? "ChartPackageSucceeded" : "ChartPullSucceeded";
   const summary = (valuesFiles: readonly string[]): string =>
     chartSummary(isPackaged ? "packaged" : "pulled", origin, valuesFiles);
-  const said = findCondition(before.conditions ?? [], "ArtifactInStorage");
+  const inStorage = "ArtifactInStorage";
+  const said = findCondition(before.conditions ?? [], inStorage);
   const known = before.observedValuesFiles ?? countingValuesFiles(spec.valuesFiles);
   // What the build has said stays true of the chart: it may have found that the values files change nothing.
   const stored = said?.reason === reason ? said.message : summary(known);
@@ -103,7 +104,8 @@ function resolvedOf(spec: HelmChartSpec, origin: ChartOrigin, noted: object, ctx
     file: `${name}-${version}.tgz`,
     observed: { observedChartName: name, observedValuesFiles: before.observedValuesFiles },
     noted,
-    isStale: ctx.before.observedGeneration !== ctx.now().generation,
+    // A stall observes a generation too, and stores nothing of it.
+    isStale: findCondition(ctx.before.conditions ?? [], inStorage)?.observedGeneration !== ctx.now().generation,
     reasons: { stored: reason, outdated: "NewChart" },
     messages: { outdated: summary(known), stored, event: () => stored },
     isAnnounced: false,

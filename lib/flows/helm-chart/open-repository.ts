@@ -7,6 +7,7 @@ import type { RegistryAccess } from "../../sources/oci/authorize.ts";
 import { credentialsFor, type RegistryCredentials } from "../../sources/oci/docker-config.ts";
 import type { Connect } from "../../sources/oci/registry-client.ts";
 import { parseRepositoryUrl, type RepositoryAddress } from "../../sources/oci/repository-url.ts";
+import { checkRepositoryUrl } from "../helm-repository/check-url.ts";
 import { type HelmCredentials, helmCredentials } from "../helm-repository/credentials.ts";
 import { maxRegistryTimeoutMs } from "../oci-repository/registry.ts";
 import { secretData } from "../source/secrets.ts";
@@ -40,6 +41,8 @@ export async function openChartRepository(
 ): Promise<ChartRepository> {
   const credentials = await helmCredentials(spec, ctx);
   if (spec.type !== "oci" && !spec.url.startsWith("oci://")) {
+    // It may still have the index of an earlier URL.
+    checkRepositoryUrl(spec.url);
     return httpCharts({ repository: spec, credentials, http: parts.http, index: index(credentials) });
   }
   const url = spec.url.replace(/\/+$/, "");

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { parseDuration } from "../../core/duration.ts";
 import { type Http, HttpError, type HttpResponse } from "../../core/ports/http.ts";
+import { percentDecoded } from "../source/proxy.ts";
 import type { HelmCredentials } from "./credentials.ts";
 
 /** As Go's client. */
@@ -87,7 +88,7 @@ function withoutLogin(text: string): { readonly href: string; readonly login?: s
   if (username === "" && password === "") return { href: url.href };
   url.username = "";
   url.password = "";
-  return { href: url.href, login: basic(decodeURIComponent(username), decodeURIComponent(password)) };
+  return { href: url.href, login: basic(percentDecoded(username), percentDecoded(password)) };
 }
 
 function loginFor(

@@ -2,7 +2,6 @@ import { HelmRepositorySpec, HelmRepositoryStatus } from "../../api/helm-reposit
 import { declaredHelmRepository } from "../../api/kinds/helm-repository.ts";
 import { digestOf } from "../../core/digest.ts";
 import { Failure } from "../../core/failure.ts";
-import { goUrlFault } from "../../core/go-url-fault.ts";
 import type { Http } from "../../core/ports/http.ts";
 import type { Flow } from "../../core/ports/run.ts";
 import { readIndex } from "../../sources/helm/chart-index.ts";
@@ -10,6 +9,7 @@ import { defaultIndexLimits, type IndexLimits } from "../../sources/helm/index-l
 import type { SourceDeps } from "../source/source-context.ts";
 import { sourceFlow } from "../source/source-flow.ts";
 import type { Pulled, SourceKind } from "../source/source-kind.ts";
+import { checkRepositoryUrl, shownUrl } from "./check-url.ts";
 import { helmCredentials } from "./credentials.ts";
 import { fetchIndex } from "./fetch-index.ts";
 import { humanSize } from "./human-size.ts";
@@ -33,16 +33,7 @@ function helmRepositorySource({ helmIndexMaxBytes, http }: HelmRepositoryDeps): 
     spec: HelmRepositorySpec,
     status: HelmRepositoryStatus,
     latest: "index.yaml",
-    check: ({ url }) => {
-      const invalid = (why: string) => new Failure("URLInvalid", `invalid Helm repository URL: ${why}`);
-      if (url.startsWith("oci://")) {
-        throw invalid("'oci' URL scheme cannot be used with 'default' HelmRepository type");
-      }
-      const fault = goUrlFault(url);
-      const shown = JSON.stringify(shownUrl(url));
-      if (fault !== undefined) throw invalid(`parse ${shown}: ${fault}`);
-      if (!URL.canParse(url)) throw invalid(`parse ${shown}: it has no valid host or port`);
-    },
+    check: ({ url }) => checkRepositoryUrl(url),
     topics: () => [],
     resolve: async (spec, ctx) => {
       const { signal } = ctx.run;
@@ -88,9 +79,4 @@ async function pull(bytes: Uint8Array, limits: IndexLimits, signal: AbortSignal)
     throw new Failure("IndexationFailed", message, { cause: error });
   });
   return { bytes: json, digest: digestOf(json), metadata: {}, links: [] };
-}
-
-/** A URL without what may be secret in it: login and query. */
-function shownUrl(url: string): string {
-  return url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1").replace(/\?.*$/s, "?…");
 }

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
@@ -110,12 +111,31 @@ const systemByte = 9;
 const unknownSystem = 255;
 const chunkBytes = 64 * 1024;
 
-/** Gzip without name and time and with an unknown operating system, so that the same input gives the same output. */
-export async function gzip(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array> {
+/**
+ * Gzip without name and time and with an unknown operating system, so that the same input gives the same output. Throws a `RangeError`
+ * as soon as it has more than `maxBytes`.
+ */
+export async function gzip(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<Uint8Array> {
+  const limited = (packed: AsyncIterable<Uint8Array>) => buffer(Readable.from(atMost(maxBytes, packed)));
   // A pipeline also fails with the error of the source of the pieces.
-  const packed = await pipeline(chunks(pieces), createGzip({ level: 6 }), buffer);
+  const packed = await pipeline(chunks(pieces), createGzip({ level: 6 }), limited);
   packed[systemByte] = unknownSystem;
   return packed;
+}
+
+async function* atMost(
+  maxBytes: number,
+  chunksOf: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = 0;
+  for await (const chunk of chunksOf) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new RangeError(`it has more than ${maxBytes} bytes when it is packed`);
+    yield chunk;
+  }
 }
 
 /** Joins small pieces and splits large ones: zlib hands each chunk to a thread, which costs as much as packing 64 KiB. */

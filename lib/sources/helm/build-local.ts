@@ -2,6 +2,7 @@ import type { FileTree } from "../../core/ports/engine.ts";
 import { confined } from "../../manifests/artifact-tree.ts";
 import { type Chart, chartOf } from "./chart.ts";
 import {
+  type Budget,
   type ChartFile,
   chartBudget,
   maxChartBytes,
@@ -112,22 +113,22 @@ export async function buildLocal(
           signal,
         ),
   );
-  const loaded = await orChartFailure("ChartPackageError", () => loadLocal(tree, place, signal));
+  const budget = chartBudget();
+  const loaded = await orChartFailure("ChartPackageError", () => loadLocal(tree, place, budget, signal));
   const named = withVersion(loaded, version);
   const valued = await orChartFailure("ValuesFilesError", () => withValues(named, merged));
   const missing = isFolder ? missingDependencies(valued.chart) : [];
-  const added = await add(missing);
+  const added = await add(missing, budget);
   const chart: Chart = { ...valued.chart, charts: [...valued.chart.charts, ...added] };
   const bytes = await orChartFailure("ChartPackageError", () => packageChart(chart));
   return { bytes, isPackaged: true, valuesFiles: valued.valuesFiles, dependencies: missing.length };
 }
 
 /** The chart at this path, packed or not. Throws a `RangeError`. */
-export async function loadLocal(tree: FileTree, place: string, signal: AbortSignal): Promise<Chart> {
-  const budget = chartBudget();
+export async function loadLocal(tree: FileTree, place: string, budget: Budget, signal: AbortSignal): Promise<Chart> {
   const file = tree.files.get(place);
   if (file !== undefined) return chartOf(await readArchive(file, budget, signal), budget, signal);
-  const files = await readFolder(tree, place, signal);
+  const files = await readFolder(tree, place, budget, signal);
   try {
     return await chartOf(files, budget, signal);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { confined } from "../../manifests/artifact-tree.ts";
 import type { BuiltChart, ChartShape } from "./build-local.ts";
 import { type Chart, chartOf } from "./chart.ts";
-import { chartBudget, maxChartBytes, metadataAmong, readArchive } from "./chart-archive.ts";
+import { type Budget, chartBudget, maxChartBytes, metadataAmong, readArchive } from "./chart-archive.ts";
 import { orChartFailure } from "./chart-failure.ts";
 import { checkMetadata } from "./chart-metadata.ts";
 import { countingValuesFiles } from "./chart-version.ts";
@@ -27,7 +27,7 @@ export async function buildRemote(
   }
   const loaded = await orChartFailure(
     "ChartPackageError",
-    () => loadArchive(archive, signal),
+    () => loadArchive(archive, chartBudget(), signal),
     "failed to load downloaded chart: ",
   );
   const chart = withVersion(loaded, version);
@@ -51,9 +51,8 @@ export async function buildRemote(
 }
 
 /** Reads a packed chart. Throws a `RangeError`. */
-export async function loadArchive(archive: Uint8Array, signal: AbortSignal): Promise<Chart> {
+export async function loadArchive(archive: Uint8Array, budget: Budget, signal: AbortSignal): Promise<Chart> {
   refuseLarge(archive);
-  const budget = chartBudget();
   return chartOf(await readArchive(archive, budget, signal), budget, signal);
 }
 

@@ -9,9 +9,9 @@ import { type ChartMetadata, readMetadata } from "./chart-metadata.ts";
 export const maxChartBytes = 10 * 1024 * 1024;
 /** Of each file in a chart: Flux's `--helm-chart-file-max-size`, and Helm's own limit. */
 export const maxChartFileBytes = 5 * 1024 * 1024;
-/** Of all files of a chart, with those of the charts in it: Helm's limit for each of them. */
+/** Of all files of a chart, with those of the charts in it and of its dependencies: Helm's limit for each of them. */
 export const maxUnpackedChartBytes = 100 * 1024 * 1024;
-/** Of a chart, with those of the charts in it. */
+/** Of a chart, with those of the charts in it and of its dependencies. */
 export const maxChartFiles = 20_000;
 
 /** A file of a chart. Its name is its path in the chart, for example `templates/service.yaml`. */
@@ -20,10 +20,17 @@ export interface ChartFile {
   readonly bytes: Uint8Array;
 }
 
-/** What a chart may still take, with all charts in it. */
+/** What a chart may still take, with all charts in it and all dependencies that are added to it. */
 export interface Budget {
   bytes: number;
   files: number;
+}
+
+/** Takes a file out of the budget. Throws a `RangeError` where it does not fit. */
+export function spend(budget: Budget, bytes: number): void {
+  if (--budget.files < 0) throw new RangeError(`the chart has more than ${maxChartFiles} files`);
+  if (bytes > budget.bytes) throw tooLarge();
+  budget.bytes -= bytes;
 }
 
 export function chartBudget(): Budget {

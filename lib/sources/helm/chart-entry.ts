@@ -1,7 +1,7 @@
 import { isJsonList, isJsonObject, type Json } from "../../core/json.ts";
 import { numberText } from "../../manifests/go-yaml/number.ts";
 import { readSemver } from "../semver-version.ts";
-import { goList, goObject, goString, goTime, goValue, zeroTime } from "./go-json.ts";
+import { goList, goObject, goString, goTime, goValue, type JsonBudget, zeroTime } from "./go-json.ts";
 
 /** The index of a Helm repository. */
 export interface ChartIndex {
@@ -89,9 +89,9 @@ const dependencyShape: Shape = {
 
 /**
  * Reads one version of a chart. Undefined for one that Helm does not accept, which Flux leaves out; a `RangeError` for what cannot
- * be read as an entry at all, for which Flux refuses the whole index.
+ * be read as an entry at all, for which Flux refuses the whole index, or for JSON above the budget.
  */
-export function readChart(value: Json, format: IndexFormat): ReadChart | undefined {
+export function readChart(value: Json, format: IndexFormat, budget: JsonBudget): ReadChart | undefined {
   if (value === null) return undefined;
   const found = entryFields(value, format);
   if (textOf(found, "apiVersion") === "") found.set("apiVersion", "v1");
@@ -105,7 +105,7 @@ export function readChart(value: Json, format: IndexFormat): ReadChart | undefin
     ...(digest === "" ? {} : { digest }),
     urls: listOf(found, "urls").map(String),
   };
-  return { chart, json: write(found, chartShape, "      ") };
+  return { chart, json: write(found, chartShape, "      ", budget) };
 }
 
 function entryFields(value: Json, format: IndexFormat): Fields {
@@ -238,10 +238,10 @@ function isValid(found: Fields): boolean {
   return true;
 }
 
-function write(fields: Fields, shape: Shape, indent: string): string {
+function write(fields: Fields, shape: Shape, indent: string, budget: JsonBudget): string {
   const lines: (readonly [string, string])[] = [];
   for (const [name, { kind, isAlways = false }] of Object.entries(shape)) {
-    const json = writeValue(fields.get(name), kind, `${indent}  `);
+    const json = writeValue(fields.get(name), kind, `${indent}  `, budget);
     if (json !== undefined) lines.push([name, json]);
     else if (isAlways) lines.push([name, emptyOf(kind, fields.has(name))]);
   }
@@ -256,16 +256,17 @@ function emptyOf(kind: Kind, isGiven: boolean): string {
 }
 
 /** The JSON of a value; undefined if it is empty. */
-function writeValue(value: Json | undefined, kind: Kind, indent: string): string | undefined {
+function writeValue(value: Json | undefined, kind: Kind, indent: string, budget: JsonBudget): string | undefined {
   if (value === undefined || value === "" || value === false) return undefined;
+  if (typeof value === "string") budget.spend(Buffer.byteLength(value));
   if (typeof value === "string") return goString(kind === "time" ? (goTime(value)?.text ?? zeroTime) : value);
   if (value === true || value === null || typeof value !== "object") return String(value);
-  if (!isJsonList(value)) return Object.keys(value).length === 0 ? undefined : goValue(value, indent);
+  if (!isJsonList(value)) return Object.keys(value).length === 0 ? undefined : goValue(value, indent, budget);
   if (value.length === 0) return undefined;
-  if (kind !== "maintainers" && kind !== "dependencies") return goValue(value, indent);
+  if (kind !== "maintainers" && kind !== "dependencies") return goValue(value, indent, budget);
   const shape = kind === "maintainers" ? maintainerShape : dependencyShape;
   const items = value.flatMap((one) =>
-    isJsonObject(one) ? [write(new Map(Object.entries(one)), shape, `${indent}  `)] : [],
+    isJsonObject(one) ? [write(new Map(Object.entries(one)), shape, `${indent}  `, budget)] : [],
   );
   return goList(items, indent);
 }

@@ -2,13 +2,14 @@ import { inTimeSlices } from "../../core/concurrency.ts";
 import type { FileTree } from "../../core/ports/engine.ts";
 import { maxIgnoringMs } from "../archive/archive-tree.ts";
 import { inWalkOrder } from "../archive/walk-order.ts";
-import { type ChartFile, maxChartFileBytes, maxChartFiles, withoutMark } from "./chart-archive.ts";
+import { type Budget, type ChartFile, maxChartFileBytes, maxChartFiles, spend, withoutMark } from "./chart-archive.ts";
 import { helmIgnore } from "./helm-ignore.ts";
 
-/** The files of a chart that is a folder of a source, in the order of a walk, without what `.helmignore` leaves out. Throws a `RangeError`. */
+/** The files of a chart that is a folder of a source, in the order of a walk, without what `.helmignore` leaves out. They count in the budget. Throws a `RangeError`. */
 export async function readFolder(
   { files, folders }: FileTree,
   folder: string,
+  budget: Budget,
   signal: AbortSignal,
 ): Promise<readonly ChartFile[]> {
   const place = folder === "" ? "" : `${folder}/`;
@@ -34,6 +35,7 @@ export async function readFolder(
       const why = `cannot load file ${path} as file size (${bytes.length}) exceeds limit (${maxChartFileBytes})`;
       throw new RangeError(`failed to load files from /${folder}: ${why}`);
     }
+    spend(budget, bytes.length);
     found.push({ name: path, bytes: withoutMark(bytes) });
   };
   if (!(await inTimeSlices(inWalkOrder(inside), take, maxIgnoringMs, signal))) {

@@ -2,7 +2,9 @@ import { constructFromEvents, parseEvents, YAMLException } from "js-yaml";
 import { timeSlices } from "../../core/concurrency.ts";
 import { messageOf } from "../../core/failure.ts";
 import type { Json } from "../../core/json.ts";
+import { refuseAliasBomb } from "../../manifests/alias-bomb.ts";
 import { goSchema } from "../../manifests/go-yaml/go-schema.ts";
+import { Unacceptable } from "../../manifests/read-failure.ts";
 import type { ChartIndex, IndexFormat } from "./chart-entry.ts";
 import { type IndexLimits, maxIndexAliases, maxIndexDepth, maxPieceBytes } from "./index-limits.ts";
 import { type IndexPiece, NotInPieces, yamlPieces } from "./index-pieces.ts";
@@ -80,11 +82,15 @@ function parseJsonPiece({ text }: IndexPiece): Json {
 function parseYamlPiece({ text, isWhole }: IndexPiece & { readonly isWhole?: true }): Json {
   try {
     const events = parseEvents(text, { maxDepth: maxIndexDepth });
+    refuseAliasBomb(events, { text, line: 1 });
     const documents = constructFromEvents(events, { source: text, schema: goSchema, maxAliases: maxIndexAliases });
     const [value = null, ...others] = [...documents];
     if (others.length > 0 && isWhole !== true) throw new NotInPieces("several documents");
     return isJson(value) ? value : null;
   } catch (error) {
+    if (error instanceof Unacceptable) {
+      throw new RangeError(`error converting YAML to JSON: yaml: ${error.message}`, { cause: error });
+    }
     if (!(error instanceof YAMLException) || isWhole !== true) throw error;
     throw new RangeError(`error converting YAML to JSON: ${yamlText(error, text)}`, { cause: error });
   }

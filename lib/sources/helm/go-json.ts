@@ -29,22 +29,44 @@ export function goList(items: readonly string[], indent: string): string {
   return items.length === 0 ? "[]" : `[${items.map((item) => `\n${indent}  ${item}`).join(",")}\n${indent}]`;
 }
 
-/** A value of any kind. Throws a `RangeError` for one that nests too deep, as one that holds itself does. */
-export function goValue(value: Json, indent: string, depth = 0): string {
+/** What may still be written: a value that aliases share is written each time. */
+export class JsonBudget {
+  readonly #limit: number;
+  #left: number;
+
+  /** @param limit bytes of all that is written, of which `used` are */
+  constructor(limit: number, used = 0) {
+    this.#limit = limit;
+    this.#left = limit - used;
+  }
+
+  /** Throws a `RangeError` where more is written than the limit. */
+  spend(bytes: number): void {
+    this.#left -= bytes;
+    if (this.#left < 0) throw new RangeError(`it takes more than ${this.#limit} bytes as JSON`);
+  }
+}
+
+/** A value of any kind. Throws a `RangeError` above the budget, and for one that nests too deep, as one that holds itself does. */
+export function goValue(value: Json, indent: string, budget: JsonBudget, depth = 0): string {
   if (depth > maxIndexDepth) throw new RangeError(`it nests deeper than ${maxIndexDepth} levels`);
+  budget.spend(indent.length + (typeof value === "string" ? Buffer.byteLength(value) : 1));
   if (typeof value === "string") return goString(value);
   if (value === null || typeof value !== "object") return String(value);
   const inner = `${indent}  `;
   if (isJsonList(value)) {
     return goList(
-      value.map((item) => goValue(item, inner, depth + 1)),
+      value.map((item) => goValue(item, inner, budget, depth + 1)),
       indent,
     );
   }
   if (!isJsonObject(value)) throw new TypeError("a value that JSON does not have");
   const fields = Object.keys(value)
     .toSorted()
-    .map((key) => [key, goValue(value[key] ?? null, inner, depth + 1)] as const);
+    .map((key) => {
+      budget.spend(Buffer.byteLength(key));
+      return [key, goValue(value[key] ?? null, inner, budget, depth + 1)] as const;
+    });
   return goObject(fields, indent);
 }
 

@@ -1,7 +1,7 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { compareSemver, readSemver, type SemverVersion } from "../semver-version.ts";
 import { type ChartIndex, type IndexedChart, type IndexFormat, mismatch, readChart, readField } from "./chart-entry.ts";
-import { goString, goTime, goValue, zeroTime } from "./go-json.ts";
+import { goString, goTime, goValue, JsonBudget, zeroTime } from "./go-json.ts";
 import type { IndexLimits } from "./index-limits.ts";
 import { type IndexPiece, NotInPieces } from "./index-pieces.ts";
 
@@ -106,7 +106,8 @@ export class IndexReader {
     if (kept === undefined) throw new NotInPieces("versions without a chart");
     for (const one of versions) {
       this.#count(++this.#versions, 0);
-      const read = this.#refusing(() => readChart(one, this.#format));
+      const budget = this.#budget();
+      const read = this.#refusing(() => readChart(one, this.#format, budget));
       const version = read && readSemver(read.chart.version);
       if (read === undefined || version === undefined) continue;
       const json = Buffer.from(read.json);
@@ -120,6 +121,10 @@ export class IndexReader {
     if (versions > maxVersions) throw new RangeError(`it has more than ${maxVersions} charts or versions`);
     this.#bytes += bytes;
     if (this.#bytes > maxStoredBytes) throw new RangeError(`it takes more than ${maxStoredBytes} bytes as JSON`);
+  }
+
+  #budget(): JsonBudget {
+    return new JsonBudget(this.#limits.maxStoredBytes, this.#bytes);
   }
 
   #refusing<Result>(read: () => Result): Result {
@@ -138,13 +143,14 @@ export class IndexReader {
   /** What all pieces together say. Throws a `RangeError` without an API version. */
   index(): ChartIndex {
     this.#complete();
+    const budget = this.#budget();
     const apiVersion = this.#text("apiVersion");
     if (apiVersion === "") throw new RangeError("no API version specified");
     const entries = new Map<string, readonly IndexedChart[]>();
     const names = [...this.#charts.keys()].toSorted(compareBytes);
     const parts: Buffer[] = [];
     const write = (text: string): void => void parts.push(Buffer.from(text));
-    write(`{\n${this.#field("serverInfo")}  "apiVersion": ${goString(apiVersion)},\n`);
+    write(`{\n${this.#field("serverInfo", budget)}  "apiVersion": ${goString(apiVersion)},\n`);
     const generated = goTime(this.#text("generated"))?.text ?? zeroTime;
     write(`  "generated": ${goString(generated)},\n  "entries": ${this.#hasEntries ? "{" : "null"}`);
     for (const [index, name] of names.entries()) {
@@ -156,7 +162,7 @@ export class IndexReader {
     }
     if (this.#hasEntries) write(names.length === 0 ? "}" : "\n  }");
     const last = ["publicKeys", "annotations"]
-      .map((name) => this.#field(name).replace(/,\n$/, ""))
+      .map((name) => this.#field(name, budget).replace(/,\n$/, ""))
       .filter((one) => one !== "");
     write([...last.map((one) => `,\n${one}`), "\n}"].join(""));
     return { entries, json: Buffer.concat(parts) };
@@ -168,11 +174,11 @@ export class IndexReader {
   }
 
   /** A field that is left out where it is empty, with the comma behind it. */
-  #field(name: string): string {
+  #field(name: string, budget: JsonBudget): string {
     const value = this.#fields.get(name);
     if (value === undefined || (isJsonList(value) && value.length === 0)) return "";
     if (isJsonObject(value) && Object.keys(value).length === 0) return "";
-    return `  ${goString(name)}: ${goValue(value, "  ")},\n`;
+    return `  ${goString(name)}: ${goValue(value, "  ", budget)},\n`;
   }
 }
 

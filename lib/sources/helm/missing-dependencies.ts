@@ -1,8 +1,9 @@
 import type { Chart } from "./chart.ts";
+import type { Budget } from "./chart-archive.ts";
 import type { ChartDependency } from "./chart-metadata.ts";
 
-/** Brings the charts that another one needs, in this order. Throws a `Failure` `DependencyBuildError`. */
-export type AddDependencies = (missing: readonly ChartDependency[]) => Promise<readonly Chart[]>;
+/** Brings the charts that another one needs, in this order, within what its budget has left. Throws a `Failure` `DependencyBuildError`. */
+export type AddDependencies = (missing: readonly ChartDependency[], budget: Budget) => Promise<readonly Chart[]>;
 
 /**
  * The dependencies that are not in the chart: those of its lock, if it has one. None if it has as many charts as dependencies, whatever

@@ -4,6 +4,9 @@ import type { Chart } from "./chart.ts";
 import type { ChartFile } from "./chart-archive.ts";
 import { yamlText } from "./merge-values.ts";
 
+/** Of a chart that is packed here, with the dependencies that were added to it. */
+export const maxPackedChartBytes = 50 * 1024 * 1024;
+
 const fileMode = 0o644;
 /** They are written anew, or have been read into the metadata. */
 const rewritten: ReadonlySet<string> = new Set(["Chart.yaml", "Chart.lock", "values.yaml", "values.schema.json"]);
@@ -11,10 +14,11 @@ const requirements: ReadonlySet<string> = new Set(["requirements.yaml", "require
 
 /**
  * The chart packed as Helm packs it: the metadata, values and schema, the templates, all other files, the charts in it, unpacked below
- * `charts/`. Without times, so that the same chart gives the same bytes. Throws a `RangeError` for a schema that is not JSON.
+ * `charts/`. Without times, so that the same chart gives the same bytes. Throws a `RangeError` for a schema that is not JSON
+ * and for a chart with more bytes than `maxBytes` when it is packed.
  */
-export async function packageChart(chart: Chart): Promise<Uint8Array> {
-  return gzip(tarOf(chart));
+export async function packageChart(chart: Chart, maxBytes = maxPackedChartBytes): Promise<Uint8Array> {
+  return gzip(tarOf(chart), maxBytes);
 }
 
 function* tarOf(chart: Chart): Generator<Uint8Array, void, undefined> {

@@ -42,4 +42,15 @@ export const helmReaders: readonly WorstInput[] = [
     memoryMiB: 350,
     make: async () => reading(`serverInfo: [${filled("[],", maxPieceBytes - 30)}[]]\n`),
   },
+  {
+    reader,
+    name: "a long text with many aliases in one version",
+    memoryMiB: 100,
+    make: async () => {
+      const long = "x".repeat(500_000);
+      return reading(
+        `apiVersion: v1\nentries:\n  a:\n  - {name: a, version: 1.0.0, home: &k ${long}, keywords: [${filled("*k ,", 3_600)}]}\n`,
+      );
+    },
+  },
 ];

@@ -14,6 +14,7 @@ import {
 import { maxListedItems, readMetadata } from "../../../lib/sources/helm/chart-metadata.ts";
 import { chartYaml, maxChartYamlBytes } from "../../../lib/sources/helm/chart-yaml.ts";
 import { helmIgnore, maxHelmIgnoreBytes, maxHelmIgnoreRules } from "../../../lib/sources/helm/helm-ignore.ts";
+import { maxPackedChartBytes, packageChart } from "../../../lib/sources/helm/package-chart.ts";
 import { tarOf } from "../sources/tar-of.ts";
 
 describe("charts of Helm", () => {
@@ -22,6 +23,14 @@ describe("charts of Helm", () => {
     await expect(buildRemote(Buffer.alloc(maxChartBytes + 1), "1.0.0", shape, signal)).rejects.toThrow(
       `exceeds '${maxChartBytes}' bytes limit`,
     );
+  });
+
+  test("a chart that is packed here", async ({ signal }) => {
+    const text = "apiVersion: v2\nname: app\nversion: 1.0.0\n";
+    const chart = await chartOf([{ name: "Chart.yaml", bytes: Buffer.from(text) }], chartBudget(), signal);
+    const { length } = await packageChart(chart, maxPackedChartBytes);
+    await expect(packageChart(chart, length)).resolves.toHaveLength(length);
+    await expect(packageChart(chart, length - 1)).rejects.toThrow(`more than ${length - 1} bytes when it is packed`);
   });
 
   test("a file of a chart", async ({ signal }) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { maxMissingDependencies } from "../../../../lib/flows/helm-chart/dependencies.ts";
+import { maxChartFileBytes, maxUnpackedChartBytes } from "../../../../lib/sources/helm/chart-archive.ts";
 import { appChart, below, type Files, unpacked } from "../../sources/helm/charts.ts";
 import { helmChartWorld } from "./helm-chart-world.ts";
 
@@ -41,6 +42,18 @@ describe("a chart of the artifact of another source", () => {
     await world().runChart();
     await world().source(numbered("1.0.0", "green"), `main@sha1:${"2".repeat(40)}`);
     world().chart({ chart, interval: "30m" });
+    await world().runChart();
+    expect((await unpacked(world().artifact(), signal))["color"]).toBe("green");
+  });
+
+  test("a chart at another path is packed though that generation has stalled before", async ({ signal }) => {
+    await world().source(numbered("1.0.0"), `main@sha1:${"1".repeat(40)}`);
+    world().chart({ chart });
+    await world().runChart();
+    world().chart({ chart: "./charts/other" });
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "stalled" });
+    const other = { ...appChart, color: "green" };
+    await world().source({ ...numbered("1.0.0"), ...below("charts/other", other) }, `main@sha1:${"2".repeat(40)}`);
     await world().runChart();
     expect((await unpacked(world().artifact(), signal))["color"]).toBe("green");
   });
@@ -149,6 +162,24 @@ describe("what a chart needs from elsewhere", () => {
     expect(world().told()).toEqual([
       `Warning DependencyBuildError: dependency build error: failed to add remote dependency 'lib': ${why}`,
     ]);
+  });
+
+  test("all of them together are as large as one chart at most", async () => {
+    const count = maxUnpackedChartBytes / maxChartFileBytes;
+    const large = { ...lib, "large.bin": new Uint8Array(maxChartFileBytes) };
+    const listed = Array.from(
+      { length: count },
+      (_, at) => `- {name: lib, alias: lib${at}, version: "*", repository: "file://../lib"}`,
+    );
+    const text = `apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies:\n${listed.join("\n")}\n`;
+    const app = { ...appChart, "Chart.yaml": text };
+    await world().source({ ...below("charts/app", app), ...below("charts/lib", large) });
+    world().chart({ chart });
+    await world().runChart();
+    expect(world().told()[0]).toContain(
+      `Warning DependencyBuildError: dependency build error: failed to add local dependency 'lib${count - 1}': failed to load chart from`,
+    );
+    expect(world().told()[0]).toContain(`decompressed chart is larger than the maximum size ${maxUnpackedChartBytes}`);
   });
 
   test("a limited number of them is fetched", async () => {

@@ -77,6 +77,13 @@ describe("a chart of a repository with an index", () => {
     expect(world().conditions()).toContain(`Stalled=True ValuesFilesError: ${why}`);
   });
 
+  test("a repository that has an index and now an invalid URL stalls the chart", async () => {
+    await world().repository({ "app-1.0.0.tgz": appChart }, { url: "https://[" });
+    world().chart({ sourceRef });
+    await expect(world().runChart()).resolves.toMatchObject({ outcome: "stalled" });
+    expect(world().told()[0]).toContain('Warning URLInvalid: invalid Helm repository URL: parse "https://["');
+  });
+
   test("11.4/102: a repository without an index is waited for", async () => {
     await world().bare("HelmRepository", "charts", { url: world().address });
     world().chart({ sourceRef });

@@ -32,6 +32,11 @@ describe("a file of a Helm repository", () => {
     expect((await asked(url, { passCredentials: true }))?.headers).toEqual(login);
   });
 
+  test("a login in the URL that is not percent encoded is sent as it is", async () => {
+    const authorization = `Basic ${Buffer.from("a%zz:b").toString("base64")}`;
+    expect((await asked("https://a%zz:b@charts.test/x"))?.headers).toEqual({ authorization });
+  });
+
   test("may take a minute, or as long as the repository says", async () => {
     expect((await asked("https://charts.test/x"))?.timeoutMs).toBe(60_000);
     expect((await asked("https://charts.test/x", { timeout: "5s" }))?.timeoutMs).toBe(5_000);

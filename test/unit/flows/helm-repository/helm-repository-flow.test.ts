@@ -157,6 +157,19 @@ describe("a HelmRepository of type oci", () => {
     expect([world.sent, world.events]).toEqual([[], []]);
   });
 
+  test("a change of it wakes the charts that may have stalled on its spec, and a mere look does not", async () => {
+    world.helmRepository(oci);
+    await world.runOnce();
+    world.requested.length = 0;
+    world.helmRepository({ ...oci, url: "oci://example.test/other" });
+    await world.runOnce();
+    const why = "here/source.toolkit.fluxcd.io/HelmRepository/apps/app may have changed";
+    expect(world.requested).toMatchObject([{ why }]);
+    world.state.isRequested = false;
+    await world.runOnce();
+    expect(world.requested).toHaveLength(1);
+  });
+
   test("11.4/87: one that had an index loses artifact, finalizer and status", async () => {
     world.helmRepository();
     await world.runOnce();

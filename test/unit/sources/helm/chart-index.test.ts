@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { maxAliasedBytes } from "../../../../lib/manifests/alias-bomb.ts";
 import { readIndex } from "../../../../lib/sources/helm/chart-index.ts";
 import {
   defaultIndexLimits,
@@ -188,6 +189,18 @@ describe("limits of an index", () => {
     );
     expect(await read(text)).toBeDefined();
     await expect(read(text, { maxStoredBytes: 60_000 })).rejects.toThrow("it takes more than 60000 bytes as JSON");
+  });
+
+  test("a long text with many aliases is refused before they are written out", async () => {
+    const aliases = Array.from({ length: 900 }, () => "*k").join(", ");
+    const text = index(entry("1.0.0", `    home: &k ${"x".repeat(500_000)}\n    keywords: [${aliases}]\n`));
+    await expect(read(text)).rejects.toThrow(`yaml: its aliases expand to more than ${maxAliasedBytes} bytes`);
+  });
+
+  test("a field beside the charts counts as stored", async () => {
+    const text = `serverInfo: {a: ${"x".repeat(1_000)}}\n${index(entry("1.0.0"))}`;
+    expect(await read(text, { maxStoredBytes: 2_000 })).toBeDefined();
+    await expect(read(text, { maxStoredBytes: 1_000 })).rejects.toThrow("it takes more than 1000 bytes as JSON");
   });
 
   test("a value that holds itself is refused", async () => {
