@@ -1,4 +1,4 @@
-import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
+import { isPausedBy, type KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 
@@ -26,7 +26,7 @@ export function textAt(object: LiveObject | JsonObject, ...path: readonly string
 
 export function isSuspended({ pausedBy }: Pick<KindDeclaration, "pausedBy">, object: LiveObject): boolean {
   if (pausedBy === undefined) return valueAt(object, "spec", "suspend") === true;
-  return object.metadata.annotations?.[pausedBy.annotation]?.toLowerCase() === pausedBy.value;
+  return isPausedBy(pausedBy, object.metadata.annotations);
 }
 
 /** The merge patch that suspends an object, or resumes it. */

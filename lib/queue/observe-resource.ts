@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { isPausedBy, type KindDeclaration, kindOf } from "../api/kinds/declaration.ts";
+import { declaredKinds } from "../api/kinds/declared-kinds.ts";
 import { requestedAtAnnotation } from "../api/names.ts";
 import { selectionDigest } from "../api/selectable-metadata.ts";
 import type { Metadata } from "../core/manifest.ts";
@@ -24,7 +26,7 @@ export interface WatchedResource {
 }
 
 /**
- * Asks for a run of a custom resource that is new, or whose spec, requested time or deletion is new. Answers whether it asked.
+ * Asks for a run of a custom resource that is new, or whose spec, requested time, pause or deletion is new. Answers whether it asked.
  * Wakes the Receivers that may select it if it is new, or if its labels or annotations are. The summary is stored last, so that a
  * crash in between costs a run and loses none.
  */
@@ -42,8 +44,7 @@ async function observe(
   deps: ObserveDeps,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { summaryOf = summaryOfResource } = deps;
-  const own = summaryOf(metadata);
+  const own = deps.summaryOf?.(metadata) ?? summaryOfResource(key, metadata);
   const selection = isSelectable(deps) ? selectionDigest(metadata) : "";
   const summary = `${selection}${own}`;
   if (before === summary) return false;
@@ -116,13 +117,19 @@ export async function observeAll(
 function isOnlyUnasked(before: string, own: string): boolean {
   const read = Summary.safeParse(JSON.parse(before.slice(before.indexOf("["))));
   if (!read.success) return false;
-  const [uid, generation, , isDeleted] = read.data;
-  return own === JSON.stringify([uid, generation, null, isDeleted]);
+  const [uid, generation, , ...rest] = read.data;
+  return own === JSON.stringify([uid, generation, null, ...rest]);
 }
 
-const Summary = z.tuple([z.string(), z.number(), z.string().nullable(), z.boolean()]);
+const pausedMark = "paused";
+const Summary = z.tuple([z.string(), z.number(), z.string().nullable(), z.boolean()]).rest(z.literal(pausedMark));
 
 /** The parts of a resource whose change asks for a run: its identity and the fields of Flux's predicates. */
-function summaryOfResource({ uid = "", generation = 0, annotations = {}, deletionTimestamp }: Metadata): string {
-  return JSON.stringify([uid, generation, annotations[requestedAtAnnotation] ?? null, deletionTimestamp !== undefined]);
+function summaryOfResource(key: WorkKey, metadata: Metadata): string {
+  const { uid = "", generation = 0, annotations = {}, deletionTimestamp } = metadata;
+  const kind: KindDeclaration | undefined = kindOf(key, declaredKinds);
+  // Only of a paused object, so that the summaries that earlier releases have stored of all others still hold.
+  const pause = isPausedBy(kind?.pausedBy, annotations) ? [pausedMark] : [];
+  const requestedAt = annotations[requestedAtAnnotation] ?? null;
+  return JSON.stringify([uid, generation, requestedAt, deletionTimestamp !== undefined, ...pause]);
 }

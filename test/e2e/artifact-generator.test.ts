@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { defaultSettings } from "../../functions/settings/settings.ts";
 import { Conditions, findCondition } from "../../lib/api/condition.ts";
+import { requestedAtAnnotation } from "../../lib/api/names.ts";
 import { defaultGates } from "../../lib/core/feature-gates.ts";
 import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
 import type { LiveObject } from "../../lib/core/manifest.ts";
@@ -40,6 +41,14 @@ async function apply(kind: Kind, name: string, spec: JsonObject): Promise<void> 
   );
 }
 
+/** Asks for a run of the generator, also while it is paused. */
+async function request(name: string, at: string): Promise<void> {
+  const [group = "", version = ""] = versions.ArtifactGenerator.split("/");
+  const body = { metadata: { annotations: { [requestedAtAnnotation]: at } } };
+  const ref = { group, version, kind: "ArtifactGenerator", namespace: "default", name };
+  await world.cluster.patch(ref, { type: "merge", body }, { manager: "test" }, never);
+}
+
 async function status(kind: Kind, name: string): Promise<JsonObject> {
   const found = (await get(kind, name))?.["status"];
   return isJsonObject(found) ? found : {};
@@ -71,6 +80,18 @@ async function push(revision: string, web: string, api: string): Promise<void> {
   expect(pushed).toMatchObject({ code: 0 });
 }
 
+/** Applies a generator that makes an artifact of each of these applications. */
+async function applySplit(...applications: readonly string[]): Promise<void> {
+  await apply("ArtifactGenerator", "split", {
+    sources: [{ alias: "mono", kind: "OCIRepository", name: "mono" }],
+    artifacts: applications.map((name) => ({
+      name,
+      originRevision: "@mono",
+      copy: [{ from: `@mono/apps/${name.replace("-again", "")}/**`, to: "@artifact/" }],
+    })),
+  });
+}
+
 const revisionOf = async (name: string) => (await status("Kustomization", name))["lastAppliedRevision"];
 
 test("a monorepo is split: a push that touches one path updates what is built from that path alone", async () => {
@@ -79,14 +100,7 @@ test("a monorepo is split: a push that touches one path updates what is built fr
     const sourceRef = { kind: "ExternalArtifact", name };
     await apply("Kustomization", name, { interval: "1h", prune: true, path: "./", sourceRef });
   }
-  await apply("ArtifactGenerator", "split", {
-    sources: [{ alias: "mono", kind: "OCIRepository", name: "mono" }],
-    artifacts: ["web", "api"].map((name) => ({
-      name,
-      originRevision: "@mono",
-      copy: [{ from: `@mono/apps/${name}/**`, to: "@artifact/" }],
-    })),
-  });
+  await applySplit("web", "api");
   await expect
     .poll(() => ready("ArtifactGenerator", "split"))
     .toBe('False SourceFetchFailed: get sources failed: OCIRepository.source.toolkit.fluxcd.io "mono" not found');
@@ -125,7 +139,14 @@ test("the command line shows, runs, pauses and resumes it in flux's words", asyn
     "source.extensions.fluxcd.io/reconcile": "disabled",
   });
   expect((await world.sh("get", "artifact", "generators", "-n", "default")).out).toMatch(/split.*True\s+True/);
+  await applySplit("web", "api", "api-again");
+  await request("split", "while paused");
+  await expect
+    .poll(async () => (await status("ArtifactGenerator", "split"))["lastHandledReconcileAt"])
+    .toBe("while paused");
+  expect(await get("ExternalArtifact", "api-again")).toBeUndefined();
   expect((await world.sh("resume", "artifact", "generator", "split", "-n", "default")).code).toBe(0);
+  await expect.poll(() => get("ExternalArtifact", "api-again")).toBeDefined();
 });
 
 test("a deleted generator takes its ExternalArtifacts along", async () => {

@@ -90,6 +90,14 @@ export function servedKind({ group, kind, versions: [version] }: KindDeclaration
   return { group, version, kind };
 }
 
+/** Whether the annotations of an object pause it; false for a kind that `spec.suspend` pauses. */
+export function isPausedBy(
+  pausedBy: KindDeclaration["pausedBy"],
+  annotations: Readonly<Record<string, string>> = {},
+): boolean {
+  return pausedBy !== undefined && annotations[pausedBy.annotation]?.toLowerCase() === pausedBy.value;
+}
+
 /** The kind of this object; undefined if it is not in the list. */
 export function kindOf<Each extends Pick<KindDeclaration, "group" | "kind">>(
   { group, kind }: Pick<ObjectRef, "group" | "kind">,

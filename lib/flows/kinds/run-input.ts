@@ -1,4 +1,4 @@
-import { kindOf } from "../../api/kinds/declaration.ts";
+import { isPausedBy, kindOf } from "../../api/kinds/declaration.ts";
 import { requestedAtAnnotation } from "../../api/names.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { type SourceReader, sourcesAmong } from "../source/read-source.ts";
@@ -6,7 +6,7 @@ import type { Kind } from "./kind.ts";
 
 /**
  * What a run of this object depends on, as one short text without secrets: its identity, its spec, its requested time, its
- * deletion and what its kind adds (the revision of its source, for example). A parked object runs again when the text
+ * deletion, its pause and what its kind adds (the revision of its source, for example). A parked object runs again when the text
  * changes.
  */
 export async function runInput(
@@ -20,5 +20,6 @@ export async function runInput(
   if (live === undefined) return "absent";
   const { uid, generation, annotations, deletionTimestamp } = live.metadata;
   const own = (await kind.input?.(live, { home, sources: sourcesAmong(kinds) }, signal)) ?? null;
-  return JSON.stringify([uid, generation, annotations?.[requestedAtAnnotation], deletionTimestamp, own]);
+  const pause = isPausedBy(kind.pausedBy, annotations) ? ["paused"] : [];
+  return JSON.stringify([uid, generation, annotations?.[requestedAtAnnotation], deletionTimestamp, own, ...pause]);
 }

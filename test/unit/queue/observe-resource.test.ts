@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { declaredArtifactGenerator } from "../../../lib/api/kinds/artifact-generator.ts";
 import { requestedAtAnnotation } from "../../../lib/api/names.ts";
 import type { Metadata } from "../../../lib/core/manifest.ts";
 import { selectionTopic } from "../../../lib/core/topics.ts";
@@ -71,6 +72,21 @@ describe("a custom resource that is observed", () => {
     expect(await observe({})).toBe(false);
     expect(await observe(asked)).toBe(true);
     expect(await observe({ generation: 2 })).toBe(true);
+  });
+
+  test("that an annotation pauses asks for a run when it is paused and when it is resumed, which nothing else shows", async () => {
+    const { deps } = observeWorld();
+    const { pausedBy } = declaredArtifactGenerator;
+    const generator = { ...key, group: declaredArtifactGenerator.group, kind: declaredArtifactGenerator.kind };
+    const observe = (annotations: Readonly<Record<string, string>>) =>
+      observeResource({ key: generator, metadata: { ...metadata, annotations } }, deps, never);
+    const asked = { [requestedAtAnnotation]: "now" };
+    const paused = { [pausedBy.annotation]: "Disabled" };
+    await deps.observed.put(generator, JSON.stringify(["u", 1, null, false]));
+    const steps = [{}, paused, { ...paused, ...asked }, paused, { [pausedBy.annotation]: "enabled" }, {}];
+    const runs: boolean[] = [];
+    for (const annotations of steps) runs.push(await observe(annotations));
+    expect(runs).toEqual([false, true, true, false, true, false]);
   });
 
   test("that was deleted asks for a last run, and its summary is removed after that", async () => {

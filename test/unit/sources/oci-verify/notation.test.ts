@@ -105,6 +105,17 @@ function flipped(bytes: Buffer): Buffer {
   return copy;
 }
 
+/** A signature as JSON whose first certificate has other bytes, in hexadecimal digits, in the place of some of its own. */
+function withLeaf(name: string, [own, other]: readonly [string, string]) {
+  const { bytes, mediaType } = envelopeOf(name);
+  const changed = bytes.toString().replace(/(?<="x5c":\[")[^"]+/, (leaf) => {
+    const digits = Buffer.from(leaf, "base64").toString("hex");
+    if (!digits.includes(own)) throw new Error(`the certificate has no ${own}`);
+    return Buffer.from(digits.replace(own, other), "hex").toString("base64");
+  });
+  return { bytes: Buffer.from(changed), mediaType };
+}
+
 describe("signatures of Notation", () => {
   test("11.3/83: skip asks for nothing, whatever stores and identities it names", async () => {
     const { verdict, asked } = await verdictOn({
@@ -124,6 +135,13 @@ describe("signatures of Notation", () => {
   test("one good signature of two is enough", async () => {
     const { verdict } = await verdictOn({ signatures: [`${jws} other`, `${jws} P-256`] });
     expect(verdict).toBe("verified");
+  });
+
+  test("one with a malformed certificate leaves the verdict to the others", async () => {
+    const bad = withLeaf(`${jws} P-256`, ["06082a8648ce3d030107", "06082a8648ce3d03017f"]);
+    expect((await verdictOn({ signatures: [bad, `${jws} P-256`] })).verdict).toBe("verified");
+    const { verdict } = await verdictOn({ signatures: [bad] });
+    expect(verdict).toMatch(/^signature verification failed\nfailed to verify signature with digest sha256:/);
   });
 
   test("at most maxNotationSignatures are tried", async () => {

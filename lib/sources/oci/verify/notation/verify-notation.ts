@@ -70,7 +70,7 @@ export async function verifyNotation(
   for (const signature of signatures.slice(0, maxNotationSignatures)) {
     try {
       const envelope = await readEnvelope(signature, artifact, signal);
-      return checkSignature(envelope, { target, statement, trusted, checking });
+      return checkedSignature(envelope, { target, statement, trusted, checking });
     } catch (error) {
       if (!(error instanceof EnvelopeFault || error instanceof SignatureFault)) throw error;
       faults.push(`failed to verify signature with digest ${signature}, ${messageOf(error)}`);
@@ -109,7 +109,18 @@ interface Against {
   readonly checking: Checking;
 }
 
-/** Throws an {@link EnvelopeFault} if a check fails that the policy enforces. */
+/** A certificate that cannot be read to its end is a fault of its signature alone: another signature may be good. */
+function checkedSignature(envelope: Envelope, against: Against): "ignored" | "verified" {
+  try {
+    return checkSignature(envelope, against);
+  } catch (error) {
+    against.checking.signal.throwIfAborted();
+    if (error instanceof EnvelopeFault) throw error;
+    throw new EnvelopeFault(messageOf(error), { cause: error });
+  }
+}
+
+/** Throws an {@link EnvelopeFault} if a check fails that the policy enforces, and any error for a malformed certificate. */
 function checkSignature(envelope: Envelope, { target, statement, trusted, checking }: Against): "ignored" | "verified" {
   const chain = envelope.chain.map(readCertificate);
   checkIntegrity(envelope, chain);
