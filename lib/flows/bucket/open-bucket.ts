@@ -65,7 +65,9 @@ async function openS3Bucket(
   const region = nonEmpty(spec.region) ?? found.region;
   const { s3Store } = await import("../../sources/bucket/s3-store.ts");
   const { credentials } = found;
-  return s3Store({ ...access.way, tls, endpoint, insecure, bucket, region, credentials, clock: ctx.deps.clock });
+  const isForAmazonOnly = spec.provider === "aws" && access.secret === undefined;
+  const { clock } = ctx.deps;
+  return s3Store({ ...access.way, tls, endpoint, insecure, bucket, region, credentials, isForAmazonOnly, clock });
 }
 
 async function trustOf(
