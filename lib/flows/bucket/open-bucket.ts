@@ -97,6 +97,11 @@ async function s3Credentials(
     if (accessKeyId === "" || secretAccessKey === "") {
       throw invalidSecret(secretRef?.name, "required fields 'accesskey' and 'secretkey'");
     }
+    for (const [key, value] of Object.entries({ accesskey: accessKeyId, secretkey: secretAccessKey })) {
+      if (/^[ -~]*$/.test(value)) continue;
+      const why = `key '${key}' holds a character that is not printable ASCII`;
+      throw invalidSecret(secretRef?.name, `${why}: write it without a newline`);
+    }
     return { credentials: { accessKeyId, secretAccessKey: new Secret(secretAccessKey) } };
   }
   if (provider === "aws") return awsCredentials(spec, login, ctx);

@@ -52,6 +52,12 @@ describe("a generic Bucket", () => {
       { accesskey: "AKIA" },
       "invalid 's3' secret data: required fields 'accesskey' and 'secretkey'",
     ],
+    [
+      "a newline after a key",
+      { secretRef },
+      { accesskey: "AKIA\n", secretkey: "hunter2" },
+      "invalid 's3' secret data: key 'accesskey' holds a character that is not printable ASCII: write it without a newline",
+    ],
     ["no proxy", { proxySecretRef: { name: "p" } }, undefined, "failed to get proxy URL: secret 'apps/p' not found"],
     [
       "no authority",
