@@ -144,6 +144,22 @@ interface Route {
   readonly lookup: LookupFunction;
 }
 
+function begin(request: HttpRequest, url: URL, route: Route, { signal }: Bounds): ClientRequest {
+  const start = url.protocol === "http:" ? requestHttp : requestHttps;
+  const { method, headers, body, proxy } = request;
+  const length = body === undefined ? {} : { "content-length": body.length };
+  const options = { method, headers: { ...headers, ...length }, ...route, signal };
+  try {
+    return isForwarded(url, proxy)
+      ? start(url, { ...options, path: url.href, headers: { ...options.headers, ...forwardedHeaders(proxy) } })
+      : start(url, options);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_INVALID_CHAR")) throw error;
+    // Node's text names the header and not its value.
+    throw failed("protocol", request, url, error.message, error);
+  }
+}
+
 async function sendOnce(
   request: HttpRequest,
   url: URL,
@@ -151,14 +167,8 @@ async function sendOnce(
   bounds: Bounds,
   isRetry = false,
 ): Promise<HttpStream> {
-  const start = url.protocol === "http:" ? requestHttp : requestHttps;
-  const { method, headers, body } = request;
-  const length = body === undefined ? {} : { "content-length": body.length };
-  const options = { method, headers: { ...headers, ...length }, ...route, signal: bounds.signal };
-  const { proxy } = request;
-  const outgoing = isForwarded(url, proxy)
-    ? start(url, { ...options, path: url.href, headers: { ...options.headers, ...forwardedHeaders(proxy) } })
-    : start(url, options);
+  const { method, body } = request;
+  const outgoing = begin(request, url, route, bounds);
   const shown = shownCertificate(outgoing);
   let incoming: IncomingMessage;
   try {

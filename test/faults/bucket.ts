@@ -75,8 +75,8 @@ export const bucketFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "signatures of our identity are shown to any host",
-        find: "if (isAmazonS3(endpoint)) return;",
-        replace: "if (isAmazonS3(endpoint) || endpoint !== '') return;",
+        find: "if (isAmazonS3(hostOf(endpoint, region))) return;",
+        replace: "if (isAmazonS3(hostOf(endpoint, region)) || endpoint !== '') return;",
       },
     ],
   },

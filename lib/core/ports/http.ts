@@ -68,7 +68,7 @@ export interface HttpStreams {
 
 /**
  * `unreachable`: no connection. `refused`: the network policy forbids it, and no connection was tried. `tls`: the certificate is
- * not trusted. `protocol`: the answer is not HTTP, or it broke off.
+ * not trusted. `protocol`: the answer is not HTTP, or it broke off; or a header of the request has a character that HTTP does not allow.
  */
 export type HttpErrorReason = "protocol" | "redirect" | "refused" | "timeout" | "tls" | "too-large" | "unreachable";
 

@@ -1,7 +1,7 @@
 import { type BucketSpec, bucketCombinationFault } from "../../api/bucket.ts";
 import { Failure } from "../../core/failure.ts";
 import { goUrlFault } from "../../core/go-url-fault.ts";
-import { addressFault, isAmazonS3 } from "../../sources/bucket/s3-endpoint.ts";
+import { addressFault, hostOf, isAmazonS3 } from "../../sources/bucket/s3-endpoint.ts";
 
 /** Refuses a spec before its run begins (reference sources 8.2): what only a change of it can mend. Throws a {@link Failure}. */
 export function checkBucket(spec: BucketSpec): void {
@@ -25,14 +25,16 @@ export function checkBucket(spec: BucketSpec): void {
     throw new Failure("FeatureGateDisabled", why);
   }
   if (provider === "generic" || provider === "aws") {
-    const fault = addressFault({ endpoint, bucket });
+    // Empty is unset, as in Flux.
+    const region = spec.region === "" ? undefined : spec.region;
+    const fault = addressFault({ endpoint, bucket, region });
     if (fault !== undefined) throw new Failure("URLInvalid", fault);
-    refuseUnsafeLogin(spec);
+    refuseUnsafeLogin(spec, region);
   }
 }
 
 /** With our own identity, the way to the bucket has to be protected by TLS as the system trusts it, and to end at Amazon. */
-function refuseUnsafeLogin({ provider, secretRef, endpoint, ...spec }: BucketSpec): void {
+function refuseUnsafeLogin({ provider, secretRef, endpoint, ...spec }: BucketSpec, region: string | undefined): void {
   if (provider !== "aws" || secretRef !== undefined) return;
   const unsafe = [
     ...(spec.insecure === true ? ["spec.insecure"] : []),
@@ -45,7 +47,10 @@ function refuseUnsafeLogin({ provider, secretRef, endpoint, ...spec }: BucketSpe
     const why = "cannot be set with provider aws, whose signatures are for AWS alone";
     throw new Failure("InvalidProviderConfiguration", `${field} ${why}: remove it, or ${mend}`);
   }
-  if (isAmazonS3(endpoint)) return;
-  const why = `spec.endpoint '${endpoint}' is not a host of Amazon S3, and only those see signatures of provider aws`;
-  throw new Failure("InvalidProviderConfiguration", `${why}: write s3.<region>.amazonaws.com, or ${mend}`);
+  if (isAmazonS3(hostOf(endpoint, region))) return;
+  const [what, right] = isAmazonS3(endpoint)
+    ? [`spec.region '${region ?? ""}' is not a region`, "one such as eu-central-1"]
+    : [`spec.endpoint '${endpoint}' is not a host`, "s3.<region>.amazonaws.com"];
+  const why = `${what} of Amazon S3, and only its hosts see signatures of provider aws`;
+  throw new Failure("InvalidProviderConfiguration", `${why}: write ${right}, or ${mend}`);
 }

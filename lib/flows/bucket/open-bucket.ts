@@ -65,7 +65,9 @@ async function openS3Bucket(
   const region = nonEmpty(spec.region) ?? found.region;
   const { s3Store } = await import("../../sources/bucket/s3-store.ts");
   const { credentials } = found;
-  return s3Store({ ...access.way, tls, endpoint, insecure, bucket, region, credentials, clock: ctx.deps.clock });
+  const isForAmazonOnly = spec.provider === "aws" && access.secret === undefined;
+  const { clock } = ctx.deps;
+  return s3Store({ ...access.way, tls, endpoint, insecure, bucket, region, credentials, isForAmazonOnly, clock });
 }
 
 async function trustOf(
@@ -94,6 +96,11 @@ async function s3Credentials(
     const [accessKeyId = "", secretAccessKey = ""] = [secret.get("accesskey"), secret.get("secretkey")];
     if (accessKeyId === "" || secretAccessKey === "") {
       throw invalidSecret(secretRef?.name, "required fields 'accesskey' and 'secretkey'");
+    }
+    for (const [key, value] of Object.entries({ accesskey: accessKeyId, secretkey: secretAccessKey })) {
+      if (/^[ -~]*$/.test(value)) continue;
+      const why = `key '${key}' holds a character that is not printable ASCII`;
+      throw invalidSecret(secretRef?.name, `${why}: write it without a newline`);
     }
     return { credentials: { accessKeyId, secretAccessKey: new Secret(secretAccessKey) } };
   }

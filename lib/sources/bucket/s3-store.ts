@@ -5,7 +5,7 @@ import { BucketFault, type ListedObject, type ObjectStore } from "./object-store
 import type { Phase } from "./phase.ts";
 import { notOfApi, plainEtag, sizeOf, statusText, xmlOf } from "./provider-answers.ts";
 import { childOf, readXml, textOf, type XmlElement } from "./read-xml.ts";
-import { bucketUrl, regionOfEndpoint, type S3Address } from "./s3-endpoint.ts";
+import { bucketUrl, hostOf, isAmazonS3, isRegion, regionOfEndpoint, type S3Address } from "./s3-endpoint.ts";
 import { escapedPath, escapedQuery, type S3Credentials, signedHeaders } from "./sign-request.ts";
 
 export interface S3StoreOptions extends S3Address, Way {
@@ -13,6 +13,8 @@ export interface S3StoreOptions extends S3Address, Way {
   readonly region?: string | undefined;
   /** Undefined for a bucket that is open to all. */
   readonly credentials?: S3Credentials | undefined;
+  /** The credentials are our own identity, which only hosts of Amazon S3 may see, whatever region an answer names. */
+  readonly isForAmazonOnly?: boolean;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -27,8 +29,17 @@ interface Answer extends HttpResponse {
 
 /** A bucket by the S3 API (reference sources 8.1), with the requests of minio's client, which Flux uses. */
 export function s3Store(options: S3StoreOptions): ObjectStore {
-  const { endpoint, credentials, clock } = options;
+  const { endpoint, credentials, clock, isForAmazonOnly = false } = options;
   let region = options.region ?? regionOfEndpoint(endpoint);
+
+  const urlIn = (where: string | undefined): string => {
+    const host = hostOf(endpoint, where);
+    if (!isForAmazonOnly || isAmazonS3(host)) return bucketUrl(options, where);
+    throw new BucketFault(
+      "answer",
+      `'${host}' is not a host of Amazon S3: set spec.region to the region of the bucket`,
+    );
+  };
 
   const send = async (
     method: "GET" | "HEAD",
@@ -53,20 +64,22 @@ export function s3Store(options: S3StoreOptions): ObjectStore {
     rest: string,
     bounds: { phase: Phase; maxBytes?: number },
   ): Promise<Answer> => {
-    const answer = await send(method, `${bucketUrl(options, region)}${rest}`, bounds);
+    const answer = await send(method, `${urlIn(region)}${rest}`, bounds);
     const named = regionNamed(answer);
     if (named === undefined || named === region) return answer;
     region = named;
-    return send(method, `${bucketUrl(options, region)}${rest}`, bounds);
+    return send(method, `${urlIn(region)}${rest}`, bounds);
   };
 
   /** The region of the bucket; undefined if there is no such bucket. */
   const findRegion = async (phase: Phase): Promise<string | undefined> => {
     const query = "?location=";
-    const answer = await send("GET", `${bucketUrl(options)}${query}`, { phase, shownQuery: query });
+    const answer = await send("GET", `${urlIn(undefined)}${query}`, { phase, shownQuery: query });
     if (answer.status === 200) {
       const location = xmlOf(answer).text.trim();
-      return location === "" ? anyRegion : location === "EU" ? "eu-west-1" : location;
+      if (location === "") return anyRegion;
+      if (!isRegion(location)) throw notOfApi("its location is not a region");
+      return location === "EU" ? "eu-west-1" : location;
     }
     if (answer.code === "NoSuchBucket") return undefined;
     // The bucket may be open to us all the same: the next request says it.
@@ -163,7 +176,7 @@ function regionNamed({ status, headers, code, told }: Answer): string | undefine
   if (status === 200 || status === 404) return undefined;
   const named =
     headers["x-amz-bucket-region"] ?? (told !== undefined && wrongRegion.has(code) ? textOf(told, "Region") : "");
-  return /^[a-z0-9-]{1,64}$/.test(named) ? named : undefined;
+  return isRegion(named) ? named : undefined;
 }
 
 /** The provider's own texts could be anything, even those of another server: these are the usual ones for its codes. */

@@ -77,6 +77,13 @@ describe("functions connect to nothing on this machine", () => {
   });
 });
 
+test("a header with a line end is refused by its name, without its value", async () => {
+  const told = await refusal(
+    send("http://127.0.0.1:1/", { network: homeNetwork }, { headers: { "x-key": "hunter2\n" } }),
+  );
+  expect(told).toBe('protocol: GET http://127.0.0.1:1/: Invalid character in header content ["x-key"]');
+});
+
 describe("a redirect", () => {
   test("to a refused address is not followed, as a number or as a name", async () => {
     let leaked = 0;

@@ -52,6 +52,12 @@ describe("a generic Bucket", () => {
       { accesskey: "AKIA" },
       "invalid 's3' secret data: required fields 'accesskey' and 'secretkey'",
     ],
+    [
+      "a newline after a key",
+      { secretRef },
+      { accesskey: "AKIA\n", secretkey: "hunter2" },
+      "invalid 's3' secret data: key 'accesskey' holds a character that is not printable ASCII: write it without a newline",
+    ],
     ["no proxy", { proxySecretRef: { name: "p" } }, undefined, "failed to get proxy URL: secret 'apps/p' not found"],
     [
       "no authority",
@@ -116,6 +122,7 @@ describe("a generic Bucket", () => {
       "FeatureGateDisabled: to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller",
     ],
     [{ endpoint: "https://s3.test" }, "URLInvalid: spec.endpoint must be a host without scheme and path, for example"],
+    [{ region: "evil.example/x" }, "URLInvalid: spec.region must be 1 to 64 letters, digits and hyphens, for example"],
     [{ bucketName: "../x" }, "URLInvalid: spec.bucketName must be 3 to 255 letters, digits, dots and hyphens"],
     [{ serviceAccountName: "robot" }, "InvalidSpec: ServiceAccountName is not supported for the 'generic' Bucket"],
     [{ accessFrom: { namespaceSelectors: [] } }, "UnsupportedField: spec.accessFrom is not supported yet"],
@@ -174,6 +181,7 @@ describe("a Bucket of provider aws", () => {
     [{ endpoint: "s3.evil.test" }, "spec.endpoint 's3.evil.test' is not a host of Amazon S3"],
     [{ endpoint: "s3.amazonaws.com.evil.test" }, "is not a host of Amazon S3"],
     [{ endpoint: "s3.eu-west-1.amazonaws.com:8443" }, "is not a host of Amazon S3"],
+    [{ endpoint: "s3.amazonaws.com", region: "evil" }, "spec.region 'evil' is not a region of Amazon S3"],
     [{ insecure: true }, "spec.insecure cannot be set with provider aws"],
     [{ certSecretRef: { name: "tls" } }, "spec.certSecretRef cannot be set with provider aws"],
     [{ proxySecretRef: { name: "p" } }, "spec.proxySecretRef cannot be set with provider aws"],

@@ -72,6 +72,19 @@ describe("the region of a bucket", () => {
     expect(sent).toHaveLength(1);
   });
 
+  test("is not taken from an answer whose location is not one", async () => {
+    const { of, sent } = store(() => ({ body: "<LocationConstraint>evil.test/x</LocationConstraint>" }));
+    await expect(of.exists(phase())).rejects.toThrow("its location is not a region");
+    expect(sent).toHaveLength(1);
+  });
+
+  test("is not one whose host is not Amazon's where only Amazon may see the credentials", async () => {
+    const body = "<LocationConstraint>evil</LocationConstraint>";
+    const { of, sent } = store(() => ({ body }), { endpoint: "s3.amazonaws.com", isForAmazonOnly: true });
+    await expect(of.exists(phase())).rejects.toThrow("'s3.evil.amazonaws.com' is not a host of Amazon S3");
+    expect(sent).toHaveLength(1);
+  });
+
   test("is left open where the location may not be asked for", async () => {
     const { of, sent } = store((url) =>
       url.endsWith("?location=") ? { status: 403, body: error("AccessDenied") } : {},
