@@ -43,7 +43,7 @@ export const helmChartFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "another generation of the object is not built anew",
-        find: "isStale: ctx.before.observedGeneration !== ctx.now().generation,",
+        find: "isStale: findCondition(ctx.before.conditions ?? [], inStorage)?.observedGeneration !== ctx.now().generation,",
         replace: "isStale: false,",
       },
     ],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { digestOf } from "../../../../lib/core/digest.ts";
 import { maxMissingDependencies } from "../../../../lib/flows/helm-chart/dependencies.ts";
 import { maxChartFileBytes, maxUnpackedChartBytes } from "../../../../lib/sources/helm/chart-archive.ts";
 import { appChart, below, type Files, unpacked } from "../../sources/helm/charts.ts";
@@ -164,16 +165,18 @@ describe("what a chart needs from elsewhere", () => {
     ]);
   });
 
-  test("all of them together are as large as one chart at most", async () => {
-    const count = maxUnpackedChartBytes / maxChartFileBytes;
-    const large = { ...lib, "large.bin": new Uint8Array(maxChartFileBytes) };
+  test("the chart and all of them together are as large as one chart at most", async () => {
+    const count = maxUnpackedChartBytes / maxChartFileBytes - 1;
+    // Not all zeros: an artifact that unpacks to many times its size is refused.
+    const digests = Array.from({ length: 4_000 }, (_, at) => digestOf(String(at))).join("");
+    const large = { "large.bin": Buffer.concat([Buffer.from(digests)], maxChartFileBytes) };
     const listed = Array.from(
       { length: count },
       (_, at) => `- {name: lib, alias: lib${at}, version: "*", repository: "file://../lib"}`,
     );
     const text = `apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies:\n${listed.join("\n")}\n`;
-    const app = { ...appChart, "Chart.yaml": text };
-    await world().source({ ...below("charts/app", app), ...below("charts/lib", large) });
+    const app = { ...appChart, ...large, "Chart.yaml": text };
+    await world().source({ ...below("charts/app", app), ...below("charts/lib", { ...lib, ...large }) });
     world().chart({ chart });
     await world().runChart();
     expect(world().told()[0]).toContain(
