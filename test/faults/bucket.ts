@@ -11,7 +11,7 @@ export const bucketFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "the status alone says which index belongs to which artifact",
-        find: "if (!(await isRecorded(pairOf(artifact.digest, artifact.revision)))) return () => undefined;",
+        find: "if (!(await isRecorded(pairOf(artifact.digest, artifact.revision)))) return new Map();",
         replace: "await isRecorded(pairOf(artifact.digest, artifact.revision));",
       },
       {

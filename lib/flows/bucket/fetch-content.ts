@@ -38,7 +38,7 @@ export async function fetchContent(
   const { paths, contents } = await inWords(`fetch from bucket '${bucket}' failed`, async () => {
     const keys = [...index.objects.keys(), ...(ignoreFile === undefined ? [] : [ignoreKey])];
     const placed = placeObjects(keys, limits);
-    const stored = await storedContent((key) => placed.get(key), limits, ctx);
+    const stored = await storedContent(index, (key) => placed.get(key), limits, ctx);
     const gone = (key: string): void => deps.log.info("an object has gone since it was listed", { ...run.key, key });
     return { paths: placed, contents: await fetchObjects(index, { store, stored, limits, gone }, phase) };
   });

@@ -1,6 +1,7 @@
 import type { Artifact } from "../../api/source.ts";
 import { Digest, digestOf } from "../../core/digest.ts";
 import { storeOutage } from "../../core/ports/outage.ts";
+import type { TreeEntry } from "../../sources/archive/pack-tar.ts";
 import { type ArchiveLimits, unpack } from "../../sources/archive/unpack.ts";
 import { type BucketIndex, isReadable, readIndex } from "../../sources/bucket/bucket-index.ts";
 import type { Stored } from "../../sources/bucket/fetch-objects.ts";
@@ -36,12 +37,13 @@ export async function storeIndex(
 }
 
 /**
- * The content of the objects of the stored artifact, by key and etag. Nothing is known where there is no artifact, where its index is
- * gone, or where either cannot be read.
+ * The content of the objects of the index that the stored artifact holds at the same etag. Nothing is known where there is no artifact,
+ * where its index is gone, or where either cannot be read.
  *
  * @param pathOf the path of a key in the artifact
  */
 export async function storedContent(
+  { objects }: Pick<BucketIndex, "objects">,
   pathOf: (key: string) => string | undefined,
   limits: ArchiveLimits,
   ctx: SourceContext,
@@ -49,27 +51,42 @@ export async function storedContent(
   const { deps, live, run } = ctx;
   const { artifact } = ctx.status();
   const [digest, revision] = [Digest.safeParse(artifact?.digest), Digest.safeParse(artifact?.revision)];
-  if (artifact === undefined || !digest.success || !revision.success) return () => undefined;
+  if (artifact === undefined || !digest.success || !revision.success) return new Map();
   const isRecorded = (one: Digest): Promise<boolean> =>
     deps.records.recorded(run.key, live.metadata.uid, one, run.signal);
-  if (!(await isRecorded(pairOf(artifact.digest, artifact.revision)))) return () => undefined;
+  if (!(await isRecorded(pairOf(artifact.digest, artifact.revision)))) return new Map();
   const unread = storeOutage("StorageOperationFailed", "unable to read artifact from storage", run.signal);
   const text = await deps.artifacts.get(revision.data, run.signal).catch(unread);
   const packed = await deps.artifacts.get(digest.data, run.signal).catch(unread);
-  if (text === undefined || packed === undefined) return () => undefined;
+  if (text === undefined || packed === undefined) return new Map();
   const etags = readIndex(Buffer.from(text).toString());
-  const contents = new Map<string, Uint8Array>();
+  const unchanged = new Map<string, string>();
+  for (const [key, { etag }] of objects) {
+    const path = etags.get(key) === etag ? pathOf(key) : undefined;
+    if (path !== undefined) unchanged.set(path, key);
+  }
   try {
-    const { entries } = await unpack(packed, limits, run.signal);
-    for (const entry of entries) if (entry.type === "file") contents.set(entry.path, entry.bytes);
+    return contentOf([...(await unpack(packed, limits, run.signal)).entries], unchanged);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     // Everything is downloaded then.
     deps.log.warn("the stored artifact of a bucket cannot be read", { ...run.key, revision: artifact.revision });
-    return () => undefined;
+    return new Map();
   }
-  return (key, etag) => {
-    const path = etags.get(key) === etag ? pathOf(key) : undefined;
-    return path === undefined ? undefined : contents.get(path);
-  };
+}
+
+/**
+ * The content of the files that have a key, by that key. It empties the entries, so that the rest of the archive is not in memory while
+ * the other objects are downloaded.
+ *
+ * @internal Exported for its tests.
+ */
+export function contentOf(entries: TreeEntry[], keyByPath: ReadonlyMap<string, string>): Stored {
+  const contents = new Map<string, Uint8Array>();
+  for (let entry = entries.pop(); entry !== undefined; entry = entries.pop()) {
+    const key = entry.type === "file" ? keyByPath.get(entry.path) : undefined;
+    // A copy: what is cut out of a piece of the archive would keep all of the piece in memory.
+    if (entry.type === "file" && key !== undefined) contents.set(key, new Uint8Array(entry.bytes));
+  }
+  return contents;
 }

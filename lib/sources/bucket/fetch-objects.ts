@@ -8,8 +8,8 @@ import type { Phase } from "./phase.ts";
 const parallelDownloads = 16;
 const tarBlockBytes = 512;
 
-/** The content of an object at an etag that was stored before; undefined if it is not known. */
-export type Stored = (key: string, etag: string) => Uint8Array | undefined;
+/** The content, by key, of objects of an index that was stored before at the etags of that index. */
+export type Stored = ReadonlyMap<string, Uint8Array>;
 
 /**
  * The content of every object of the index: what was stored before at the same etag, and the rest from the bucket. An object that is
@@ -33,12 +33,17 @@ export async function fetchObjects(
   phase: Phase,
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const contents = new Map<string, Uint8Array>();
+  let taken = 0;
+  const keep = (key: string, content: Uint8Array): void => {
+    contents.set(key, content);
+    taken += bytesInTar(content.length);
+  };
   const missing: { readonly key: string; readonly size: number }[] = [];
   let bytes = 0;
-  for (const [key, { etag, size }] of index.objects) {
-    const known = stored(key, etag);
+  for (const [key, { size }] of index.objects) {
+    const known = stored.get(key);
     if (known === undefined) missing.push({ key, size });
-    else contents.set(key, known);
+    else keep(key, known);
     bytes += bytesInTar(known?.length ?? size);
   }
   if (bytes > limits.maxBytes) throw tooLarge(limits);
@@ -50,7 +55,7 @@ export async function fetchObjects(
       return;
     }
     index.add({ key, etag: content.etag, size: content.bytes.length });
-    contents.set(key, content.bytes);
+    keep(key, content.bytes);
   };
   const grown: string[] = [];
   const fetchListed = async ({ key, size }: (typeof missing)[number], stop: AbortSignal): Promise<void> => {
@@ -64,9 +69,8 @@ export async function fetchObjects(
   await mapLimit(missing, parallelDownloads, fetchListed, phase.signal);
   // Longer than the listing says: one by one, so that no more than the limit is in memory.
   for (const key of grown) {
-    const used = Array.from(contents.values()).reduce((sum, one) => sum + bytesInTar(one.length), 0);
     try {
-      take(key, await get(store, key, Math.max(limits.maxBytes - used - tarBlockBytes, 0), phase));
+      take(key, await get(store, key, Math.max(limits.maxBytes - taken - tarBlockBytes, 0), phase));
     } catch (error) {
       if (!(error instanceof BucketFault && error.reason === "too-large")) throw error;
       throw tooLarge(limits);

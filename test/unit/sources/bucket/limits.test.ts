@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { contentOf } from "../../../../lib/flows/bucket/stored-index.ts";
 import { patternsOf } from "../../../../lib/sources/archive/archive-tree.ts";
 import { defaultArchiveLimits } from "../../../../lib/sources/archive/unpack.ts";
 import { maxAnswerBytes, maxPageBytes } from "../../../../lib/sources/bucket/bounded-requests.ts";
@@ -11,7 +12,7 @@ import {
   maxListPages,
   maxObjectKeyBytes,
 } from "../../../../lib/sources/bucket/list-objects.ts";
-import type { ListedObject } from "../../../../lib/sources/bucket/object-store.ts";
+import { BucketFault, type ListedObject } from "../../../../lib/sources/bucket/object-store.ts";
 import { s3Store } from "../../../../lib/sources/bucket/s3-store.ts";
 import { phase, recordedHttp } from "./recorded-http.ts";
 
@@ -104,12 +105,42 @@ describe("the objects of a bucket", () => {
   const fetchOf = async (listed: number, store: Parameters<typeof fetchObjects>[1]["store"]) => {
     const index = bucketIndex(defaultArchiveLimits);
     index.add({ key: "a", etag: "e", size: listed });
-    const what = { store, stored: () => undefined, limits: { maxBytes: 2_048 }, gone: () => undefined };
+    const what = { store, stored: new Map(), limits: { maxBytes: 2_048 }, gone: () => undefined };
     return fetchObjects(index, what, phase()).then(
       (found) => found.get("a")?.length,
       (error: Error) => error.message,
     );
   };
+
+  test("whose stored content is used again keep no other part of the stored archive in memory", () => {
+    const piece = Buffer.from("new,old");
+    const file = (path: string, bytes: Uint8Array) => ({ type: "file", path, mode: 0o600, bytes }) as const;
+    const entries = [file("a", piece.subarray(0, 3)), file("b", piece.subarray(4))];
+    const contents = contentOf(entries, new Map([["a", "/a"]]));
+    expect(entries).toEqual([]);
+    expect(Array.from(contents, ([key, { buffer }]) => [key, Buffer.from(buffer).toString()])).toEqual([["/a", "new"]]);
+  });
+
+  test("that have all grown are each measured once more, not with every object before them", async () => {
+    let measured = 0;
+    class Measured extends Uint8Array<ArrayBuffer> {
+      override get length(): number {
+        measured++;
+        return this.byteLength;
+      }
+    }
+    const index = bucketIndex(defaultArchiveLimits);
+    for (let count = 0; count < 100; count++) index.add({ key: `${count}`, etag: "e", size: 0 });
+    const store = {
+      get: async (_key: string, maxBytes: number) => {
+        if (maxBytes === 0) throw new BucketFault("too-large", "longer");
+        return { bytes: new Measured(new ArrayBuffer(1)), etag: "e" };
+      },
+    };
+    const what = { store, stored: new Map(), limits: defaultArchiveLimits, gone: () => undefined };
+    expect(await fetchObjects(index, what, phase())).toHaveProperty("size", 100);
+    expect(measured).toBeLessThan(1_000);
+  });
 
   test("have together what a tar may have, by the sizes of the listing, before the first is asked for", async () => {
     expect(await fetchOf(1_536, content(1_536))).toBe(1_536);
