@@ -11,8 +11,8 @@ export const helmChartFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "the digest of the index is not looked at",
-        find: "if (wanted === undefined || found === `sha256:${wanted}`) return body;",
-        replace: "if (wanted !== found) return body;",
+        find: "if (digest !== undefined) checkDigest(body, digest, name);",
+        replace: 'if (digest === "") checkDigest(body, digest, name);',
       },
       {
         what: "a missing version of an index is tried again for ever",

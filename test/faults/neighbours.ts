@@ -294,8 +294,8 @@ export const neighbourFaults: readonly FileFaults[] = [
       },
       {
         what: "with a name --label-selector is ignored",
-        find: "...(options.labelSelector === undefined ?",
-        replace: "...(options.labelSelector === undefined || name !== undefined ?",
+        find: "    ...queryOf(kind, options, session),\n",
+        replace: "    ...queryOf(kind, name === undefined ? options : { header: true }, session),\n",
       },
       {
         what: "--watch shows objects that --status-selector leaves out",
