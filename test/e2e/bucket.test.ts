@@ -97,12 +97,12 @@ describe("the API server refuses a Bucket", () => {
   const sts = { provider: "aws", endpoint: "https://sts.amazonaws.com" };
   test.each<[string, JsonObject, string]>([
     [
-      "11.8/112: with secretRef and serviceAccountName",
+      "11.5/112: with secretRef and serviceAccountName",
       { provider: "aws", secretRef: { name: "a" }, serviceAccountName: "b" },
       "cannot set both .spec.secretRef and .spec.serviceAccountName",
     ],
     [
-      "11.8/113: of the generic provider with STS of aws",
+      "11.5/113: of the generic provider with STS of aws",
       { provider: "generic", sts },
       "'ldap' is the only supported STS provider for the 'generic' Bucket provider",
     ],

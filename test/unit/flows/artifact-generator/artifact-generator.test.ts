@@ -111,7 +111,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.events()).toContain("Normal Ready: No drift detected, 2 artifact(s) up to date");
   });
 
-  test("117: has the revision of its content, or exactly that of a source", async () => {
+  test("11.5/117: has the revision of its content, or exactly that of a source", async () => {
     const one = await ready();
     const { digest, revision, metadata } = (await one.artifact("web")) ?? {};
     expect({ revision, metadata }).toEqual({ revision: `latest@${digest}`, metadata: undefined });
@@ -133,7 +133,7 @@ describe("an ArtifactGenerator", () => {
     });
   });
 
-  test("116: waits for a source without artifact, 5 s each time, and is subscribed to it", async () => {
+  test("11.5/116: waits for a source without artifact, 5 s each time, and is subscribed to it", async () => {
     const one = await world();
     await one.generator({
       ...split(),
@@ -207,7 +207,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.externalArtifacts()).toEqual(["api", "web"]);
   });
 
-  test("122: an output that is removed from the spec loses its ExternalArtifact and its record", async () => {
+  test("11.5/122: an output that is removed from the spec loses its ExternalArtifact and its record", async () => {
     const one = await ready();
     const uid = (await one.get("ExternalArtifact", "api"))?.metadata.uid ?? "";
     const digest = Digest.parse((await one.artifact("api"))?.digest);
@@ -219,7 +219,7 @@ describe("an ArtifactGenerator", () => {
     expect((await one.status()).inventory).toHaveLength(1);
   });
 
-  test("123: an ExternalArtifact that a person deletes or edits is made again by the next run", async () => {
+  test("11.5/123: an ExternalArtifact that a person deletes or edits is made again by the next run", async () => {
     const one = await ready();
     const before = await one.artifact("web");
     await one.remove("ExternalArtifact", "web");
@@ -277,7 +277,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.conditions()).toEqual([succeeded]);
   });
 
-  test("124: is paused by its annotation, in any case, and cleans up nevertheless", async () => {
+  test("11.5/124: is paused by its annotation, in any case, and cleans up nevertheless", async () => {
     const one = await ready();
     await one.annotate("gen", { "source.extensions.fluxcd.io/reconcile": "Disabled" });
     await repoWith(one, { "apps/web/a.yaml": "web 2" });
@@ -306,7 +306,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.conditions()).toEqual([succeeded]);
   });
 
-  test("127: may not read sources of other namespaces where the installation forbids it", async () => {
+  test("11.5/127: may not read sources of other namespaces where the installation forbids it", async () => {
     const [one, other] = [await world(), await world()];
     await one.source("repo", files, { within: other.namespace });
     const sources = [{ alias: "repo", kind: "OCIRepository", name: "repo", namespace: other.namespace }];
@@ -363,7 +363,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.externalArtifacts()).toEqual([]);
   });
 
-  test("125: a pathPattern that gives two folders one name stalls until the source changes", async () => {
+  test("11.5/125: a pathPattern that gives two folders one name stalls until the source changes", async () => {
     const one = await world();
     await one.source("repo", { "apps/Web/a": "", "apps/web/a": "" });
     const artifacts = [{ name: "{app}", copy: [{ from: "@repo/apps/{app}/**", to: "@artifact/" }] }];
@@ -380,7 +380,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.externalArtifacts()).toEqual(["web"]);
   });
 
-  test("115: reads the artifact of an ExternalArtifact that others make, also while its producer says that it fails", async () => {
+  test("11.5/115: reads the artifact of an ExternalArtifact that others make, also while its producer says that it fails", async () => {
     const one = await world();
     const bytes = await artifactOf(files);
     const url = "http://producer.test/a.tar.gz";

@@ -34,7 +34,7 @@ describe("a Bucket", () => {
     expect(world.requested).toMatchObject([{ key: "here/source.toolkit.fluxcd.io/Kustomization/apps/web" }]);
   });
 
-  test("11.8/107: an empty bucket is Ready with the digest of nothing", async () => {
+  test("11.5/107: an empty bucket is Ready with the digest of nothing", async () => {
     world.hold({});
     world.bucket();
     await world.reconcile();
@@ -42,14 +42,14 @@ describe("a Bucket", () => {
     expect(await world.files()).toEqual({});
   });
 
-  test("11.8/108: a picture is in the artifact, since there are no default rules", async () => {
+  test("11.5/108: a picture is in the artifact, since there are no default rules", async () => {
     world.hold({ "logo.png": "picture", ".gitignore": "x" });
     world.bucket();
     await world.reconcile();
     expect(await world.files()).toEqual({ "logo.png": "picture", ".gitignore": "x" });
   });
 
-  test("11.8/109: the root .sourceignore leaves keys out, is not in the index, and is in the artifact", async () => {
+  test("11.5/109: the root .sourceignore leaves keys out, is not in the index, and is in the artifact", async () => {
     world.hold({
       ".sourceignore": "*.md\n",
       "a.md": "a",
@@ -79,7 +79,7 @@ describe("a Bucket", () => {
     expect(world.status().observedIgnore).toBe("!a.md");
   });
 
-  test("11.8/110: a prefix lists only the keys below it, and the artifact keeps its folder", async () => {
+  test("11.5/110: a prefix lists only the keys below it, and the artifact keeps its folder", async () => {
     world.hold({ ".sourceignore": "c", "a/b": "b", "a/c": "c", d: "d" });
     world.bucket({ prefix: "a/" });
     await world.reconcile();
@@ -87,7 +87,7 @@ describe("a Bucket", () => {
     expect(await world.files()).toEqual({ ".sourceignore": "c", "a/": "", "a/b": "b" });
   });
 
-  test("11.8/111: with unchanged etags no object is downloaded, and Ready stays True", async () => {
+  test("11.5/111: with unchanged etags no object is downloaded, and Ready stays True", async () => {
     world.hold({ "a.yaml": "a" });
     world.bucket();
     await world.reconcile();
@@ -106,7 +106,7 @@ describe("a Bucket", () => {
     );
   });
 
-  test("11.8/114: a missing bucket is FetchFailed, and the last artifact stays", async () => {
+  test("11.5/114: a missing bucket is FetchFailed, and the last artifact stays", async () => {
     world.bucket();
     expect(await world.reconcile()).toMatchObject({ outcome: "failed", dueInMs: 750 });
     expect(world.ready()).toBe("False BucketOperationFailed: bucket 'things' not found");

@@ -42,7 +42,7 @@ describe("what is copied", () => {
     ["@a/f.yaml", "", ["f.yaml"]],
     ["@a/f.yaml", "y.yaml", ["y.yaml"]],
     ["@a/dir/../f.yaml", "x/../y.yaml", ["y.yaml"]],
-  ])("118, 119: %s to @artifact/%s is %j", async (from, to, files) => {
+  ])("11.5/118, 119: %s to @artifact/%s is %j", async (from, to, files) => {
     expect(await paths([from, to])).toEqual(files);
   });
 
@@ -124,14 +124,14 @@ describe("Merge", () => {
     return (await textsOf(made))["values.yaml"];
   };
 
-  test("120: merges mappings, replaces lists, and rewrites the file with sorted keys", async () => {
+  test("11.5/120: merges mappings, replaces lists, and rewrites the file with sorted keys", async () => {
     const base = "# a comment\nz: 1\nimage:\n  tag: v1\n  name: app\nlist: [a, b]\n";
     expect(await merged(base, "image:\n  tag: v2\nlist: [c]\nb: yes\n")).toBe(
       "b: true\nimage:\n  name: app\n  tag: v2\nlist:\n- c\nz: 1\n",
     );
   });
 
-  test("120: is a plain copy where there is no file yet, and of a folder", async () => {
+  test("11.5/120: is a plain copy where there is no file yet, and of a folder", async () => {
     expect(await textsOf(await copied([["@a/f.yaml", "x.yaml", merge]]))).toEqual({ "x.yaml": "f" });
     expect(await paths(["@a/dir", "x"], ["@a/dir", "x", merge])).toEqual(await paths(["@a/dir", "x"]));
   });
@@ -189,7 +189,7 @@ describe("Extract", () => {
     expect(await textsOf(await copied([["@a/a.tgz", "", extract]], files))).toEqual({ "one/x": "1" });
   });
 
-  test("121: is refused for a tarball with more content than the limit, which is 100 MiB", async () => {
+  test("11.5/121: is refused for a tarball with more content than the limit, which is 100 MiB", async () => {
     expect(defaultGeneratorLimits.maxExtractedBytes).toBe(100 * 1024 * 1024);
     const files = { "big.tgz": await artifactOf({ x: Buffer.alloc(8_192) }) };
     await expect(copied([["@a/big.tgz", "x", extract]], files, { maxExtractedBytes: 8_192 })).rejects.toThrow(

@@ -11,7 +11,7 @@ async function requests(pathPattern: string, artifacts: readonly OutputArtifact[
   return artifactRequests({ artifacts, pathPattern }, new Map([["repo", source]]), budget());
 }
 
-test("126: each folder that matches makes its artifacts: names and labels in lower case, paths as they are", async () => {
+test("11.5/126: each folder that matches makes its artifacts: names and labels in lower case, paths as they are", async () => {
   const [web, api, ...others] = await requests("@repo/apps/{app}");
   expect(web).toEqual({
     name: "web",
@@ -64,7 +64,7 @@ test.each([
   await expect(requests("@repo/{app}", [output], [folder])).rejects.toThrow(why);
 });
 
-test("125: two folders of one name in lower case are refused by both their names", async () => {
+test("11.5/125: two folders of one name in lower case are refused by both their names", async () => {
   await expect(requests("@repo/apps/{app}", [output], ["apps/Web", "apps/web"])).rejects.toThrow(
     'pathPattern "@repo/apps/{app}": directories "apps/Web" and "apps/web" both resolve to artifact name "web"',
   );
