@@ -1,21 +1,15 @@
-import { sourceGroup } from "../lib/api/names.ts";
 import type { JsonObject } from "../lib/core/json.ts";
-import { type Manifest, refOf } from "../lib/core/manifest.ts";
+import { applyCredentials, awaitArtifact, sourceOf } from "./applied-source.ts";
 import {
   checkName,
   durationOf,
   exportNamespace,
-  metadataOf,
   secretOf,
   upsert,
   withoutUndefined,
   yamlOf,
 } from "./created-object.ts";
-import { waitFor } from "./progress.ts";
-import { textAt } from "./read-object.ts";
-import { isCurrent } from "./reconcile-object.ts";
 import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";
-import { isObserved } from "./suspend-and-resume.ts";
 
 export interface BucketOptions extends GlobalOptions {
   readonly export?: boolean;
@@ -44,7 +38,7 @@ export async function createSourceBucket(
   const spec = specOf(options);
   const { terminal } = surroundings;
   if (options.export === true) {
-    terminal.document(await yamlOf(bucketOf(name, exportNamespace(options, surroundings), spec, options)));
+    terminal.document(await yamlOf(sourceOf("Bucket", name, exportNamespace(options, surroundings), spec, options)));
     return;
   }
   await withCluster(options, surroundings, async (session) => {
@@ -52,21 +46,14 @@ export async function createSourceBucket(
     const { accessKey: accesskey = "", secretKey: secretkey = "", secretRef } = options;
     const hasKeys = secretRef === undefined && accesskey !== "" && secretkey !== "";
     if (hasKeys) {
-      terminal.action("applying secret with bucket credentials");
-      await upsert(secretOf(name, session.namespace, { accesskey, secretkey }, options), session);
-      terminal.success("authentication configured");
+      const secret = secretOf(name, session.namespace, { accesskey, secretkey }, options);
+      await applyCredentials(secret, "bucket", session);
     }
     terminal.action("applying Bucket source");
     const whole = hasKeys ? { ...spec, secretRef: { name } } : spec;
-    const manifest = bucketOf(name, session.namespace, whole, options);
+    const manifest = sourceOf("Bucket", name, session.namespace, whole, options);
     terminal.success(`Bucket source ${await upsert(manifest, session)}`);
-    terminal.waiting("waiting for Bucket source reconciliation");
-    const ref = { ...refOf(manifest), version: "v1" };
-    const seen = await waitFor(ref, (object) => isObserved(object) && isCurrent(object), session);
-    terminal.success("Bucket source reconciliation completed");
-    const revision = textAt(seen, "status", "artifact", "revision");
-    if (revision === "") throw new Error("Bucket source reconciliation completed but no artifact was found");
-    terminal.success(`fetched revision: ${revision}`);
+    await awaitArtifact(manifest, session);
   });
 }
 
@@ -86,9 +73,4 @@ function specOf(options: BucketOptions): JsonObject {
     proxySecretRef: proxySecretRef === undefined ? undefined : { name: proxySecretRef },
     ignore: ignorePaths?.join("\n"),
   });
-}
-
-function bucketOf(name: string, namespace: string, spec: JsonObject, options: BucketOptions): Manifest {
-  const metadata = metadataOf(name, namespace, options);
-  return { apiVersion: `${sourceGroup}/v1`, kind: "Bucket", metadata, spec };
 }

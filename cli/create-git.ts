@@ -1,22 +1,16 @@
-import { sourceGroup } from "../lib/api/names.ts";
 import type { Json, JsonObject } from "../lib/core/json.ts";
-import { type Manifest, refOf } from "../lib/core/manifest.ts";
+import { applyCredentials, awaitArtifact, sourceOf } from "./applied-source.ts";
 import {
   checkName,
   durationOf,
   exportNamespace,
-  metadataOf,
   secretOf,
   upsert,
   withoutUndefined,
   yamlOf,
 } from "./created-object.ts";
 import { type CredentialOptions, httpData, repositoryUrl, type SecretData, sshData } from "./git-credentials.ts";
-import { waitFor } from "./progress.ts";
-import { textAt } from "./read-object.ts";
-import { isCurrent } from "./reconcile-object.ts";
 import { type GlobalOptions, type Session, type Surroundings, timeoutOf, withCluster } from "./session.ts";
-import { isObserved } from "./suspend-and-resume.ts";
 
 export interface CreateOptions extends GlobalOptions, CredentialOptions {
   readonly export?: boolean;
@@ -84,7 +78,9 @@ export async function createSourceGit(
   const spec = specOf(options);
   const { terminal } = surroundings;
   if (options.export === true) {
-    terminal.document(await yamlOf(repositoryOf(name, exportNamespace(options, surroundings), spec, options)));
+    terminal.document(
+      await yamlOf(sourceOf("GitRepository", name, exportNamespace(options, surroundings), spec, options)),
+    );
     return;
   }
   await withCluster(options, surroundings, async (session) => {
@@ -94,21 +90,13 @@ export async function createSourceGit(
     if (hasCredentials) {
       tellKeys(data, session);
       if (data["identity.pub"] !== undefined && options.silent !== true) await confirmKey(surroundings);
-      terminal.action("applying secret with repository credentials");
-      await upsert(secretOf(name, session.namespace, data, options), session);
-      terminal.success("authentication configured");
+      await applyCredentials(secretOf(name, session.namespace, data, options), "repository", session);
     }
     terminal.action("applying GitRepository source");
     const whole = hasCredentials ? { ...spec, secretRef: { name } } : spec;
-    const manifest = repositoryOf(name, session.namespace, whole, options);
+    const manifest = sourceOf("GitRepository", name, session.namespace, whole, options);
     terminal.success(`GitRepository source ${await upsert(manifest, session)}`);
-    terminal.waiting("waiting for GitRepository source reconciliation");
-    const ref = { ...refOf(manifest), version: "v1" };
-    const seen = await waitFor(ref, (object) => isObserved(object) && isCurrent(object), session);
-    terminal.success("GitRepository source reconciliation completed");
-    const revision = textAt(seen, "status", "artifact", "revision");
-    if (revision === "") throw new Error("GitRepository source reconciliation completed but no artifact was found");
-    terminal.success(`fetched revision: ${revision}`);
+    await awaitArtifact(manifest, session);
   });
 }
 
@@ -148,11 +136,6 @@ function refOfOptions({ branch, commit, refName, tag, tagSemver }: SourceOptions
   if (refName !== undefined) return { name: refName };
   if (tagSemver !== undefined) return { semver: tagSemver };
   return tag === undefined ? { branch } : { tag };
-}
-
-function repositoryOf(name: string, namespace: string, spec: JsonObject, options: CreateOptions): Manifest {
-  const metadata = metadataOf(name, namespace, options);
-  return { apiVersion: `${sourceGroup}/v1`, kind: "GitRepository", metadata, spec };
 }
 
 function tellKeys(data: SecretData, { terminal }: Pick<Session, "terminal">): void {

@@ -1,24 +1,18 @@
 import { readFile } from "node:fs/promises";
-import { sourceGroup } from "../lib/api/names.ts";
 import type { JsonObject } from "../lib/core/json.ts";
-import { type Manifest, refOf } from "../lib/core/manifest.ts";
+import { applyCredentials, awaitArtifact, sourceOf } from "./applied-source.ts";
 import type { CreateOptions } from "./create-git.ts";
 import {
   checkName,
   durationOf,
   exportNamespace,
-  metadataOf,
   secretOf,
   upsert,
   withoutUndefined,
   yamlOf,
 } from "./created-object.ts";
 import type { SecretData } from "./git-credentials.ts";
-import { waitFor } from "./progress.ts";
-import { textAt } from "./read-object.ts";
-import { isCurrent } from "./reconcile-object.ts";
 import { type Surroundings, withCluster } from "./session.ts";
-import { isObserved } from "./suspend-and-resume.ts";
 
 export interface HelmOptions extends CreateOptions {
   readonly interval: string;
@@ -43,7 +37,9 @@ export async function createSourceHelm(
   const spec = { ...specOf(options, isOci), ...login };
   const { terminal } = surroundings;
   if (options.export === true) {
-    terminal.document(await yamlOf(repositoryOf(name, exportNamespace(options, surroundings), spec, options)));
+    terminal.document(
+      await yamlOf(sourceOf("HelmRepository", name, exportNamespace(options, surroundings), spec, options)),
+    );
     return;
   }
   const data = secretRef === undefined ? await secretData(options) : {};
@@ -52,26 +48,16 @@ export async function createSourceHelm(
     const own = `helm-${name}`;
     const hasCredentials = Object.keys(data).length > 0;
     if (hasCredentials) {
-      terminal.action("applying secret with repository credentials");
-      await upsert(secretOf(own, session.namespace, data, options), session);
-      terminal.success("authentication configured");
+      await applyCredentials(secretOf(own, session.namespace, data, options), "repository", session);
     }
     terminal.action("applying HelmRepository source");
     const whole = hasCredentials ? { ...spec, secretRef: { name: own }, ...passing(options) } : spec;
-    const manifest = repositoryOf(name, session.namespace, whole, options);
+    const manifest = sourceOf("HelmRepository", name, session.namespace, whole, options);
     terminal.success(`source ${await upsert(manifest, session)}`);
+    if (!isOci) return awaitArtifact(manifest, session);
+    // It has no status that could be waited for.
     terminal.waiting("waiting for HelmRepository source reconciliation");
-    if (isOci) {
-      // It has no status that could be waited for.
-      terminal.success("HelmRepository source reconciliation completed");
-      return;
-    }
-    const ref = { ...refOf(manifest), version: "v1" };
-    const seen = await waitFor(ref, (object) => isObserved(object) && isCurrent(object), session);
     terminal.success("HelmRepository source reconciliation completed");
-    const revision = textAt(seen, "status", "artifact", "revision");
-    if (revision === "") throw new Error("HelmRepository source reconciliation completed but no artifact was found");
-    terminal.success(`fetched revision: ${revision}`);
   });
 }
 
@@ -112,9 +98,4 @@ async function secretData({ caFile, certFile, keyFile, password, username }: Hel
     ...(caFile === undefined ? {} : { "ca.crt": await read(caFile, "TLS CA") }),
     ...(pair ? { "tls.crt": await read(certFile, "cert"), "tls.key": await read(keyFile, "key") } : {}),
   };
-}
-
-function repositoryOf(name: string, namespace: string, spec: JsonObject, options: CreateOptions): Manifest {
-  const metadata = metadataOf(name, namespace, options);
-  return { apiVersion: `${sourceGroup}/v1`, kind: "HelmRepository", metadata, spec };
 }

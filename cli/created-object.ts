@@ -6,7 +6,7 @@ import { defaultNamespace, type GlobalOptions, type Session, type Surroundings }
 
 // What all commands that create objects share.
 
-interface Labelled {
+export interface Labelled {
   /** Each `key=value`. */
   readonly label?: readonly string[];
 }

@@ -58,7 +58,7 @@ export function eksClusters(
   );
 }
 
-/** Asked anew each time: what sluice uninstall has left must not be taken again while the stack still lists the cluster. */
+/** Asks at each call: after sluice uninstall the cluster must not be taken again while the stack still lists it. */
 async function servesKustomizations(cluster: Pick<Cluster, "served">, signal: AbortSignal): Promise<boolean> {
   const { resources } = await cluster.served(signal);
   return resources.some((served) => kindOf(served, [declaredKustomization]) !== undefined);

@@ -47,11 +47,11 @@ export class SluiceBucket extends Construct {
     const name = nameOf(this.bucket);
     if (Token.isUnresolved(name)) {
       throw new Error(
-        `${this.node.path}: the name of the bucket is known only while the stack is deployed, and functions are told of it by a file that is written before: give the bucket a bucketName, or write bucketArn`,
+        `${this.node.path}: the name of the bucket is not known before the deployment, and the settings of the functions need it: give the bucket a bucketName, or write bucketArn`,
       );
     }
     if (!isBucketName(name))
-      throw new Error(`${this.node.path}: "${name}" is no name of a bucket: write arn:aws:s3:::<name>`);
+      throw new Error(`${this.node.path}: "${name}" is not a valid bucket name: write arn:aws:s3:::<name>`);
     checkPulling(this, { clusters, namespaces });
     if (props.bucket !== undefined && Resource.isOwnedResource(this.bucket))
       this.bucket.enableEventBridgeNotification();
@@ -110,7 +110,7 @@ export class SluiceBucket extends Construct {
     }
     const arn = bucketArn ?? "";
     if (!Token.isUnresolved(arn) && !/^arn:aws[\w-]*:s3:::[^/:]+$/.test(arn)) {
-      throw new Error(`${this.node.path}: "${arn}" is no bucket of S3: write arn:aws:s3:::<name>`);
+      throw new Error(`${this.node.path}: "${arn}" is not the ARN of an S3 bucket: write arn:aws:s3:::<name>`);
     }
     return Bucket.fromBucketArn(this, "Bucket", arn);
   }

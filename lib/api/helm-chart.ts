@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { limited, overLimits } from "./field-marks.ts";
-import { Duration, LocalReference } from "./fields.ts";
+import { Duration } from "./fields.ts";
+import { SignatureVerification } from "./oci-repository.ts";
 import { SourceStatus } from "./source.ts";
 
 /** Each of these is read in one run. */
@@ -16,19 +17,8 @@ const SourceReference = z.object({
   name: z.string().describe("Name of the source, in the same namespace."),
 });
 
-const Verification = z.object({
-  provider: z.enum(["cosign", "notation"]).default("cosign").describe("Who has signed the chart."),
-  secretRef: LocalReference.describe("Secret with the trusted keys or the trust policy.").exactOptional(),
-  matchOIDCIdentity: z
-    .array(
-      z.object({
-        issuer: z.string().describe("Regular expression for the issuer of the identity."),
-        subject: z.string().describe("Regular expression for the subject of the identity."),
-      }),
-    )
-    .describe("Identities whose signature counts; any one of them may match.")
-    .exactOptional(),
-});
+/** As of an OCIRepository, but for a trust root of one's own, which Flux's HelmChart does not have. */
+const Verification = SignatureVerification.omit({ trustedRootSecretRef: true });
 
 /** `spec` of a HelmChart (reference sources 7.1). The CRD is generated from it. */
 export const HelmChartSpec = z

@@ -23,7 +23,7 @@ export const LayerSelector = z.object({
 });
 
 /** `spec.verify` of a source in a registry: an OCIRepository, or a HelmChart from one. */
-const SignatureVerification = z.object({
+export const SignatureVerification = z.object({
   provider: z.enum(["cosign", "notation"]).default("cosign").describe("Who has signed the artifact."),
   secretRef: LocalReference.describe("Secret with the trusted keys or the trust policy.").exactOptional(),
   matchOIDCIdentity: z

@@ -18,7 +18,7 @@ export function signedScenes(): readonly Scene[] {
   return [
     { title: "A push without a signature is refused", play: (stage) => pushUnsigned(stage, team.publicKey) },
     { title: "The team signs it", play: (stage) => signPushed(stage, team.privateKey) },
-    { title: "A push that someone else has signed", play: (stage) => pushSignedBy(stage, other.privateKey) },
+    { title: "A push with the signature of another key", play: (stage) => pushSignedBy(stage, other.privateKey) },
     { title: "The team signs that one too", play: (stage) => signPushed(stage, team.privateKey) },
   ];
 }

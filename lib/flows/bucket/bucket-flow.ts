@@ -54,7 +54,7 @@ function bucketSource({ limits = defaultArchiveLimits, ...parts }: BucketDeps): 
       checkBucket(spec);
     },
     topics: ({ bucketName, prefix = "" }) => [
-      // Of every provider: a bucket of another one may be told of by an event of one's own.
+      // For every provider: a custom event can announce changes of a bucket that is not in S3.
       prefix === "" ? bucketTopic(bucketName) : { topic: bucketTopic(bucketName), follows: { kind: "prefix", prefix } },
     ],
     resolve: async (spec, ctx) => {

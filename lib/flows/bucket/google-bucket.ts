@@ -15,7 +15,7 @@ export function openGoogleBucket(
   { deps, namespace }: Pick<SourceContext, "deps" | "namespace">,
 ): ObjectStore {
   if (secret === undefined) {
-    const why = "spec.provider gcp without secretRef is not supported, since there is no identity of Google here";
+    const why = "spec.provider gcp without secretRef is not supported, since Sluice has no Google identity";
     throw new Failure("UnsupportedField", `${why}: give a secretRef with the key of a service account`);
   }
   const text = secret.get("serviceaccount") ?? "";

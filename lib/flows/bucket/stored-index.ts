@@ -9,7 +9,7 @@ import type { SourceContext } from "../source/source-context.ts";
 
 // The index of an artifact is stored beside it, so that the next run downloads only what has changed. Its digest is the revision, so the
 // status names it. That our own flow has made just this artifact of just this index is recorded under the digest of both: a person who
-// can write a status cannot pair them anew.
+// can write a status cannot pair them differently.
 
 /** What is recorded with an artifact: its index, and that they belong together. */
 export function recordedBeside({ digest, revision }: Pick<Artifact, "digest" | "revision">): readonly Digest[] {

@@ -8,7 +8,7 @@ export interface ChartOrigin {
   readonly name: string;
   /** With the metadata that it gets. */
   readonly version: string;
-  /** Whether it is packed anew, or taken as it is. */
+  /** Whether the chart is packed, or taken as it is. */
   readonly isPackaged: boolean;
   /** A note to the next run, by which that need not look into an unchanged source: {@link recall}. */
   readonly carried: JsonObject;

@@ -12,7 +12,6 @@ import type { Pulled, SourceKind } from "../source/source-kind.ts";
 import { checkRepositoryUrl, shownUrl } from "./check-url.ts";
 import { helmCredentials } from "./credentials.ts";
 import { fetchIndex } from "./fetch-index.ts";
-import { humanSize } from "./human-size.ts";
 
 /** What the reconcile of a HelmRepository needs of the world. */
 export interface HelmRepositoryDeps extends SourceDeps {
@@ -79,4 +78,13 @@ async function pull(bytes: Uint8Array, limits: IndexLimits, signal: AbortSignal)
     throw new Failure("IndexationFailed", message, { cause: error });
   });
   return { bytes: json, digest: digestOf(json), metadata: {}, links: [] };
+}
+
+const units = ["B", "kB", "MB", "GB"];
+
+/** A number of bytes as Flux prints it in events: four digits at most, in units of 1000. */
+function humanSize(bytes: number): string {
+  const exponent = units.findIndex((_unit, index) => bytes < 1_000 ** (index + 1));
+  const index = exponent === -1 ? units.length - 1 : exponent;
+  return `${Number((bytes / 1_000 ** index).toPrecision(4))}${units[index]}`;
 }

@@ -32,7 +32,7 @@ export async function proxyOf(
     throw failed(`${secret}: proxy URL exceeds maximum length of ${maxProxyChars} characters`);
   }
   // Not quoted, unlike in Flux: it may hold a password.
-  if (!URL.canParse(address)) throw failed(`${secret}: failed to parse proxy address: it is no URL`);
+  if (!URL.canParse(address)) throw failed(`${secret}: failed to parse proxy address: it is not a URL`);
   const url = new URL(address);
   if (!proxyProtocols.has(url.protocol)) {
     const got = url.protocol.slice(0, -1);

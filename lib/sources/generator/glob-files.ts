@@ -3,7 +3,7 @@ import type { Budget } from "./generator-limits.ts";
 import { compileGlob, type Glob } from "./glob.ts";
 
 /**
- * What Go's `fs.Glob` finds: each part of the glob is matched with the names of one folder, so `**` is no more than `*`. Folders and
+ * What Go's `fs.Glob` finds: each part of the glob is matched with the names of one folder, so `**` means the same as `*`. Folders and
  * files, in the order of names. Throws an `Error` for an invalid glob.
  */
 export async function globFiles(tree: FileTree, pattern: string, budget: Budget): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ import { yamlText } from "./merge-values.ts";
 export const maxPackedChartBytes = 50 * 1024 * 1024;
 
 const fileMode = 0o644;
-/** They are written anew, or have been read into the metadata. */
+/** Files that packing writes itself, or that were read into the metadata. */
 const rewritten: ReadonlySet<string> = new Set(["Chart.yaml", "Chart.lock", "values.yaml", "values.schema.json"]);
 const requirements: ReadonlySet<string> = new Set(["requirements.yaml", "requirements.lock"]);
 

@@ -1,8 +1,8 @@
 import { ArtifactGeneratorStatus } from "../../../../lib/api/artifact-generator.ts";
 import { declaredKinds } from "../../../../lib/api/kinds/declared-kinds.ts";
-import type { Artifact } from "../../../../lib/api/source.ts";
+import { type Artifact, SourceStatus } from "../../../../lib/api/source.ts";
 import { type Digest, digestOf } from "../../../../lib/core/digest.ts";
-import { type JsonObject, toJsonObject } from "../../../../lib/core/json.ts";
+import type { JsonObject } from "../../../../lib/core/json.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../../lib/core/ports/cluster.ts";
 import { asHome } from "../../../../lib/core/ports/home-and-target.ts";
@@ -172,9 +172,7 @@ export function generatorWorld(cluster: Cluster, namespace: string) {
     },
     async artifact(name: string): Promise<Artifact | undefined> {
       const live = await self.get("ExternalArtifact", name);
-      if (live === undefined) return undefined;
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the flow under test has written
-      return toJsonObject(live["status"] ?? {})["artifact"] as unknown as Artifact | undefined;
+      return SourceStatus.parse(live?.["status"] ?? {}).artifact;
     },
     /** The files of what an ExternalArtifact names. */
     async filesOf(name: string): Promise<Readonly<Record<string, string>> | undefined> {

@@ -40,7 +40,7 @@ describe("the proxy of spec.proxySecretRef", () => {
       { address: "ftp://jane:hunter2@proxy.example.com" },
       ": proxy URL must use one of the supported schemes (http, https, socks5), got 'ftp'",
     ],
-    [{ address: "http://jane:hunter2@:x" }, ": failed to parse proxy address: it is no URL"],
+    [{ address: "http://jane:hunter2@:x" }, ": failed to parse proxy address: it is not a URL"],
     [{ address: "socks5:///a" }, ": failed to parse proxy address: it names no host"],
   ])("%j is refused without a password in the text (11.1/29)", async (data, why) => {
     expect(await failure(read(data))).toMatchObject({

@@ -146,7 +146,7 @@ export function algorithmOf({ x509 }: ChainCertificate): Algorithm {
   return found;
 }
 
-/** Whether a certificate names a place that tells of its revocation, which is not asked. */
+/** Whether a certificate names an OCSP server or a revocation list. Neither is asked. */
 export function isRevocable({ x509, parsed }: ChainCertificate): boolean {
   return /^OCSP - /m.test(x509.infoAccess ?? "") || parsed.extension(crlExtension) !== undefined;
 }

@@ -29,7 +29,7 @@ export function readCose(bytes: Uint8Array): Envelope {
   try {
     return read(bytes);
   } catch (error) {
-    // What is no CBOR, or holds a text that is no UTF-8.
+    // Invalid CBOR, or a text that is not UTF-8.
     if (error instanceof RangeError || error instanceof TypeError) {
       throw new EnvelopeFault(messageOf(error), { cause: error });
     }
@@ -97,7 +97,7 @@ function timeOf(value: Cbor | undefined): number | undefined {
   throw new EnvelopeFault("a time is not one of CBOR, in whole seconds");
 }
 
-/** A critical label that is no text is one that this does not know. */
+/** A critical label that is not a text is unknown. */
 function criticalOf(value: Cbor | undefined): readonly string[] {
   if (!isList(value)) throw new EnvelopeFault("invalid critical headers");
   return value.map((label) => (typeof label === "string" ? label : "a label of another type"));

@@ -11,7 +11,7 @@ const maxQuotedBytes = 200;
 
 const checks = ["integrity", "authenticity", "authenticTimestamp", "expiry", "revocation"] as const;
 type Check = (typeof checks)[number];
-/** What follows where a check fails: the signature does not count, or only the log tells of it. */
+/** What happens if a check fails: the signature does not count, or the failure is only logged. */
 type Action = "enforce" | "log" | "skip";
 
 const texts = limitedList(z.string(), maxPolicyEntries).default([]);
