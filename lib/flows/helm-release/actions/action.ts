@@ -1,0 +1,74 @@
+import type { ReleaseRecord } from "../../../core/ports/helm-engine.ts";
+import type { StoredRevision } from "../../../helm/release-store.ts";
+import type { ReleaseAttempt } from "../attempt.ts";
+
+/** Since when an action waits for something, carried to the next run: a hint. Without it the wait begins again. */
+export interface ActionWait {
+  /** What is waited for, for example `objects`, `hook NAME` or `deletion`. Another one begins a new wait. */
+  readonly for: string;
+  /** Wall time in milliseconds. */
+  readonly since: number;
+  readonly looks: number;
+}
+
+/** What has become of an action in this run. */
+export type ActionOutcome =
+  /** It goes on with the next run. */
+  { readonly kind: "waiting"; readonly wait: ActionWait; readonly dueInMs: number } | ActionEnd;
+
+export type ActionEnd =
+  | { readonly kind: "succeeded"; readonly written: readonly WrittenRevision[] }
+  | {
+      readonly kind: "failed";
+      /** Helm's error. */
+      readonly message: string;
+      /** Lines of Helm's log, for the event. */
+      readonly log: readonly string[];
+      /** Empty: it failed before anything was stored, so it does not count towards remediation. */
+      readonly written: readonly WrittenRevision[];
+    };
+
+/** A revision as the action has left it. `gone`: its Secret was removed. The snapshots of the status follow. */
+export interface WrittenRevision {
+  readonly record: ReleaseRecord;
+  readonly isGone: boolean;
+}
+
+/** What the release loop does with a release. Each call goes on with what an earlier run has begun, by the Secrets; none sleeps longer than a second. */
+export interface ReleaseActions {
+  install(attempt: ReleaseAttempt, wait: ActionWait | undefined): Promise<ActionOutcome>;
+  /** `last`: the latest stored revision. */
+  upgrade(attempt: ReleaseAttempt, last: StoredRevision, wait: ActionWait | undefined): Promise<ActionOutcome>;
+  /** To the revision of this version. */
+  rollback(
+    attempt: ReleaseAttempt,
+    last: StoredRevision,
+    toVersion: number,
+    wait: ActionWait | undefined,
+  ): Promise<ActionOutcome>;
+  test(attempt: ReleaseAttempt, last: StoredRevision, wait: ActionWait | undefined): Promise<ActionOutcome>;
+  uninstall(order: UninstallOrder, wait: ActionWait | undefined): Promise<ActionOutcome>;
+  /** Compares the cluster with the stored manifest; writes nothing. */
+  findDrift(attempt: ReleaseAttempt, last: StoredRevision): Promise<Drift>;
+  correctDrift(attempt: ReleaseAttempt, last: StoredRevision, drift: Drift): Promise<DriftCorrection>;
+}
+
+/** What is uninstalled: for a deletion, a remediation or another target there may be no attempt, since the chart is not needed. */
+export interface UninstallOrder {
+  readonly ctx: ReleaseAttempt["ctx"];
+  readonly store: ReleaseAttempt["store"];
+  readonly releaseName: string;
+  readonly releaseNamespace: string;
+  readonly reason: "deletion" | "remediation" | "target-changed";
+  readonly healthRules: ReleaseAttempt["healthRules"] | undefined;
+}
+
+/** `lines`: as Flux words them (reference helmrelease 14, 18), for example `Deployment/ns/app changed (0 additions, 1 changes, 0 removals)`. */
+export interface Drift {
+  readonly isDrifted: boolean;
+  readonly lines: readonly string[];
+}
+
+export type DriftCorrection =
+  | { readonly kind: "corrected"; readonly lines: readonly string[] }
+  | { readonly kind: "failed"; readonly errors: readonly string[]; readonly lines: readonly string[] };

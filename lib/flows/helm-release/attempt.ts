@@ -1,0 +1,49 @@
+import type { Digest } from "../../core/digest.ts";
+import type { ChartMetadata, PostRender, ValuesToCompose } from "../../core/ports/helm-engine.ts";
+import type { HealthRules } from "../../health/health-rules.ts";
+import type { ReleaseStore } from "../../helm/release-store.ts";
+import type { HelmReleaseContext } from "./context.ts";
+
+/** Names and places of a release (reference helmrelease 5). */
+export interface ReleaseNames {
+  /** At most 53 bytes. */
+  readonly name: string;
+  /** Not shortened: messages of failures show it. */
+  readonly fullName: string;
+  /** Where its objects go. */
+  readonly namespace: string;
+  /** Where its Secrets are. */
+  readonly storageNamespace: string;
+}
+
+/** The chart of a release, as its source has it. */
+export interface ReleaseChart {
+  readonly artifact: Digest;
+  /** The packaged chart. */
+  bytes(signal: AbortSignal): Promise<Uint8Array>;
+  /** `+` and the first 12 hexadecimal digits of {@link ociDigest}; empty for none. */
+  readonly versionSuffix: string;
+  /** The digest in the revision of an OCIRepository or ExternalArtifact; empty for others. */
+  readonly ociDigest: string;
+  /** With the suffix. */
+  readonly metadata: ChartMetadata;
+}
+
+/** Everything that decides what a release is to be. Preconditions hold; nothing is written yet. */
+export interface ReleaseAttempt {
+  /** Its target is open. */
+  readonly ctx: HelmReleaseContext;
+  readonly names: ReleaseNames;
+  readonly chart: ReleaseChart;
+  readonly values: ValuesToCompose;
+  readonly configDigest: string;
+  readonly postRender: PostRender;
+  /** As in the status: empty where the spec has none. */
+  readonly postRenderersDigest: string;
+  readonly commonMetadataDigest: string;
+  readonly healthRules: HealthRules;
+  /** Of the storage namespace. */
+  readonly store: ReleaseStore;
+  /** A digest of what is to be applied: another one ends an action that is under way. */
+  readonly token: string;
+}

@@ -1,0 +1,61 @@
+import type { HelmReleaseSpec } from "../../api/helm-release-spec.ts";
+import type { HelmReleaseStatus } from "../../api/helm-release-status.ts";
+import type { ApplyRules } from "../../apply/set/apply-rules.ts";
+import type { Cel } from "../../cel/cel.ts";
+import type { FeatureGates } from "../../core/feature-gates.ts";
+import type { LiveObject, Metadata } from "../../core/manifest.ts";
+import type { HelmEngine } from "../../core/ports/helm-engine.ts";
+import type { HomeCluster, TargetCluster } from "../../core/ports/home-and-target.ts";
+import type { InventoryOwner, InventoryStore } from "../../core/ports/inventory-store.ts";
+import type { Ledger } from "../../core/ports/ledger.ts";
+import type { Run } from "../../core/ports/run.ts";
+import type { Secret } from "../../core/secret.ts";
+import type { FlowDeps } from "../flow-deps.ts";
+import type { EventToRecord } from "../record-event.ts";
+import type { SourceKinds } from "../source/read-source.ts";
+
+/** What the reconcile of a HelmRelease needs of the world. */
+export interface HelmReleaseDeps extends FlowDeps {
+  readonly helm: HelmEngine;
+  readonly inventories: InventoryStore;
+  readonly ledger: Ledger;
+  readonly cel: Pick<Cel, "withBudget">;
+  readonly installationKey: Secret;
+  /** Requests to the API server at the same time within one run. */
+  readonly concurrency: number;
+  readonly applyRules: Pick<ApplyRules, "overrideManagers">;
+  readonly sources: SourceKinds;
+  readonly noCrossNamespaceRefs: boolean;
+  readonly defaultServiceAccount: string;
+  readonly gates: FeatureGates;
+}
+
+export interface HelmRelease {
+  readonly metadata: Metadata & { readonly uid: string };
+  readonly spec: HelmReleaseSpec;
+  readonly status: HelmReleaseStatus;
+}
+
+/** The HelmRelease of one run, its status, and the two clusters as this run may write to them. Shaped as that of a Kustomization. */
+export interface HelmReleaseContext {
+  readonly live: LiveObject;
+  readonly release: HelmRelease;
+  readonly name: string;
+  readonly namespace: string;
+  readonly generation: number;
+  /** The value of the request annotation, to be copied to the status at the end of the run. */
+  readonly requestedAt: string | undefined;
+  readonly owner: InventoryOwner;
+  readonly homeUid: string;
+  readonly run: Run;
+  readonly deps: HelmReleaseDeps;
+  readonly cel: Cel;
+  readonly home: HomeCluster;
+  readonly target: TargetCluster;
+  /** The status as it stands in the cluster after the last write. */
+  status(): HelmReleaseStatus;
+  /** Writes what differs. */
+  write(status: HelmReleaseStatus): Promise<void>;
+  record(event: EventToRecord): void;
+  eventsSent(): Promise<void>;
+}

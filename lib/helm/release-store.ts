@@ -1,0 +1,54 @@
+import type { ReleaseRecord, ReleaseStatus } from "../core/ports/helm-engine.ts";
+
+/** What a metadata list says of one stored revision: enough to see that nothing has changed. */
+export interface RevisionHead {
+  readonly version: number;
+  /** Of the label. */
+  readonly status: ReleaseStatus;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** What our annotation on a release Secret says of the action that writes it: see {@link attemptAnnotation}. */
+export interface AttemptMark {
+  /** The uid of the HelmRelease. */
+  readonly owner: string;
+  readonly action: "install" | "rollback" | "uninstall" | "upgrade";
+  readonly generation: number;
+  /** A digest of what is applied. */
+  readonly token: string;
+}
+
+/** On the release Secret that an action of ours writes, until its last write. Helm leaves annotations alone and drops them with its own writes. */
+export const attemptAnnotation = "sluice.dev/attempt";
+
+/** A revision as it is stored. */
+export interface StoredRevision extends RevisionHead, ReleaseRecord {
+  readonly mark: AttemptMark | undefined;
+}
+
+/**
+ * The Secrets of one release in its storage namespace, `sh.helm.release.v1.NAME.vN`. Writes carry the field manager `helm-controller` and the
+ * resourceVersion that was read.
+ */
+export interface ReleaseStore {
+  /** All revisions, the latest first, by one metadata list. */
+  heads(signal: AbortSignal): Promise<readonly RevisionHead[]>;
+  /**
+   * Undefined if it is gone.
+   *
+   * @param ociDigest that of the snapshot in question, for the digest of the record
+   * @throws Failure if the Secret is damaged, of Helm 2, or larger than a record may be
+   */
+  read(version: number, ociDigest: string, signal: AbortSignal): Promise<StoredRevision | undefined>;
+  /** @throws Failure if the record is too large for a Secret, before anything is sent; ApiError `AlreadyExists` */
+  create(record: ReleaseRecord, mark: AttemptMark | undefined, signal: AbortSignal): Promise<StoredRevision>;
+  /** Replaces a revision. @throws ApiError `Conflict` if another writer was there */
+  update(
+    stored: StoredRevision,
+    record: ReleaseRecord,
+    mark: AttemptMark | undefined,
+    signal: AbortSignal,
+  ): Promise<StoredRevision>;
+  remove(head: RevisionHead, signal: AbortSignal): Promise<void>;
+}
