@@ -369,6 +369,26 @@ export const layers: readonly Layer[] = [
     why: "The flow of HelmChart, which takes charts from repositories and from the artifacts of other sources.",
   },
   {
+    folder: "lib/helm",
+    imports: ["lib/core/ports"],
+    why: "Releases as Helm and Flux store them, and what is to be done with them: it renders nothing and applies nothing.",
+  },
+  {
+    folder: "lib/flows/helm-release/attempt",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/apply/set",
+      "lib/cel",
+      "lib/health",
+      "lib/helm",
+      "lib/flows",
+      "lib/flows/source",
+    ],
+    why: "What a run of a HelmRelease is about: the terms that its loop and its actions share.",
+  },
+  {
     folder: "lib/flows/kustomization",
     imports: [
       "lib/core",

@@ -1,7 +1,7 @@
-import type { Digest } from "../../core/digest.ts";
-import type { ChartMetadata, PostRender, ValuesToCompose } from "../../core/ports/helm-engine.ts";
-import type { HealthRules } from "../../health/health-rules.ts";
-import type { ReleaseStore } from "../../helm/release-store.ts";
+import type { Digest } from "../../../core/digest.ts";
+import type { ChartMetadata, PostRender, ValuesToCompose } from "../../../core/ports/helm-engine.ts";
+import type { HealthRules } from "../../../health/health-rules.ts";
+import type { ReleaseStore } from "../../../helm/release-store.ts";
 import type { HelmReleaseContext } from "./context.ts";
 
 /** Names and places of a release (reference helmrelease 5). */

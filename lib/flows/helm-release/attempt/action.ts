@@ -1,6 +1,6 @@
 import type { ReleaseRecord } from "../../../core/ports/helm-engine.ts";
 import type { StoredRevision } from "../../../helm/release-store.ts";
-import type { ReleaseAttempt } from "../attempt.ts";
+import type { ReleaseAttempt } from "./attempt.ts";
 
 /** Since when an action waits for something, carried to the next run: a hint. Without it the wait begins again. */
 export interface ActionWait {

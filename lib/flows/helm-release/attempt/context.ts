@@ -1,18 +1,18 @@
-import type { HelmReleaseSpec } from "../../api/helm-release-spec.ts";
-import type { HelmReleaseStatus } from "../../api/helm-release-status.ts";
-import type { ApplyRules } from "../../apply/set/apply-rules.ts";
-import type { Cel } from "../../cel/cel.ts";
-import type { FeatureGates } from "../../core/feature-gates.ts";
-import type { LiveObject, Metadata } from "../../core/manifest.ts";
-import type { HelmEngine } from "../../core/ports/helm-engine.ts";
-import type { HomeCluster, TargetCluster } from "../../core/ports/home-and-target.ts";
-import type { InventoryOwner, InventoryStore } from "../../core/ports/inventory-store.ts";
-import type { Ledger } from "../../core/ports/ledger.ts";
-import type { Run } from "../../core/ports/run.ts";
-import type { Secret } from "../../core/secret.ts";
-import type { FlowDeps } from "../flow-deps.ts";
-import type { EventToRecord } from "../record-event.ts";
-import type { SourceKinds } from "../source/read-source.ts";
+import type { HelmReleaseSpec } from "../../../api/helm-release-spec.ts";
+import type { HelmReleaseStatus } from "../../../api/helm-release-status.ts";
+import type { ApplyRules } from "../../../apply/set/apply-rules.ts";
+import type { Cel } from "../../../cel/cel.ts";
+import type { FeatureGates } from "../../../core/feature-gates.ts";
+import type { LiveObject, Metadata } from "../../../core/manifest.ts";
+import type { HelmEngine } from "../../../core/ports/helm-engine.ts";
+import type { HomeCluster, TargetCluster } from "../../../core/ports/home-and-target.ts";
+import type { InventoryOwner, InventoryStore } from "../../../core/ports/inventory-store.ts";
+import type { Ledger } from "../../../core/ports/ledger.ts";
+import type { Run } from "../../../core/ports/run.ts";
+import type { Secret } from "../../../core/secret.ts";
+import type { FlowDeps } from "../../flow-deps.ts";
+import type { EventToRecord } from "../../record-event.ts";
+import type { SourceKinds } from "../../source/read-source.ts";
 
 /** What the reconcile of a HelmRelease needs of the world. */
 export interface HelmReleaseDeps extends FlowDeps {
