@@ -36,9 +36,19 @@ function unserved({ apiVersion, kind, metadata: { name, namespace = "" } }: Mani
   );
 }
 
+const passing = new Set([
+  "InternalError",
+  "ServerTimeout",
+  "ServiceUnavailable",
+  "Timeout",
+  "TooManyRequests",
+  "Unauthorized",
+  "Unreachable",
+]);
+
 /** Whether the fault may be gone in a moment: it says nothing of the object. */
-export function isPassing({ code, reason }: ApiError): boolean {
-  return code === 0 || code === 429 || code >= 500 || reason === "Unauthorized";
+export function isPassing({ reason }: ApiError): boolean {
+  return passing.has(reason);
 }
 
 /**
