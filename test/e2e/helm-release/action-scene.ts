@@ -36,6 +36,10 @@ export interface ActionScene {
   setStatus(status: HelmReleaseStatus): void;
   get(kind: string, name: string, apiVersion?: string): Promise<LiveObject | undefined>;
   apply(manifest: Manifest): Promise<LiveObject>;
+  /** A merge patch by another client. */
+  patch(kind: string, name: string, body: JsonObject): Promise<void>;
+  remove(kind: string, name: string): Promise<void>;
+  forgetWrites(): void;
   /** What a Pod or Job has come to. */
   settle(kind: string, name: string, status: JsonObject): Promise<void>;
   /** Stores a revision. */
@@ -131,6 +135,18 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
       const placed = { ...manifest, metadata: { namespace, ...manifest.metadata } };
       return (await cluster.apply(placed, { manager: "test", force: true }, signal)).object;
     },
+    patch: async (kind, name, body) => {
+      await cluster.patch(
+        refOfKind(kind, name, apiVersionOf(kind)),
+        { type: "merge", body },
+        { manager: "other" },
+        signal,
+      );
+    },
+    remove: async (kind, name) => {
+      await cluster.delete(refOfKind(kind, name, apiVersionOf(kind)), { propagation: "Background" }, signal);
+    },
+    forgetWrites: () => writes.splice(0),
     settle: async (kind, name, to) => {
       const options = { manager: "kubelet", subresource: "status" };
       await cluster.patch(
