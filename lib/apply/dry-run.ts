@@ -192,7 +192,7 @@ function isNoJudgement({ reason }: ApiError): boolean {
 }
 
 /** A refusal in Flux's words (reference 3.14, error texts). */
-export function dryRunMessage({ ref }: DesiredObject, error: ApiError): string {
+export function dryRunMessage({ ref }: Pick<DesiredObject, "ref">, error: ApiError): string {
   const name = subject(ref);
   if (error.reason === "NotFound") return `${name} not found: ${error.message}`;
   const isFieldConflict = error.causes.some(({ reason }) => reason === "FieldManagerConflict");

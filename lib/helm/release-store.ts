@@ -1,4 +1,4 @@
-import type { ReleaseRecord, ReleaseStatus } from "../core/ports/helm-engine.ts";
+import type { HookEvent, ReleaseRecord, ReleaseStatus } from "../core/ports/helm-engine.ts";
 
 /** What a metadata list says of one stored revision: enough to see that nothing has changed. */
 export interface RevisionHead {
@@ -13,10 +13,12 @@ export interface RevisionHead {
 export interface AttemptMark {
   /** The uid of the HelmRelease. */
   readonly owner: string;
-  readonly action: "install" | "rollback" | "uninstall" | "upgrade";
+  readonly action: "install" | "rollback" | "test" | "uninstall" | "upgrade";
   readonly generation: number;
   /** A digest of what is applied. */
   readonly token: string;
+  /** The event whose hooks have begun: what the record says of their last run is of this action. */
+  readonly hooks?: HookEvent;
 }
 
 /** On the release Secret that an action of ours writes, until its last write. Helm leaves annotations alone and drops them with its own writes. */

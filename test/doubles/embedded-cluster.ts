@@ -20,12 +20,15 @@ export interface EmbeddedCluster extends AsyncDisposable {
 export interface EmbeddedClusterOptions {
   /** Sluice's definitions are installed unless false. */
   readonly definitions?: boolean;
+  /** Controllers run unless false: then a test says itself what becomes of a Job or a Pod. */
+  readonly controllers?: boolean;
   readonly observe?: ApiDeps["observe"];
 }
 
 /** The embedded API server with controllers, and a client of it. Its objects are in memory: a test that restarts it starts its own. */
 export async function embeddedCluster({
   definitions = true,
+  controllers = true,
   observe,
 }: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
   await using opening = new AsyncDisposableStack();
@@ -33,7 +36,7 @@ export async function embeddedCluster({
   opening.defer(() => rm(folder, { recursive: true, force: true }));
   const server = await startKubernetes({
     stateFolder: folder,
-    controllers: true,
+    controllers,
     log: silentLog,
     openDatabase: () => new DatabaseSync(":memory:"),
   });

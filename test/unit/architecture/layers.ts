@@ -389,6 +389,18 @@ export const layers: readonly Layer[] = [
     why: "What a run of a HelmRelease is about: the terms that its loop and its actions share.",
   },
   {
+    folder: "lib/flows/helm-release/actions",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/apply",
+      "lib/health",
+      "lib/helm",
+      "lib/flows/helm-release/attempt",
+    ],
+    why: "What the loop of a HelmRelease does with a release: each goes on with what an earlier run has begun.",
+  },
+  {
     folder: "lib/flows/kustomization",
     imports: [
       "lib/core",

@@ -1,0 +1,38 @@
+import type { Manifest, Metadata } from "../../../core/manifest.ts";
+
+/** The release that an object is of, as Helm writes it to the object. */
+export interface MarkedRelease {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+const managedBy = { "app.kubernetes.io/managed-by": "Helm" };
+const nameAnnotation = "meta.helm.sh/release-name";
+const namespaceAnnotation = "meta.helm.sh/release-namespace";
+const policyAnnotation = "helm.sh/resource-policy";
+
+/** The object with the label and the two annotations that Helm puts on each object of a release (pkg/action/validate.go). */
+export function withHelmMarks(manifest: Manifest, { name, namespace }: MarkedRelease): Manifest {
+  const { labels, annotations } = manifest.metadata;
+  return {
+    ...manifest,
+    metadata: {
+      ...manifest.metadata,
+      labels: { ...labels, ...managedBy },
+      annotations: { ...annotations, [nameAnnotation]: name, [namespaceAnnotation]: namespace },
+    },
+  };
+}
+
+/** Whether Helm's annotations on an object name this release. */
+export function isMarkedAs(
+  { annotations }: Pick<Metadata, "annotations">,
+  { name, namespace }: MarkedRelease,
+): boolean {
+  return annotations?.[nameAnnotation] === name && annotations[namespaceAnnotation] === namespace;
+}
+
+/** Whether `helm.sh/resource-policy: keep` protects the object. */
+export function isKept(metadata: Pick<Metadata, "annotations"> | undefined): boolean {
+  return metadata?.annotations?.[policyAnnotation]?.trim().toLowerCase() === "keep";
+}

@@ -1,0 +1,283 @@
+import { messageOf } from "../../../core/failure.ts";
+import { subject } from "../../../core/object-ref.ts";
+import { ApiError } from "../../../core/ports/cluster.ts";
+import type { Hook, HookEvent, HookRun } from "../../../core/ports/helm-engine.ts";
+import type { HealthRules } from "../../../health/health-rules.ts";
+import type { StoredRevision } from "../../../helm/release-store.ts";
+import type { ActionWait } from "../attempt/action.ts";
+import { hookVerdict } from "./hook-health.ts";
+import { createHookObject, deleteHookObject, type HookObject, hookObject, isPassing } from "./hook-object.ts";
+import { type RevisionWriter, revise } from "./revise.ts";
+import { looked, lookNow, nextLookMs, terminationLookMs, waitFor } from "./wait.ts";
+
+/** Whose hooks run, and with what. */
+export interface HookRunner extends RevisionWriter {
+  /** Of the release: where objects go that name no namespace. */
+  readonly releaseNamespace: string;
+  /** For each hook. */
+  readonly timeoutMs: number;
+  /** Undefined for none. */
+  readonly healthRules: HealthRules | undefined;
+  /** Which hooks run; all if absent. */
+  readonly isChosen?: (hook: Hook) => boolean;
+}
+
+/** What has become of the hooks of an event. `stored`: the revision as it is now. */
+export type HooksOutcome =
+  | { readonly kind: "done"; readonly stored: StoredRevision }
+  /** The next run goes on. */
+  | { readonly kind: "waiting"; readonly stored: StoredRevision; readonly wait: ActionWait; readonly dueInMs: number }
+  /** `message`: Helm's, without the words of the action. */
+  | { readonly kind: "failed"; readonly stored: StoredRevision; readonly message: string };
+
+/**
+ * Runs the hooks of an event one by one, as Helm does (pkg/action/hooks.go): by weight, then name. What a run was about to do is in the
+ * record before it is done, so that a run that goes on after it, also after one that was killed, runs no hook twice: one that is
+ * recorded as `Running` is waited for if its object is there, and created if not.
+ *
+ * @param stored has the mark of the action
+ */
+export async function runHooks(
+  runner: HookRunner,
+  event: HookEvent,
+  stored: StoredRevision,
+  wait: ActionWait | undefined,
+): Promise<HooksOutcome> {
+  const chosen = hooksOf(stored, event, runner);
+  if (chosen.length === 0 || isOver(event, stored)) return { kind: "done", stored };
+  let now = stored;
+  const succeeded: number[] = [];
+  for (const index of chosen) {
+    const outcome = await runHook({ runner, event, wait, index }, now);
+    now = outcome.stored;
+    if (outcome.kind === "waiting") return outcome;
+    if (outcome.kind === "failed") {
+      const { isWaitedFor, ...failure } = outcome;
+      return isWaitedFor === true ? afterFailure(failure, index, succeeded, { runner, event, wait }) : failure;
+    }
+    succeeded.push(index);
+  }
+  return removeAll(succeeded.toReversed(), "hook-succeeded", now, { runner, event, wait });
+}
+
+/** The places of the hooks of an event in the record, in the order in which they run. */
+function hooksOf(
+  { observed }: StoredRevision,
+  event: HookEvent,
+  { isChosen = () => true }: HookRunner,
+): readonly number[] {
+  return observed.hooks
+    .map((hook, index) => ({ hook, index }))
+    .filter(({ hook }) => hook.events.includes(event) && isChosen(hook))
+    .toSorted((a, b) => a.hook.weight - b.hook.weight || byCodePoints(a.hook.name, b.hook.name))
+    .map(({ index }) => index);
+}
+
+function byCodePoints(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** Whether the hooks of a later event of the action have begun. */
+function isOver(event: HookEvent, { mark }: StoredRevision): boolean {
+  return event.startsWith("pre-") && mark?.hooks?.startsWith("post-") === true;
+}
+
+interface HookTurn {
+  readonly runner: HookRunner;
+  readonly event: HookEvent;
+  readonly wait: ActionWait | undefined;
+  readonly index: number;
+}
+
+/** `isWaitedFor`: its object was created, and the delete policies hold for it. */
+type OneOutcome =
+  | Exclude<HooksOutcome, { kind: "failed" }>
+  | (Extract<HooksOutcome, { kind: "failed" }> & { readonly isWaitedFor?: true });
+
+async function runHook(turn: HookTurn, before: StoredRevision): Promise<OneOutcome> {
+  const { event, index, runner } = turn;
+  const { ctx, releaseNamespace } = runner;
+  const hook = hookAt(before, index);
+  const phase = before.mark?.hooks === event ? hook.lastRun.phase : "";
+  if (phase === "Succeeded") return { kind: "done", stored: before };
+  const object = await hookObject(hook, releaseNamespace, ctx);
+  if (typeof object === "string") {
+    const message = `unable to build kubernetes object for ${event} hook ${hook.path}: ${object}`;
+    return { kind: "failed", stored: before, message };
+  }
+  if (phase === "Failed") {
+    return { kind: "failed", stored: before, message: formerFailure(hook, object, runner), isWaitedFor: true };
+  }
+  let stored = before;
+  if (phase !== "Running") {
+    const removal = await remove(index, "before-hook-creation", before, turn);
+    if (removal.kind !== "done") return removal;
+    stored = await begin(turn, before);
+  }
+  if (!(await exists(object, hookAt(stored, index), turn))) {
+    const refusal = await createHookObject(object, ctx);
+    if (refusal !== undefined) {
+      const message = `warning: Hook ${event} ${hook.path} failed: ${refusal}`;
+      return { kind: "failed", stored: await end(turn, stored, "Failed"), message };
+    }
+  }
+  return awaitHook(object, turn, stored);
+}
+
+function hookAt({ observed }: StoredRevision, index: number): Hook {
+  const hook = observed.hooks[index];
+  if (hook === undefined) throw new Error(`the record of the release has no hook ${index}`);
+  return hook;
+}
+
+/** Records that the hook runs, before its object is created. The first hook of an event takes away what earlier events left of the others. */
+async function begin({ event, index, runner }: HookTurn, stored: StoredRevision): Promise<StoredRevision> {
+  const { mark } = stored;
+  if (mark === undefined) throw new Error("hooks run only under the mark of an action");
+  const hook = hookAt(stored, index);
+  const isFirst = mark.hooks !== event;
+  const lastRun: HookRun = { startedAt: timeOf(runner), phase: "Running" };
+  const policies = hook.deletePolicies.length === 0 ? { deletePolicies: ["before-hook-creation"] as const } : {};
+  const others = isFirst ? hooksOf(stored, event, runner).filter((other) => other !== index) : [];
+  const hooks = [
+    { index, lastRun, ...policies },
+    ...others
+      .filter((other) => hookAt(stored, other).lastRun.phase !== "")
+      .map((other) => ({ index: other, lastRun: { phase: "" } as const })),
+  ];
+  return revise(runner, stored, { hooks }, { ...mark, hooks: event });
+}
+
+async function end(
+  { index, runner }: HookTurn,
+  stored: StoredRevision,
+  phase: "Failed" | "Succeeded",
+): Promise<StoredRevision> {
+  const { lastRun } = hookAt(stored, index);
+  const hooks = [{ index, lastRun: { ...lastRun, completedAt: timeOf(runner), phase } }];
+  return revise(runner, stored, { hooks }, stored.mark);
+}
+
+function timeOf({ ctx }: HookRunner): string {
+  return new Date(ctx.deps.clock.now()).toISOString();
+}
+
+/**
+ * Whether the object of a hook that is recorded as running was created in this run of it. The cluster's times have no fractions. One that
+ * was seen and is gone is not created again: a Job may delete itself once it has finished.
+ */
+async function exists({ ref }: HookObject, hook: Hook, { event, runner, wait }: HookTurn): Promise<boolean> {
+  if (wait?.for === nameOfWait(event, hook)) return true;
+  const { run, target } = runner.ctx;
+  const live = await target.get(ref, run.signal);
+  if (live === undefined || live.metadata.deletionTimestamp !== undefined) return false;
+  const created = Date.parse(live.metadata.creationTimestamp ?? "");
+  return created >= Math.floor(startOf(hook) / 1_000) * 1_000;
+}
+
+function startOf({ lastRun }: Hook): number {
+  return Date.parse(lastRun.startedAt ?? "");
+}
+
+function nameOfWait(event: HookEvent, { kind, name }: Hook): string {
+  return `${event} hook ${kind}/${name}`;
+}
+
+async function awaitHook(object: HookObject, turn: HookTurn, stored: StoredRevision): Promise<OneOutcome> {
+  const { event, index, runner } = turn;
+  const { ctx, healthRules, timeoutMs } = runner;
+  const hook = hookAt(stored, index);
+  const wait = { ...waitFor(nameOfWait(event, hook), turn.wait, ctx.deps.clock.now()), since: startOf(hook) };
+  let pending = "";
+  const look = async () => {
+    const seen = await hookVerdict(object, healthRules, ctx);
+    if (seen.kind !== "waiting") return seen;
+    pending = seen.message;
+    return undefined;
+  };
+  const seen = await lookNow(look, wait, ctx);
+  if (seen?.kind === "healthy") return { kind: "done", stored: await end(turn, stored, "Succeeded") };
+  if (seen === undefined && ctx.deps.clock.now() - wait.since < timeoutMs) {
+    return { kind: "waiting", stored, wait: looked(wait), dueInMs: nextLookMs(wait.looks) };
+  }
+  const message = seen?.message ?? inTime(pending, runner);
+  return { kind: "failed", stored: await end(turn, stored, "Failed"), message, isWaitedFor: true };
+}
+
+/** Helm's own waiter says no more than that. */
+function inTime(message: string, { ctx }: HookRunner): string {
+  return ctx.release.spec.waitStrategy?.name === "legacy" ? "context deadline exceeded" : message;
+}
+
+/** The message of a hook that an earlier run has recorded as failed: what it said is not in the record. */
+function formerFailure(hook: Hook, { ref }: HookObject, runner: HookRunner): string {
+  const took = Date.parse(hook.lastRun.completedAt ?? "") - startOf(hook);
+  if (took >= runner.timeoutMs) return inTime(`timeout waiting for: [${subject(ref)} status: 'InProgress']`, runner);
+  return `failed early due to stalled resources: [${subject(ref)} status: 'Failed']`;
+}
+
+type Cleaning = Omit<HookTurn, "index">;
+
+/** By policy: the hook that has failed first, then those that have succeeded before it. What cannot be deleted does not hide the failure. */
+async function afterFailure(
+  failure: Extract<HooksOutcome, { kind: "failed" }>,
+  failed: number,
+  succeeded: readonly number[],
+  cleaning: Cleaning,
+): Promise<HooksOutcome> {
+  const { stored } = failure;
+  const first = await remove(failed, "hook-failed", stored, { ...cleaning, index: failed });
+  if (first.kind === "waiting") return first;
+  const rest = await removeAll(succeeded, "hook-succeeded", stored, cleaning);
+  return rest.kind === "waiting" ? rest : failure;
+}
+
+type DeletePolicy = Hook["deletePolicies"][number];
+
+async function removeAll(
+  indexes: readonly number[],
+  policy: DeletePolicy,
+  stored: StoredRevision,
+  cleaning: Cleaning,
+): Promise<HooksOutcome> {
+  for (const index of indexes) {
+    const outcome = await remove(index, policy, stored, { ...cleaning, index });
+    if (outcome.kind !== "done") return outcome;
+  }
+  return { kind: "done", stored };
+}
+
+/** Deletes the object of a hook if the policy of the hook says so, and waits until it is gone. Definitions stay. */
+async function remove(
+  index: number,
+  policy: DeletePolicy,
+  stored: StoredRevision,
+  { event, runner, wait: carried }: HookTurn,
+): Promise<HooksOutcome> {
+  const { ctx, releaseNamespace, timeoutMs } = runner;
+  const hook = hookAt(stored, index);
+  if (hook.kind === "CustomResourceDefinition" || !policiesOf(hook).includes(policy)) return { kind: "done", stored };
+  const object = await hookObject(hook, releaseNamespace, ctx);
+  if (typeof object === "string") return { kind: "done", stored };
+  const wait = waitFor(`${nameOfWait(event, hook)} to be gone (${policy})`, carried, ctx.deps.clock.now());
+  try {
+    const isGone = (await deleteHookObject(object, ctx)) || (await lookNow(() => goneNow(object, runner), wait, ctx));
+    if (isGone === true) return { kind: "done", stored };
+  } catch (error) {
+    if (!(error instanceof ApiError) || isPassing(error)) throw error;
+    return { kind: "failed", stored, message: messageOf(error) };
+  }
+  if (ctx.deps.clock.now() - wait.since < timeoutMs) {
+    return { kind: "waiting", stored, wait: looked(wait), dueInMs: terminationLookMs };
+  }
+  const message = `${subject(object.ref)} termination timeout: context deadline exceeded`;
+  return { kind: "failed", stored, message };
+}
+
+async function goneNow({ ref }: HookObject, { ctx }: HookRunner): Promise<true | undefined> {
+  return (await ctx.target.get(ref, ctx.run.signal)) === undefined ? true : undefined;
+}
+
+function policiesOf({ deletePolicies }: Hook): readonly DeletePolicy[] {
+  return deletePolicies.length === 0 ? ["before-hook-creation"] : deletePolicies;
+}

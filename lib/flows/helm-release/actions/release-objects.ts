@@ -1,0 +1,30 @@
+import { mapLimit } from "../../../core/concurrency.ts";
+import { type Manifest, refOf } from "../../../core/manifest.ts";
+import type { VersionedRef } from "../../../core/object-ref.ts";
+import type { ObservedRelease, RenderedObject } from "../../../core/ports/helm-engine.ts";
+import type { HelmReleaseContext } from "../attempt/context.ts";
+import { withHelmMarks } from "./helm-marks.ts";
+
+/** An object of a release as it is sent: in its namespace, and with Helm's marks. */
+export interface ReleaseObject {
+  readonly ref: VersionedRef;
+  readonly manifest: Manifest;
+  /** Whether the cluster serves the kind. */
+  readonly isServed: boolean;
+}
+
+/** The objects of a revision's manifest; one that names no namespace is in that of the release, unless its kind has none. */
+export async function releaseObjects(
+  { name, namespace, objects }: Pick<ObservedRelease, "name" | "namespace" | "objects">,
+  { deps, run, target }: HelmReleaseContext,
+): Promise<readonly ReleaseObject[]> {
+  const release = { name, namespace };
+  const place = async ({ manifest }: RenderedObject, stop: AbortSignal): Promise<ReleaseObject> => {
+    const resource = await target.resource(refOf(manifest), stop);
+    const { namespace: own = namespace, ...clusterWide } = manifest.metadata;
+    const metadata = resource?.namespaced === false ? clusterWide : { ...clusterWide, namespace: own };
+    const marked = withHelmMarks({ ...manifest, metadata }, release);
+    return { ref: refOf(marked), manifest: marked, isServed: resource !== undefined };
+  };
+  return mapLimit(objects, deps.concurrency, place, run.signal);
+}

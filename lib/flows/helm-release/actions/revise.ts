@@ -1,0 +1,32 @@
+import type { EngineLimits } from "../../../core/ports/engine.ts";
+import type { RecordChange } from "../../../core/ports/helm-engine.ts";
+import type { AttemptMark, ReleaseStore, StoredRevision } from "../../../helm/release-store.ts";
+import type { HelmReleaseContext } from "../attempt/context.ts";
+
+/** For a change of a record: that takes Helm's code a tenth of a second for a record of the greatest size. */
+export const recordLimits: EngineLimits = { maxCpuMs: 20_000, maxWallMs: 60_000, maxOutputBytes: 64 * 2 ** 20 };
+
+/** Whose revisions are written, and where. */
+export interface RevisionWriter {
+  readonly ctx: HelmReleaseContext;
+  readonly store: ReleaseStore;
+  /** Of the chart's artifact, for the digest of the snapshot; empty for none. */
+  readonly ociDigest: string;
+}
+
+/**
+ * Writes a change of a stored revision, and what our annotation says of it from now on.
+ *
+ * @throws ApiError `Conflict` if another writer was there; HelmEngineError
+ */
+export async function revise(
+  { ctx, store, ociDigest }: RevisionWriter,
+  stored: StoredRevision,
+  change: RecordChange,
+  mark: AttemptMark | undefined,
+): Promise<StoredRevision> {
+  const { deps, namespace, run } = ctx;
+  const options = { tenant: { cluster: run.key.cluster, namespace }, ociDigest };
+  const record = await deps.helm.amend(stored.bytes, change, options, recordLimits, run.signal);
+  return store.update(stored, record, mark, run.signal);
+}

@@ -1,0 +1,253 @@
+import { formatEntryId } from "../../../apply/set/entry-id.ts";
+import { refOf } from "../../../core/manifest.ts";
+import { subject } from "../../../core/object-ref.ts";
+import type { InventoryEntry } from "../../../core/ports/inventory-store.ts";
+import type { RevisionHead, StoredRevision } from "../../../helm/release-store.ts";
+import type { ActionOutcome, ActionWait, UninstallOrder, WrittenRevision } from "../attempt/action.ts";
+import {
+  alsoInInventory,
+  type DeletedObject,
+  type DeletionOrder,
+  deleteObjects,
+  notGone,
+  type ObjectToDelete,
+} from "./delete-objects.ts";
+import { isKept } from "./helm-marks.ts";
+import { type HooksOutcome, runHooks } from "./hooks.ts";
+import { releaseObjects } from "./release-objects.ts";
+import { revise } from "./revise.ts";
+import { timeoutMsOf } from "./timeouts.ts";
+import { looked, lookNow, terminationLookMs, waitFor } from "./wait.ts";
+
+/** Helm's error where no revision is stored: for Flux no failure. */
+export const releaseNotFound = "release: not found";
+
+/** Helm's error where the last revision is uninstalled and the history is to be kept: for Flux no failure. */
+export function alreadyDeleted(releaseName: string): string {
+  return `the release named "${releaseName}" is already deleted`;
+}
+
+/**
+ * Uninstalls a release as Helm does (pkg/action/uninstall.go): hooks, objects in reverse order, the wait until they are gone, hooks, and
+ * the revisions or, with `keepHistory`, their status. The last revision says how far it has come, so that a run goes on where another was
+ * stopped. Also deletes what the inventory has beside the manifest: without a stored revision, all of it.
+ */
+export async function uninstallRelease(order: UninstallOrder, wait: ActionWait | undefined): Promise<ActionOutcome> {
+  const { ctx, releaseName, store } = order;
+  const { keepHistory = false } = ctx.release.spec.uninstall ?? {};
+  const heads = await store.heads(ctx.run.signal);
+  const [latest] = heads;
+  const last = latest && (await store.read(latest.version, "", ctx.run.signal));
+  if (last === undefined) {
+    const { deleted, inventory } = await deleteAll(order, undefined);
+    await forget(deleted, inventory, order);
+    const refused = refusalsIn(deleted);
+    if (refused.length > 0) return failed(`failed to delete release: ${releaseName}`, refused, []);
+    return failed(releaseNotFound, [], []);
+  }
+  if (last.status === "uninstalled") {
+    if (keepHistory) return failed(alreadyDeleted(releaseName), [], []);
+    await purge(heads, order);
+    return { kind: "succeeded", written: [{ record: last, isGone: true }] };
+  }
+  return goOn(order, await underway(order, last), heads, wait);
+}
+
+function failed(message: string, log: readonly string[], written: readonly WrittenRevision[]): ActionOutcome {
+  return { kind: "failed", message, log, written };
+}
+
+/** The last revision as `uninstalling` under our mark, as an earlier run of this uninstall has left it, or as this one writes it. */
+async function underway(order: UninstallOrder, last: StoredRevision): Promise<StoredRevision> {
+  const { ctx } = order;
+  const { mark, status } = last;
+  if (status === "uninstalling" && mark?.action === "uninstall" && mark.owner === ctx.owner.uid) return last;
+  const change = {
+    status: "uninstalling",
+    deleted: new Date(ctx.deps.clock.now()).toISOString(),
+    description: "Deletion in progress (or silently failed)",
+  } as const;
+  const begun = { owner: ctx.owner.uid, action: "uninstall", generation: ctx.generation, token: "" } as const;
+  return revise(writerOf(order), last, change, begun);
+}
+
+function writerOf({ ctx, store }: UninstallOrder) {
+  return { ctx, store, ociDigest: "" };
+}
+
+async function goOn(
+  order: UninstallOrder,
+  begun: StoredRevision,
+  heads: readonly RevisionHead[],
+  wait: ActionWait | undefined,
+): Promise<ActionOutcome> {
+  const { ctx, releaseName } = order;
+  const before = await hooksOf("pre-delete", begun, order, wait);
+  if (before.kind === "waiting") return waiting(before);
+  if (before.kind === "failed") return giveUp(before.message, [], before.stored, order);
+  const { deleted, inventory } = await deleteAll(order, before.stored);
+  const refused = refusalsIn(deleted);
+  if (refused.length > 0) {
+    await forget(deleted, inventory, order);
+    return giveUp(`failed to delete release: ${releaseName}`, refused, before.stored, order);
+  }
+  const errors: string[] = [];
+  const end = await termination(deleted, before.stored, order, wait);
+  if (end?.kind === "waiting") return end;
+  if (end !== undefined) errors.push(end.message);
+  const after = await hooksOf("post-delete", before.stored, order, wait);
+  if (after.kind === "waiting") return waiting(after);
+  if (after.kind === "failed") errors.push(after.message);
+  await forget(deleted, inventory, order);
+  const written = await finish(after.stored, heads, order);
+  if (errors.length === 0) return { kind: "succeeded", written };
+  const log = ctx.release.spec.uninstall?.keepHistory === true ? [] : [`purge requested: {"release":"${releaseName}"}`];
+  return failed(`uninstallation completed with ${errors.length} error(s): ${errors.join("; ")}`, log, written);
+}
+
+function waiting({ wait, dueInMs }: Extract<HooksOutcome, { kind: "waiting" }>): ActionOutcome {
+  return { kind: "waiting", wait, dueInMs };
+}
+
+async function hooksOf(
+  event: "post-delete" | "pre-delete",
+  stored: StoredRevision,
+  order: UninstallOrder,
+  wait: ActionWait | undefined,
+): Promise<HooksOutcome> {
+  const { ctx, healthRules } = order;
+  if (ctx.release.spec.uninstall?.disableHooks === true) return { kind: "done", stored };
+  const releaseNamespace = stored.observed.namespace;
+  const runner = { ...writerOf(order), releaseNamespace, timeoutMs: timeoutMsOf("uninstall", ctx), healthRules };
+  return runHooks(runner, event, stored, wait);
+}
+
+/** The revision stays `uninstalling`; the next try begins again, with its hooks. */
+async function giveUp(
+  message: string,
+  log: readonly string[],
+  stored: StoredRevision,
+  order: UninstallOrder,
+): Promise<ActionOutcome> {
+  const record = await revise(writerOf(order), stored, {}, undefined);
+  return failed(message, log, [{ record, isGone: false }]);
+}
+
+interface Deleted {
+  readonly deleted: readonly DeletedObject[];
+  /** As it was saved; undefined if there is none. */
+  readonly inventory: readonly InventoryEntry[] | undefined;
+}
+
+/** Deletes the objects of the manifest, and what the inventory has beside them. Those that are deleted already stay so. */
+async function deleteAll(order: UninstallOrder, stored: StoredRevision | undefined): Promise<Deleted> {
+  const { ctx, releaseName, releaseNamespace } = order;
+  const inventory = await ctx.deps.inventories.load(ctx.owner, ctx.run.fence, ctx.run.signal);
+  const objects = stored === undefined ? [] : await releaseObjects(stored.observed, ctx);
+  const ofManifest = objects
+    .filter(({ isServed }) => isServed)
+    .map(({ manifest, ref }): ObjectToDelete => {
+      return { ref: refOf(manifest), version: ref.version, isKept: isKept(manifest.metadata) };
+    });
+  const release = { name: releaseName, namespace: stored?.observed.namespace ?? releaseNamespace };
+  const deletion: DeletionOrder = { ctx, release, propagation: propagationOf(order) };
+  const all = [...ofManifest, ...alsoInInventory(ofManifest, inventory ?? [])];
+  return { deleted: await deleteObjects(all, deletion), inventory };
+}
+
+function propagationOf({ ctx }: UninstallOrder): DeletionOrder["propagation"] {
+  switch (ctx.release.spec.uninstall?.deletionPropagation) {
+    case "foreground":
+      return "Foreground";
+    case "orphan":
+      return "Orphan";
+    case "background":
+    case undefined:
+      return "Background";
+  }
+}
+
+function refusalsIn(deleted: readonly DeletedObject[]): readonly string[] {
+  return deleted.flatMap((one) => (one.kind === "refused" ? [one.message] : []));
+}
+
+/** The wait until the objects are gone: undefined once they are, or if it is not wanted. Once the last hooks have begun it is over. */
+async function termination(
+  deleted: readonly DeletedObject[],
+  stored: StoredRevision,
+  { ctx }: UninstallOrder,
+  carried: ActionWait | undefined,
+): Promise<
+  Extract<ActionOutcome, { kind: "waiting" }> | { readonly kind: "over"; readonly message: string } | undefined
+> {
+  if (ctx.release.spec.uninstall?.disableWait === true) return undefined;
+  const wait = waitFor("deletion", carried, ctx.deps.clock.now());
+  let left = await notGone(deleted, ctx);
+  const isOver = stored.mark?.hooks === "post-delete";
+  if (left.length > 0 && !isOver) {
+    const look = async () => {
+      left = await notGone(deleted, ctx);
+      return left.length === 0 ? true : undefined;
+    };
+    await lookNow(look, wait, ctx);
+  }
+  const [first] = left;
+  if (first === undefined) return undefined;
+  if (!isOver && ctx.deps.clock.now() - wait.since < timeoutMsOf("uninstall", ctx)) {
+    return { kind: "waiting", wait: looked(wait), dueInMs: terminationLookMs };
+  }
+  return { kind: "over", message: `${subject(first)} termination timeout: context deadline exceeded` };
+}
+
+/** Removes all revisions, or marks what has become of them. */
+async function finish(
+  stored: StoredRevision,
+  heads: readonly RevisionHead[],
+  order: UninstallOrder,
+): Promise<readonly WrittenRevision[]> {
+  const { ctx, store } = order;
+  const { signal } = ctx.run;
+  const others = heads.filter(({ version }) => version !== stored.version);
+  if (ctx.release.spec.uninstall?.keepHistory !== true) {
+    await purge([stored, ...others], order);
+    return [{ record: stored, isGone: true }];
+  }
+  const writer = writerOf(order);
+  const superseded: WrittenRevision[] = [];
+  for (const { version } of others.filter(({ status }) => status === "deployed")) {
+    const former = await store.read(version, "", signal);
+    if (former === undefined) continue;
+    const record = await revise(writer, former, { status: "superseded" }, undefined);
+    superseded.push({ record, isGone: false });
+  }
+  const change = { status: "uninstalled", description: "Uninstallation complete" } as const;
+  return [{ record: await revise(writer, stored, change, undefined), isGone: false }, ...superseded];
+}
+
+/** The latest last: while it is there, a run that was stopped goes on. */
+async function purge(heads: readonly RevisionHead[], { ctx, store }: UninstallOrder): Promise<void> {
+  for (const head of heads.toSorted((a, b) => a.version - b.version)) await store.remove(head, ctx.run.signal);
+}
+
+/**
+ * The inventory without what is deleted: what is protected stays in it and is never deleted, what is another's leaves it. Claims end
+ * before, so that the next owner of an object may have it.
+ */
+async function forget(
+  deleted: readonly DeletedObject[],
+  inventory: readonly InventoryEntry[] | undefined,
+  { ctx }: UninstallOrder,
+): Promise<void> {
+  if (inventory === undefined) return;
+  const { deps, owner, run } = ctx;
+  const outcomes = new Map(deleted.map((one) => [formatEntryId(one.ref), one]));
+  const left = inventory.flatMap((entry): readonly InventoryEntry[] => {
+    const outcome = outcomes.get(entry.id);
+    if (outcome === undefined || outcome.kind === "refused") return [entry];
+    return outcome.kind === "kept" && outcome.isOurs ? [{ ...entry, state: "retained" }] : [];
+  });
+  const ids = new Set(left.map(({ id }) => id));
+  const over = inventory.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
+  await deps.ledger.release(owner.clusterUid, owner.uid, over, run.fence, run.signal);
+  await deps.inventories.save(owner, left, run.fence, run.signal);
+}

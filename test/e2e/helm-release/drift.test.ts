@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import { correctDrift, findDrift } from "../../../lib/flows/helm-release/actions/drift.ts";
+import { withHelmMarks } from "../../../lib/flows/helm-release/actions/helm-marks.ts";
+import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { type ActionScene, actionScene } from "./action-scene.ts";
+
+let embedded: EmbeddedCluster;
+let scenes = 0;
+beforeAll(async () => {
+  embedded = await embeddedCluster({ definitions: false, controllers: false });
+});
+afterAll(() => embedded[Symbol.asyncDispose]());
+
+type Ignore = NonNullable<HelmReleaseSpec["driftDetection"]>["ignore"];
+
+const configMap = (name: string, data: Record<string, string> = { color: "blue" }, labels = {}): Manifest => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, labels },
+  data,
+});
+
+/** A release whose objects are in the cluster as its install has left them. */
+async function installed(...objects: readonly Manifest[]): Promise<ActionScene> {
+  const scene = await actionScene(embedded.cluster, `drift-${scenes++}`);
+  const { namespace } = scene;
+  const ctx = await scene.context();
+  for (const object of objects) {
+    const marked = withHelmMarks(
+      { ...object, metadata: { ...object.metadata, namespace } },
+      { name: "app", namespace },
+    );
+    await ctx.target.apply(marked, { manager: "helm-controller", force: true }, ctx.run.signal);
+  }
+  await scene.put({ objects: objects.map((manifest) => ({ manifest, template: "app/templates/all.yaml" })) });
+  scene.forgetWrites();
+  return scene;
+}
+
+async function drift(scene: ActionScene, ignore: Ignore = []) {
+  const ctx = await scene.context({ spec: { driftDetection: { mode: "enabled", ignore } } });
+  const found = await findDrift({ ctx }, scene.releases.latest());
+  return { found, ctx, isDrifted: found.isDrifted, lines: found.lines };
+}
+
+/** Another writer's change. */
+const change = (scene: ActionScene, name: string, body: Manifest | object) =>
+  scene.patch("ConfigMap", name, JSON.parse(JSON.stringify(body)));
+
+describe("the drift of a release", () => {
+  test("an unchanged release has none", async () => {
+    const scene = await installed(configMap("a"));
+
+    expect(await drift(scene)).toMatchObject({ isDrifted: false, lines: [] });
+  });
+
+  test("23/52: a look changes nothing in the cluster", async () => {
+    const scene = await installed(configMap("a"));
+    await change(scene, "a", { data: { color: "white" } });
+
+    expect((await drift(scene)).isDrifted).toBe(true);
+    expect(scene.writes).toEqual([]);
+  });
+
+  test("23/53: a changed field and a deleted object are told and restored; what others have added stays", async () => {
+    const scene = await installed(configMap("a"), configMap("b"));
+    const { namespace } = scene;
+    await change(scene, "a", { data: { color: "white", extra: "kept" } });
+    await scene.remove("ConfigMap", "b");
+
+    const { ctx, found, lines } = await drift(scene);
+    expect(lines).toEqual([
+      `ConfigMap/${namespace}/a changed (0 additions, 1 changes, 0 removals)`,
+      `ConfigMap/${namespace}/b removed`,
+    ]);
+    expect(await correctDrift({ ctx }, scene.releases.latest(), found)).toEqual({
+      kind: "corrected",
+      lines: [`ConfigMap/${namespace}/b created`, `ConfigMap/${namespace}/a configured`],
+    });
+    const [a, b] = [await scene.get("ConfigMap", "a"), await scene.get("ConfigMap", "b")];
+    expect(a?.["data"]).toEqual({ color: "blue", extra: "kept" });
+    expect(b?.["data"]).toEqual({ color: "blue" });
+    expect(b?.metadata.annotations).toMatchObject({ "meta.helm.sh/release-name": "app" });
+    const entries = (live: typeof a) =>
+      live?.metadata.managedFields?.map(({ manager, operation }) => `${manager} ${operation}`);
+    expect(entries(a)).toContain("helm-controller Update");
+    expect(entries(b)).toEqual(["helm-controller Update"]);
+    expect(scene.releases.all()).toHaveLength(1);
+    expect((await drift(scene)).isDrifted).toBe(false);
+  });
+
+  test("23/54: labels and annotations that others add are no drift; a label of the chart that is changed or removed is", async () => {
+    const scene = await installed(configMap("a", {}, { team: "x", tier: "web" }));
+    const { namespace } = scene;
+    await change(scene, "a", { metadata: { labels: { extra: "yes" }, annotations: { extra: "yes" } } });
+    expect((await drift(scene)).isDrifted).toBe(false);
+    await change(scene, "a", { metadata: { labels: { team: "y", tier: null } } });
+
+    expect((await drift(scene)).lines).toEqual([
+      `ConfigMap/${namespace}/a changed (1 additions, 1 changes, 0 removals)`,
+    ]);
+  });
+
+  test.each([
+    { where: "a label", marks: "labels" },
+    { where: "an annotation", marks: "annotations" },
+  ])("23/55: $where driftDetection: disabled on the live object alone excludes it", async ({ marks }) => {
+    const scene = await installed(configMap("a"));
+    const excluded = { [marks]: { "helm.toolkit.fluxcd.io/driftDetection": "Disabled" } };
+    await change(scene, "a", { metadata: excluded, data: { color: "white" } });
+
+    expect(await drift(scene)).toMatchObject({
+      isDrifted: false,
+      lines: [`ConfigMap/${scene.namespace}/a excluded`],
+    });
+  });
+
+  test('23/56: the ignored path "" excludes the whole object, also one that is gone', async () => {
+    const scene = await installed(configMap("a"), configMap("b"));
+    await scene.remove("ConfigMap", "a");
+    await change(scene, "b", { data: { color: "white" } });
+    const ignore = [{ paths: [""], target: { kind: "ConfigMap", name: "a|b" } }];
+
+    expect((await drift(scene, ignore)).isDrifted).toBe(false);
+  });
+
+  test("a field that is ignored may differ; a correction of another field leaves it", async () => {
+    const scene = await installed(configMap("a", { color: "blue", size: "1" }));
+    await change(scene, "a", { data: { color: "white", size: "2" } });
+    const { ctx, found } = await drift(scene, [{ paths: ["/data/size"] }]);
+    await correctDrift({ ctx }, scene.releases.latest(), found);
+
+    expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ color: "blue", size: "2" });
+  });
+
+  test("what cannot be compared is an error only where nothing else differs, and nothing is created in a namespace that is gone", async () => {
+    const scene = await installed(configMap("a"));
+    const gone: Manifest = { ...configMap("x"), metadata: { name: "x", namespace: "gone" } };
+    const objects = [configMap("a"), gone].map((manifest) => ({ manifest, template: "" }));
+    await scene.put({ version: 2, objects });
+
+    await expect(drift(scene)).rejects.toThrow(
+      /^unable to determine cluster state: ConfigMap\/gone\/x not found: namespaces "gone" not found$/,
+    );
+    await change(scene, "a", { data: { color: "white" } });
+    expect((await drift(scene)).lines).toHaveLength(1);
+  });
+
+  test("of a Secret no value is told, neither of its drift nor of a correction that fails", async () => {
+    const secret: Manifest = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "s" },
+      data: { key: Buffer.from("hidden").toString("base64") },
+    };
+    const scene = await installed(secret);
+    await scene.patch("Secret", "s", { data: { key: Buffer.from("other").toString("base64") } });
+    const { ctx, found, lines } = await drift(scene);
+    await scene.patch("Secret", "s", { immutable: true });
+    const outcome = await correctDrift({ ctx }, scene.releases.latest(), found);
+
+    expect(outcome.kind).toBe("failed");
+    const told = JSON.stringify([lines, outcome.kind === "failed" && outcome.errors]);
+    for (const text of ["hidden", "other"]) {
+      expect(told).not.toContain(text);
+      expect(told).not.toContain(Buffer.from(text).toString("base64"));
+    }
+  });
+});

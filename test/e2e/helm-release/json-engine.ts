@@ -1,0 +1,27 @@
+import type { HelmEngine, ObservedRelease, RecordChange, ReleaseRecord } from "../../../lib/core/ports/helm-engine.ts";
+
+/** A record whose bytes are what is observed of it. */
+export function jsonRecord(observed: ObservedRelease): ReleaseRecord {
+  return { bytes: new Uint8Array(new TextEncoder().encode(JSON.stringify(observed))), observed };
+}
+
+/** Helm's engine for records of {@link jsonRecord}: it renders nothing. */
+export function jsonEngine(): Pick<HelmEngine, "amend"> {
+  return {
+    amend: async (bytes, change) => {
+      const observed = JSON.parse(new TextDecoder().decode(bytes)) as ObservedRelease;
+      return jsonRecord(amended(observed, change));
+    },
+  };
+}
+
+function amended(
+  observed: ObservedRelease,
+  { hooks: changes = [], applyMethod, ...info }: RecordChange,
+): ObservedRelease {
+  const hooks = observed.hooks.map((hook, place) => {
+    const { index: _, ...change } = changes.find(({ index }) => index === place) ?? { index: place };
+    return { ...hook, ...change };
+  });
+  return { ...observed, ...info, hooks, ...(applyMethod === undefined ? {} : { applyMethod }) };
+}

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { RenderedObject } from "../../../lib/core/ports/helm-engine.ts";
+import { withHelmMarks } from "../../../lib/flows/helm-release/actions/helm-marks.ts";
+import { uninstallRelease } from "../../../lib/flows/helm-release/actions/uninstall.ts";
+import type { ActionOutcome, ActionWait } from "../../../lib/flows/helm-release/attempt/action.ts";
+import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { type ActionScene, actionScene, hookOf } from "./action-scene.ts";
+
+let embedded: EmbeddedCluster;
+let scenes = 0;
+beforeAll(async () => {
+  embedded = await embeddedCluster({ definitions: false, controllers: false });
+});
+afterAll(() => embedded[Symbol.asyncDispose]());
+
+const newScene = () => actionScene(embedded.cluster, `uninstall-${scenes++}`);
+const configMap = (name: string, annotations?: Record<string, string>): Manifest => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, ...(annotations === undefined ? {} : { annotations }) },
+  data: { a: "b" },
+});
+const rendered = (...manifests: readonly Manifest[]): readonly RenderedObject[] =>
+  manifests.map((manifest) => ({ manifest, template: "app/templates/all.yaml" }));
+
+/** Stores a revision with these objects, and applies them as its install has. */
+async function installed(
+  scene: ActionScene,
+  objects: readonly Manifest[],
+  finalizers?: readonly string[],
+): Promise<void> {
+  for (const object of objects) {
+    const marked = withHelmMarks(object, { name: "app", namespace: scene.namespace });
+    const held = finalizers === undefined ? {} : { finalizers };
+    await scene.apply({ ...marked, metadata: { ...marked.metadata, ...held } });
+  }
+  await scene.put({ objects: rendered(...objects) });
+}
+
+async function run(
+  scene: ActionScene,
+  { spec = {}, wait }: { spec?: Partial<HelmReleaseSpec>; wait?: ActionWait | undefined } = {},
+): Promise<ActionOutcome> {
+  const ctx = await scene.context({ spec });
+  const names = { releaseName: "app", releaseNamespace: scene.namespace };
+  return uninstallRelease({ ctx, store: scene.store, ...names, reason: "deletion", healthRules: undefined }, wait);
+}
+
+const statuses = (scene: ActionScene) =>
+  scene.releases.all().map(({ version, status, observed }) => `v${version} ${status}: ${observed.description}`);
+
+describe("the uninstall of a release", () => {
+  test("deletes hooks' and manifest's objects in Helm's order, and all revisions", async () => {
+    const scene = await newScene();
+    const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec: { ports: [{ port: 80 }] } };
+    await installed(scene, [configMap("a"), service]);
+    await scene.put({
+      version: 2,
+      objects: rendered(configMap("a"), service),
+      hooks: [
+        hookOf(configMap("farewell"), { events: ["pre-delete"], deletePolicies: ["hook-succeeded"] }),
+        hookOf(configMap("last"), { events: ["post-delete"] }),
+      ],
+    });
+
+    expect(await run(scene)).toMatchObject({
+      kind: "succeeded",
+      written: [{ isGone: true, record: { observed: { version: 2, status: "uninstalling" } } }],
+    });
+    expect(scene.writes).toEqual([
+      "created ConfigMap/farewell",
+      "deleted ConfigMap/farewell",
+      "deleted Service/s",
+      "deleted ConfigMap/a",
+      "created ConfigMap/last",
+    ]);
+    expect(scene.releases.all()).toEqual([]);
+  });
+
+  test("23/59: waits until its objects are gone, by wake-ups", async () => {
+    const scene = await newScene();
+    await installed(scene, [configMap("a")], ["example.test/held"]);
+
+    const first = await run(scene);
+    expect(first).toMatchObject({ kind: "waiting", wait: { for: "deletion" }, dueInMs: 2_000 });
+    expect(statuses(scene)).toEqual(["v1 uninstalling: Deletion in progress (or silently failed)"]);
+    await scene.apply({ ...configMap("a"), metadata: { name: "a", finalizers: [] } });
+
+    const wait = first.kind === "waiting" ? first.wait : undefined;
+    expect((await run(scene, { wait })).kind).toBe("succeeded");
+  });
+
+  test("23/59: uninstall.disableWait does not wait for objects that are held", async () => {
+    const scene = await newScene();
+    await installed(scene, [configMap("a")], ["example.test/held"]);
+
+    expect((await run(scene, { spec: { uninstall: { disableWait: true } } })).kind).toBe("succeeded");
+    expect(scene.releases.all()).toEqual([]);
+  });
+
+  test("fails in Helm's words once its timeout is over, and the revisions are gone all the same", async () => {
+    const scene = await newScene();
+    await installed(scene, [configMap("a")], ["example.test/held"]);
+    const spec = { uninstall: { timeout: "5s" } };
+    const first = await run(scene, { spec });
+    scene.clock.advance(5_000);
+
+    const wait = first.kind === "waiting" ? first.wait : undefined;
+    expect(await run(scene, { spec, wait })).toMatchObject({
+      kind: "failed",
+      message:
+        "uninstallation completed with 1 error(s): " +
+        `ConfigMap/${scene.namespace}/a termination timeout: context deadline exceeded`,
+      written: [{ isGone: true }],
+    });
+    expect(scene.releases.all()).toEqual([]);
+  });
+
+  test("a pre-delete hook that fails deletes no object, and the next try runs it again", async () => {
+    const scene = await newScene();
+    const wrong = { ...configMap("farewell"), unknown: true };
+    await installed(scene, [configMap("a")]);
+    await scene.put({
+      version: 2,
+      objects: rendered(configMap("a")),
+      hooks: [hookOf(wrong, { events: ["pre-delete"] })],
+    });
+
+    for (const _ of ["first", "second"]) {
+      const outcome = await run(scene);
+      expect(outcome.kind === "failed" && outcome.message).toMatch(/^warning: Hook pre-delete .* failed: server-side/);
+    }
+    expect(await scene.get("ConfigMap", "a")).toBeDefined();
+    expect(scene.releases.latest().mark).toBeUndefined();
+  });
+
+  test("uninstall.disableHooks runs no hook", async () => {
+    const scene = await newScene();
+    await scene.put({ hooks: [hookOf(configMap("farewell"), { events: ["pre-delete"] })] });
+
+    expect((await run(scene, { spec: { uninstall: { disableHooks: true } } })).kind).toBe("succeeded");
+    expect(scene.writes).toEqual([]);
+  });
+
+  test("helm.sh/resource-policy: keep protects an object, in the manifest and on the object in the cluster", async () => {
+    const scene = await newScene();
+    const keep = { "helm.sh/resource-policy": "keep" };
+    await installed(scene, [configMap("in-manifest", keep), configMap("in-cluster"), configMap("neither")]);
+    const { namespace } = scene;
+    const marked = withHelmMarks(configMap("in-cluster", keep), { name: "app", namespace });
+    await scene.apply(marked);
+
+    expect((await run(scene)).kind).toBe("succeeded");
+    expect(scene.writes).toEqual(["deleted ConfigMap/neither"]);
+  });
+
+  test("an object that another release has by now stays", async () => {
+    const scene = await newScene();
+    await installed(scene, [configMap("a")]);
+    await scene.apply(withHelmMarks(configMap("a"), { name: "other", namespace: scene.namespace }));
+
+    expect((await run(scene)).kind).toBe("succeeded");
+    expect(scene.writes).toEqual([]);
+  });
+
+  test("keepHistory leaves the last revision uninstalled and the former ones superseded; a second uninstall finds that", async () => {
+    const scene = await newScene();
+    await scene.put({});
+    await scene.put({ version: 2 });
+    const spec = { uninstall: { keepHistory: true } };
+
+    expect((await run(scene, { spec })).kind).toBe("succeeded");
+    expect(statuses(scene)).toEqual(["v2 uninstalled: Uninstallation complete", "v1 superseded: Install complete"]);
+    expect(await run(scene, { spec })).toMatchObject({
+      kind: "failed",
+      message: 'the release named "app" is already deleted',
+      written: [],
+    });
+    expect((await run(scene)).kind).toBe("succeeded");
+    expect(scene.releases.all()).toEqual([]);
+  });
+
+  test("23/61: without a stored revision the release is not found, and what the inventory has is deleted", async () => {
+    const scene = await newScene();
+    const { namespace } = scene;
+    await scene.apply(withHelmMarks(configMap("left"), { name: "app", namespace }));
+    await scene.apply(configMap("of-crds-folder"));
+    const ctx = await scene.context();
+    const entries = ["left", "of-crds-folder"].map((name) => {
+      return { id: `${namespace}_${name}__ConfigMap`, version: "v1", state: "live" } as const;
+    });
+    await ctx.deps.inventories.save(ctx.owner, entries, ctx.run.fence, ctx.run.signal);
+
+    expect(await run(scene)).toEqual({ kind: "failed", message: "release: not found", log: [], written: [] });
+    expect(scene.writes).toEqual(["deleted ConfigMap/left"]);
+  });
+
+  test("23/8: objects without a namespace are deleted where their release was, whatever the spec says now", async () => {
+    const scene = await newScene();
+    await installed(scene, [configMap("a")]);
+
+    expect((await run(scene, { spec: { targetNamespace: "elsewhere" } })).kind).toBe("succeeded");
+    expect(await scene.get("ConfigMap", "a")).toBeUndefined();
+  });
+
+  test("killed before or after any single effect, the next run ends the same and creates no hook a second time", async () => {
+    for (let at = 1, isOver = false; !isOver; at++) {
+      const scene = await newScene();
+      await installed(scene, [configMap("a"), configMap("b")]);
+      await scene.put({
+        version: 2,
+        objects: rendered(configMap("a"), configMap("b")),
+        hooks: [
+          hookOf(configMap("both"), { events: ["pre-delete", "post-delete"] }),
+          hookOf(configMap("last"), { events: ["post-delete"], weight: 1 }),
+        ],
+      });
+      let calls = 0;
+      scene.fault = (call) => {
+        if (++calls === at) throw new Error(`killed at ${call}`);
+      };
+      isOver = await run(scene).then(
+        () => true,
+        () => false,
+      );
+      scene.fault = () => {};
+      if (!isOver) await run(scene);
+
+      expect(scene.releases.all(), `killed at ${at}`).toEqual([]);
+      expect(scene.writes.filter((write) => write.startsWith("created"))).toEqual([
+        "created ConfigMap/both",
+        "created ConfigMap/both",
+        "created ConfigMap/last",
+      ]);
+      expect(await scene.get("ConfigMap", "a")).toBeUndefined();
+      expect(await scene.get("ConfigMap", "b")).toBeUndefined();
+    }
+  });
+});
