@@ -1,5 +1,6 @@
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
 import type { HelmReleaseStatus } from "../../../lib/api/helm-release-status.ts";
+import { finalizer } from "../../../lib/api/names.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
@@ -8,6 +9,7 @@ import { asHome, asTarget } from "../../../lib/core/ports/home-and-target.ts";
 import type { Run } from "../../../lib/core/ports/run.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import type { HelmReleaseContext, HelmReleaseDeps } from "../../../lib/flows/helm-release/attempt/context.ts";
+import { defaultTiming } from "../../../lib/flows/interval.ts";
 import type { EventToRecord } from "../../../lib/flows/record-event.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type Fault, faultyPort } from "../flow/faulty-port.ts";
@@ -32,6 +34,8 @@ export interface ActionScene {
     readonly spec?: Partial<HelmReleaseSpec>;
     readonly carried?: JsonObject;
   }): Promise<HelmReleaseContext>;
+  /** Whether the finalizer is still on the object. */
+  isHeld(): Promise<boolean>;
   status(): HelmReleaseStatus;
   setStatus(status: HelmReleaseStatus): void;
   get(kind: string, name: string, apiVersion?: string): Promise<LiveObject | undefined>;
@@ -47,6 +51,7 @@ export interface ActionScene {
 }
 
 const { signal } = new AbortController();
+const standInVersion = "source.toolkit.fluxcd.io/v1";
 
 /** @param cluster without controllers */
 export async function actionScene(cluster: Cluster, namespace: string): Promise<ActionScene> {
@@ -63,17 +68,17 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
     { manager: "test", force: true },
     signal,
   );
-  const live = (
-    await cluster.apply(
-      {
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        metadata: { name: "stands-for-the-helm-release", namespace },
-      },
-      { manager: "test", force: true },
-      signal,
-    )
-  ).object;
+  const standIn = { name: "stands-for-the-helm-release", namespace, finalizers: [finalizer] };
+  await cluster.apply(
+    {
+      apiVersion: standInVersion,
+      kind: "OCIRepository",
+      metadata: standIn,
+      spec: { interval: "1h", url: "oci://a/b" },
+    },
+    { manager: "test", force: true },
+    signal,
+  );
   const key = { cluster: "test", group: "helm.toolkit.fluxcd.io", kind: "HelmRelease", namespace, name: "app" };
   const refOfKind = (kind: string, name: string, apiVersion: string) => {
     const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
@@ -90,6 +95,8 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
     fault: () => {},
     context: async ({ spec = {}, carried } = {}) => {
       const uid = await cluster.uid(signal);
+      const live = await cluster.get(refOfKind("OCIRepository", standIn.name, standInVersion), signal);
+      if (live === undefined) throw new Error("the object is gone");
       const run: Run = {
         key,
         signal,
@@ -102,6 +109,7 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
       const deps = {
         ...{ home: asHome(written), clock, log: silentLog, jitter: () => 0.5, helm: jsonEngine(), concurrency: 4 },
         ...{ installationKey: new Secret("test"), applyRules: { overrideManagers: [] }, defaultServiceAccount: "" },
+        ...{ timing: defaultTiming },
         ...state.ports,
       } as unknown as HelmReleaseDeps;
       return {
@@ -126,6 +134,9 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
         eventsSent: async () => {},
       } as unknown as HelmReleaseContext;
     },
+    isHeld: async () =>
+      (await cluster.get(refOfKind("OCIRepository", standIn.name, standInVersion), signal))?.metadata.finalizers
+        ?.length === 1,
     status: () => status,
     setStatus: (next) => {
       status = next;
