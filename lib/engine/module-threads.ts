@@ -8,6 +8,7 @@ import { PortError } from "../core/ports/port-error.ts";
 import type { Tenant } from "../core/tenant.ts";
 import { fairTurns, TooManyWaiting } from "../threads/fair-turns.ts";
 import { WorkerLimitReached, workerLimit } from "../threads/worker-limit.ts";
+import { newReplies, type Reply, writeReply } from "./replies.ts";
 
 export interface ModuleOptions {
   /** The module, compressed with Brotli. */
@@ -16,6 +17,8 @@ export interface ModuleOptions {
   readonly threads: number;
   /** A thread that is idle for this long is ended. */
   readonly idleMs: number;
+  /** The program of a thread that asks questions; absent for a module that asks none. */
+  readonly thread?: URL;
   /** A turn that each request takes besides, where the process has no memory for its thread beside others (`threadTurn`). */
   readonly sharedTurn?: (tenant: Tenant, signal: AbortSignal) => Promise<Disposable>;
 }
@@ -33,6 +36,8 @@ export interface RequestLimits {
 export interface ModuleJob {
   readonly request: Uint8Array<ArrayBuffer>;
   readonly maxOutputBytes: number;
+  /** Where answers to questions go, see `replies.ts`; absent where none is asked. */
+  readonly replies?: SharedArrayBuffer;
 }
 
 /** How a request ended. `isBroken`: the module recovered from a panic, so its state may be corrupt and the thread is not used again. */
@@ -45,6 +50,14 @@ export type ModuleAnswer =
     }
   | { readonly kind: "tooMuchOutput" }
   | { readonly kind: "broken"; readonly why: string; readonly said: string };
+
+/** A question of a module to its host, while the thread waits for the answer. */
+export interface ModuleQuestion {
+  readonly question: string;
+}
+
+/** Answers the questions of one request: calls {@link answer} once for each. */
+export type Questions = (question: string, answer: (reply: Reply) => void) => void;
 
 /**
  * There is no answer: a limit of time was reached (the message is the limit, for example `10 s`), the module did not start, or the tenant
@@ -65,6 +78,7 @@ export interface ModuleThreads {
     request: () => Uint8Array<ArrayBuffer>,
     limits: RequestLimits,
     signal: AbortSignal,
+    questions?: Questions,
   ): Promise<ModuleAnswer>;
   close(): Promise<void>;
 }
@@ -76,7 +90,7 @@ export interface ModuleThreads {
  * @param maxKeptMemoryBytes memory of a module never shrinks: a thread with more than this is not kept for the next request
  */
 export function moduleThreads(
-  { file, threads, idleMs, sharedTurn }: ModuleOptions,
+  { file, threads, idleMs, sharedTurn, thread }: ModuleOptions,
   maxKeptMemoryBytes: number,
 ): ModuleThreads {
   let loading: Promise<WebAssembly.Module> | undefined;
@@ -103,7 +117,7 @@ export function moduleThreads(
       forget(worker);
       return worker;
     }
-    const worker = startThread(await orAborted(load(), signal));
+    const worker = startThread(await orAborted(load(), signal), thread);
     // A thread may also end while no build waits for it, for example because the process runs out of threads.
     worker.on("error", () => undefined).once("exit", () => forget(worker));
     return worker;
@@ -122,13 +136,15 @@ export function moduleThreads(
   };
 
   return {
-    async ask(tenant, request, limits, signal) {
+    async ask(tenant, request, limits, signal, questions) {
       using _turn = await turn(tenant, signal);
       using _shared = await sharedTurn?.(tenant, signal);
       const worker = await take(signal);
       let answer: ModuleAnswer | undefined;
       try {
-        answer = await ask(worker, { request: request(), maxOutputBytes: limits.maxOutputBytes }, limits, signal);
+        const job = { request: request(), maxOutputBytes: limits.maxOutputBytes };
+        const asking = questions === undefined ? job : { ...job, replies: newReplies() };
+        answer = await ask(worker, asking, limits, signal, questions);
         return answer;
       } finally {
         if (answer !== undefined && isReusable(answer, maxKeptMemoryBytes) && !isClosed) keep(worker);
@@ -146,8 +162,10 @@ async function loadModule(file: string | URL): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await promisify(brotliDecompress)(await readFile(file)));
 }
 
-function startThread(module: WebAssembly.Module): Worker {
-  const worker = new Worker(new URL("./module-thread.ts", import.meta.url), {
+const plainThread = new URL("./module-thread.ts", import.meta.url);
+
+function startThread(module: WebAssembly.Module, thread = plainThread): Worker {
+  const worker = new Worker(thread, {
     workerData: module,
     env: {},
     execArgv: [],
@@ -157,11 +175,17 @@ function startThread(module: WebAssembly.Module): Worker {
   return worker;
 }
 
-async function ask(worker: Worker, job: ModuleJob, limits: RequestLimits, signal: AbortSignal): Promise<ModuleAnswer> {
+async function ask(
+  worker: Worker,
+  job: ModuleJob,
+  limits: RequestLimits,
+  signal: AbortSignal,
+  questions: Questions | undefined,
+): Promise<ModuleAnswer> {
   signal.throwIfAborted();
   using limit = workerLimit(worker, limits);
   try {
-    return await answerOf(worker, job, AbortSignal.any([signal, limit.signal]));
+    return await answerOf(worker, job, AbortSignal.any([signal, limit.signal]), questions);
   } catch (error) {
     signal.throwIfAborted();
     const reason: unknown = limit.signal.reason;
@@ -172,18 +196,28 @@ async function ask(worker: Worker, job: ModuleJob, limits: RequestLimits, signal
   }
 }
 
-function answerOf(worker: Worker, job: ModuleJob, signal: AbortSignal): Promise<ModuleAnswer> {
+function answerOf(
+  worker: Worker,
+  job: ModuleJob,
+  signal: AbortSignal,
+  questions: Questions | undefined,
+): Promise<ModuleAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<ModuleAnswer>();
   const onAbort = (): void => reject(new Error("the request was given up", { cause: signal.reason }));
   const onExit = (): void => reject(new Error("the thread ended without an answer"));
-  worker.once("message", resolve).once("error", reject).once("exit", onExit);
+  const onMessage = (message: ModuleAnswer | ModuleQuestion): void => {
+    if (!("question" in message)) return resolve(message);
+    const { replies } = job;
+    if (replies !== undefined) questions?.(message.question, (reply) => writeReply(replies, reply));
+  };
+  worker.on("message", onMessage).once("error", reject).once("exit", onExit);
   signal.addEventListener("abort", onAbort, { once: true });
   worker.ref();
   // Transferred, not copied: an artifact may have a hundred megabytes.
   worker.postMessage(job, [job.request.buffer]);
   return promise.finally(() => {
     worker.unref();
-    worker.off("message", resolve).off("error", reject).off("exit", onExit);
+    worker.off("message", onMessage).off("error", reject).off("exit", onExit);
     signal.removeEventListener("abort", onAbort);
   });
 }

@@ -23,6 +23,9 @@ export const workingImports = [
   "random_get",
 ] as const;
 
+/** Functions that a module has beside those, or in their place, by name. `bytes`: its memory as it is at the moment. */
+export type MoreImports = (bytes: () => Uint8Array) => Readonly<Record<string, (...values: never[]) => unknown>>;
+
 /**
  * The host of the engine: a clock, random numbers, an exit, and a buffer for what Go prints when it breaks. There are no
  * arguments, environment variables, files or sockets. Every other function that the module imports answers "not supported",
@@ -30,7 +33,7 @@ export const workingImports = [
  *
  * Signatures: https://github.com/WebAssembly/WASI/blob/wasi-0.1/preview1/docs.md
  */
-export function sandboxImports(module: WebAssembly.Module): SandboxImports {
+export function sandboxImports(module: WebAssembly.Module, more: MoreImports = () => ({})): SandboxImports {
   let memory: WebAssembly.Memory | undefined;
   let said = "";
   const view = (): DataView => new DataView(bytes().buffer);
@@ -74,7 +77,7 @@ export function sandboxImports(module: WebAssembly.Module): SandboxImports {
     },
   };
   return {
-    imports: importsOf(module, new Map(Object.entries(working))),
+    imports: importsOf(module, new Map(Object.entries({ ...working, ...more(bytes) }))),
     attach: (its) => (memory = its),
     takeSaid: () => {
       const text = said.slice(0, maxSaidBytes);

@@ -1,0 +1,130 @@
+// Package answer takes a request of the host apart and frames the answer: a line of JSON, and the record of a release behind it.
+package answer
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+
+	release "helm.sh/helm/v4/pkg/release/v1"
+
+	"sluice/engine/helm/internal/record"
+	"sluice/engine/helm/internal/render"
+	"sluice/engine/helm/internal/values"
+)
+
+type asked struct {
+	render.Request
+	Op        string        `json:"op"`
+	OCIDigest string        `json:"ociDigest"`
+	Change    record.Change `json:"change"`
+}
+
+type rendered struct {
+	Observed record.Observed `json:"observed"`
+	CRDs     []record.Object `json:"crds"`
+}
+
+// Refusal says which part of a request cannot be done.
+type Refusal struct {
+	Part      string `json:"part"`
+	Message   string `json:"message"`
+	Reference *int   `json:"reference,omitempty"`
+}
+
+var errShort = errors.New("the request ends before what its header announces")
+
+// To answers a request, and whether it was done.
+func To(data []byte, lookup render.Lookup) (out []byte, isDone bool) {
+	out, err := to(data, lookup)
+	if err == nil {
+		return out, true
+	}
+	refusal, _ := json.Marshal(refused(err))
+	return refusal, false
+}
+
+func refused(err error) Refusal {
+	answer := Refusal{Part: "render", Message: err.Error()}
+	if _, isIt := errors.AsType[recordError](err); isIt {
+		answer.Part = "record"
+	}
+	if _, isIt := errors.AsType[render.ChartError](err); isIt {
+		answer.Part = "chart"
+	}
+	if _, isIt := errors.AsType[render.ValuesError](err); isIt {
+		answer.Part = "values"
+	}
+	if reference, isIt := errors.AsType[*values.ReferenceError](err); isIt {
+		answer.Reference = &reference.Reference
+	}
+	return answer
+}
+
+type recordError struct{ error }
+
+func to(data []byte, lookup render.Lookup) ([]byte, error) {
+	if len(data) < 4 {
+		return nil, errShort
+	}
+	length, data := uint64(binary.LittleEndian.Uint32(data)), data[4:]
+	if length > uint64(len(data)) {
+		return nil, errShort
+	}
+	var ask asked
+	if err := json.Unmarshal(data[:length], &ask); err != nil {
+		return nil, err
+	}
+	body := data[length:]
+	switch ask.Op {
+	case "prepare":
+		prepared, err := render.Prepare(ask.Chart, body)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(prepared)
+	case "render":
+		done, err := render.Render(ask.Request, body, lookup)
+		if err != nil {
+			return nil, err
+		}
+		return framed(done.Release, done.CRDs, ask.OCIDigest)
+	case "observe":
+		rel, err := record.Read(body)
+		if err != nil {
+			return nil, recordError{err}
+		}
+		observed, err := record.Observe(rel, ask.OCIDigest)
+		if err != nil {
+			return nil, recordError{err}
+		}
+		return json.Marshal(observed)
+	case "amend":
+		rel, err := record.Read(body)
+		if err == nil {
+			err = record.Amend(rel, ask.Change)
+		}
+		if err != nil {
+			return nil, recordError{err}
+		}
+		return framed(rel, []record.Object{}, ask.OCIDigest)
+	default:
+		return nil, errors.New("unknown request")
+	}
+}
+
+func framed(rel *release.Release, crds []record.Object, ociDigest string) ([]byte, error) {
+	observed, err := record.Observe(rel, ociDigest)
+	if err != nil {
+		return nil, err
+	}
+	head, err := json.Marshal(rendered{observed, crds})
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(rel)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(head, '\n'), body...), nil
+}

@@ -1,0 +1,172 @@
+// Package render loads charts, composes their values and renders releases with Helm's own code.
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	rcommon "helm.sh/helm/v4/pkg/release/common"
+	release "helm.sh/helm/v4/pkg/release/v1"
+
+	"sluice/engine/helm/internal/action"
+	"sluice/engine/helm/internal/postrender"
+	"sluice/engine/helm/internal/record"
+	"sluice/engine/helm/internal/values"
+)
+
+// Chart is a packaged chart and the values of its release.
+type Chart struct {
+	VersionSuffix string `json:"versionSuffix"`
+	Values        struct {
+		From   []values.Text   `json:"from"`
+		Inline json.RawMessage `json:"inline"`
+		Former map[string]any  `json:"former"`
+	} `json:"values"`
+}
+
+// Request is a release to render.
+type Request struct {
+	Chart
+	Release struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+		Revision  int    `json:"revision"`
+	} `json:"release"`
+	Action                string          `json:"action"`
+	PostRender            postrender.Spec `json:"postRender"`
+	KubeVersion           string          `json:"kubeVersion"`
+	APIVersions           []string        `json:"apiVersions"`
+	SkipsSchemaValidation bool            `json:"skipsSchemaValidation"`
+}
+
+// ChartError says that an archive is no chart.
+type ChartError struct{ error }
+
+// ValuesError says that values cannot be composed.
+type ValuesError struct{ error }
+
+func (e ValuesError) Unwrap() error { return e.error }
+
+// Lookup answers the function of templates of this name.
+type Lookup = func(apiVersion, kind, namespace, name string) (map[string]any, error)
+
+// Prepared is a chart and the values of its release, before anything is rendered.
+type Prepared struct {
+	Chart        record.Chart   `json:"chart"`
+	ConfigDigest string         `json:"configDigest"`
+	Values       map[string]any `json:"values"`
+}
+
+// Prepare loads a chart and composes the values.
+func Prepare(ask Chart, archive []byte) (Prepared, error) {
+	// Flux reads the values before it fetches the chart.
+	config, err := composed(ask)
+	if err != nil {
+		return Prepared{}, err
+	}
+	chrt, err := load(ask, archive)
+	if err != nil {
+		return Prepared{}, err
+	}
+	digest, err := values.Digest(config)
+	if err != nil {
+		return Prepared{}, ValuesError{err}
+	}
+	return Prepared{record.Chart{Name: chrt.Metadata.Name, Version: chrt.Metadata.Version, AppVersion: chrt.Metadata.AppVersion}, digest, config}, nil
+}
+
+func load(ask Chart, archive []byte) (*chart.Chart, error) {
+	chrt, err := loader.LoadArchive(bytes.NewReader(archive))
+	if err != nil {
+		return nil, ChartError{err}
+	}
+	chrt.Metadata.Version += ask.VersionSuffix
+	return chrt, nil
+}
+
+func composed(ask Chart) (map[string]any, error) {
+	config, err := values.Compose(ask.Values.From, values.Inline(ask.Values.Inline))
+	if err != nil {
+		return nil, ValuesError{err}
+	}
+	return config, nil
+}
+
+// Rendered is a release that is not stored yet, and the definitions of its chart.
+type Rendered struct {
+	Release *release.Release
+	CRDs    []record.Object
+}
+
+// Render renders a release.
+func Render(ask Request, archive []byte, lookup Lookup) (Rendered, error) {
+	config, err := composed(ask.Chart)
+	if err != nil {
+		return Rendered{}, err
+	}
+	chrt, err := load(ask.Chart, archive)
+	if err != nil {
+		return Rendered{}, err
+	}
+	if len(ask.Values.Former) > 0 {
+		config = util.CoalesceTables(config, ask.Values.Former)
+	}
+	if err := chartutil.ProcessDependencies(chrt, config); err != nil {
+		return Rendered{}, fmt.Errorf("chart dependencies processing failed: %w", err)
+	}
+	kube, err := common.ParseKubeVersion(ask.KubeVersion)
+	if err != nil {
+		return Rendered{}, err
+	}
+	capabilities := common.DefaultCapabilities.Copy()
+	capabilities.KubeVersion, capabilities.APIVersions = *kube, ask.APIVersions
+	isUpgrade := ask.Action == "upgrade"
+	toRender, err := util.ToRenderValuesWithSchemaValidation(chrt, config, common.ReleaseOptions{
+		Name: ask.Release.Name, Namespace: ask.Release.Namespace, Revision: ask.Release.Revision,
+		IsInstall: !isUpgrade, IsUpgrade: isUpgrade,
+	}, capabilities, ask.SkipsSchemaValidation)
+	if err != nil {
+		return Rendered{}, err
+	}
+	helm := &action.Configuration{Capabilities: capabilities, CustomTemplateFuncs: template.FuncMap{"lookup": lookup}}
+	hooks, manifest, notes, err := helm.Render(chrt, toRender, postrender.Chain(ask.PostRender), ask.PostRender.Strategy)
+	if err != nil {
+		return Rendered{}, err
+	}
+	rel := &release.Release{
+		Name: ask.Release.Name, Namespace: ask.Release.Namespace, Version: ask.Release.Revision, Chart: chrt, Config: config,
+		Info:        &release.Info{Status: rcommon.StatusUnknown, Notes: notes},
+		Manifest:    manifest,
+		Hooks:       hooks,
+		ApplyMethod: string(release.ApplyMethodServerSideApply),
+	}
+	crds, err := definitions(chrt)
+	return Rendered{rel, crds}, err
+}
+
+// definitions reads crds/ of the chart and its enabled dependencies. Their order is that of the files, since the charts come out of a map.
+func definitions(chrt *chart.Chart) ([]record.Object, error) {
+	files := chrt.CRDObjects()
+	slices.SortStableFunc(files, func(a, b chart.CRD) int { return strings.Compare(a.Filename, b.Filename) })
+	found := []record.Object{}
+	for _, file := range files {
+		objects, err := record.Objects(string(file.File.Data))
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("failed to parse CustomResourceDefinitions from %s", file.Filename), err)
+		}
+		for _, each := range objects {
+			found = append(found, record.Object{Manifest: each.Manifest, Template: file.Filename})
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,139 @@
+import { z } from "zod";
+import { messageOf } from "../core/failure.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { EngineLimits } from "../core/ports/engine.ts";
+import {
+  type HelmEngine,
+  HelmEngineError,
+  type Lookup,
+  type ObservedRelease,
+  type Prepared,
+  type RenderedObject,
+} from "../core/ports/helm-engine.ts";
+import type { Tenant } from "../core/tenant.ts";
+import { keptHelmMiB, moduleMemoryMiB } from "./module-memory.ts";
+import {
+  framedRequest,
+  isOutOfMemory,
+  type ModuleAnswer,
+  ModuleFault,
+  type ModuleOptions,
+  moduleThreads,
+  type Questions,
+  runtimeFault,
+} from "./module-threads.ts";
+
+/** The module in a checkout. In a Lambda bundle it lies beside the bundle (`infra/bundle.ts`). */
+export const helmModule = new URL("../../engine/helm.wasm.br", import.meta.url);
+
+/** Lookups of one rendering. */
+export const maxLookups = 1_000;
+
+const Refusal = z.object({
+  part: z.enum(["chart", "values", "render", "record"]),
+  message: z.string(),
+  reference: z.number().int().exactOptional(),
+});
+
+/** The limit is set in the module (`engine/build.sh`). */
+const outOfMemory = `it needs more than ${moduleMemoryMiB.helm} MiB of memory: split the chart, or look for values and templates that expand`;
+
+/** Helm as WebAssembly. `options.file`: `engine/helm.wasm.br`. Each thread has at most 512 MiB. */
+export function wasmHelm(options: Omit<ModuleOptions, "thread">): HelmEngine & { close(): Promise<void> } {
+  const thread = new URL("./helm-thread.ts", import.meta.url);
+  const threads = moduleThreads({ ...options, thread }, keptHelmMiB * 1024 * 1024);
+  const ask = async (
+    { op, tenant, ...header }: { readonly op: string; readonly tenant: Tenant } & Readonly<Record<string, unknown>>,
+    body: Uint8Array,
+    limits: EngineLimits,
+    signal: AbortSignal,
+    questions?: Questions,
+  ): Promise<string> => {
+    try {
+      const request = () => framedRequest({ op, ...header }, [body]);
+      return textOf(await threads.ask(tenant, request, limits, signal, questions), limits);
+    } catch (error) {
+      if (!(error instanceof ModuleFault)) throw error;
+      throw new HelmEngineError(error.reason, `${unanswered[error.reason]}${error.message}`, { cause: error });
+    }
+  };
+  return {
+    async prepare({ chart, tenant, values, versionSuffix }, limits, signal) {
+      const { former: _former, ...composed } = values;
+      const header = { op: "prepare", tenant, versionSuffix, values: composed };
+      return parsed<Prepared>(await ask(header, chart, limits, signal));
+    },
+    async render({ chart, ...input }, lookup, limits, signal) {
+      const answer = await ask({ op: "render", ...input }, chart, limits, signal, answering(lookup, signal));
+      return framedRecord<{ observed: ObservedRelease; crds: readonly RenderedObject[] }>(answer);
+    },
+    async observe(record, { tenant, ociDigest }, limits, signal) {
+      return parsed<ObservedRelease>(await ask({ op: "observe", tenant, ociDigest }, record, limits, signal));
+    },
+    async amend(record, change, { tenant, ociDigest }, limits, signal) {
+      const answer = await ask({ op: "amend", tenant, ociDigest, change }, record, limits, signal);
+      const { bytes, observed } = framedRecord<{ observed: ObservedRelease }>(answer);
+      return { bytes, observed };
+    },
+    close: () => threads.close(),
+  };
+}
+
+const unanswered = {
+  busy: "helm is busy: ",
+  time: "no result within ",
+  unavailable: "helm did not start: ",
+} as const satisfies Record<ModuleFault["reason"], string>;
+
+function textOf(answer: ModuleAnswer, { maxOutputBytes }: EngineLimits): string {
+  switch (answer.kind) {
+    case "built":
+      return answer.text;
+    case "refused": {
+      const { part, message, reference } = parsed<z.output<typeof Refusal>>(answer.text, Refusal);
+      throw new HelmEngineError(part, message, reference === undefined ? {} : { reference });
+    }
+    case "tooMuchOutput":
+      throw new HelmEngineError("output", `more than ${maxOutputBytes} bytes of output`);
+    case "broken":
+      if (isOutOfMemory(answer.said)) throw new HelmEngineError("memory", outOfMemory);
+      throw new HelmEngineError("broken", `helm broke: ${runtimeFault(answer.said) ?? answer.why}`);
+  }
+}
+
+/** What our own module writes has the shape that it is asked for: it is not looked at value by value. */
+function parsed<Shape>(text: string, schema: z.ZodType<Shape> = z.custom<Shape>()): Shape {
+  return schema.parse(JSON.parse(text));
+}
+
+/** A line of JSON, and the record behind it. */
+function framedRecord<Head extends object>(text: string): Head & { readonly bytes: Uint8Array<ArrayBuffer> } {
+  const end = text.indexOf("\n");
+  return { ...parsed<Head>(text.slice(0, end)), bytes: Uint8Array.from(Buffer.from(text.slice(end + 1))) };
+}
+
+const Query = z.tuple([z.string(), z.string(), z.string(), z.string()]);
+
+/** Answers of one rendering are kept: a template may look up the same object in each of its files. */
+function answering(lookup: Lookup, signal: AbortSignal): Questions {
+  const known = new Map<string, Promise<{ readonly text: string; readonly isError: boolean }>>();
+  const look = async (question: string): Promise<{ readonly text: string; readonly isError: boolean }> => {
+    try {
+      const [apiVersion, kind, namespace, name] = Query.parse(JSON.parse(question));
+      const found = await lookup({ apiVersion, kind, namespace, name }, signal);
+      return { text: JSON.stringify(found ?? ({} satisfies JsonObject)), isError: false };
+    } catch (error) {
+      return { text: messageOf(error), isError: true };
+    }
+  };
+  return (question, answer) => {
+    const before = known.get(question);
+    if (before === undefined && known.size >= maxLookups) {
+      answer({ text: `more than ${maxLookups} lookups in one rendering`, isError: true });
+      return;
+    }
+    const now = before ?? look(question);
+    known.set(question, now);
+    void now.then(answer);
+  };
+}

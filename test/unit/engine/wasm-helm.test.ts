@@ -1,0 +1,317 @@
+import { afterAll, describe, expect, test } from "vitest";
+import type { EngineLimits } from "../../../lib/core/ports/engine.ts";
+import type { Lookup, RenderInput, ValuesText } from "../../../lib/core/ports/helm-engine.ts";
+import { noTenant } from "../../../lib/core/tenant.ts";
+import { helmModule, maxLookups, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
+import { type Files, packed } from "../sources/helm/charts.ts";
+
+const forever = new AbortController().signal;
+const limits: EngineLimits = { maxCpuMs: 60_000, maxWallMs: 120_000, maxOutputBytes: 64 * 1024 * 1024 };
+/** One for all tests: whatever becomes of a request, the next one works. */
+const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
+afterAll(() => helm.close());
+
+const nothing: Lookup = async () => undefined;
+
+const chartYaml = 'apiVersion: v2\nname: app\nversion: 1.0.0\nappVersion: "1.0"\n';
+const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n";
+
+async function inputOf(
+  files: Files,
+  { inline = {}, from = [], ...more }: Partial<RenderInput> & { inline?: object; from?: readonly ValuesText[] } = {},
+): Promise<RenderInput> {
+  return {
+    tenant: noTenant,
+    chart: await packed({ "Chart.yaml": chartYaml, ...files }),
+    versionSuffix: "",
+    values: { from, inline: { ...inline } },
+    release: { name: "app", namespace: "retail", revision: 1 },
+    action: "install",
+    postRender: {
+      renderers: [],
+      originLabels: { "helm.toolkit.fluxcd.io/name": "app", "helm.toolkit.fluxcd.io/namespace": "retail" },
+      strategy: "combined",
+    },
+    kubeVersion: "v1.35.4",
+    apiVersions: ["v1", "apps/v1", "apps/v1/Deployment"],
+    skipsSchemaValidation: false,
+    ...more,
+  };
+}
+
+async function rendered(files: Files, more: Parameters<typeof inputOf>[1] = {}, lookup: Lookup = nothing) {
+  return helm.render(await inputOf(files, more), lookup, limits, forever);
+}
+
+describe("a chart is rendered", () => {
+  test("to the record that Helm stores, its objects, its hooks and its definitions", async () => {
+    const crd =
+      "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: crontabs.example.com}\n";
+    const hook =
+      'apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: migrate\n  annotations:\n    helm.sh/hook: pre-install\n    helm.sh/hook-weight: "-5"\n';
+    const { bytes, observed, crds } = await rendered(
+      {
+        "templates/cm.yaml": `${configMap}data: {n: "{{ .Values.n }}"}\n`,
+        "templates/job.yaml": hook,
+        "crds/a.yaml": crd,
+      },
+      { inline: { n: 1 }, versionSuffix: "+4f4f4f4f4f4f" },
+    );
+    expect(observed).toMatchObject({
+      name: "app",
+      namespace: "retail",
+      version: 1,
+      status: "unknown",
+      applyMethod: "ssa",
+      chart: { name: "app", version: "1.0.0+4f4f4f4f4f4f", appVersion: "1.0" },
+      values: { n: 1 },
+      objects: [{ template: "app/templates/cm.yaml", manifest: { kind: "ConfigMap", data: { n: "1" } } }],
+      hooks: [
+        {
+          name: "migrate",
+          kind: "Job",
+          events: ["pre-install"],
+          weight: -5,
+          deletePolicies: [],
+          lastRun: { phase: "" },
+        },
+      ],
+    });
+    expect(crds).toMatchObject([
+      { template: "app/crds/a.yaml", manifest: { metadata: { name: "crontabs.example.com" } } },
+    ]);
+    expect(JSON.parse(Buffer.from(bytes).toString())).toMatchObject({
+      name: "app",
+      config: { n: 1 },
+      apply_method: "ssa",
+    });
+  });
+
+  test("with whole numbers of values as Helm prints them: those of a path stay whole, the others are floats", async () => {
+    const template = { "templates/cm.yaml": `${configMap}data: {n: "{{ .Values.n }}"}\n` };
+    const byPath = await rendered(template, { from: [{ text: "1000000", targetPath: "n" }] });
+    expect(byPath.observed.objects[0]?.manifest["data"]).toEqual({ n: "1000000" });
+    const inline = await rendered(template, { inline: { n: 1_000_000 } });
+    expect(inline.observed.objects[0]?.manifest["data"]).toEqual({ n: "1e+06" });
+  });
+
+  test("with random numbers, and the next one works too", async () => {
+    const template = { "templates/cm.yaml": `${configMap}data: {n: "{{ randAlphaNum 8 }}{{ uuidv4 }}"}\n` };
+    const [first, second] = [await rendered(template), await rendered(template)];
+    expect(first.observed.objects).not.toEqual(second.observed.objects);
+  });
+
+  test("23/49: the labels of the origin are on every object and win over common metadata", async () => {
+    const { observed } = await rendered(
+      { "templates/cm.yaml": configMap },
+      {
+        postRender: {
+          renderers: [],
+          commonMetadata: { labels: { "helm.toolkit.fluxcd.io/name": "other", team: "web" } },
+          originLabels: { "helm.toolkit.fluxcd.io/name": "app", "helm.toolkit.fluxcd.io/namespace": "retail" },
+          strategy: "combined",
+        },
+      },
+    );
+    expect(observed.objects[0]?.manifest.metadata.labels).toEqual({
+      "helm.toolkit.fluxcd.io/name": "app",
+      "helm.toolkit.fluxcd.io/namespace": "retail",
+      team: "web",
+    });
+  });
+});
+
+describe("a template looks objects up", () => {
+  const template = {
+    "templates/cm.yaml": `${configMap}data: {port: "{{ (lookup "v1" "Service" "retail" "db").spec.port }}"}\n`,
+  };
+
+  test("and gets what the host answers, once for each object", async () => {
+    const asked: unknown[] = [];
+    const twice = {
+      ...template,
+      "templates/b.yaml": template["templates/cm.yaml"].replace("{{ .Release.Name }}", "other"),
+    };
+    const { observed } = await rendered(twice, {}, async (query) => {
+      asked.push(query);
+      return { spec: { port: 5432 } };
+    });
+    expect(observed.objects[0]?.manifest["data"]).toEqual({ port: "5432" });
+    expect(asked).toEqual([{ apiVersion: "v1", kind: "Service", namespace: "retail", name: "db" }]);
+  });
+
+  test("and fails with the host's message", async () => {
+    const refused = rendered(template, {}, async () => {
+      throw new Error('services "db" is forbidden');
+    });
+    await expect(refused).rejects.toMatchObject({
+      reason: "render",
+      message: expect.stringContaining('error calling lookup: services "db" is forbidden'),
+    });
+  });
+
+  test("no more often than a rendering may", async () => {
+    const many = `${configMap}data: {n: "{{ range until ${maxLookups + 1} }}{{ lookup "v1" "Pod" "x" (toString .) }}{{ end }}"}\n`;
+    await expect(rendered({ "templates/cm.yaml": many })).rejects.toThrow(`more than ${maxLookups} lookups`);
+  });
+});
+
+describe("what cannot be rendered is one error", () => {
+  test("of the chart, where the archive is none", async () => {
+    const input = { ...(await inputOf({})), chart: Buffer.from("") };
+    await expect(helm.prepare(input, limits, forever)).rejects.toMatchObject({ reason: "chart", message: "EOF" });
+  });
+
+  test("of the values, with the place of the reference", async () => {
+    const from = [{ text: "a: b" }, { text: "a: [" }];
+    const input = await inputOf({}, { from });
+    await expect(helm.prepare(input, limits, forever)).rejects.toMatchObject({ reason: "values", reference: 1 });
+  });
+
+  test("of a schema, in Helm's words", async () => {
+    const schema = JSON.stringify({ type: "object", properties: { replicas: { type: "integer" } } });
+    const refused = rendered(
+      { "values.schema.json": schema, "templates/cm.yaml": configMap },
+      { inline: { replicas: "x" } },
+    );
+    await expect(refused).rejects.toMatchObject({
+      reason: "render",
+      message: expect.stringContaining(
+        "values don't meet the specifications of the schema(s) in the following chart(s):\napp:\n",
+      ),
+    });
+  });
+
+  test("of a schema that is elsewhere: nothing is fetched and no file is read", async () => {
+    for (const $ref of ["https://example.com/schema.json", "file:///etc/passwd"]) {
+      const refused = rendered({ "values.schema.json": JSON.stringify({ $ref }), "templates/cm.yaml": configMap });
+      await expect(refused).rejects.toMatchObject({ reason: "render", message: expect.stringContaining($ref) });
+    }
+  });
+
+  test("of memory, and the next rendering works", async () => {
+    const endless = `${configMap}data: {n: "{{ range until 100000 }}{{ repeat 100000 "x" }}{{ end }}"}\n`;
+    await expect(rendered({ "templates/cm.yaml": endless })).rejects.toMatchObject({ reason: "memory" });
+    expect((await rendered({ "templates/cm.yaml": configMap })).observed.objects).toHaveLength(1);
+  });
+
+  test("of time, where a template does not end", async () => {
+    const endless = `${configMap}data: {n: "{{ range until 100000000 }}{{ if eq . 1 }}{{ end }}{{ end }}"}\n`;
+    const input = await inputOf({ "templates/cm.yaml": endless });
+    const refused = helm.render(input, nothing, { ...limits, maxCpuMs: 1_000 }, forever);
+    await expect(refused).rejects.toMatchObject({ reason: expect.stringMatching(/time|memory/) });
+  });
+});
+
+describe("values are composed as Flux does", () => {
+  const rows: readonly (readonly [string, object, readonly ValuesText[], object])[] = [
+    [
+      "23/11: inline wins over a path at the top",
+      { replicaCount: 1 },
+      [{ text: "5", targetPath: "replicaCount" }],
+      { replicaCount: 1 },
+    ],
+    [
+      "23/11: the first path wins over a nested inline value",
+      { image: { tag: "a" } },
+      [{ text: "b", targetPath: "image.tag" }],
+      { image: { tag: "b" } },
+    ],
+    [
+      "23/11: a second path does not win over a nested inline value",
+      { image: { tag: "a" }, replicas: 1 },
+      [
+        { text: "5", targetPath: "replicas" },
+        { text: "b", targetPath: "image.tag" },
+      ],
+      { image: { tag: "a" }, replicas: 1 },
+    ],
+    [
+      "a path does not win where a reference has the parent too",
+      { image: { tag: "a" } },
+      [{ text: "image: {repository: x}" }, { text: "b", targetPath: "image.tag" }],
+      { image: { repository: "x", tag: "a" } },
+    ],
+    [
+      "a path wins two levels below a parent that only inline has",
+      { a: { b: { c: 1 } } },
+      [{ text: "a: {z: 1}" }, { text: "2", targetPath: "a.b.c" }],
+      { a: { z: 1, b: { c: 2 } } },
+    ],
+    [
+      "a later reference wins over a path",
+      {},
+      [{ text: "2", targetPath: "x.y" }, { text: 'x: {"y": 3}' }],
+      { x: { y: 3 } },
+    ],
+    [
+      "a path wins over a later reference below a parent of inline",
+      { x: { q: 1 } },
+      [{ text: "2", targetPath: "x.y" }, { text: 'x: {"y": 3}' }],
+      { x: { q: 1, y: 2 } },
+    ],
+    [
+      "23/10: lists are replaced, maps are merged",
+      { a: [3], m: { y: 2 } },
+      [{ text: "a: [1, 2]\nm: {x: 1}" }],
+      { a: [3], m: { x: 1, y: 2 } },
+    ],
+    ["23/13: a value in quotes is a text", {}, [{ text: '"true"', targetPath: "a" }], { a: "true" }],
+    ["23/13: a value without quotes is a boolean", {}, [{ text: "true", targetPath: "a" }], { a: true }],
+    [
+      "23/14: literal: true stores a,b={c} verbatim",
+      {},
+      [{ text: "a,b={c}", targetPath: "a", isLiteral: true }],
+      { a: "a,b={c}" },
+    ],
+    ["a comma begins a second pair", {}, [{ text: "a,b={c}", targetPath: "text" }], { text: "a", b: ["c"] }],
+    ["yes is a boolean in YAML 1.1", {}, [{ text: "a: yes" }], { a: true }],
+  ];
+  test.each(rows)("%s", async (_title, inline, from, merged) => {
+    expect((await helm.prepare(await inputOf({}, { inline, from }), limits, forever)).values).toEqual(merged);
+  });
+
+  test("13: the digest of values is Flux's", async () => {
+    const digestOf = async (inline: object) =>
+      (await helm.prepare(await inputOf({}, { inline }), limits, forever)).configDigest;
+    expect(await digestOf({})).toBe("sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    expect(await digestOf({ replicaCount: 2 })).toBe(
+      "sha256:e15c415d62760896bd8bec192a44c5716dc224db9e0fc609b9ac14718f8f9e56",
+    );
+    const image = { repository: "registry.example.com/acme/cart", tag: "1.4.2" };
+    expect(await digestOf({ image, ports: [8080, 9090], replicas: 3 })).toBe(
+      "sha256:13ef0c67e540559e6a87e051ca406b4a669fdeb84cacc332dcd6d4095d403397",
+    );
+  });
+});
+
+describe("a stored record", () => {
+  const stored = Buffer.from(
+    '{"name":"cart","info":{"first_deployed":"2026-03-01T10:00:00Z","last_deployed":"2026-03-02T11:30:00Z","description":"Upgrade complete","status":"deployed"},' +
+      '"chart":{"metadata":{"name":"cart","version":"1.4.2","apiVersion":"v2","appVersion":"1.4"},"lock":null,"templates":[],"values":{},"schema":null,"files":[]},"config":{"replicaCount":2},' +
+      '"manifest":"---\\n# Source: cart/templates/cm.yaml\\napiVersion: v1\\nkind: ConfigMap\\nmetadata:\\n  name: cart\\n","version":3,"namespace":"retail","apply_method":"ssa"}',
+  );
+  const options = { tenant: noTenant, ociDigest: "" };
+
+  test("13: has Flux's digest, with and without the digest of an artifact", async () => {
+    const plain = await helm.observe(Uint8Array.from(stored), options, limits, forever);
+    expect(plain.digest).toBe("sha256:fa07ec8925e3352ad21b783e6cfdd6d218a059849aef2d493be37c61242d32ed");
+    const ociDigest = `sha256:${"4f".repeat(32)}`;
+    const withArtifact = await helm.observe(Uint8Array.from(stored), { ...options, ociDigest }, limits, forever);
+    expect(withArtifact.digest).toBe("sha256:e2088d3f157290cd2810ef4dc9aa16d4ef1d49636b3f795af8ac26eb6afb13b3");
+  });
+
+  test("is amended in Helm's order of fields, and keeps the rest", async () => {
+    const change = { status: "superseded", version: 4, description: "<gone>" } as const;
+    const { bytes, observed } = await helm.amend(Uint8Array.from(stored), change, options, limits, forever);
+    const text = Buffer.from(bytes).toString();
+    expect(text).toContain('"description":"\\u003cgone\\u003e","status":"superseded"}');
+    expect(text).toMatch(/^\{"name":"cart","info":.*,"version":4,"namespace":"retail","apply_method":"ssa"\}$/);
+    expect(observed).toMatchObject({ status: "superseded", version: 4, values: { replicaCount: 2 } });
+  });
+
+  test("that is none is refused", async () => {
+    const refused = helm.observe(Uint8Array.from(Buffer.from('{"name":"x"}')), options, limits, forever);
+    await expect(refused).rejects.toMatchObject({ reason: "record" });
+  });
+});
