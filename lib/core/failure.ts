@@ -51,6 +51,7 @@ const retryByReason = {
   SourceFetchFailed: "dependency",
   SourceIgnoreError: "backoff",
   SourceUnavailable: "backoff",
+  StateError: "backoff",
   StorageOperationFailed: "backoff",
   TokenNotFound: "backoff",
   Unknown: "backoff",

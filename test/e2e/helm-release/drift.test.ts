@@ -142,7 +142,7 @@ describe("the drift of a release", () => {
     await scene.put({ version: 2, objects });
 
     await expect(drift(scene)).rejects.toThrow(
-      /^unable to determine cluster state: ConfigMap\/gone\/x not found: namespaces "gone" not found$/,
+      /^Could not determine release state: unable to determine cluster state: ConfigMap\/gone\/x not found: namespaces "gone" not found$/,
     );
     await change(scene, "a", { data: { color: "white" } });
     expect((await drift(scene)).lines).toHaveLength(1);
