@@ -4,13 +4,14 @@ import { finalizer } from "../../../lib/api/names.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
-import type { Hook, ObservedRelease } from "../../../lib/core/ports/helm-engine.ts";
+import type { HelmEngine, Hook, ObservedRelease, ReleaseRecord } from "../../../lib/core/ports/helm-engine.ts";
 import { asHome, asTarget } from "../../../lib/core/ports/home-and-target.ts";
 import type { Run } from "../../../lib/core/ports/run.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import type { HelmReleaseContext, HelmReleaseDeps } from "../../../lib/flows/helm-release/attempt/context.ts";
 import { defaultTiming } from "../../../lib/flows/interval.ts";
 import type { EventToRecord } from "../../../lib/flows/record-event.ts";
+import type { AttemptMark } from "../../../lib/helm/release-store.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type Fault, faultyPort } from "../flow/faulty-port.ts";
 import { memoryState } from "../flow/memory-state.ts";
@@ -48,13 +49,21 @@ export interface ActionScene {
   settle(kind: string, name: string, status: JsonObject): Promise<void>;
   /** Stores a revision. */
   put(observed: Partial<ObservedRelease>): Promise<void>;
+  putRecord(record: ReleaseRecord, mark?: AttemptMark): Promise<void>;
 }
 
 const { signal } = new AbortController();
 const standInVersion = "source.toolkit.fluxcd.io/v1";
 
-/** @param cluster without controllers */
-export async function actionScene(cluster: Cluster, namespace: string): Promise<ActionScene> {
+/**
+ * @param cluster without controllers
+ * @param helm the engine of the records that are stored
+ */
+export async function actionScene(
+  cluster: Cluster,
+  namespace: string,
+  helm: Pick<HelmEngine, "amend"> = jsonEngine(),
+): Promise<ActionScene> {
   const clock = skippingClock();
   const releases = memoryReleases();
   const events: EventToRecord[] = [];
@@ -107,7 +116,7 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
         superseded: async () => false,
       };
       const deps = {
-        ...{ home: asHome(written), clock, log: silentLog, jitter: () => 0.5, helm: jsonEngine(), concurrency: 4 },
+        ...{ home: asHome(written), clock, log: silentLog, jitter: () => 0.5, helm, concurrency: 4 },
         ...{ installationKey: new Secret("test"), applyRules: { overrideManagers: [] }, defaultServiceAccount: "" },
         ...{ timing: defaultTiming },
         ...state.ports,
@@ -166,6 +175,9 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
         options,
         signal,
       );
+    },
+    putRecord: async (record, mark) => {
+      await releases.create(record, mark, signal);
     },
     put: async (observed) => {
       await releases.create(jsonRecord({ ...emptyRelease(namespace), ...observed }), undefined, signal);
