@@ -32,8 +32,8 @@ export const helmActionFaults: readonly FileFaults[] = [
       },
       {
         what: "an object of an earlier run is taken for that of this one",
-        find: "  return created >= Math.floor(startOf(hook) / 1_000) * 1_000;",
-        replace: "  return created >= 0;",
+        find: ' && Date.parse(creationTimestamp ?? "") >= Math.floor(startOf(hook) / 1_000) * 1_000;',
+        replace: ";",
         equivalent:
           "before a hook runs its former object is deleted, unless its policy keeps it: then applying it changes nothing",
       },
@@ -52,9 +52,7 @@ export const helmActionFaults: readonly FileFaults[] = [
   {
     file: "lib/flows/helm-release/actions/hook-object.ts",
     tests: hooks,
-    faults: [
-      { what: "unknown fields are dropped", find: 'fieldValidation: "Strict"', replace: 'fieldValidation: "Ignore"' },
-    ],
+    faults: [{ what: "a hook takes the fields of others", find: "force: false", replace: "force: true" }],
   },
   {
     file: "lib/flows/helm-release/actions/uninstall.ts",
@@ -87,7 +85,11 @@ export const helmActionFaults: readonly FileFaults[] = [
     file: "lib/flows/helm-release/actions/compare-object.ts",
     tests: drift,
     faults: [
-      { what: "a label that others have added is drift", find: '.filter(({ op }) => op !== "remove")', replace: "" },
+      {
+        what: "a label that the release no longer has is drift",
+        find: '.filter(({ op }) => op !== "remove")',
+        replace: "",
+      },
       {
         what: "a mark on the live object alone excludes nothing",
         find: '    if (live !== undefined && isExcluded(live.metadata)) return { kind: "excluded" };\n',

@@ -103,6 +103,13 @@ describe("the drift of a release", () => {
     ]);
   });
 
+  test("23/54: a label that the manifest no longer has is no drift", async () => {
+    const scene = await installed(configMap("a", {}, { team: "x", former: "yes" }));
+    await scene.put({ version: 2, objects: [{ manifest: configMap("a", {}, { team: "x" }), template: "" }] });
+
+    expect((await drift(scene)).isDrifted).toBe(false);
+  });
+
   test.each([
     { where: "a label", marks: "labels" },
     { where: "an annotation", marks: "annotations" },

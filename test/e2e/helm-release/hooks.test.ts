@@ -161,6 +161,19 @@ describe("hooks of a release", () => {
     expect(phases(scene)).toEqual(["wrong Failed"]);
   });
 
+  test("a field that another manager has is not taken from it: the hook fails in Helm's words", async () => {
+    const scene = await newScene();
+    await scene.apply({ ...configMap("a"), data: { a: "of another" } });
+    await pending(scene, [hookOf(configMap("a"), { events: ["pre-install"], deletePolicies: ["hook-succeeded"] })]);
+
+    const outcome = await run(scene, "pre-install");
+    expect(outcome.kind === "failed" && outcome.message).toContain(
+      "warning: Hook pre-install app/templates/a.yaml failed: conflict occurred while applying object " +
+        `${scene.namespace}/a /v1, Kind=ConfigMap: Apply failed with 1 conflict: `,
+    );
+    expect(await scene.get("ConfigMap", "a")).toBeDefined();
+  });
+
   test("an object of the same name is deleted first, and the hook waits until it is gone", async () => {
     const scene = await newScene();
     const old = configMap("a");
