@@ -2,6 +2,7 @@
 export const kustomizeGroup = "kustomize.toolkit.fluxcd.io";
 export const sourceGroup = "source.toolkit.fluxcd.io";
 export const sourceExtensionsGroup = "source.extensions.fluxcd.io";
+export const helmGroup = "helm.toolkit.fluxcd.io";
 export const notificationGroup = "notification.toolkit.fluxcd.io";
 
 /** Keeps an object of ours until its flow has done the work of its deletion. */
@@ -13,13 +14,21 @@ export const generatorFinalizer = "source.extensions.fluxcd.io/finalizer";
 /** A new value requests a run; the flow copies the handled value to `status.lastHandledReconcileAt`. */
 export const requestedAtAnnotation = "reconcile.fluxcd.io/requestedAt";
 
+/** An owner as the labels on its objects name it. */
+export interface LabelledName {
+  readonly name: string;
+  readonly namespace: string;
+  /** The group of the two labels; that of Kustomizations by default. */
+  readonly labelGroup?: string | undefined;
+}
+
 /** The labels that name the owner of an object. Prune deletes only objects with both. */
-export function ownerLabels({ name, namespace }: { name: string; namespace: string }): Record<string, string> {
-  return { [`${kustomizeGroup}/name`]: name, [`${kustomizeGroup}/namespace`]: namespace };
+export function ownerLabels({ name, namespace, labelGroup = kustomizeGroup }: LabelledName): Record<string, string> {
+  return { [`${labelGroup}/name`]: name, [`${labelGroup}/namespace`]: namespace };
 }
 
 /** The label selector for all objects of an owner. */
-export function ownerSelector(owner: { name: string; namespace: string }): string {
+export function ownerSelector(owner: LabelledName): string {
   return Object.entries(ownerLabels(owner))
     .map(([key, value]) => `${key}=${value}`)
     .join(",");

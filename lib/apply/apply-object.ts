@@ -12,8 +12,8 @@ import { payloadOf } from "./ignored-fields.ts";
 import type { PlannedChange } from "./plan.ts";
 import { lookAFewTimes } from "./poll.ts";
 import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
-import type { ApplyRules } from "./set/apply-rules.ts";
-import { fieldManager, fingerprint } from "./set/field-managers.ts";
+import { type ApplyRules, applyOptions } from "./set/apply-rules.ts";
+import { fingerprint } from "./set/field-managers.ts";
 import { maxLooks, preconditionsOf } from "./set/preconditions.ts";
 import { type Takeover, takeover } from "./takeover.ts";
 import { blockingFinalizers } from "./terminating.ts";
@@ -120,10 +120,10 @@ async function send(
   payload = desired.manifest,
 ): Promise<AppliedObject> {
   try {
-    const { object, created } = await cluster.apply(payload, { manager: fieldManager, force: true }, signal);
-    const mark = fingerprint(object.metadata.managedFields, installationKey);
+    const { object, created } = await cluster.apply(payload, applyOptions(rules), signal);
+    const mark = fingerprint(object.metadata.managedFields, installationKey, rules.style);
     const proof = proofDigest(desired, rules.ignore.pathsFor(object), installationKey);
-    const finalizers = blockingFinalizers(desired.manifest, object.metadata);
+    const finalizers = blockingFinalizers(desired.manifest, object.metadata, rules);
     return {
       desired,
       change: created ? "created" : "configured",
@@ -170,9 +170,9 @@ async function presentPayload(
   try {
     const live = await cluster.get(desired.ref, signal);
     if (live === undefined) return desired.manifest;
-    const options = { manager: fieldManager, force: true, dryRun: true };
+    const options = { ...applyOptions(rules), dryRun: true };
     const { object: tried } = await cluster.apply(desired.manifest, options, signal);
-    return payloadOf(desired.manifest, live, tried, rules.ignore.pathsFor(tried));
+    return payloadOf(desired.manifest, live, tried, rules.ignore.pathsFor(tried), rules.style);
   } catch (error) {
     throw refused(error, `${subject(desired.ref)} apply failed`);
   }
@@ -190,7 +190,12 @@ async function takeOver(
   for (let tries = 1; current !== undefined; tries++) {
     const step: Takeover = current;
     try {
-      const patched = await cluster.patch(ref, { type: "json", body: step.patch }, { manager: fieldManager }, signal);
+      const patched = await cluster.patch(
+        ref,
+        { type: "json", body: step.patch },
+        { manager: rules.style.manager },
+        signal,
+      );
       // A patch in a new version may set its defaults, which then are an update of ours: it is taken over at once.
       if (!step.migrates || tries === maxTries) return;
       current = takeover(patched.metadata, manifest, rules);
@@ -220,7 +225,7 @@ async function makeWay(desired: DesiredObject, uid: string, deps: ApplyDeps, sig
       `${name} immutable field detected, failed to delete object: recreating it would delete everything in it; delete it by hand if that is meant`,
     );
   }
-  await assertRecreatable(desired, cluster, signal);
+  await assertRecreatable(desired, deps, signal);
   await deleteForReplace(desired, uid, deps, signal);
   const isGone = (live: LiveObject | undefined) => (live === undefined || live.metadata.uid !== uid ? true : undefined);
   const gone = await lookAFewTimes(async () => isGone(await cluster.get(desired.ref, signal)), clock, signal);
@@ -255,8 +260,12 @@ async function deleteForReplace(
  * Before the old object is deleted, the new one must be one that the API server would take. Flux deletes first, and where
  * the new one is invalid is left with none.
  */
-async function assertRecreatable(desired: DesiredObject, cluster: TargetCluster, signal: AbortSignal): Promise<void> {
-  const refusal = await dryRunElsewhere(desired, desired.ref.namespace, cluster, signal);
+async function assertRecreatable(
+  desired: DesiredObject,
+  { cluster, rules }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const refusal = await dryRunElsewhere(desired, desired.ref.namespace, { cluster, rules }, signal);
   if (refusal === undefined) return;
   throw refused(
     refusal,

@@ -9,9 +9,10 @@ import type { DesiredObject } from "./desired-objects.ts";
 import { ownedButIgnored, payloadOf, withoutIgnored } from "./ignored-fields.ts";
 import { createdOnce, ifAny, type PlannedChange } from "./plan.ts";
 import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
-import type { ApplyRules } from "./set/apply-rules.ts";
-import { fieldManager, fingerprint, ownFields } from "./set/field-managers.ts";
-import { isCreateOnly, isForced, isUnmanaged, otherOwnerOf } from "./set/opt-outs.ts";
+import { type ApplyRules, applyOptions } from "./set/apply-rules.ts";
+import { fingerprint, ownFields } from "./set/field-managers.ts";
+import { otherOwnerOf } from "./set/opt-outs.ts";
+import { kustomizationStyle, type OwnerStyle } from "./set/owner-style.ts";
 import { takeover } from "./takeover.ts";
 import { blockingFinalizers } from "./terminating.ts";
 
@@ -46,8 +47,8 @@ export async function dryRun(
   deps: DryRunDeps,
   signal: AbortSignal,
 ): Promise<DryRun> {
-  const { cluster } = deps;
-  const options = { manager: fieldManager, force: true, dryRun: true };
+  const { cluster, rules } = deps;
+  const options = { ...applyOptions(rules), dryRun: true };
   // A listed object is read beside the dry run; an unlisted one seldom exists, so it is read only if the answer says so.
   const get = () => readIfAllowed(desired.ref, cluster, signal);
   const early = listed === undefined ? undefined : settled(get());
@@ -83,8 +84,9 @@ async function readIfAllowed(
 
 function unseen({ manifest, ref }: DesiredObject, tried: LiveObject, { rules }: DryRunDeps): DryRun {
   const { metadata } = tried;
+  const { isCreateOnly, isUnmanaged } = rules.style.optOuts;
   if (isUnmanaged(metadata)) return { kind: "skipped", uid: metadata.uid };
-  if (isCreateOnly(manifest.metadata)) return createdOnce(manifest, metadata);
+  if (isCreateOnly(manifest.metadata)) return createdOnce(manifest, metadata, rules);
   if (rules.ignore.pathsFor(tried).length === 0) return { kind: "configure", takeover: undefined };
   const message = `${subject(ref)} spec.ignore is for it, and its account may not get it: the ignored fields cannot be kept; allow get`;
   return { kind: "refused", message };
@@ -107,18 +109,20 @@ function changeOf(
 ): PlannedChange {
   const { metadata } = desired.manifest;
   const { uid } = live.metadata;
+  const { isCreateOnly, isUnmanaged } = rules.style.optOuts;
   if (isUnmanaged(live.metadata)) return { kind: "skipped", uid };
-  if (isCreateOnly(metadata)) return createdOnce(desired.manifest, live.metadata);
+  if (isCreateOnly(metadata)) return createdOnce(desired.manifest, live.metadata, rules);
   const patch = takeover(live.metadata, desired.manifest, rules);
   const ignored = rules.ignore.pathsFor(tried);
-  if (patch !== undefined || drifted(live, tried, ignored)) {
-    const payload = ignored.length === 0 ? {} : { payload: payloadOf(desired.manifest, live, tried, ignored) };
+  if (patch !== undefined || drifted(live, tried, ignored, rules.style)) {
+    const payload =
+      ignored.length === 0 ? {} : { payload: payloadOf(desired.manifest, live, tried, ignored, rules.style) };
     const labelled = otherOwnerOf(live.metadata, metadata);
     return { kind: "configure", takeover: patch, ...payload, ...(labelled && { labelled }) };
   }
-  const finalizers = blockingFinalizers(desired.manifest, live.metadata);
+  const finalizers = blockingFinalizers(desired.manifest, live.metadata, rules);
   if (finalizers !== undefined) return { kind: "terminating", uid, blockingFinalizers: finalizers };
-  const mark = fingerprint(live.metadata.managedFields, installationKey);
+  const mark = fingerprint(live.metadata.managedFields, installationKey, rules.style);
   return { kind: "unchanged", uid, fingerprint: mark, ...ifAny(ignored) };
 }
 
@@ -129,11 +133,12 @@ async function refusal(
   deps: DryRunDeps,
   signal: AbortSignal,
 ): Promise<DryRun> {
-  const { force, replacing } = deps;
+  const { force, replacing, rules } = deps;
+  const { isCreateOnly, isForced, isUnmanaged } = rules.style.optOuts;
   const { metadata } = desired.manifest;
   if (live !== undefined && isUnmanaged(live.metadata)) return { kind: "skipped", uid: live.metadata.uid };
-  if (live !== undefined && isCreateOnly(metadata)) return createdOnce(desired.manifest, live.metadata);
-  const finalizers = live && blockingFinalizers(desired.manifest, live.metadata);
+  if (live !== undefined && isCreateOnly(metadata)) return createdOnce(desired.manifest, live.metadata, rules);
+  const finalizers = live && blockingFinalizers(desired.manifest, live.metadata, rules);
   if (live !== undefined && finalizers !== undefined && isOverOnceGone(error)) {
     return { kind: "terminating", uid: live.metadata.uid, blockingFinalizers: finalizers };
   }
@@ -161,7 +166,7 @@ async function migrationFirst(
   if (!error.message.includes("field not declared in schema")) return undefined;
   const patch = takeover(live.metadata, desired.manifest, rules);
   if (patch?.migrates !== true) return undefined;
-  const elsewhere = await dryRunElsewhere(desired, desired.ref.namespace, cluster, signal);
+  const elsewhere = await dryRunElsewhere(desired, desired.ref.namespace, { cluster, rules }, signal);
   if (elsewhere !== undefined && isAboutFields(elsewhere)) return undefined;
   // With ignored fields the payload is made after the migration, when a dry run is possible.
   const payload = rules.ignore.pathsFor(live).length === 0 ? {} : { payload: desired.manifest };
@@ -205,15 +210,20 @@ export function dryRunMessage({ ref }: Pick<DesiredObject, "ref">, error: ApiErr
  * references, any field but `status`, or what we own of it (a field that happens to have our value but is not ours would
  * drift unseen later). Fields that are ignored do not count.
  */
-export function drifted(live: LiveObject, dryRun: LiveObject, ignored: readonly string[] = []): boolean {
-  return !equal(comparable(live, ignored), comparable(dryRun, ignored));
+export function drifted(
+  live: LiveObject,
+  dryRun: LiveObject,
+  ignored: readonly string[] = [],
+  style: Pick<OwnerStyle, "manager"> = kustomizationStyle,
+): boolean {
+  return !equal(comparable(live, ignored, style), comparable(dryRun, ignored, style));
 }
 
-function comparable(object: LiveObject, ignored: readonly string[]): unknown {
+function comparable(object: LiveObject, ignored: readonly string[], style: Pick<OwnerStyle, "manager">): unknown {
   const { labels: own = {}, managedFields } = object.metadata;
   const { metadata, status: _status, ...content } = ignored.length === 0 ? object : withoutIgnored(object, ignored);
   const { labels, annotations, finalizers, ownerReferences } = isJsonObject(metadata) ? metadata : object.metadata;
-  const fields = ownFields(managedFields);
+  const fields = ownFields(managedFields, style);
   return {
     content,
     labels: labels ?? {},
@@ -274,14 +284,14 @@ const maxNameLength = 63;
 export async function dryRunElsewhere(
   { manifest, ref }: DesiredObject,
   namespace: string,
-  cluster: TargetCluster,
+  { cluster, rules }: Pick<DryRunDeps, "cluster" | "rules">,
   signal: AbortSignal,
 ): Promise<ApiError | undefined> {
   const name = `${ref.name.slice(0, maxNameLength - suffix.length).replace(/[^a-z0-9]+$/, "")}${suffix}`;
   const within = ref.namespace === "" ? {} : { namespace };
   const renamed = { ...manifest, metadata: { ...manifest.metadata, ...within, name } };
   try {
-    await cluster.apply(renamed, { manager: fieldManager, force: true, dryRun: true }, signal);
+    await cluster.apply(renamed, { ...applyOptions(rules), dryRun: true }, signal);
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

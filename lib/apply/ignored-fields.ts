@@ -3,6 +3,7 @@ import { equal, isJsonList, isJsonObject, type Json, type JsonObject, toJsonObje
 import { type JsonPointer, parsePointer, valueAt, withoutPointer, withValueAt } from "../core/json-pointer.ts";
 import type { LiveObject, Manifest, Metadata } from "../core/manifest.ts";
 import { isAppliedByOther, withoutOwned } from "./owned-fields.ts";
+import type { OwnerStyle } from "./set/owner-style.ts";
 
 /** The object without these fields, for a comparison. Its labels of the owner stay: without them it would not be ours. */
 export function withoutIgnored(object: LiveObject, ignored: readonly string[]): JsonObject {
@@ -29,6 +30,7 @@ export function payloadOf(
   live: LiveObject,
   tried: LiveObject,
   ignored: readonly string[],
+  style: Pick<OwnerStyle, "manager">,
 ): Manifest {
   const [before, after] = [toJsonObject(live), toJsonObject(tried)];
   let payload: Json = toJsonObject(manifest);
@@ -36,7 +38,7 @@ export function payloadOf(
     const value = valueAt(before, pointer);
     if (equal(value, valueAt(after, pointer))) continue;
     const own = pointerIn(payload, before, pointer);
-    const isLeftOut = value === undefined || isAppliedByOther(live, pointer);
+    const isLeftOut = value === undefined || isAppliedByOther(live, pointer, style);
     payload = isLeftOut ? withoutPointer(payload, own) : withValueAt(payload, own, value);
   }
   return { ...(isJsonObject(payload) ? payload : {}), ...identityOf(manifest, payload, live.metadata) };

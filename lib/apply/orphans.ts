@@ -5,6 +5,7 @@ import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { Claim } from "../core/ports/ledger.ts";
 import { formatEntryId } from "./set/entry-id.ts";
 import { ownEntry } from "./set/field-managers.ts";
+import { kustomizationStyle } from "./set/owner-style.ts";
 
 /** Selects every object with owner labels, no matter of which owner. */
 export const ownedSelector = `${kustomizeGroup}/name,${kustomizeGroup}/namespace`;
@@ -66,7 +67,7 @@ export function orphans({ objects, owners, claims }: OrphanFacts): Orphans {
 
 /** Labels are also copied to what is made of an applied object: such an object has its own owner, and goes with it. */
 function isApplied({ kind, metadata }: PartialObject): boolean {
-  if (ownEntry(metadata.managedFields) !== undefined) return true;
+  if (ownEntry(metadata.managedFields, kustomizationStyle) !== undefined) return true;
   return kind !== "Endpoints" && (metadata.ownerReferences ?? []).length === 0;
 }
 
@@ -82,7 +83,7 @@ function orphanOf(object: PartialObject, living: ReadonlySet<string>): Orphan {
     uid,
     owner,
     reason: living.has(ownerKey(owner)) ? "its Kustomization does not list it" : "its Kustomization is gone",
-    lastApplied: ownEntry(managedFields)?.time,
+    lastApplied: ownEntry(managedFields, kustomizationStyle)?.time,
   };
 }
 

@@ -1,7 +1,7 @@
 import { equal, isJsonList, isJsonObject, type Json, type JsonObject, parseJson } from "../core/json.ts";
 import { type JsonPointer, valueAt } from "../core/json-pointer.ts";
 import type { LiveObject, ManagedFieldsEntry } from "../core/manifest.ts";
-import { fieldManager } from "./set/field-managers.ts";
+import type { OwnerStyle } from "./set/owner-style.ts";
 
 /** Managed fields (`fieldsV1`) without the one that the pointer names in this object, and without parents that are empty then. */
 export function withoutOwned(fields: JsonObject, object: Json, pointer: JsonPointer): JsonObject {
@@ -22,13 +22,17 @@ function without(fields: JsonObject, value: Json | undefined, pointer: JsonPoint
 }
 
 /** Whether another manager than ours has applied exactly the field that the pointer names (reference 3.14, strip). */
-export function isAppliedByOther({ metadata, ...content }: LiveObject, pointer: JsonPointer): boolean {
+export function isAppliedByOther(
+  { metadata, ...content }: LiveObject,
+  pointer: JsonPointer,
+  { manager: own }: Pick<OwnerStyle, "manager">,
+): boolean {
   const object: unknown = { ...content, metadata };
   if (!isJsonObject(object)) return false;
   const entries: readonly ManagedFieldsEntry[] = metadata.managedFields ?? [];
   return entries.some(
     ({ manager, operation, subresource = "", fieldsV1 = {} }) =>
-      operation === "Apply" && subresource === "" && manager !== fieldManager && owns(fieldsV1, object, pointer),
+      operation === "Apply" && subresource === "" && manager !== own && owns(fieldsV1, object, pointer),
   );
 }
 

@@ -166,13 +166,13 @@ const elsewhereNamespace = "default";
  * What can be said of an object before its definition or namespace is there: by the definition's own schema, or by a dry
  * run in another namespace. Its real dry run comes at its stage.
  */
-async function judgeEarly(desired: DesiredObject, { cluster }: PlanDeps, signal: AbortSignal): Promise<DryRun> {
+async function judgeEarly(desired: DesiredObject, deps: PlanDeps, signal: AbortSignal): Promise<DryRun> {
   if (desired.resource === undefined) {
     const faults = schemaFaults(toJsonObject(desired.manifest), desired.schema ?? openSchema);
     if (faults.length === 0) return { kind: "deferred" };
     return { kind: "refused", message: `${subject(desired.ref)} dry-run failed (Invalid): ${faults.join(", ")}` };
   }
-  const refusal = await dryRunElsewhere(desired, elsewhereNamespace, cluster, signal);
+  const refusal = await dryRunElsewhere(desired, elsewhereNamespace, deps, signal);
   if (refusal === undefined || !isAboutFields(refusal)) return { kind: "deferred" };
   return { kind: "refused", message: dryRunMessage(desired, refusal) };
 }

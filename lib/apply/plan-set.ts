@@ -106,10 +106,10 @@ export async function servedRefs(
 /** What a forced delete asks. It reads the ledger again for each object, since it is asked once more right before the delete. */
 function replaceDeps(
   inventory: readonly InventoryEntry[],
-  { ledger, name, namespace, others, owner }: ApplySet,
+  { labelGroup, ledger, name, namespace, others, owner, rules }: ApplySet,
 ): ReplaceDeps {
   return {
-    owner: { name, namespace },
+    owner: { name, namespace, labelGroup, kind: rules.style.kind },
     inventory,
     otherOwner: async (id, signal) => {
       const claims = await ledger.claims(owner.clusterUid, [id], signal);

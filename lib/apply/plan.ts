@@ -11,7 +11,6 @@ import type { ApplyRules } from "./set/apply-rules.ts";
 import { parseEntryId } from "./set/entry-id.ts";
 import { fingerprint } from "./set/field-managers.ts";
 import type { LiveObjects } from "./set/live-objects.ts";
-import { isCreateOnly, isUnmanaged } from "./set/opt-outs.ts";
 import { type Takeover, takeover } from "./takeover.ts";
 import { blockingFinalizers, mayVanish } from "./terminating.ts";
 
@@ -99,10 +98,11 @@ export function firstLook(
   deps: FirstLookDeps,
 ): FirstLook {
   const wanted = desired.manifest.metadata;
+  const { isCreateOnly, isUnmanaged } = deps.rules.style.optOuts;
   if (isUnmanaged(wanted) || isUnmanaged(live?.metadata)) return { kind: "skipped", uid: live?.metadata.uid };
   if (live === undefined)
     return (deps.isAwaited ? ended(desired, entry, deps) : undefined) ?? { kind: "unproven", live };
-  if (isCreateOnly(wanted)) return createdOnce(desired.manifest, live.metadata);
+  if (isCreateOnly(wanted)) return createdOnce(desired.manifest, live.metadata, deps.rules);
   const ignored = deps.rules.ignore.pathsFor({ ...desired.manifest, metadata: live.metadata });
   return isProven(desired, entry, live.metadata, ignored, deps)
     ? { kind: "unchanged", uid: live.metadata.uid, fingerprint: entry?.fingerprint, ...ifAny(ignored) }
@@ -110,8 +110,12 @@ export function firstLook(
 }
 
 /** An object that is applied only while it does not exist: left alone, unless it is terminating. */
-export function createdOnce(wanted: Manifest, live: Metadata & { readonly uid: string }): PlannedChange {
-  const finalizers = blockingFinalizers(wanted, live);
+export function createdOnce(
+  wanted: Manifest,
+  live: Metadata & { readonly uid: string },
+  rules: Pick<ApplyRules, "style">,
+): PlannedChange {
+  const finalizers = blockingFinalizers(wanted, live, rules);
   if (finalizers === undefined) return { kind: "skipped", uid: live.uid };
   return { kind: "terminating", uid: live.uid, blockingFinalizers: finalizers };
 }
@@ -162,7 +166,7 @@ function isProven(
     entry.desired === proofDigest(desired, ignored, installationKey) &&
     entry.version === desired.ref.version &&
     entry.fingerprint !== undefined &&
-    entry.fingerprint === fingerprint(live.managedFields, installationKey) &&
+    entry.fingerprint === fingerprint(live.managedFields, installationKey, rules.style) &&
     live.deletionTimestamp === undefined &&
     takeover(live, desired.manifest, rules) === undefined
   );

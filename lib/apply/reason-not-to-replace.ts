@@ -1,4 +1,4 @@
-import { kustomizeGroup, ownerLabels } from "../api/names.ts";
+import { kustomizeGroup, type LabelledName, ownerLabels } from "../api/names.ts";
 import type { Metadata } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
@@ -7,7 +7,7 @@ import { isOwnedBy } from "./set/opt-outs.ts";
 
 /** Who wants to delete an object to recreate it, and what it has applied before. */
 export interface ReplaceDeps {
-  readonly owner: { readonly name: string; readonly namespace: string };
+  readonly owner: LabelledName & { readonly kind: string };
   /** Who else claims this entry and lives on, or undefined. */
   readonly otherOwner: (id: string, signal: AbortSignal) => Promise<string | undefined>;
   /** The inventory as it was before this run. */
@@ -29,7 +29,7 @@ export async function reasonNotToReplace(
     const labelled = labelledOwner(live, owner);
     if (labelled !== undefined) return `it belongs to ${labelled} by its labels`;
     if (!hasApplied(inventory, id, live.uid))
-      return "it was not applied by this Kustomization and does not carry its labels";
+      return `it was not applied by this ${owner.kind} and does not carry its labels`;
   }
   const other = await otherOwner(id, signal);
   return other === undefined ? undefined : `${other} claims it too`;
@@ -40,11 +40,12 @@ export function notReplaced({ ref }: DesiredObject, why: string): string {
   return `${subject(ref)} immutable field detected, failed to delete object: ${why}; delete it by hand if it is to be recreated`;
 }
 
-/** The other Kustomization that the owner labels name; `?` stands for a label that is missing. */
+/** The other owner that the labels name; `?` stands for a label that is missing. */
 function labelledOwner({ labels }: Metadata, owner: ReplaceDeps["owner"]): string | undefined {
   const isOther = Object.entries(ownerLabels(owner)).some(([key, value]) => (labels?.[key] ?? value) !== value);
   if (!isOther) return undefined;
-  return `Kustomization/${labels?.[`${kustomizeGroup}/namespace`] ?? "?"}/${labels?.[`${kustomizeGroup}/name`] ?? "?"}`;
+  const { kind, labelGroup = kustomizeGroup } = owner;
+  return `${kind}/${labels?.[`${labelGroup}/namespace`] ?? "?"}/${labels?.[`${labelGroup}/name`] ?? "?"}`;
 }
 
 /** An entry without a fingerprint may be of an object that was only ever left alone, as `ssa: IfNotPresent` asks for. */

@@ -1,8 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { ManagedFieldsEntry, Manifest, Metadata } from "../core/manifest.ts";
 import type { ApplyRules } from "./set/apply-rules.ts";
-import { fieldManager, isTakenOver, ownEntry } from "./set/field-managers.ts";
-import { isMerged } from "./set/opt-outs.ts";
+import { isTakenOver, ownEntry } from "./set/field-managers.ts";
 
 const formerAnnotations = [
   "kubectl.kubernetes.io/last-applied-configuration",
@@ -31,11 +30,12 @@ export function takeover(
 ): Takeover | undefined {
   const managedFields = live.managedFields ?? [];
   const migrates = rules.migratesApiVersion && managedFields.some((entry) => entry.apiVersion !== apiVersion);
+  const { isMerged } = rules.style.optOuts;
   const isLeft = isMerged(live) || isMerged(desired);
   const taken = isLeft ? [] : managedFields.filter((entry) => isTakenOver(entry, rules));
   const patch: JsonObject[] = isLeft ? [] : formerMarks(live);
   if (taken.length > 0 || migrates) {
-    const entries = taken.length === 0 ? managedFields : mergedInto(managedFields, taken, apiVersion);
+    const entries = taken.length === 0 ? managedFields : mergedInto(managedFields, taken, apiVersion, rules);
     const value: Json = entries.map((entry) => (migrates ? { ...entry, apiVersion } : { ...entry }));
     patch.push({ op: "replace", path: "/metadata/managedFields", value });
   }
@@ -65,12 +65,13 @@ function mergedInto(
   entries: readonly ManagedFieldsEntry[],
   taken: readonly ManagedFieldsEntry[],
   apiVersion: string,
+  { style }: Pick<ApplyRules, "style">,
 ): readonly ManagedFieldsEntry[] {
-  const own = ownEntry(entries);
+  const own = ownEntry(entries, style);
   const others = entries.filter((entry) => entry !== own && !taken.includes(entry));
   const time = own?.time ?? taken[0]?.time;
   const merged: ManagedFieldsEntry = {
-    manager: fieldManager,
+    manager: style.manager,
     operation: "Apply",
     apiVersion: own?.apiVersion ?? apiVersion,
     ...(time === undefined ? {} : { time }),

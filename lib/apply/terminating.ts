@@ -2,14 +2,19 @@ import { someOf } from "../core/cut-text.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Manifest, Metadata } from "../core/manifest.ts";
 import { type ObjectRef, subject } from "../core/object-ref.ts";
-import { isUnmanaged } from "./set/opt-outs.ts";
+import type { ApplyRules } from "./set/apply-rules.ts";
 
 /**
  * The finalizers that block the deletion of an object that is still wanted. Undefined for an object that is not being deleted,
  * that is opted out, or that is deleted once it has finished ({@link mayVanish}). Pure.
  */
-export function blockingFinalizers(wanted: Manifest, live: Metadata): readonly string[] | undefined {
+export function blockingFinalizers(
+  wanted: Manifest,
+  live: Metadata,
+  { style }: Pick<ApplyRules, "style">,
+): readonly string[] | undefined {
   if (live.deletionTimestamp === undefined || mayVanish(wanted)) return undefined;
+  const { isUnmanaged } = style.optOuts;
   if (isUnmanaged(wanted.metadata) || isUnmanaged(live)) return undefined;
   return live.finalizers ?? [];
 }

@@ -1,11 +1,10 @@
-import { ownerLabels } from "../../api/names.ts";
+import { type LabelledName, ownerLabels } from "../../api/names.ts";
 import { messageOf } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { type ApplySet, ownerOfClaim } from "../set/apply-set.ts";
-import { fieldManager } from "../set/field-managers.ts";
 import { isOwnedBy } from "../set/opt-outs.ts";
 import { maxLooks, preconditionsOf } from "../set/preconditions.ts";
 import type { CheckedObject, PruneDecision } from "./decisions.ts";
@@ -108,27 +107,27 @@ async function handOverNow(
   return isLastLook ? refused(`${nextOwner.owner} releases it again and again`) : undefined;
 }
 
-interface Named {
-  readonly name: string;
-  readonly namespace: string;
-}
-
 /** Puts these owner labels on the object, in the state that was checked. */
 async function label(
   { ref, metadata: { resourceVersion } }: CheckedObject,
-  owner: Named,
-  { cluster }: ApplySet,
+  owner: LabelledName,
+  { cluster, rules }: ApplySet,
   signal: AbortSignal,
 ): Promise<LiveObject> {
   const body = { metadata: { labels: ownerLabels(owner), ...(resourceVersion && { resourceVersion }) } };
-  return cluster.patch(ref, { type: "merge", body }, { manager: fieldManager }, signal);
+  return cluster.patch(ref, { type: "merge", body }, { manager: rules.style.manager }, signal);
 }
 
 /**
  * Restores our labels on an object with the labels of a next owner that no longer claims it, also while other clients write it:
  * with those labels it would belong to no owner.
  */
-async function takeBack(given: CheckedObject, nextOwner: Named, set: ApplySet, signal: AbortSignal): Promise<void> {
+async function takeBack(
+  given: CheckedObject,
+  nextOwner: LabelledName,
+  set: ApplySet,
+  signal: AbortSignal,
+): Promise<void> {
   const { ref } = given;
   let { metadata } = given;
   for (let look = 1; ; look++) {

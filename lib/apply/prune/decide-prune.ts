@@ -4,7 +4,7 @@ import { byApplyOrder } from "../set/apply-order.ts";
 import { ownerOfClaim } from "../set/apply-set.ts";
 import { formatEntryId } from "../set/entry-id.ts";
 import { ownEntry } from "../set/field-managers.ts";
-import { isOwnedBy, keptBy } from "../set/opt-outs.ts";
+import { isOwnedBy } from "../set/opt-outs.ts";
 import { refusals } from "./cascade-refusals.ts";
 import type { PruneDecision } from "./decisions.ts";
 import type { Claimant, EntryFacts, PruneFacts } from "./facts.ts";
@@ -70,8 +70,8 @@ function decideOne(
   const { metadata, version } = object;
   const checked = { ref: { ...ref, version }, metadata };
   if (!isOwnedBy(metadata, owner)) return keep("its owner labels name another owner", false);
-  const mark = keptBy(metadata);
-  const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined;
+  const mark = owner.style.optOuts.keptBy(metadata);
+  const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields, owner.style) === undefined;
   const nextOwner = alive.find(({ owner: by }) => by === expectedBy) ?? alive[0];
   // An owner with a claim manages the object from then on; an owner that is only about to apply it does not know of it yet.
   if (nextOwner !== undefined && mark === undefined && !isForeign) {

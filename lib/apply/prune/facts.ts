@@ -2,6 +2,7 @@ import type { Metadata } from "../../core/manifest.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { Expected, OwnerNearby, OwnerState, Placed } from "../set/apply-set.ts";
+import type { OwnerStyle } from "../set/owner-style.ts";
 
 /** The facts of a prune, gathered before anything is decided. A value: the same facts give the same decisions. */
 export interface PruneFacts {
@@ -27,6 +28,8 @@ export interface FormerOwner {
   /** As the owner labels name it. */
   readonly name: string;
   readonly namespace: string;
+  readonly labelGroup?: string | undefined;
+  readonly style: OwnerStyle;
   /** Of the cluster that the inventory is of. */
   readonly clusterUid: string;
 }

@@ -34,14 +34,14 @@ export function unwantedOf(
  * for gone.
  */
 export async function gatherFacts(task: PruneTask, set: ApplySet, signal: AbortSignal): Promise<PruneFacts> {
-  const { owner, name, namespace, cluster, others } = set;
+  const { owner, name, namespace, labelGroup, cluster, others, rules } = set;
   const { inventory, isFinalizing, live, policy, wanted } = task;
   const unwanted = unwantedOf(
     inventory,
     wanted.map(({ ref }) => ({ id: formatEntryId(ref) })),
   );
   const facts = {
-    owner: { name, namespace, clusterUid: owner.clusterUid },
+    owner: { name, namespace, labelGroup, style: rules.style, clusterUid: owner.clusterUid },
     policy,
     isFinalizing,
     wanted,

@@ -1,5 +1,7 @@
 import type { ManagedFieldsEntry } from "../../core/manifest.ts";
+import type { ApplyOptions } from "../../core/ports/cluster.ts";
 import { type IgnoreRules, noIgnoreRules } from "../ignore/ignore-rules.ts";
+import { kustomizationStyle, type OwnerStyle } from "./owner-style.ts";
 
 /** How an installation, and the owner of a set, want objects to be applied. */
 export interface ApplyRules {
@@ -9,6 +11,8 @@ export interface ApplyRules {
   readonly customStageKinds: ReadonlySet<string>;
   /** Flux's gate `MigrateAPIVersion`: managed fields of another API version are moved to the applied one before the apply. */
   readonly migratesApiVersion: boolean;
+  /** Of the owner's kind. */
+  readonly style: OwnerStyle;
   /** Of the owner: fields that are left to others. */
   readonly ignore: IgnoreRules;
 }
@@ -18,8 +22,14 @@ export const usualRules: ApplyRules = {
   overrideManagers: [],
   customStageKinds: new Set(),
   migratesApiVersion: false,
+  style: kustomizationStyle,
   ignore: noIgnoreRules,
 };
+
+/** How an owner of this kind applies: what it wants wins. */
+export function applyOptions({ style }: Pick<ApplyRules, "style">): Pick<ApplyOptions, "force" | "manager"> {
+  return { manager: style.manager, force: true };
+}
 
 /** A kind as the rules name it: `rbac.authorization.k8s.io/Role`, and `/ConfigMap` in the core group. */
 export function stageKind({ group, kind }: { readonly group: string; readonly kind: string }): string {

@@ -1,3 +1,4 @@
+import { helmGroup, kustomizeGroup } from "../../api/names.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Fence } from "../../core/ports/fence.ts";
@@ -13,6 +14,8 @@ export interface ApplySet {
   /** As the owner labels name it. */
   readonly name: string;
   readonly namespace: string;
+  /** The group of the owner labels; that of Kustomizations by default. */
+  readonly labelGroup?: string;
   /** As its claims name it, see {@link ownerOfClaim}. */
   readonly claimName: string;
   /** The cluster that the objects are in. Writes only while the run holds its lease. */
@@ -82,6 +85,9 @@ export interface Nearness {
   readonly mayCascade: boolean;
 }
 
+/** The groups of the owner labels, by the kind of the owner. */
+const labelGroups: Readonly<Record<string, string>> = { Kustomization: kustomizeGroup, HelmRelease: helmGroup };
+
 /**
  * The name of an owner as a claim has it: `Kustomization/namespace/name`, and `/<uid of its home cluster>` where that is not the
  * cluster of the object.
@@ -91,7 +97,8 @@ export function ownerOfClaim(owner: string): {
   readonly namespace: string;
   readonly name: string;
   readonly homeUid: string | undefined;
+  readonly labelGroup: string;
 } {
   const [kind = "", namespace = "", name = "", homeUid] = owner.split("/");
-  return { kind, namespace, name, homeUid };
+  return { kind, namespace, name, homeUid, labelGroup: labelGroups[kind] ?? kustomizeGroup };
 }

@@ -3,15 +3,15 @@ import { canonicalJson, type JsonObject } from "../../core/json.ts";
 import type { ManagedFieldsEntry } from "../../core/manifest.ts";
 import type { Secret } from "../../core/secret.ts";
 import { type ApplyRules, isOverridden } from "./apply-rules.ts";
-
-/** The field manager of everything Sluice applies: Flux's, so that a cluster moves over and back without a conflict. */
-export const fieldManager = "kustomize-controller";
+import type { OwnerStyle } from "./owner-style.ts";
 
 /** Our Apply entry of the main resource: what we own in an object, or undefined where we own nothing. */
-export function ownEntry(managedFields: readonly ManagedFieldsEntry[] | undefined): ManagedFieldsEntry | undefined {
+export function ownEntry(
+  managedFields: readonly ManagedFieldsEntry[] | undefined,
+  { manager: own }: Pick<OwnerStyle, "manager">,
+): ManagedFieldsEntry | undefined {
   return managedFields?.find(
-    ({ manager, operation, subresource }) =>
-      manager === fieldManager && operation === "Apply" && (subresource ?? "") === "",
+    ({ manager, operation, subresource }) => manager === own && operation === "Apply" && (subresource ?? "") === "",
   );
 }
 
@@ -20,16 +20,21 @@ export function ownEntry(managedFields: readonly ManagedFieldsEntry[] | undefine
  * removes a field of ours takes it out of our entry, so as long as this stays, every field of ours still has the value we
  * sent. Keyed since the items of a set are in it as they are.
  */
-export function fingerprint(managedFields: readonly ManagedFieldsEntry[] | undefined, key: Secret): string | undefined {
-  const fields = ownFields(managedFields);
+export function fingerprint(
+  managedFields: readonly ManagedFieldsEntry[] | undefined,
+  key: Secret,
+  style: Pick<OwnerStyle, "manager">,
+): string | undefined {
+  const fields = ownFields(managedFields, style);
   return fields && keyedDigest(key, canonicalJson(fields));
 }
 
 /** The fields we own in an object, without the time of the last write; undefined where we own nothing. */
 export function ownFields(
   managedFields: readonly ManagedFieldsEntry[] | undefined,
+  style: Pick<OwnerStyle, "manager">,
 ): { readonly apiVersion: string; readonly fieldsV1: JsonObject | undefined } | undefined {
-  const entry = ownEntry(managedFields);
+  const entry = ownEntry(managedFields, style);
   return entry && { apiVersion: entry.apiVersion, fieldsV1: entry.fieldsV1 };
 }
 
@@ -40,7 +45,9 @@ export function ownFields(
  */
 export function isTakenOver(entry: ManagedFieldsEntry, rules: ApplyRules): boolean {
   const { manager, operation, subresource } = entry;
-  if ((subresource ?? "") !== "" || ownEntry([entry]) !== undefined) return false;
+  if ((subresource ?? "") !== "" || ownEntry([entry], rules.style) !== undefined) return false;
   if (manager.startsWith("kubectl") || isOverridden(entry, rules)) return true;
-  return operation === "Update" && (manager.startsWith("before-first-apply") || manager.startsWith(fieldManager));
+  return (
+    operation === "Update" && (manager.startsWith("before-first-apply") || manager.startsWith(rules.style.manager))
+  );
 }

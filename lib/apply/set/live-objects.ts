@@ -1,4 +1,4 @@
-import { ownerSelector } from "../../api/names.ts";
+import { type LabelledName, ownerSelector } from "../../api/names.ts";
 import { mapLimit } from "../../core/concurrency.ts";
 import { refOf } from "../../core/manifest.ts";
 import type { ObjectRef, VersionedRef } from "../../core/object-ref.ts";
@@ -20,7 +20,7 @@ export type LiveObjects = ReadonlyMap<string, PartialObject>;
  */
 export async function liveObjects(
   refs: readonly { readonly ref: ObjectRef; readonly resource: Resource }[],
-  owner: { readonly name: string; readonly namespace: string },
+  owner: LabelledName,
   cluster: TargetCluster,
   signal: AbortSignal,
 ): Promise<LiveObjects> {
@@ -36,7 +36,7 @@ export async function liveObjects(
 
 async function listKind(
   sameKind: readonly { readonly ref: ObjectRef; readonly resource: Resource }[],
-  owner: { readonly name: string; readonly namespace: string },
+  owner: LabelledName,
   cluster: TargetCluster,
   signal: AbortSignal,
 ): Promise<readonly PartialObject[]> {

@@ -1,4 +1,4 @@
-import { kustomizeGroup, ownerLabels } from "../../api/names.ts";
+import { kustomizeGroup, type LabelledName, ownerLabels } from "../../api/names.ts";
 import type { Metadata } from "../../core/manifest.ts";
 
 type Marked = Pick<Metadata, "labels" | "annotations"> | undefined;
@@ -62,6 +62,6 @@ export function otherOwnerOf(
 }
 
 /** Whether the owner labels name this owner. */
-export function isOwnedBy(metadata: Marked, owner: { name: string; namespace: string }): boolean {
+export function isOwnedBy(metadata: Marked, owner: LabelledName): boolean {
   return Object.entries(ownerLabels(owner)).every(([key, value]) => metadata?.labels?.[key] === value);
 }

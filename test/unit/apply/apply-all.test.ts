@@ -42,7 +42,11 @@ function world(stored: (object: LiveObject) => LiveObject = (object) => object, 
     ...calls,
   };
   const clock = { now: () => 0, monotonic: () => 0, sleep: async (ms: number) => void slept.push(ms) };
-  const replacing = { owner: { name: "app", namespace: "t" }, inventory: [], otherOwner: async () => undefined };
+  const replacing = {
+    owner: { kind: "Kustomization", name: "app", namespace: "t" },
+    inventory: [],
+    otherOwner: async () => undefined,
+  };
   const rules = usualRules;
   const healthRules = { ruleOf: () => undefined, isUnreconciled: () => false };
   const deps = {

@@ -5,6 +5,7 @@ import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import type { PlannedChange } from "../../../lib/apply/plan.ts";
 import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import { fingerprint } from "../../../lib/apply/set/field-managers.ts";
+import { kustomizationStyle } from "../../../lib/apply/set/owner-style.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
 import type { VersionedRef } from "../../../lib/core/object-ref.ts";
 import { ApiError, type ApiReason, type DeleteOptions } from "../../../lib/core/ports/cluster.ts";
@@ -23,7 +24,7 @@ const ours = {
   fieldsV1: { "f:data": {} },
 } as const;
 const { signal } = new AbortController();
-const owner = { name: "app", namespace: "t" };
+const owner = { kind: "Kustomization", name: "app", namespace: "t" };
 const installationKey = new Secret("test");
 
 function liveOf(metadata: Partial<Metadata> = {}): LiveObject {
@@ -90,7 +91,7 @@ describe("an apply", () => {
           id: "t_a__ConfigMap",
           version: "v1",
           uid: "u",
-          fingerprint: fingerprint([ours], installationKey),
+          fingerprint: fingerprint([ours], installationKey, kustomizationStyle),
           desired: "d",
           state: "live",
         },

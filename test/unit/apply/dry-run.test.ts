@@ -10,7 +10,7 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { noTarget } from "../../doubles/no-cluster.ts";
 
 const { signal } = new AbortController();
-const owner = { name: "app", namespace: "t" };
+const owner = { kind: "Kustomization", name: "app", namespace: "t" };
 const installationKey = new Secret("test");
 const replacing = { owner, inventory: [], otherOwner: async () => undefined };
 const usualDeps = { force: false, replacing, installationKey, rules: usualRules };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ownedButIgnored, payloadOf, withoutIgnored } from "../../../lib/apply/ignored-fields.ts";
+import { kustomizationStyle } from "../../../lib/apply/set/owner-style.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, ManagedFieldsEntry } from "../../../lib/core/manifest.ts";
 
@@ -36,7 +37,7 @@ const specOf = (object: { readonly [field: string]: unknown }) => object["spec"]
 describe("what is sent for an object with ignored fields", () => {
   test("names the version that it was made for, and the manifest's value where nothing differs", () => {
     const tried = live(wanted);
-    expect(payloadOf(manifest, live(wanted), tried, [image])).toEqual({
+    expect(payloadOf(manifest, live(wanted), tried, [image], kustomizationStyle)).toEqual({
       ...manifest,
       metadata: { ...manifest.metadata, resourceVersion: "7" },
     });
@@ -75,14 +76,16 @@ describe("what is sent for an object with ignored fields", () => {
       },
       managedFields,
     );
-    expect(specOf(payloadOf(manifest, now, live(wanted), [image]))).toEqual({
+    expect(specOf(payloadOf(manifest, now, live(wanted), [image], kustomizationStyle))).toEqual({
       containers: [{ name: "a", image: "1" }, sent],
     });
   });
 
   test("finds the item of a list by its name, where others have put items before it", () => {
     const tried = live({ containers: [{ name: "proxy" }, ...wanted.containers] });
-    expect(specOf(payloadOf(manifest, live(sidecarFirst), tried, ["/spec/containers/2/image"]))).toEqual({
+    expect(
+      specOf(payloadOf(manifest, live(sidecarFirst), tried, ["/spec/containers/2/image"], kustomizationStyle)),
+    ).toEqual({
       containers: [
         { name: "a", image: "1" },
         { name: "b", image: "2" },
@@ -95,14 +98,23 @@ describe("what is sent for an object with ignored fields", () => {
     const tried = live({ ...wanted, priority: 3 });
     const paths = ["/spec/priority", "/spec/schedulerName"];
     const asked = { ...manifest, spec: { ...wanted, priority: 3 } };
-    expect(specOf(payloadOf(asked, now, tried, paths))).toEqual({ ...wanted, schedulerName: "theirs" });
+    expect(specOf(payloadOf(asked, now, tried, paths, kustomizationStyle))).toEqual({
+      ...wanted,
+      schedulerName: "theirs",
+    });
   });
 
   test.each(["/metadata/managedFields", "/metadata/uid", "/status", "/kind", "/metadata/name"])(
     "does not change with %s, which no manifest says",
     (path) => {
       const now = live(wanted, [entry("vpa", ofB)]);
-      const { kind, metadata } = payloadOf(manifest, { ...now, status: 1 }, { ...live(wanted), status: 2 }, [path]);
+      const { kind, metadata } = payloadOf(
+        manifest,
+        { ...now, status: 1 },
+        { ...live(wanted), status: 2 },
+        [path],
+        kustomizationStyle,
+      );
       expect({ kind, metadata }).toEqual({ kind: "Pod", metadata: { ...manifest.metadata, resourceVersion: "7" } });
     },
   );
@@ -110,7 +122,7 @@ describe("what is sent for an object with ignored fields", () => {
   test("always has the labels of its owner", () => {
     const { labels: _labels, ...bare } = manifest.metadata;
     const theirs = { ...live(wanted), metadata: { ...bare, uid: "u", labels: { x: "y" } } };
-    const { metadata } = payloadOf(manifest, theirs, live(wanted), ["/metadata/labels"]);
+    const { metadata } = payloadOf(manifest, theirs, live(wanted), ["/metadata/labels"], kustomizationStyle);
     expect(metadata.labels).toEqual({ x: "y", ...owner });
   });
 });

@@ -4,6 +4,7 @@ import { planObjects } from "../../../lib/apply/plan-objects.ts";
 import { type ApplyRules, usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import { formatEntryId } from "../../../lib/apply/set/entry-id.ts";
 import { fingerprint } from "../../../lib/apply/set/field-managers.ts";
+import { kustomizationStyle } from "../../../lib/apply/set/owner-style.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import { subject, type VersionedRef } from "../../../lib/core/object-ref.ts";
@@ -30,7 +31,7 @@ const entryOf = (ref: VersionedRef): InventoryEntry => ({
   version: ref.version,
   uid: "u",
   desired: "d",
-  fingerprint: fingerprint([ours], installationKey) ?? "",
+  fingerprint: fingerprint([ours], installationKey, kustomizationStyle) ?? "",
   state: "live",
 });
 
@@ -79,7 +80,11 @@ async function plan({
       return { object, created: before === undefined, warnings: [] };
     },
   };
-  const replacing = { owner: { name: "app", namespace: "t" }, inventory: [], otherOwner: async () => undefined };
+  const replacing = {
+    owner: { kind: "Kustomization", name: "app", namespace: "t" },
+    inventory: [],
+    otherOwner: async () => undefined,
+  };
   const planning = await planObjects(
     wanted,
     proven.map(entryOf),

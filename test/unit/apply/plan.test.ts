@@ -3,6 +3,7 @@ import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import { atThisLook, changesAnything, firstLook } from "../../../lib/apply/plan.ts";
 import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import { fingerprint } from "../../../lib/apply/set/field-managers.ts";
+import { kustomizationStyle } from "../../../lib/apply/set/owner-style.ts";
 import type { ManagedFieldsEntry, Metadata } from "../../../lib/core/manifest.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import { Secret } from "../../../lib/core/secret.ts";
@@ -33,7 +34,7 @@ function live(metadata: Partial<Metadata> = {}) {
   };
 }
 
-const print = fingerprint([ours], installationKey) ?? "";
+const print = fingerprint([ours], installationKey, kustomizationStyle) ?? "";
 const entry: InventoryEntry = {
   id: "t_a__ConfigMap",
   version: "v1",
@@ -132,7 +133,7 @@ describe("an object is proven unchanged only by all of its marks", () => {
     },
     {
       name: "its digests were made under another key",
-      entry: { ...entry, fingerprint: fingerprint([ours], new Secret("other")) ?? "" },
+      entry: { ...entry, fingerprint: fingerprint([ours], new Secret("other"), kustomizationStyle) ?? "" },
       live: live(),
       kind: "unproven",
     },

@@ -4,7 +4,7 @@ import { reasonNotToReplace } from "../../../lib/apply/reason-not-to-replace.ts"
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 
 const { signal } = new AbortController();
-const owner = { name: "app", namespace: "team" };
+const owner = { kind: "Kustomization", name: "app", namespace: "team" };
 const planned: InventoryEntry = { id: "i", version: "v1", state: "planned" };
 const leftAlone: InventoryEntry = { ...planned, uid: "u", state: "live" };
 const applied: InventoryEntry = { ...leftAlone, fingerprint: "f", desired: "d" };

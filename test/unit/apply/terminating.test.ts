@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { kustomizationStyle } from "../../../lib/apply/set/owner-style.ts";
 import { blockingFinalizers, terminatingText } from "../../../lib/apply/terminating.ts";
 import type { Manifest, Metadata } from "../../../lib/core/manifest.ts";
 
@@ -37,7 +38,7 @@ describe("an object that is being deleted although it is wanted", () => {
     },
     { name: "it is a Job that does not", wanted: manifest("Job"), live: going(), held: ["example.com/hold"] },
   ])("$name: $held", ({ wanted, live, held }) => {
-    expect(blockingFinalizers(wanted, live)).toEqual(held);
+    expect(blockingFinalizers(wanted, live, { style: kustomizationStyle })).toEqual(held);
   });
 
   const applied = (name: string, finalizers?: readonly string[]) => {

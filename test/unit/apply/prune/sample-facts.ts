@@ -1,12 +1,12 @@
 import { ownerLabels } from "../../../../lib/api/names.ts";
 import type { EntryFacts, PruneFacts, Seen } from "../../../../lib/apply/prune/facts.ts";
 import { formatEntryId } from "../../../../lib/apply/set/entry-id.ts";
-import { fieldManager } from "../../../../lib/apply/set/field-managers.ts";
+import { kustomizationStyle } from "../../../../lib/apply/set/owner-style.ts";
 import type { ManagedFieldsEntry, Metadata } from "../../../../lib/core/manifest.ts";
 import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
 
-export const owner = { name: "app", namespace: "team", clusterUid: "cluster" };
+export const owner = { name: "app", namespace: "team", clusterUid: "cluster", style: kustomizationStyle };
 
 export const ref = (name: string, more: Partial<ObjectRef> = {}): ObjectRef => ({
   group: "",
@@ -16,11 +16,15 @@ export const ref = (name: string, more: Partial<ObjectRef> = {}): ObjectRef => (
   ...more,
 });
 
-export const ourApply: ManagedFieldsEntry = { manager: fieldManager, operation: "Apply", apiVersion: "v1" };
+export const ourApply: ManagedFieldsEntry = {
+  manager: kustomizationStyle.manager,
+  operation: "Apply",
+  apiVersion: "v1",
+};
 
 /** What a hand-over owns that has put other owner labels on an object. */
 export const handOverUpdate: ManagedFieldsEntry = {
-  manager: fieldManager,
+  manager: kustomizationStyle.manager,
   operation: "Update",
   apiVersion: "v1",
   fieldsV1: { "f:metadata": { "f:labels": { "f:kustomize.toolkit.fluxcd.io/name": {} } } },

@@ -1,0 +1,52 @@
+import type { Metadata } from "../../core/manifest.ts";
+import { isCreateOnly, isForced, isMerged, isUnmanaged, keptBy } from "./opt-outs.ts";
+
+type Marked = Pick<Metadata, "labels" | "annotations"> | undefined;
+
+/** What differs between the kinds that own objects: in whose name objects are applied, and which marks of users count. */
+export interface OwnerStyle {
+  /** For texts: `Kustomization`. */
+  readonly kind: string;
+  /** The field manager of everything that is applied: Flux's, so that a cluster moves over and back without a conflict. */
+  readonly manager: string;
+  readonly optOuts: OptOuts;
+}
+
+/** What labels and annotations of an object ask for. */
+interface OptOuts {
+  /** Left alone by apply, prune and delete. */
+  isUnmanaged(metadata: Marked): boolean;
+  /** Applied only while it does not exist. */
+  isCreateOnly(desired: Marked): boolean;
+  /** Other managers' fields and notes are kept. */
+  isMerged(metadata: Marked): boolean;
+  /** Recreated where an immutable field changes. */
+  isForced(metadata: Marked): boolean;
+  /** Which mark of the live object keeps it when it is no longer wanted, if any. */
+  keptBy(live: Marked): string | undefined;
+}
+
+export const kustomizationStyle: OwnerStyle = {
+  kind: "Kustomization",
+  manager: "kustomize-controller",
+  optOuts: { isUnmanaged, isCreateOnly, isMerged, isForced, keptBy },
+};
+
+const never = (): boolean => false;
+const resourcePolicy = "helm.sh/resource-policy";
+
+/** As Helm: one annotation keeps an object, and those of a Kustomization mean nothing. */
+export const helmReleaseStyle: OwnerStyle = {
+  kind: "HelmRelease",
+  manager: "helm-controller",
+  optOuts: {
+    isUnmanaged: never,
+    isCreateOnly: never,
+    isMerged: never,
+    isForced: never,
+    keptBy: (live) => {
+      const isKept = live?.annotations?.[resourcePolicy]?.trim().toLowerCase() === "keep";
+      return isKept ? `${resourcePolicy}: keep` : undefined;
+    },
+  },
+};
