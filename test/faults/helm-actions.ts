@@ -86,6 +86,11 @@ export const helmActionFaults: readonly FileFaults[] = [
     tests: drift,
     faults: [
       {
+        what: "what is proven unchanged is tried all the same",
+        find: '  if (seen?.isProven === true) return { kind: "same" };\n',
+        replace: "",
+      },
+      {
         what: "a label that the release no longer has is drift",
         find: '.filter(({ op }) => op !== "remove")',
         replace: "",

@@ -393,6 +393,7 @@ export const layers: readonly Layer[] = [
     imports: [
       "lib/core",
       "lib/core/ports",
+      "lib/api",
       "lib/apply",
       "lib/apply/set",
       "lib/apply/ignore",

@@ -1,5 +1,6 @@
 import { type IgnoreRule, type IgnoreRules, noIgnoreRules } from "../../../apply/ignore/ignore-rules.ts";
 import { byApplyOrder } from "../../../apply/set/apply-order.ts";
+import { formatEntryId } from "../../../apply/set/entry-id.ts";
 import { mapLimit } from "../../../core/concurrency.ts";
 import { Failure, messageOf } from "../../../core/failure.ts";
 import { subject } from "../../../core/object-ref.ts";
@@ -11,6 +12,7 @@ import type { HelmReleaseContext } from "../attempt/context.ts";
 import { type Comparison, compareObject } from "./compare-object.ts";
 import { isPassing, releaseManager } from "./hook-object.ts";
 import { type ReleaseObject, releaseObjects } from "./release-objects.ts";
+import { seenObjects } from "./seen-objects.ts";
 
 interface ComparedObject {
   readonly object: ReleaseObject;
@@ -36,8 +38,9 @@ export async function findDrift({ ctx }: Pick<ReleaseAttempt, "ctx">, last: Stor
     objects.map(({ manifest }) => manifest),
     run.signal,
   );
+  const seen = await seenObjects(objects, ctx);
   const compare = async (object: ReleaseObject, stop: AbortSignal): Promise<ComparedObject> => {
-    return { object, comparison: await compareObject(object, ignore, ctx, stop) };
+    return { object, comparison: await compareObject(object, seen.get(formatEntryId(object.ref)), ignore, ctx, stop) };
   };
   const compared = await mapLimit(objects, deps.concurrency, compare, run.signal);
   const isDrifted = compared.some(({ comparison: { kind } }) => kind === "missing" || kind === "changed");
