@@ -21,7 +21,7 @@ describe("docs/conformance.md", () => {
       numbers: Array.from({ length: to - from + 1 }, (_, index) => from + index),
       files: [],
     });
-    const others = (["kustomization", "sources", "notifications"] as const).map((reference) => ({
+    const others = (["kustomization", "sources", "notifications", "helmrelease"] as const).map((reference) => ({
       reference,
       numbers: Array.from({ length: lastStatements[reference] }, (_, index) => index + 1),
       files: [],
@@ -38,6 +38,7 @@ describe("the statements that a title names", () => {
   test.each<{ what: string; title: string; file?: string; expected: readonly string[] }>([
     { what: "in parentheses", title: "a (7, 30 to 32)", expected: ["K7", "K30", "K31", "K32"] },
     { what: "of two sections", title: "11.1/4, 27, 11.3/61: a", expected: ["S4", "S27", "S61"] },
+    { what: "of HelmReleases", title: "23/7, 9: a (21)", expected: ["K21", "H7", "H9"] },
     { what: "of both references", title: "11.1/12: a (21)", expected: ["K21", "S12"] },
     { what: "of the command line", title: "a (7)", file: "e2e/cli.test.ts", expected: ["C7"] },
     {
@@ -56,7 +57,7 @@ describe("the statements that a title names", () => {
     { what: "no number of a section", title: "Deployment (kustomization 3.17)", expected: [] },
     { what: "nothing without a number", title: "a", expected: [] },
   ])("are found: $what", ({ title, file = "unit/x.test.ts", expected }) => {
-    const letters = { kustomization: "K", sources: "S", cli: "C", notifications: "N" };
+    const letters = { kustomization: "K", sources: "S", cli: "C", notifications: "N", helmrelease: "H" };
     const found = statementsIn({ file, title }).map(({ reference, number }) => `${letters[reference]}${number}`);
     expect(found).toEqual(expected);
   });

@@ -1,5 +1,11 @@
 /** The references with numbered statements that have a section in docs/conformance.md, and the number of statements in each. */
-export const lastStatements = { kustomization: 124, sources: 127, cli: 30, notifications: 70 } as const;
+export const lastStatements = {
+  kustomization: 124,
+  sources: 127,
+  cli: 30,
+  notifications: 70,
+  helmrelease: 65,
+} as const;
 type Reference = keyof typeof lastStatements;
 
 interface Statement {
@@ -27,10 +33,12 @@ const listOfNumbers = String.raw`\d+(?: to \d+)?(?:, \d+(?![\d.])(?: to \d+)?)*`
 // If vitest shortens a value in a title, it writes `…(2)`.
 const inParentheses = new RegExp(`(?<=^|\\s)\\((${listOfNumbers})\\)`, "g");
 const ofSources = new RegExp(`\\b11\\.\\d/(${listOfNumbers})`, "g");
+const ofHelmReleases = new RegExp(`(?<![\\w./])23/(${listOfNumbers})`, "g");
 const beforeColon = new RegExp(`(?<=^|\\s)(${listOfNumbers}): `, "g");
 
 /**
- * The statements that a title names, as `(15, 16)` or, for sources, as `11.3/60`, since readers look for sections.
+ * The statements that a title names, as `(15, 16)` or, for sources and HelmReleases, as `11.3/60` and `23/8`, since readers look for
+ * sections.
  * In the tests of receivers a number before a colon is a statement about notifications: `20: to an unknown path is 404`.
  * A number in parentheses is a statement of the command line in its own tests, and of a Kustomization in all others. A number
  * beyond the last statement is an HTTP status, as in the titles of recorded cases.
@@ -43,6 +51,7 @@ export function statementsIn({ file, title }: ReportedTest): readonly Statement[
       .filter((number) => number <= lastStatements[reference])
       .map((number) => ({ reference, number }) as const),
     ...found(ofSources).map((number) => ({ reference: "sources", number }) as const),
+    ...found(ofHelmReleases).map((number) => ({ reference: "helmrelease", number }) as const),
     ...(/^unit\/(?:flows\/)?receiver\//.test(file) ? found(beforeColon) : []).map(
       (number) => ({ reference: "notifications", number }) as const,
     ),

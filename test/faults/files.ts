@@ -18,6 +18,7 @@ import { gitFaults } from "./git.ts";
 import { gitCostFaults } from "./git-costs.ts";
 import { gitRepositoryFaults } from "./git-repository.ts";
 import { gitVerifyFaults } from "./git-verify.ts";
+import { helmActionFaults } from "./helm-actions.ts";
 import { helmChartFaults } from "./helm-chart.ts";
 import { helmRepositoryFaults } from "./helm-repositories.ts";
 import { infraFaults } from "./infra.ts";
@@ -81,6 +82,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...leftToOthersFaults,
   ...limitFaults,
   ...layerFaults,
+  ...helmActionFaults,
   ...helmChartFaults,
   ...helmRepositoryFaults,
   ...infraFaults,

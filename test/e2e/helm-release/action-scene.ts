@@ -1,14 +1,17 @@
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
 import type { HelmReleaseStatus } from "../../../lib/api/helm-release-status.ts";
+import { finalizer } from "../../../lib/api/names.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
-import type { Hook, ObservedRelease } from "../../../lib/core/ports/helm-engine.ts";
+import type { HelmEngine, Hook, ObservedRelease, ReleaseRecord } from "../../../lib/core/ports/helm-engine.ts";
 import { asHome, asTarget } from "../../../lib/core/ports/home-and-target.ts";
 import type { Run } from "../../../lib/core/ports/run.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import type { HelmReleaseContext, HelmReleaseDeps } from "../../../lib/flows/helm-release/attempt/context.ts";
+import { defaultTiming } from "../../../lib/flows/interval.ts";
 import type { EventToRecord } from "../../../lib/flows/record-event.ts";
+import type { AttemptMark } from "../../../lib/helm/release-store.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type Fault, faultyPort } from "../flow/faulty-port.ts";
 import { memoryState } from "../flow/memory-state.ts";
@@ -32,6 +35,8 @@ export interface ActionScene {
     readonly spec?: Partial<HelmReleaseSpec>;
     readonly carried?: JsonObject;
   }): Promise<HelmReleaseContext>;
+  /** Whether the finalizer is still on the object. */
+  isHeld(): Promise<boolean>;
   status(): HelmReleaseStatus;
   setStatus(status: HelmReleaseStatus): void;
   get(kind: string, name: string, apiVersion?: string): Promise<LiveObject | undefined>;
@@ -44,12 +49,21 @@ export interface ActionScene {
   settle(kind: string, name: string, status: JsonObject): Promise<void>;
   /** Stores a revision. */
   put(observed: Partial<ObservedRelease>): Promise<void>;
+  putRecord(record: ReleaseRecord, mark?: AttemptMark): Promise<void>;
 }
 
 const { signal } = new AbortController();
+const standInVersion = "source.toolkit.fluxcd.io/v1";
 
-/** @param cluster without controllers */
-export async function actionScene(cluster: Cluster, namespace: string): Promise<ActionScene> {
+/**
+ * @param cluster without controllers
+ * @param helm the engine of the records that are stored
+ */
+export async function actionScene(
+  cluster: Cluster,
+  namespace: string,
+  helm: Pick<HelmEngine, "amend"> = jsonEngine(),
+): Promise<ActionScene> {
   const clock = skippingClock();
   const releases = memoryReleases();
   const events: EventToRecord[] = [];
@@ -63,17 +77,17 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
     { manager: "test", force: true },
     signal,
   );
-  const live = (
-    await cluster.apply(
-      {
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        metadata: { name: "stands-for-the-helm-release", namespace },
-      },
-      { manager: "test", force: true },
-      signal,
-    )
-  ).object;
+  const standIn = { name: "stands-for-the-helm-release", namespace, finalizers: [finalizer] };
+  await cluster.apply(
+    {
+      apiVersion: standInVersion,
+      kind: "OCIRepository",
+      metadata: standIn,
+      spec: { interval: "1h", url: "oci://a/b" },
+    },
+    { manager: "test", force: true },
+    signal,
+  );
   const key = { cluster: "test", group: "helm.toolkit.fluxcd.io", kind: "HelmRelease", namespace, name: "app" };
   const refOfKind = (kind: string, name: string, apiVersion: string) => {
     const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
@@ -90,6 +104,8 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
     fault: () => {},
     context: async ({ spec = {}, carried } = {}) => {
       const uid = await cluster.uid(signal);
+      const live = await cluster.get(refOfKind("OCIRepository", standIn.name, standInVersion), signal);
+      if (live === undefined) throw new Error("the object is gone");
       const run: Run = {
         key,
         signal,
@@ -100,8 +116,9 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
         superseded: async () => false,
       };
       const deps = {
-        ...{ home: asHome(written), clock, log: silentLog, jitter: () => 0.5, helm: jsonEngine(), concurrency: 4 },
+        ...{ home: asHome(written), clock, log: silentLog, jitter: () => 0.5, helm, concurrency: 4 },
         ...{ installationKey: new Secret("test"), applyRules: { overrideManagers: [] }, defaultServiceAccount: "" },
+        ...{ timing: defaultTiming },
         ...state.ports,
       } as unknown as HelmReleaseDeps;
       return {
@@ -126,6 +143,9 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
         eventsSent: async () => {},
       } as unknown as HelmReleaseContext;
     },
+    isHeld: async () =>
+      (await cluster.get(refOfKind("OCIRepository", standIn.name, standInVersion), signal))?.metadata.finalizers
+        ?.length === 1,
     status: () => status,
     setStatus: (next) => {
       status = next;
@@ -155,6 +175,9 @@ export async function actionScene(cluster: Cluster, namespace: string): Promise<
         options,
         signal,
       );
+    },
+    putRecord: async (record, mark) => {
+      await releases.create(record, mark, signal);
     },
     put: async (observed) => {
       await releases.create(jsonRecord({ ...emptyRelease(namespace), ...observed }), undefined, signal);

@@ -1,15 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
+import { formatEntryId } from "../../../lib/apply/set/entry-id.ts";
+import { fingerprint } from "../../../lib/apply/set/field-managers.ts";
+import { helmReleaseStyle } from "../../../lib/apply/set/owner-style.ts";
+import { keyedDigest } from "../../../lib/core/digest.ts";
+import { canonicalJson } from "../../../lib/core/json.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import { correctDrift, findDrift } from "../../../lib/flows/helm-release/actions/drift.ts";
 import { withHelmMarks } from "../../../lib/flows/helm-release/actions/helm-marks.ts";
+import { releaseObjects } from "../../../lib/flows/helm-release/actions/release-objects.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
 import { type ActionScene, actionScene } from "./action-scene.ts";
 
 let embedded: EmbeddedCluster;
 let scenes = 0;
 beforeAll(async () => {
-  embedded = await embeddedCluster({ definitions: false, controllers: false });
+  embedded = await embeddedCluster({ controllers: false });
 });
 afterAll(() => embedded[Symbol.asyncDispose]());
 
@@ -54,6 +61,36 @@ describe("the drift of a release", () => {
     const scene = await installed(configMap("a"));
 
     expect(await drift(scene)).toMatchObject({ isDrifted: false, lines: [] });
+  });
+
+  test("objects that the last apply proves unchanged cost one list of metadata a kind; one that differs costs a read and a dry run", async () => {
+    const own = { "helm.toolkit.fluxcd.io/name": "app", "helm.toolkit.fluxcd.io/namespace": `drift-${scenes}` };
+    const scene = await installed(configMap("a", {}, own), configMap("b", { color: "blue" }, own));
+    const ctx = await scene.context();
+    const { installationKey } = ctx.deps;
+    const objects = await releaseObjects(scene.releases.latest().observed, ctx);
+    const entries = objects.map(async ({ manifest, ref }): Promise<InventoryEntry> => {
+      const live = await ctx.target.get(ref, ctx.run.signal);
+      const mark = fingerprint(live?.metadata.managedFields, installationKey, helmReleaseStyle);
+      const proof = { desired: keyedDigest(installationKey, canonicalJson(manifest)), fingerprint: mark ?? "" };
+      return { id: formatEntryId(ref), version: "v1", uid: live?.metadata.uid ?? "", ...proof, state: "live" };
+    });
+    await ctx.deps.inventories.save(ctx.owner, await Promise.all(entries), ctx.run.fence, ctx.run.signal);
+    const calls: string[] = [];
+    scene.fault = (call) => {
+      if (/^cluster\.(?:apply|get|list|listMetadata)$/.test(call)) calls.push(call);
+    };
+    const looked = async () => {
+      calls.length = 0;
+      return (await findDrift({ ctx }, scene.releases.latest())).isDrifted;
+    };
+
+    expect([await looked(), calls]).toEqual([false, ["cluster.listMetadata"]]);
+    await change(scene, "b", { data: { color: "white" } });
+    expect([await looked(), calls]).toEqual([true, ["cluster.listMetadata", "cluster.get", "cluster.apply"]]);
+    await change(scene, "a", { metadata: { annotations: { "helm.toolkit.fluxcd.io/driftDetection": "disabled" } } });
+    const { lines } = await findDrift({ ctx }, scene.releases.latest());
+    expect(lines[0]).toBe(`ConfigMap/${scene.namespace}/a excluded`);
   });
 
   test("23/52: a look changes nothing in the cluster", async () => {
@@ -103,6 +140,13 @@ describe("the drift of a release", () => {
     ]);
   });
 
+  test("23/54: a label that the manifest no longer has is no drift", async () => {
+    const scene = await installed(configMap("a", {}, { team: "x", former: "yes" }));
+    await scene.put({ version: 2, objects: [{ manifest: configMap("a", {}, { team: "x" }), template: "" }] });
+
+    expect((await drift(scene)).isDrifted).toBe(false);
+  });
+
   test.each([
     { where: "a label", marks: "labels" },
     { where: "an annotation", marks: "annotations" },
@@ -142,7 +186,7 @@ describe("the drift of a release", () => {
     await scene.put({ version: 2, objects });
 
     await expect(drift(scene)).rejects.toThrow(
-      /^unable to determine cluster state: ConfigMap\/gone\/x not found: namespaces "gone" not found$/,
+      /^Could not determine release state: unable to determine cluster state: ConfigMap\/gone\/x not found: namespaces "gone" not found$/,
     );
     await change(scene, "a", { data: { color: "white" } });
     expect((await drift(scene)).lines).toHaveLength(1);

@@ -10,7 +10,7 @@ import { type ActionScene, actionScene, hookOf } from "./action-scene.ts";
 let embedded: EmbeddedCluster;
 let scenes = 0;
 beforeAll(async () => {
-  embedded = await embeddedCluster({ definitions: false, controllers: false });
+  embedded = await embeddedCluster({ controllers: false });
 });
 afterAll(() => embedded[Symbol.asyncDispose]());
 
@@ -159,6 +159,19 @@ describe("hooks of a release", () => {
         `${scene.namespace}/wrong /v1, Kind=ConfigMap: `,
     );
     expect(phases(scene)).toEqual(["wrong Failed"]);
+  });
+
+  test("a field that another manager has is not taken from it: the hook fails in Helm's words", async () => {
+    const scene = await newScene();
+    await scene.apply({ ...configMap("a"), data: { a: "of another" } });
+    await pending(scene, [hookOf(configMap("a"), { events: ["pre-install"], deletePolicies: ["hook-succeeded"] })]);
+
+    const outcome = await run(scene, "pre-install");
+    expect(outcome.kind === "failed" && outcome.message).toContain(
+      "warning: Hook pre-install app/templates/a.yaml failed: conflict occurred while applying object " +
+        `${scene.namespace}/a /v1, Kind=ConfigMap: Apply failed with 1 conflict: `,
+    );
+    expect(await scene.get("ConfigMap", "a")).toBeDefined();
   });
 
   test("an object of the same name is deleted first, and the hook waits until it is gone", async () => {

@@ -11,7 +11,7 @@ import { type ActionScene, actionScene, hookOf } from "./action-scene.ts";
 let embedded: EmbeddedCluster;
 let scenes = 0;
 beforeAll(async () => {
-  embedded = await embeddedCluster({ definitions: false, controllers: false });
+  embedded = await embeddedCluster({ controllers: false });
 });
 afterAll(() => embedded[Symbol.asyncDispose]());
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
-import type { RenderedObject } from "../../../lib/core/ports/helm-engine.ts";
+import type { Hook, RenderedObject } from "../../../lib/core/ports/helm-engine.ts";
 import { withHelmMarks } from "../../../lib/flows/helm-release/actions/helm-marks.ts";
 import { uninstallRelease } from "../../../lib/flows/helm-release/actions/uninstall.ts";
 import type { ActionOutcome, ActionWait } from "../../../lib/flows/helm-release/attempt/action.ts";
@@ -11,7 +11,7 @@ import { type ActionScene, actionScene, hookOf } from "./action-scene.ts";
 let embedded: EmbeddedCluster;
 let scenes = 0;
 beforeAll(async () => {
-  embedded = await embeddedCluster({ definitions: false, controllers: false });
+  embedded = await embeddedCluster({ controllers: false });
 });
 afterAll(() => embedded[Symbol.asyncDispose]());
 
@@ -29,14 +29,14 @@ const rendered = (...manifests: readonly Manifest[]): readonly RenderedObject[] 
 async function installed(
   scene: ActionScene,
   objects: readonly Manifest[],
-  finalizers?: readonly string[],
+  { finalizers, hooks = [] }: { readonly finalizers?: readonly string[]; readonly hooks?: readonly Hook[] } = {},
 ): Promise<void> {
   for (const object of objects) {
     const marked = withHelmMarks(object, { name: "app", namespace: scene.namespace });
     const held = finalizers === undefined ? {} : { finalizers };
     await scene.apply({ ...marked, metadata: { ...marked.metadata, ...held } });
   }
-  await scene.put({ objects: rendered(...objects) });
+  await scene.put({ objects: rendered(...objects), hooks });
 }
 
 async function run(
@@ -81,7 +81,7 @@ describe("the uninstall of a release", () => {
 
   test("23/59: waits until its objects are gone, by wake-ups", async () => {
     const scene = await newScene();
-    await installed(scene, [configMap("a")], ["example.test/held"]);
+    await installed(scene, [configMap("a")], { finalizers: ["example.test/held"] });
 
     const first = await run(scene);
     expect(first).toMatchObject({ kind: "waiting", wait: { for: "deletion" }, dueInMs: 2_000 });
@@ -94,7 +94,7 @@ describe("the uninstall of a release", () => {
 
   test("23/59: uninstall.disableWait does not wait for objects that are held", async () => {
     const scene = await newScene();
-    await installed(scene, [configMap("a")], ["example.test/held"]);
+    await installed(scene, [configMap("a")], { finalizers: ["example.test/held"] });
 
     expect((await run(scene, { spec: { uninstall: { disableWait: true } } })).kind).toBe("succeeded");
     expect(scene.releases.all()).toEqual([]);
@@ -102,7 +102,7 @@ describe("the uninstall of a release", () => {
 
   test("fails in Helm's words once its timeout is over, and the revisions are gone all the same", async () => {
     const scene = await newScene();
-    await installed(scene, [configMap("a")], ["example.test/held"]);
+    await installed(scene, [configMap("a")], { finalizers: ["example.test/held"] });
     const spec = { uninstall: { timeout: "5s" } };
     const first = await run(scene, { spec });
     scene.clock.advance(5_000);
@@ -208,15 +208,13 @@ describe("the uninstall of a release", () => {
   test("killed before or after any single effect, the next run ends the same and creates no hook a second time", async () => {
     for (let at = 1, isOver = false; !isOver; at++) {
       const scene = await newScene();
-      await installed(scene, [configMap("a"), configMap("b")]);
-      await scene.put({
-        version: 2,
-        objects: rendered(configMap("a"), configMap("b")),
-        hooks: [
-          hookOf(configMap("both"), { events: ["pre-delete", "post-delete"] }),
-          hookOf(configMap("last"), { events: ["post-delete"], weight: 1 }),
-        ],
-      });
+      const objects = [configMap("a"), configMap("b")];
+      const hooks = [
+        hookOf(configMap("both"), { events: ["pre-delete", "post-delete"] }),
+        hookOf(configMap("last"), { events: ["post-delete"], weight: 1 }),
+      ];
+      await installed(scene, objects, { hooks });
+      await scene.put({ version: 2, objects: rendered(...objects), hooks });
       let calls = 0;
       scene.fault = (call) => {
         if (++calls === at) throw new Error(`killed at ${call}`);

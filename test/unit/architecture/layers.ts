@@ -393,12 +393,28 @@ export const layers: readonly Layer[] = [
     imports: [
       "lib/core",
       "lib/core/ports",
+      "lib/api",
       "lib/apply",
+      "lib/apply/set",
+      "lib/apply/ignore",
       "lib/health",
       "lib/helm",
       "lib/flows/helm-release/attempt",
     ],
     why: "What the loop of a HelmRelease does with a release: each goes on with what an earlier run has begun.",
+  },
+  {
+    folder: "lib/flows/helm-release",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/helm",
+      "lib/flows",
+      "lib/flows/helm-release/attempt",
+      "lib/flows/helm-release/actions",
+    ],
+    why: "The flow of HelmRelease.",
   },
   {
     folder: "lib/flows/kustomization",

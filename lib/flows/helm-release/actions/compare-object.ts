@@ -8,6 +8,7 @@ import type { HelmReleaseContext } from "../attempt/context.ts";
 import { isPassing, releaseManager } from "./hook-object.ts";
 import { type JsonOperation, jsonDiff } from "./json-diff.ts";
 import type { ReleaseObject } from "./release-objects.ts";
+import type { SeenObject } from "./seen-objects.ts";
 
 /** How an object in the cluster differs from the stored manifest (reference helmrelease 18). */
 export type Comparison =
@@ -19,23 +20,26 @@ export type Comparison =
   | { readonly kind: "unknown"; readonly message: string };
 
 /**
- * Compares one object by a dry run of its apply; writes nothing.
+ * Compares one object by a dry run of its apply, unless it is proven unchanged; writes nothing.
  *
+ * @param seen what a list of metadata says of it
  * @throws ApiError where the API server could not judge it
  */
 export async function compareObject(
-  { isServed, manifest, ref }: ReleaseObject,
+  { manifest, ref, resource }: ReleaseObject,
+  seen: SeenObject | undefined,
   ignore: IgnoreRules,
-  { run, target }: HelmReleaseContext,
-  signal: AbortSignal = run.signal,
+  { target }: HelmReleaseContext,
+  signal: AbortSignal,
 ): Promise<Comparison> {
-  if (!isServed) {
+  if (resource === undefined) {
     const message = `failed to determine if ${ref.kind} is namespace scoped: no matches for kind "${ref.kind}"`;
     return { kind: "unknown", message: `${message} in version "${manifest.apiVersion}"` };
   }
-  if (isExcluded(manifest.metadata)) return { kind: "excluded" };
   const ignored = ignore.pathsFor(manifest);
-  if (ignored.includes("")) return { kind: "excluded" };
+  if (isExcluded(manifest.metadata) || ignored.includes("")) return { kind: "excluded" };
+  if (seen !== undefined && isExcluded(seen.metadata)) return { kind: "excluded" };
+  if (seen?.isProven === true) return { kind: "same" };
   try {
     const live = await target.get(ref, signal);
     if (live !== undefined && isExcluded(live.metadata)) return { kind: "excluded" };

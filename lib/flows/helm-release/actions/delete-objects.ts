@@ -1,5 +1,6 @@
 import { ownerOfClaim } from "../../../apply/set/apply-set.ts";
 import { formatEntryId, parseEntryId } from "../../../apply/set/entry-id.ts";
+import { helmReleaseStyle } from "../../../apply/set/owner-style.ts";
 import { maxLooks } from "../../../apply/set/preconditions.ts";
 import { mapLimit } from "../../../core/concurrency.ts";
 import { messageOf } from "../../../core/failure.ts";
@@ -9,7 +10,7 @@ import { ApiError, type DeleteOptions } from "../../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../../core/ports/inventory-store.ts";
 import type { Claim } from "../../../core/ports/ledger.ts";
 import type { HelmReleaseContext } from "../attempt/context.ts";
-import { isKept, isMarkedAs, type MarkedRelease } from "./helm-marks.ts";
+import { isMarkedAs, type MarkedRelease } from "./helm-marks.ts";
 import { isPassing } from "./hook-object.ts";
 import { byUninstallOrder } from "./uninstall-order.ts";
 
@@ -111,7 +112,8 @@ async function whyItStays(
   release: MarkedRelease,
   ctx: HelmReleaseContext,
 ): Promise<{ readonly text: string; readonly isOurs: boolean } | undefined> {
-  if (isKept(metadata)) return { text: "helm.sh/resource-policy: keep on the object in the cluster", isOurs: true };
+  const mark = helmReleaseStyle.optOuts.keptBy(metadata);
+  if (mark !== undefined) return { text: `${mark} on the object in the cluster`, isOurs: true };
   if (!isMarkedAs(metadata, release)) return { text: "Helm's annotations name another release or none", isOurs: false };
   for (const claim of claims) {
     if (claim.ownerUid !== ctx.owner.uid && (await isAlive(claim, ctx))) {

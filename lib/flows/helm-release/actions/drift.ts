@@ -1,7 +1,8 @@
 import { type IgnoreRule, type IgnoreRules, noIgnoreRules } from "../../../apply/ignore/ignore-rules.ts";
 import { byApplyOrder } from "../../../apply/set/apply-order.ts";
+import { formatEntryId } from "../../../apply/set/entry-id.ts";
 import { mapLimit } from "../../../core/concurrency.ts";
-import { messageOf } from "../../../core/failure.ts";
+import { Failure, messageOf } from "../../../core/failure.ts";
 import { subject } from "../../../core/object-ref.ts";
 import { ApiError } from "../../../core/ports/cluster.ts";
 import type { StoredRevision } from "../../../helm/release-store.ts";
@@ -11,11 +12,7 @@ import type { HelmReleaseContext } from "../attempt/context.ts";
 import { type Comparison, compareObject } from "./compare-object.ts";
 import { isPassing, releaseManager } from "./hook-object.ts";
 import { type ReleaseObject, releaseObjects } from "./release-objects.ts";
-
-/** Whether the cluster differs from the stored manifest is not known: the message says why. */
-export class DriftUnknown extends Error {
-  override readonly name = "DriftUnknown";
-}
+import { seenObjects } from "./seen-objects.ts";
 
 interface ComparedObject {
   readonly object: ReleaseObject;
@@ -31,7 +28,7 @@ interface FoundDrift extends Drift {
  * Compares the cluster with the stored manifest of a release (reference helmrelease 18): hooks and `crds/` are no part of it. Writes
  * nothing. Objects that cannot be compared are left out if another one differs.
  *
- * @throws DriftUnknown if one cannot be compared and none differs
+ * @throws Failure `StateError` if one cannot be compared and none differs
  */
 export async function findDrift({ ctx }: Pick<ReleaseAttempt, "ctx">, last: StoredRevision): Promise<FoundDrift> {
   const { deps, release, run } = ctx;
@@ -41,14 +38,16 @@ export async function findDrift({ ctx }: Pick<ReleaseAttempt, "ctx">, last: Stor
     objects.map(({ manifest }) => manifest),
     run.signal,
   );
+  const seen = await seenObjects(objects, ctx);
   const compare = async (object: ReleaseObject, stop: AbortSignal): Promise<ComparedObject> => {
-    return { object, comparison: await compareObject(object, ignore, ctx, stop) };
+    return { object, comparison: await compareObject(object, seen.get(formatEntryId(object.ref)), ignore, ctx, stop) };
   };
   const compared = await mapLimit(objects, deps.concurrency, compare, run.signal);
   const isDrifted = compared.some(({ comparison: { kind } }) => kind === "missing" || kind === "changed");
   const unknown = compared.flatMap(({ comparison }) => (comparison.kind === "unknown" ? [comparison.message] : []));
   if (unknown.length > 0 && !isDrifted) {
-    throw new DriftUnknown(`unable to determine cluster state: ${aggregated(unknown)}`);
+    const why = `unable to determine cluster state: ${aggregated(unknown)}`;
+    throw new Failure("StateError", `Could not determine release state: ${why}`);
   }
   if (unknown.length > 0) deps.log.warn("objects could not be compared", { ...run.key, unknown });
   return { isDrifted, lines: compared.flatMap(lineOf), compared };

@@ -9,7 +9,6 @@ export interface MarkedRelease {
 const managedBy = { "app.kubernetes.io/managed-by": "Helm" };
 const nameAnnotation = "meta.helm.sh/release-name";
 const namespaceAnnotation = "meta.helm.sh/release-namespace";
-const policyAnnotation = "helm.sh/resource-policy";
 
 /** The object with the label and the two annotations that Helm puts on each object of a release (pkg/action/validate.go). */
 export function withHelmMarks(manifest: Manifest, { name, namespace }: MarkedRelease): Manifest {
@@ -30,9 +29,4 @@ export function isMarkedAs(
   { name, namespace }: MarkedRelease,
 ): boolean {
   return annotations?.[nameAnnotation] === name && annotations[namespaceAnnotation] === namespace;
-}
-
-/** Whether `helm.sh/resource-policy: keep` protects the object. */
-export function isKept(metadata: Pick<Metadata, "annotations"> | undefined): boolean {
-  return metadata?.annotations?.[policyAnnotation]?.trim().toLowerCase() === "keep";
 }

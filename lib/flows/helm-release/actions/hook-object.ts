@@ -1,3 +1,4 @@
+import { helmReleaseStyle } from "../../../apply/set/owner-style.ts";
 import type { Manifest } from "../../../core/manifest.ts";
 import { refOf } from "../../../core/manifest.ts";
 import { formatApiVersion, type VersionedRef } from "../../../core/object-ref.ts";
@@ -5,8 +6,7 @@ import { ApiError } from "../../../core/ports/cluster.ts";
 import type { Hook } from "../../../core/ports/helm-engine.ts";
 import type { HelmReleaseContext } from "../attempt/context.ts";
 
-/** Manager of all that a release writes: Flux's. */
-export const releaseManager = "helm-controller";
+export const releaseManager = helmReleaseStyle.manager;
 
 /** The object of a hook, in its namespace. */
 export interface HookObject {

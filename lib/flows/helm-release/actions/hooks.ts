@@ -6,7 +6,14 @@ import type { HealthRules } from "../../../health/health-rules.ts";
 import type { StoredRevision } from "../../../helm/release-store.ts";
 import type { ActionWait } from "../attempt/action.ts";
 import { hookVerdict } from "./hook-health.ts";
-import { createHookObject, deleteHookObject, type HookObject, hookObject, isPassing } from "./hook-object.ts";
+import {
+  createHookObject,
+  deleteHookObject,
+  type HookObject,
+  hookObject,
+  isPassing,
+  releaseManager,
+} from "./hook-object.ts";
 import { type RevisionWriter, revise } from "./revise.ts";
 import { looked, lookNow, nextLookMs, terminationLookMs, waitFor } from "./wait.ts";
 
@@ -109,12 +116,13 @@ async function runHook(turn: HookTurn, before: StoredRevision): Promise<OneOutco
     return { kind: "failed", stored: before, message: formerFailure(hook, object, runner), isWaitedFor: true };
   }
   let stored = before;
+  const isCreated = phase === "Running" && (await isCreatedBefore(object, hook, turn));
   if (phase !== "Running") {
     const removal = await remove(index, "before-hook-creation", before, turn);
     if (removal.kind !== "done") return removal;
     stored = await begin(turn, before);
   }
-  if (!(await exists(object, hookAt(stored, index), turn))) {
+  if (!isCreated) {
     const refusal = await createHookObject(object, ctx);
     if (refusal !== undefined) {
       const message = `warning: Hook ${event} ${hook.path} failed: ${refusal}`;
@@ -163,16 +171,17 @@ function timeOf({ ctx }: HookRunner): string {
 }
 
 /**
- * Whether the object of a hook that is recorded as running was created in this run of it. The cluster's times have no fractions. One that
- * was seen and is gone is not created again: a Job may delete itself once it has finished.
+ * Whether an earlier run has created the object of a hook that is recorded as running. The cluster's times have no fractions. One that was
+ * seen and is gone is not created again: a Job may delete itself once it has finished.
  */
-async function exists({ ref }: HookObject, hook: Hook, { event, runner, wait }: HookTurn): Promise<boolean> {
+async function isCreatedBefore({ ref }: HookObject, hook: Hook, { event, runner, wait }: HookTurn): Promise<boolean> {
   if (wait?.for === nameOfWait(event, hook)) return true;
   const { run, target } = runner.ctx;
   const live = await target.get(ref, run.signal);
   if (live === undefined || live.metadata.deletionTimestamp !== undefined) return false;
-  const created = Date.parse(live.metadata.creationTimestamp ?? "");
-  return created >= Math.floor(startOf(hook) / 1_000) * 1_000;
+  const { creationTimestamp, managedFields = [] } = live.metadata;
+  const isOurs = managedFields.some(({ manager, operation }) => manager === releaseManager && operation === "Apply");
+  return isOurs && Date.parse(creationTimestamp ?? "") >= Math.floor(startOf(hook) / 1_000) * 1_000;
 }
 
 function startOf({ lastRun }: Hook): number {

@@ -1,4 +1,4 @@
-import { equal, isJsonList, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { equal, formatJson, isJsonList, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 
 /** One operation of a JSON patch (RFC 6902). */
 export type JsonOperation =
@@ -51,7 +51,7 @@ const valueLength = ',"value":'.length;
 function lengthOf(operations: readonly JsonOperation[]): number {
   const each = operations.map((operation) => {
     const value = operation.op === "remove" ? 0 : valueLength;
-    const text = operation.op === "replace" ? Buffer.byteLength(JSON.stringify(operation.value)) : 0;
+    const text = operation.op === "replace" ? Buffer.byteLength(formatJson(operation.value)) : 0;
     return baseLength + operation.op.length + Buffer.byteLength(operation.path) + value + text;
   });
   return each.reduce((sum, length) => sum + length, Math.max(operations.length - 1, 0));

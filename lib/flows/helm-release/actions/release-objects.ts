@@ -1,6 +1,7 @@
 import { mapLimit } from "../../../core/concurrency.ts";
 import { type Manifest, refOf } from "../../../core/manifest.ts";
 import type { VersionedRef } from "../../../core/object-ref.ts";
+import type { Resource } from "../../../core/ports/cluster.ts";
 import type { ObservedRelease, RenderedObject } from "../../../core/ports/helm-engine.ts";
 import type { HelmReleaseContext } from "../attempt/context.ts";
 import { withHelmMarks } from "./helm-marks.ts";
@@ -9,8 +10,8 @@ import { withHelmMarks } from "./helm-marks.ts";
 export interface ReleaseObject {
   readonly ref: VersionedRef;
   readonly manifest: Manifest;
-  /** Whether the cluster serves the kind. */
-  readonly isServed: boolean;
+  /** Undefined where the cluster does not serve the kind. */
+  readonly resource: Resource | undefined;
 }
 
 /** The objects of a revision's manifest; one that names no namespace is in that of the release, unless its kind has none. */
@@ -24,7 +25,7 @@ export async function releaseObjects(
     const { namespace: own = namespace, ...clusterWide } = manifest.metadata;
     const metadata = resource?.namespaced === false ? clusterWide : { ...clusterWide, namespace: own };
     const marked = withHelmMarks({ ...manifest, metadata }, release);
-    return { ref: refOf(marked), manifest: marked, isServed: resource !== undefined };
+    return { ref: refOf(marked), manifest: marked, resource };
   };
   return mapLimit(objects, deps.concurrency, place, run.signal);
 }

@@ -1,4 +1,5 @@
 import { formatEntryId } from "../../../apply/set/entry-id.ts";
+import { helmReleaseStyle } from "../../../apply/set/owner-style.ts";
 import { refOf } from "../../../core/manifest.ts";
 import { subject } from "../../../core/object-ref.ts";
 import type { InventoryEntry } from "../../../core/ports/inventory-store.ts";
@@ -12,7 +13,6 @@ import {
   notGone,
   type ObjectToDelete,
 } from "./delete-objects.ts";
-import { isKept } from "./helm-marks.ts";
 import { type HooksOutcome, runHooks } from "./hooks.ts";
 import { releaseObjects } from "./release-objects.ts";
 import { revise } from "./revise.ts";
@@ -145,9 +145,13 @@ async function deleteAll(order: UninstallOrder, stored: StoredRevision | undefin
   const inventory = await ctx.deps.inventories.load(ctx.owner, ctx.run.fence, ctx.run.signal);
   const objects = stored === undefined ? [] : await releaseObjects(stored.observed, ctx);
   const ofManifest = objects
-    .filter(({ isServed }) => isServed)
+    .filter(({ resource }) => resource !== undefined)
     .map(({ manifest, ref }): ObjectToDelete => {
-      return { ref: refOf(manifest), version: ref.version, isKept: isKept(manifest.metadata) };
+      return {
+        ref: refOf(manifest),
+        version: ref.version,
+        isKept: helmReleaseStyle.optOuts.keptBy(manifest.metadata) !== undefined,
+      };
     });
   const release = { name: releaseName, namespace: stored?.observed.namespace ?? releaseNamespace };
   const deletion: DeletionOrder = { ctx, release, propagation: propagationOf(order) };

@@ -1,0 +1,204 @@
+import type { HelmReleaseStatus, ReleaseSnapshot } from "../../api/helm-release-status.ts";
+import { finalizer } from "../../api/names.ts";
+import { formatDuration } from "../../core/duration.ts";
+import { backOffMs } from "../../core/failure.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { FlowResult } from "../../core/ports/run.ts";
+import type { ReleaseStore } from "../../helm/release-store.ts";
+import { removeConditions, setConditions } from "../conditions.ts";
+import { writeFinalizers } from "../write-finalizers.ts";
+import { releaseManager } from "./actions/hook-object.ts";
+import { timeoutMsOf } from "./actions/timeouts.ts";
+import { alreadyDeleted, releaseNotFound, uninstallRelease } from "./actions/uninstall.ts";
+import type { ActionEnd, ActionWait } from "./attempt/action.ts";
+import type { ReleaseNames } from "./attempt/attempt.ts";
+import type { HelmReleaseContext } from "./attempt/context.ts";
+import { deleteGeneratedChart } from "./generated-chart.ts";
+
+/** What the end of a HelmRelease carries to its next run. */
+interface CarriedEnd {
+  readonly failures: number;
+  readonly wait: ActionWait | undefined;
+}
+
+export interface EndOfRelease {
+  /** Of the spec: the release is looked for under this name where the status has no history. */
+  readonly names: Pick<ReleaseNames, "name" | "namespace">;
+  /** Revisions in a namespace of the target cluster. */
+  storeOf(storageNamespace: string): ReleaseStore;
+}
+
+/**
+ * The end of a HelmRelease (reference helmrelease 17): uninstalls the release, deletes the HelmChart that was made for it, and lets go of
+ * the object. A suspended one leaves both. Its source does not matter.
+ *
+ * @param ctx its target is open, unless what names it is gone: then call {@link letGo}
+ */
+export async function finalizeRelease(
+  ctx: HelmReleaseContext,
+  carried: JsonObject | undefined,
+  end: EndOfRelease,
+): Promise<FlowResult> {
+  const { finalizers = [] } = ctx.live.metadata;
+  if (!finalizers.includes(finalizer)) return { outcome: "deleted", dueInMs: undefined };
+  if (ctx.release.spec.suspend === true) return letGo(ctx);
+  const unended = await uninstalled(ctx, readCarried(carried), end);
+  if (unended !== undefined) return unended;
+  await deleteGeneratedChart(ctx);
+  return letGo(ctx);
+}
+
+function readCarried(carried: JsonObject | undefined): CarriedEnd {
+  const { failures, isFinalizing, wait } = carried ?? {};
+  if (isFinalizing !== true) return { failures: 0, wait: undefined };
+  return { failures: typeof failures === "number" ? failures : 0, wait: readWait(wait) };
+}
+
+function readWait(wait: unknown): ActionWait | undefined {
+  if (typeof wait !== "object" || wait === null) return undefined;
+  const { for: what, since, looks } = wait as Partial<Record<keyof ActionWait, unknown>>;
+  if (typeof what !== "string" || typeof since !== "number" || typeof looks !== "number") return undefined;
+  return { for: what, since, looks };
+}
+
+/** Undefined once the release is uninstalled, or need not be. */
+async function uninstalled(
+  ctx: HelmReleaseContext,
+  { failures, wait }: CarriedEnd,
+  { names, storeOf }: EndOfRelease,
+): Promise<FlowResult | undefined> {
+  const { storageNamespace = "", history = [] } = ctx.status();
+  if (storageNamespace === "" || !(await mayUninstall(ctx))) return undefined;
+  const [latest] = history;
+  const { name: releaseName, namespace: releaseNamespace } = latest ?? names;
+  const order = { ctx, store: storeOf(storageNamespace), releaseName, releaseNamespace };
+  if (latest === undefined && !(await isOurs(order))) return undefined;
+  const outcome = await uninstallRelease({ ...order, reason: "deletion", healthRules: undefined }, wait);
+  if (outcome.kind === "waiting") {
+    await ctx.write(running(ctx));
+    const carried = { isFinalizing: true, failures, wait: { ...outcome.wait } };
+    return { outcome: "waiting", dueInMs: outcome.dueInMs, carried };
+  }
+  const status = await report(outcome, latest, ctx);
+  if (status === undefined) {
+    const carried = { isFinalizing: true, failures: failures + 1 };
+    return { outcome: "failed", dueInMs: backOffMs(failures, ctx.deps.timing.retryDelay), carried };
+  }
+  const { history: _history, storageNamespace: _storage, ...rest } = status;
+  await ctx.write(rest);
+  return undefined;
+}
+
+/** Without a history: whether the last revision is of an action of ours that was stopped before the status could tell. */
+async function isOurs({
+  ctx,
+  store,
+}: {
+  readonly ctx: HelmReleaseContext;
+  readonly store: ReleaseStore;
+}): Promise<boolean> {
+  const [head] = await store.heads(ctx.run.signal);
+  const last = head && (await store.read(head.version, "", ctx.run.signal));
+  return last?.mark?.owner === ctx.owner.uid;
+}
+
+/** Not if the account that has to delete the objects is gone: then they stay, as in Flux. */
+async function mayUninstall({ deps, home, namespace, release, run }: HelmReleaseContext): Promise<boolean> {
+  const { kubeConfig, serviceAccountName = "" } = release.spec;
+  const name = serviceAccountName === "" ? deps.defaultServiceAccount : serviceAccountName;
+  if (kubeConfig !== undefined || name === "") return true;
+  const account = { group: "", version: "v1", kind: "ServiceAccount", namespace, name };
+  if ((await home.get(account, run.signal)) !== undefined) return true;
+  deps.log.warn("the service account is gone, so the release is not uninstalled", { ...run.key, account: name });
+  return false;
+}
+
+/** Writes and tells how the uninstall has ended; undefined if it has failed. */
+async function report(
+  end: ActionEnd,
+  latest: ReleaseSnapshot | undefined,
+  ctx: HelmReleaseContext,
+): Promise<HelmReleaseStatus | undefined> {
+  const status = withWritten(end, ctx.status());
+  const release = latest === undefined ? ctx.name : `${latest.namespace}/${latest.name}.v${latest.version}`;
+  const chart = latest === undefined ? "" : ` with chart ${latest.chartName}@${latest.chartVersion}`;
+  const annotations = latest === undefined ? {} : annotationsOf(latest);
+  const released = (reason: "UninstallFailed" | "UninstallSucceeded", message: string, from: HelmReleaseStatus) => {
+    const said = { status: "False", reason, message } as const;
+    return setConditions(
+      removeConditions(from, ["Reconciling", "Stalled"]),
+      [
+        { type: "Ready", ...said },
+        { type: "Released", ...said },
+      ],
+      { generation: ctx.generation, at: ctx.deps.clock.now() },
+    );
+  };
+  if (end.kind === "succeeded") {
+    const message = `Helm uninstall succeeded for release ${release}${chart}`;
+    ctx.record({ type: "Normal", reason: "UninstallSucceeded", message, annotations });
+    const { inventory: _inventory, ...rest } = status;
+    return released("UninstallSucceeded", message, rest);
+  }
+  if (end.message === releaseNotFound) {
+    return released("UninstallSucceeded", `Release ${release} was not found, assuming it is uninstalled`, status);
+  }
+  if (latest !== undefined && end.message === alreadyDeleted(latest.name)) {
+    return released("UninstallSucceeded", `Release ${release} was already uninstalled`, status);
+  }
+  const message = `Helm uninstall failed for release ${release}${chart}: ${end.message}`;
+  const log = end.log.length === 0 ? "" : `\n\nLast Helm logs:\n\n${end.log.join("\n")}`;
+  ctx.record({ type: "Warning", reason: "UninstallFailed", message: `${message}${log}`, annotations });
+  await ctx.write(released("UninstallFailed", message, { ...status, failures: (status.failures ?? 0) + 1 }));
+  await ctx.eventsSent();
+  return undefined;
+}
+
+/** The history as the revisions are now. */
+function withWritten({ written }: ActionEnd, status: HelmReleaseStatus): HelmReleaseStatus {
+  const { history } = status;
+  if (history === undefined) return status;
+  const changed = history.map((snapshot): ReleaseSnapshot => {
+    const found = written.find(({ record: { observed } }) => observed.version === snapshot.version);
+    if (found === undefined) return snapshot;
+    const { deleted, digest, status: is } = found.record.observed;
+    return { ...snapshot, action: "uninstall", status: is, digest, ...(deleted === "" ? {} : { deleted }) };
+  });
+  return { ...status, history: changed };
+}
+
+function annotationsOf({ appVersion, chartVersion, configDigest, ociDigest }: ReleaseSnapshot) {
+  const prefix = "helm.toolkit.fluxcd.io";
+  return {
+    [`${prefix}/revision`]: chartVersion,
+    [`${prefix}/token`]: configDigest,
+    ...(appVersion === undefined ? {} : { [`${prefix}/app-version`]: appVersion }),
+    ...(ociDigest === undefined ? {} : { [`${prefix}/oci-digest`]: ociDigest }),
+  };
+}
+
+function running(ctx: HelmReleaseContext): HelmReleaseStatus {
+  const timeout = formatDuration(timeoutMsOf("uninstall", ctx));
+  const message = `Running 'uninstall' action with timeout of ${timeout}`;
+  const said = [{ type: "Reconciling", status: "True", reason: "Progressing", message }] as const;
+  const now = { generation: ctx.generation, at: ctx.deps.clock.now() };
+  return setConditions(removeConditions(ctx.status(), ["Stalled"]), said, now);
+}
+
+/**
+ * The very end: what Sluice knows of the object is removed, then the finalizer. What is in the cluster stays, and so do the claims of
+ * others on it.
+ */
+export async function letGo(ctx: HelmReleaseContext): Promise<FlowResult> {
+  const { deps, home, live, owner, run } = ctx;
+  const entries = (await deps.inventories.load(owner, run.fence, run.signal)) ?? [];
+  const ids = entries.map(({ id }) => id);
+  await deps.ledger.release(owner.clusterUid, owner.uid, ids, run.fence, run.signal);
+  await deps.inventories.remove(owner, run.fence, run.signal);
+  await deps.subscriptions.subscribe([], run.fence, run.signal);
+  // Before the object can go, since the events are about it.
+  await ctx.eventsSent();
+  const others = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
+  await writeFinalizers(live, others, { home, manager: releaseManager }, run.signal);
+  return { outcome: "deleted", dueInMs: undefined };
+}
