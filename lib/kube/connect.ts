@@ -129,6 +129,11 @@ function clusterOver(client: ApiClient, uid: Cluster["uid"], deps: Pick<ApiDeps,
     uid,
     resource: (query, signal) => kinds.find(query, signal),
     served: (signal) => kinds.all(signal),
+    async version(signal) {
+      const request = { verb: "get", method: "GET", path: "/version", repeatable: true } as const;
+      const { gitVersion } = jsonOf(await client.expect(request, signal));
+      return typeof gitVersion === "string" ? gitVersion : "";
+    },
     async get(ref, signal) {
       const resource = await resourceOf(kinds, ref, signal);
       const request = { verb: "get", method: "GET", path: objectPath(resource, ref), repeatable: true } as const;

@@ -4,6 +4,7 @@ import { formatDuration } from "../../core/duration.ts";
 import { backOffMs } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
+import type { ReleaseNames } from "../../helm/release-names.ts";
 import type { ReleaseStore } from "../../helm/release-store.ts";
 import { removeConditions, setConditions } from "../conditions.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
@@ -11,7 +12,6 @@ import { releaseManager } from "./actions/hook-object.ts";
 import { timeoutMsOf } from "./actions/timeouts.ts";
 import { alreadyDeleted, releaseNotFound, uninstallRelease } from "./actions/uninstall.ts";
 import type { ActionEnd, ActionWait } from "./attempt/action.ts";
-import type { ReleaseNames } from "./attempt/attempt.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
 import { deleteGeneratedChart } from "./generated-chart.ts";
 

@@ -1,5 +1,5 @@
 import type { EngineLimits } from "../../../core/ports/engine.ts";
-import type { RecordChange } from "../../../core/ports/helm-engine.ts";
+import type { RecordChange, ReleaseRecord } from "../../../core/ports/helm-engine.ts";
 import type { AttemptMark, ReleaseStore, StoredRevision } from "../../../helm/release-store.ts";
 import type { HelmReleaseContext } from "../attempt/context.ts";
 
@@ -29,4 +29,16 @@ export async function revise(
   const options = { tenant: { cluster: run.key.cluster, namespace }, ociDigest };
   const record = await deps.helm.amend(stored.bytes, change, options, recordLimits, run.signal);
   return store.update(stored, record, mark, run.signal);
+}
+
+/** A record that is not stored yet, with a change. */
+export async function revised(
+  { bytes }: ReleaseRecord,
+  change: RecordChange,
+  { ctx }: { readonly ctx: HelmReleaseContext },
+  ociDigest: string,
+): Promise<ReleaseRecord> {
+  const { deps, namespace, run } = ctx;
+  const options = { tenant: { cluster: run.key.cluster, namespace }, ociDigest };
+  return deps.helm.amend(bytes, change, options, recordLimits, run.signal);
 }

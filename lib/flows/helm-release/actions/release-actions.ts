@@ -1,0 +1,18 @@
+import type { ReleaseActions } from "../attempt/action.ts";
+import { correctDrift, findDrift } from "./drift.ts";
+import { installRelease } from "./install.ts";
+import { rollBack } from "./rollback.ts";
+import { testRelease } from "./test.ts";
+import { uninstallRelease } from "./uninstall.ts";
+import { upgradeRelease } from "./upgrade.ts";
+
+/** What the release loop does with a release. */
+export const releaseActions: ReleaseActions = {
+  install: installRelease,
+  upgrade: upgradeRelease,
+  rollback: rollBack,
+  test: testRelease,
+  uninstall: uninstallRelease,
+  findDrift,
+  correctDrift,
+};
