@@ -30,6 +30,7 @@ import { reconcileRequests, requestReconcile } from "../lib/queue/request-reconc
 import { rules } from "../lib/queue/rules.ts";
 import { gzip, packTar } from "../lib/sources/archive/pack-tar.ts";
 import { noCel } from "../test/doubles/no-cel.ts";
+import { noHelm } from "../test/doubles/no-helm.ts";
 import { noKeyServices } from "../test/doubles/no-key-services.ts";
 import { noRemoteClusters } from "../test/doubles/no-remote-clusters.ts";
 import { recordedMetrics } from "../test/doubles/recorded-metrics.ts";
@@ -121,6 +122,7 @@ function processOf(
     timing: defaultTiming,
     applyRules: usualRules,
     cel: noCel,
+    helm: noHelm,
     concurrency: 8,
     engine: { build: () => Promise.reject(new Error("a plain folder needs no engine")) },
     http: { send: nothingFetched, open: nothingFetched, dial: nothingFetched },

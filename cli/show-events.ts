@@ -144,14 +144,12 @@ interface FluxKind extends ServedKind {
   readonly sourceRef?: readonly string[];
 }
 
-const helm = { group: "helm.toolkit.fluxcd.io", version: "v2" };
 const source = { group: "source.toolkit.fluxcd.io", version: "v1" };
 const image = { group: "image.toolkit.fluxcd.io", version: "v1" };
 const notification = { group: "notification.toolkit.fluxcd.io", version: "v1beta3" };
 
 /** Kinds that Sluice does not reconcile; Flux may reconcile them on the same cluster. */
 const others: readonly FluxKind[] = [
-  { ...helm, kind: "HelmRelease", sourceRef: ["spec", "chart", "spec", "sourceRef"] },
   { ...source, kind: "ExternalArtifact" },
   { ...source, kind: "HelmChart", sourceRef: ["spec", "sourceRef"] },
   { ...source, kind: "HelmRepository" },

@@ -10,6 +10,7 @@ import type { DataKeys } from "../lib/core/ports/data-keys.ts";
 import type { GitLogin } from "../lib/core/ports/git-login.ts";
 import type { EksTarget } from "../lib/core/ports/remote-clusters.ts";
 import { wasmEngine } from "../lib/engine/wasm-engine.ts";
+import { wasmHelm } from "../lib/engine/wasm-helm.ts";
 import { kinds } from "../lib/flows/kinds/kinds.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { remoteClusters } from "../lib/kube/remote-clusters.ts";
@@ -37,6 +38,10 @@ const config = readConfig(ReconcileConfig, process.env);
 const threads = functionThreads;
 const engine = wasmEngine({
   file: new URL("./kustomize.wasm.br", import.meta.url),
+  ...{ threads, idleMs: 15 * 60_000, sharedTurn: threadTurn },
+});
+const helm = wasmHelm({
+  file: new URL("./helm.wasm.br", import.meta.url),
   ...{ threads, idleMs: 15 * 60_000, sharedTurn: threadTurn },
 });
 const cel = wasmCel({ file: new URL("./cel.wasm.br", import.meta.url), threads, idleMs: 15 * 60_000 });
@@ -107,7 +112,7 @@ export const handler = lambdaHandler(async (signal) => {
     ...stores,
     artifacts: s3Artifacts({ bucket, prefix: artifactPrefix, clock }),
     artifactUrl: (path: string) => `https://sluice.invalid/${path}`,
-    ...{ clock, concurrency, engine, cel, http, dataKeys, installationKey, log, metrics },
+    ...{ clock, concurrency, engine, helm, cel, http, dataKeys, installationKey, log, metrics },
     remoteClusters: remoteClusters({ clock, network, eks }),
     settings: values,
     logins: { aws },

@@ -48,6 +48,7 @@ const threads = [
   { starter: "lib/sops/file/off-thread.ts", thread: "lib/sops/file/sops-thread.ts" },
   { starter: "lib/sources/git/decrypt-ssh-key.ts", thread: "lib/sources/git/ssh-key-thread.ts" },
   { starter: "lib/engine/module-threads.ts", thread: "lib/engine/module-thread.ts" },
+  { starter: "lib/engine/wasm-helm.ts", thread: "lib/engine/helm-thread.ts" },
 ];
 
 const openpgpFile = "openpgp.mjs";
@@ -55,6 +56,7 @@ const openpgpFile = "openpgp.mjs";
 /** What a file loads at run time from beside its bundle. */
 const besides = [
   { starter: "lib/engine/wasm-engine.ts", from: "engine/kustomize.wasm.br", file: "kustomize.wasm.br" },
+  { starter: "lib/engine/wasm-helm.ts", from: "engine/helm.wasm.br", file: "helm.wasm.br" },
   { starter: "lib/cel/wasm-cel.ts", from: "engine/cel.wasm.br", file: "cel.wasm.br" },
   {
     starter: "lib/sources/git/verify/pgp-signature.ts",

@@ -11,6 +11,7 @@ import type { Clock } from "../lib/core/ports/clock.ts";
 import type { DataKeys } from "../lib/core/ports/data-keys.ts";
 import { type Log } from "../lib/core/ports/log.ts";
 import { kustomizeModule, wasmEngine } from "../lib/engine/wasm-engine.ts";
+import { helmModule, wasmHelm } from "../lib/engine/wasm-helm.ts";
 import type { Kind } from "../lib/flows/kinds/kind.ts";
 import { kinds as allKinds } from "../lib/flows/kinds/kinds.ts";
 import { httpClient } from "../lib/http/http-client.ts";
@@ -93,6 +94,8 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   starting.defer(() => cel.close());
   const engine = wasmEngine({ file: kustomizeModule, threads: 2, idleMs: 60_000 });
   starting.defer(() => engine.close());
+  const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
+  starting.defer(() => helm.close());
   // A push may come before the functions have started: it waits for them.
   const functions = Promise.withResolvers<Runtime>();
   functions.promise.catch(() => undefined);
@@ -149,7 +152,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
       gates: settings["feature-gates"],
       flows: composeFlows(kinds, {
         ...localParts(state, stores, settings, { clock, log }),
-        ...{ engine, cel, http, remoteClusters: remotes },
+        ...{ engine, helm, cel, http, remoteClusters: remotes },
       }),
       authentications: { ...authentications, ...issuedTokens({ cel, clock, http }) },
       registryHosts: (account, region) => hostsOf(registry, account, region),
@@ -209,7 +212,7 @@ function portOf(address: string): number {
   return Number(address.slice(address.lastIndexOf(":") + 1));
 }
 
-type LocalParts = Omit<FlowAdapters, "cel" | "engine" | "http" | "remoteClusters">;
+type LocalParts = Omit<FlowAdapters, "cel" | "engine" | "helm" | "http" | "remoteClusters">;
 
 /** What flows need of the state folder, the settings and this process. */
 export function localParts(

@@ -1,4 +1,4 @@
-import { keptKustomizeMiB, moduleMemoryMiB } from "../../lib/engine/module-memory.ts";
+import { keptHelmMiB, keptKustomizeMiB, moduleMemoryMiB } from "../../lib/engine/module-memory.ts";
 import { maxAnswerBytes } from "../../lib/kube/answer-limits.ts";
 import { rememberedBuildBytes } from "../../lib/manifests/build/cached-build.ts";
 import { readingLimits } from "../../lib/manifests/thread/off-thread.ts";
@@ -46,7 +46,14 @@ const runMiB = Math.max(
 const processMiB =
   ownMiB +
   // Kustomize and the thread that reads large files take turns; an idle thread of kustomize is kept meanwhile.
-  functionThreads * Math.max(moduleMemoryMiB.kustomize, keptKustomizeMiB + readingLimits.maxHeapMb + youngHeapMb) +
+  functionThreads *
+    Math.max(
+      moduleMemoryMiB.kustomize,
+      moduleMemoryMiB.helm,
+      keptKustomizeMiB + readingLimits.maxHeapMb + youngHeapMb,
+    ) +
+  // Helm takes the same turns, and an idle thread of it is kept too.
+  functionThreads * keptHelmMiB +
   functionThreads * moduleMemoryMiB.cel +
   mib(rememberedBuildBytes + maxListingBytes);
 

@@ -279,87 +279,84 @@ const HealthCheckExpression = z.object({
 
 export const eitherChart = "either chart or chartRef must be set";
 
+/** The fields of `spec`, for what reads some of them. */
+export const HelmReleaseFields = z.object({
+  chart: ChartTemplate.describe("HelmChart that is created for the release.").exactOptional(),
+  chartRef: ChartReference.describe("Object that has the chart.").exactOptional(),
+  interval: Duration.describe("Time between two runs where no event asks for one."),
+  kubeConfig: KubeConfig.describe("Another cluster to install in.").exactOptional(),
+  suspend: optionalBoolean("Whether to leave everything as it is until further notice."),
+  releaseName: z
+    .string()
+    .min(1)
+    .max(53)
+    .describe("Name of the release; made of namespace and name by default.")
+    .exactOptional(),
+  targetNamespace: namespace63
+    .describe("Namespace of the release; that of the HelmRelease by default.")
+    .exactOptional(),
+  storageNamespace: namespace63
+    .describe("Namespace of the release's Secrets; that of the HelmRelease by default.")
+    .exactOptional(),
+  dependsOn: limited(z.array(Dependency).describe("HelmReleases that have to be ready first.").exactOptional(), {
+    max: maxReleaseDependencies,
+    unit: "items",
+  }),
+  timeout: Duration.describe("How long one operation of Kubernetes may take; 5m by default.").exactOptional(),
+  maxHistory: z.number().int().describe("Revisions that are kept; 5 by default, 0 for all.").exactOptional(),
+  serviceAccountName: name253
+    .describe("Service account of this namespace to apply as; Sluice's own rights by default.")
+    .exactOptional(),
+  persistentClient: optionalBoolean("Former field: has no effect."),
+  driftDetection: DriftDetection.describe("Whether changes by others are found and corrected.").exactOptional(),
+  install: Install.describe("How the release is installed.").exactOptional(),
+  upgrade: Upgrade.describe("How the release is upgraded.").exactOptional(),
+  test: Test.describe("How the release is tested.").exactOptional(),
+  rollback: Rollback.describe("How a failed upgrade is rolled back.").exactOptional(),
+  uninstall: Uninstall.describe("How the release is uninstalled.").exactOptional(),
+  valuesFrom: limited(
+    z.array(ValuesReference).describe("ConfigMaps and Secrets with values; later ones win.").exactOptional(),
+    { max: maxValuesReferences, unit: "items" },
+  ),
+  values: z
+    .unknown()
+    .meta({ description: "Values; they win over those of valuesFrom.", "x-kubernetes-preserve-unknown-fields": true })
+    .exactOptional(),
+  commonMetadata: z
+    .object({
+      labels: StringMap.describe("Labels for every object.").exactOptional(),
+      annotations: StringMap.describe("Annotations for every object.").exactOptional(),
+    })
+    .describe("Labels and annotations for every object; they win over those of the chart.")
+    .exactOptional(),
+  postRenderers: limited(z.array(PostRenderer).describe("Changes to the rendered objects, in order.").exactOptional(), {
+    max: maxPostRenderers,
+    unit: "items",
+  }),
+  postRenderStrategy: z
+    .enum(["combined", "nohooks", "separate"])
+    .describe("Whether hooks are post-rendered with the templates (default), not at all, or separately.")
+    .exactOptional(),
+  waitStrategy: z
+    .object({ name: z.enum(["poller", "legacy"]).describe("How readiness is judged: poller or legacy.") })
+    .describe("How to wait for objects.")
+    .exactOptional(),
+  healthCheckExprs: limited(
+    z.array(HealthCheckExpression).describe("Health rules for kinds; they replace the built-in ones.").exactOptional(),
+    { max: maxReleaseHealthRules, unit: "items" },
+  ),
+});
+
 /** `spec` of a HelmRelease (reference helmrelease 2). The CRD is generated from it. */
-export const HelmReleaseSpec = z
-  .object({
-    chart: ChartTemplate.describe("HelmChart that is created for the release.").exactOptional(),
-    chartRef: ChartReference.describe("Object that has the chart.").exactOptional(),
-    interval: Duration.describe("Time between two runs where no event asks for one."),
-    kubeConfig: KubeConfig.describe("Another cluster to install in.").exactOptional(),
-    suspend: optionalBoolean("Whether to leave everything as it is until further notice."),
-    releaseName: z
-      .string()
-      .min(1)
-      .max(53)
-      .describe("Name of the release; made of namespace and name by default.")
-      .exactOptional(),
-    targetNamespace: namespace63
-      .describe("Namespace of the release; that of the HelmRelease by default.")
-      .exactOptional(),
-    storageNamespace: namespace63
-      .describe("Namespace of the release's Secrets; that of the HelmRelease by default.")
-      .exactOptional(),
-    dependsOn: limited(z.array(Dependency).describe("HelmReleases that have to be ready first.").exactOptional(), {
-      max: maxReleaseDependencies,
-      unit: "items",
-    }),
-    timeout: Duration.describe("How long one operation of Kubernetes may take; 5m by default.").exactOptional(),
-    maxHistory: z.number().int().describe("Revisions that are kept; 5 by default, 0 for all.").exactOptional(),
-    serviceAccountName: name253
-      .describe("Service account of this namespace to apply as; Sluice's own rights by default.")
-      .exactOptional(),
-    persistentClient: optionalBoolean("Former field: has no effect."),
-    driftDetection: DriftDetection.describe("Whether changes by others are found and corrected.").exactOptional(),
-    install: Install.describe("How the release is installed.").exactOptional(),
-    upgrade: Upgrade.describe("How the release is upgraded.").exactOptional(),
-    test: Test.describe("How the release is tested.").exactOptional(),
-    rollback: Rollback.describe("How a failed upgrade is rolled back.").exactOptional(),
-    uninstall: Uninstall.describe("How the release is uninstalled.").exactOptional(),
-    valuesFrom: limited(
-      z.array(ValuesReference).describe("ConfigMaps and Secrets with values; later ones win.").exactOptional(),
-      { max: maxValuesReferences, unit: "items" },
-    ),
-    values: z
-      .unknown()
-      .meta({ description: "Values; they win over those of valuesFrom.", "x-kubernetes-preserve-unknown-fields": true })
-      .exactOptional(),
-    commonMetadata: z
-      .object({
-        labels: StringMap.describe("Labels for every object.").exactOptional(),
-        annotations: StringMap.describe("Annotations for every object.").exactOptional(),
-      })
-      .describe("Labels and annotations for every object; they win over those of the chart.")
-      .exactOptional(),
-    postRenderers: limited(
-      z.array(PostRenderer).describe("Changes to the rendered objects, in order.").exactOptional(),
-      {
-        max: maxPostRenderers,
-        unit: "items",
-      },
-    ),
-    postRenderStrategy: z
-      .enum(["combined", "nohooks", "separate"])
-      .describe("Whether hooks are post-rendered with the templates (default), not at all, or separately.")
-      .exactOptional(),
-    waitStrategy: z
-      .object({ name: z.enum(["poller", "legacy"]).describe("How readiness is judged: poller or legacy.") })
-      .describe("How to wait for objects.")
-      .exactOptional(),
-    healthCheckExprs: limited(
-      z
-        .array(HealthCheckExpression)
-        .describe("Health rules for kinds; they replace the built-in ones.")
-        .exactOptional(),
-      { max: maxReleaseHealthRules, unit: "items" },
-    ),
-  })
-  .refine(({ chart, chartRef }) => (chart === undefined) !== (chartRef === undefined), eitherChart)
-  .meta({
-    "x-kubernetes-validations": [
-      {
-        rule: "(has(self.chart) && !has(self.chartRef)) || (!has(self.chart) && has(self.chartRef))",
-        message: eitherChart,
-      },
-    ],
-  });
+export const HelmReleaseSpec = HelmReleaseFields.refine(
+  ({ chart, chartRef }) => (chart === undefined) !== (chartRef === undefined),
+  eitherChart,
+).meta({
+  "x-kubernetes-validations": [
+    {
+      rule: "(has(self.chart) && !has(self.chartRef)) || (!has(self.chart) && has(self.chartRef))",
+      message: eitherChart,
+    },
+  ],
+});
 export type HelmReleaseSpec = Readonly<z.infer<typeof HelmReleaseSpec>>;

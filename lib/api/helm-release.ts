@@ -1,6 +1,6 @@
 import type { LiveObject, Metadata } from "../core/manifest.ts";
 import { overLimits } from "./field-marks.ts";
-import { HelmReleaseSpec } from "./helm-release-spec.ts";
+import { HelmReleaseFields, HelmReleaseSpec } from "./helm-release-spec.ts";
 import { HelmReleaseStatus } from "./helm-release-status.ts";
 import { invalid, parseLive } from "./parse-live.ts";
 
@@ -19,7 +19,7 @@ export function parseHelmRelease(live: LiveObject): HelmRelease {
 }
 
 /** The fields that decide about the end of a HelmRelease. */
-const EndSpec = HelmReleaseSpec.pick({
+const EndSpec = HelmReleaseFields.pick({
   suspend: true,
   releaseName: true,
   targetNamespace: true,

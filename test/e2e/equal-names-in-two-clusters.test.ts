@@ -28,6 +28,7 @@ import { localParts } from "../../local/start-local.ts";
 import { type Runtime, startRuntime } from "../../local/start-runtime.ts";
 import { openStores, type Stores } from "../../local/state/open-stores.ts";
 import { openStateDatabase, type StateDatabase } from "../../local/state/state-database.ts";
+import { noHelm } from "../doubles/no-helm.ts";
 import { noCel } from "../doubles/no-cel.ts";
 import { noRemoteClusters } from "../doubles/no-remote-clusters.ts";
 import { openGate } from "../doubles/open-gate.ts";
@@ -154,7 +155,7 @@ describe("two clusters with objects of equal names, looked after by one installa
         configSelector: defaultSettings["watch-configs-label-selector"],
         flows: composeFlows(kinds, {
           ...localParts(state, stores, defaultSettings, { clock, log }),
-          ...{ cel: noCel, http, engine, remoteClusters: noRemoteClusters },
+          ...{ cel: noCel, helm: noHelm, http, engine, remoteClusters: noRemoteClusters },
         }),
         registryHosts: () => [registry],
       },

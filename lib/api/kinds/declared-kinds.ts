@@ -4,6 +4,7 @@ import type { KindDeclaration } from "./declaration.ts";
 import { declaredExternalArtifact } from "./external-artifact.ts";
 import { declaredGitRepository } from "./git-repository.ts";
 import { declaredHelmChart } from "./helm-chart.ts";
+import { declaredHelmRelease } from "./helm-release.ts";
 import { declaredHelmRepository } from "./helm-repository.ts";
 import { declaredKustomization } from "./kustomization.ts";
 import { declaredOciRepository } from "./oci-repository.ts";
@@ -18,6 +19,7 @@ export const declaredKinds = [
   declaredArtifactGenerator,
   declaredHelmChart,
   declaredKustomization,
+  declaredHelmRelease,
   declaredReceiver,
 ] as const satisfies readonly KindDeclaration[];
 

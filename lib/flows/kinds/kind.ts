@@ -7,6 +7,7 @@ import type { BucketLogin } from "../../core/ports/bucket-login.ts";
 import type { Cluster } from "../../core/ports/cluster.ts";
 import type { Engine } from "../../core/ports/engine.ts";
 import type { GitLogin } from "../../core/ports/git-login.ts";
+import type { HelmEngine } from "../../core/ports/helm-engine.ts";
 import type { TargetCluster } from "../../core/ports/home-and-target.ts";
 import type { Outbound } from "../../core/ports/http.ts";
 import type { RemoteClusters } from "../../core/ports/remote-clusters.ts";
@@ -31,6 +32,8 @@ export interface FlowParts
   /** The clouds whose identity can log in to buckets. */
   readonly bucketLogins?: { readonly aws?: BucketLogin };
   readonly engine: Engine;
+  /** Loaded with the first HelmRelease. */
+  readonly helm: HelmEngine;
   /** What ssh offers to git hosts; what is not named is chosen as Go's client does. */
   readonly sshAlgorithms: SshAlgorithms;
   /** Whether links in archives are left out, as in Flux, in place of being followed. */

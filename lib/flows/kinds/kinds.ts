@@ -3,6 +3,7 @@ import { artifactGeneratorKind } from "./artifact-generator.ts";
 import { bucketKind } from "./bucket.ts";
 import { gitRepositoryKind } from "./git-repository.ts";
 import { helmChartKind } from "./helm-chart.ts";
+import { helmReleaseKind } from "./helm-release.ts";
 import { helmRepositoryKind } from "./helm-repository.ts";
 import type { Kind } from "./kind.ts";
 import { kustomizationKind } from "./kustomization.ts";
@@ -18,6 +19,7 @@ const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
   ArtifactGenerator: artifactGeneratorKind,
   HelmChart: helmChartKind,
   Kustomization: kustomizationKind,
+  HelmRelease: helmReleaseKind,
   Receiver: receiverKind,
 };
 

@@ -11,6 +11,7 @@ import { servedClusters } from "../../../lib/gate/served-clusters.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
 import { noCel } from "../../doubles/no-cel.ts";
+import { noHelm } from "../../doubles/no-helm.ts";
 import { noHome, noTarget } from "../../doubles/no-cluster.ts";
 import { noKeyServices } from "../../doubles/no-key-services.ts";
 import { noRemoteClusters } from "../../doubles/no-remote-clusters.ts";
@@ -51,6 +52,7 @@ const flows = makeFlows(kinds, {
   remoteClusters: noRemoteClusters,
   records: { record: away, retain: away, recorded: away },
   cel: noCel,
+  helm: noHelm,
   receivers: { save: away, remove: away, find: away },
   requests: { request: away },
 });
