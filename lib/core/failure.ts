@@ -15,6 +15,7 @@ const retryByReason = {
   AuthenticationFailed: "backoff",
   BucketOperationFailed: "backoff",
   BuildFailed: "interval",
+  ChartMutateError: "backoff",
   ChartPackageError: "backoff",
   ChartPullError: "backoff",
   ChartVerificationError: "backoff",
@@ -48,7 +49,9 @@ const retryByReason = {
   PruneFailed: "interval",
   ReadOperationFailed: "backoff",
   ReconciliationFailed: "interval",
+  ReleaseTooLarge: "backoff",
   SourceFetchFailed: "dependency",
+  SourceNotReady: "dependency",
   SourceIgnoreError: "backoff",
   SourceUnavailable: "backoff",
   StateError: "backoff",
@@ -59,6 +62,7 @@ const retryByReason = {
   UnsupportedSourceKind: "never",
   URLInvalid: "never",
   ValidationFailed: "never",
+  ValuesError: "backoff",
   ValuesFilesError: "never",
   VerificationError: "backoff",
 } as const satisfies Record<string, Retry>;
@@ -69,6 +73,23 @@ export type Reason = keyof typeof retryByReason;
 export type EventReason =
   | Reason
   | "ArtifactUpToDate"
+  | "DriftCorrected"
+  | "DriftCorrectionFailed"
+  | "DriftDetected"
+  | "HelmChartConfigured"
+  | "HelmChartCreated"
+  | "HelmChartDeleted"
+  | "InstallFailed"
+  | "InstallSucceeded"
+  | "PendingRelease"
+  | "RollbackFailed"
+  | "RollbackSucceeded"
+  | "TestFailed"
+  | "TestSucceeded"
+  | "UninstallFailed"
+  | "UninstallSucceeded"
+  | "UpgradeFailed"
+  | "UpgradeSucceeded"
   | "ChartPackageSucceeded"
   | "ChartPullSucceeded"
   | "GitOperationSucceeded"

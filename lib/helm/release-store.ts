@@ -1,4 +1,5 @@
-import type { HookEvent, ReleaseRecord, ReleaseStatus } from "../core/ports/helm-engine.ts";
+import { z } from "zod";
+import { hookEvents, type ReleaseRecord, type ReleaseStatus } from "../core/ports/helm-engine.ts";
 
 /** What a metadata list says of one stored revision: enough to see that nothing has changed. */
 export interface RevisionHead {
@@ -10,18 +11,21 @@ export interface RevisionHead {
 }
 
 /** What our annotation on a release Secret says of the action that writes it: see {@link attemptAnnotation}. */
-export interface AttemptMark {
+export const AttemptMark = z.object({
   /** The uid of the HelmRelease. */
-  readonly owner: string;
-  readonly action: "install" | "rollback" | "test" | "uninstall" | "upgrade";
-  readonly generation: number;
+  owner: z.string(),
+  action: z.enum(["install", "rollback", "test", "uninstall", "upgrade"]),
+  generation: z.number().int(),
   /** A digest of what is applied. */
-  readonly token: string;
+  token: z.string(),
   /** The event whose hooks have begun: what the record says of their last run is of this action. */
-  readonly hooks?: HookEvent;
-}
+  hooks: z.enum(hookEvents).exactOptional(),
+  /** Set with the last write: the digest of the record as it was written. */
+  ended: z.string().exactOptional(),
+});
+export type AttemptMark = Readonly<z.infer<typeof AttemptMark>>;
 
-/** On the release Secret that an action of ours writes, until its last write. Helm leaves annotations alone and drops them with its own writes. */
+/** On the release Secrets that our actions write: who wrote the revision, and for what. Helm leaves annotations alone and drops them with its own writes. */
 export const attemptAnnotation = "sluice.dev/attempt";
 
 /** A revision as it is stored. */

@@ -131,7 +131,7 @@ export const flowsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/kustomization/ready-expr.ts",
+    file: "lib/flows/owner/ready-expr.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
@@ -342,7 +342,7 @@ export const flowsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/kustomization/ready-expr.ts",
+    file: "lib/flows/owner/ready-expr.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
@@ -377,7 +377,7 @@ export const flowsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/kustomization/service-account.ts",
+    file: "lib/flows/owner/service-account.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {

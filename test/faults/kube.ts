@@ -208,7 +208,7 @@ export const kubeFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/kustomization/remote-target.ts",
+    file: "lib/flows/owner/remote-target.ts",
     tests: ["test/unit/flows/kustomization/remote-identity.test.ts"],
     faults: [
       {

@@ -338,7 +338,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/kustomization/kube-config-field.ts",
+    file: "lib/flows/owner/kube-config-field.ts",
     tests: ["test/unit/flows/kustomization/sharing-target.test.ts"],
     faults: [
       {
@@ -559,7 +559,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/kustomization/config-map-target.ts",
+    file: "lib/flows/owner/config-map-target.ts",
     tests: ["test/e2e/flow/two-clusters.test.ts"],
     faults: [
       {

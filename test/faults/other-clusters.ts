@@ -72,7 +72,7 @@ export const otherClusterFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/kustomization/config-map-target.ts",
+    file: "lib/flows/owner/config-map-target.ts",
     tests: stories,
     faults: [
       {
@@ -103,9 +103,9 @@ export const otherClusterFaults: readonly FileFaults[] = [
     ],
   },
   ...[
-    { file: "lib/flows/kustomization/config-map-target.ts", find: "id: `${cluster} ${uid}`,", replace: "id: uid," },
+    { file: "lib/flows/owner/config-map-target.ts", find: "id: `${cluster} ${uid}`,", replace: "id: uid," },
     {
-      file: "lib/flows/kustomization/remote-target.ts",
+      file: "lib/flows/owner/remote-target.ts",
       find: "const id = `${cluster} ${uid} ${found}`;",
       replace: "const id = `${uid} ${found}`;",
     },

@@ -79,16 +79,18 @@ export interface RenderedObject {
   readonly template: string;
 }
 
-export type HookEvent =
-  | "post-delete"
-  | "post-install"
-  | "post-rollback"
-  | "post-upgrade"
-  | "pre-delete"
-  | "pre-install"
-  | "pre-rollback"
-  | "pre-upgrade"
-  | "test";
+export const hookEvents = [
+  "post-delete",
+  "post-install",
+  "post-rollback",
+  "post-upgrade",
+  "pre-delete",
+  "pre-install",
+  "pre-rollback",
+  "pre-upgrade",
+  "test",
+] as const;
+export type HookEvent = (typeof hookEvents)[number];
 
 export interface HookRun {
   /** RFC 3339 with nanoseconds; absent: it has not run. */

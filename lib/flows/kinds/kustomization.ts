@@ -9,7 +9,7 @@ import { cachedBuild } from "../../manifests/build/cached-build.ts";
 import { failing } from "../conditions.ts";
 import { kustomizationFlow } from "../kustomization/kustomization-flow.ts";
 import { objectCache } from "../kustomization/object-cache.ts";
-import { accountUser } from "../kustomization/service-account.ts";
+import { accountUser } from "../owner/service-account.ts";
 import { readSource, type SourceReader } from "../source/read-source.ts";
 import type { Kind } from "./kind.ts";
 
@@ -27,7 +27,7 @@ export const kustomizationKind: Kind = {
         return user === undefined ? asTarget(parts.home) : targetAs(user);
       },
       remoteTargetOf: async (live, place, signal) => {
-        const { openRemoteTarget } = await import("../kustomization/remote-target.ts");
+        const { openRemoteTarget } = await import("../owner/remote-target.ts");
         const { accountTokens } = parts.sopsKeys;
         return openRemoteTarget(live, place, { ...parts, accountTokens, remoteClusters, gated }, signal);
       },

@@ -20,14 +20,14 @@ import { leasedCluster } from "../../gate/leased-cluster.ts";
 import type { BuildInput } from "../../manifests/build/build-input.ts";
 import type { KeyParts } from "../../sops/keys/key-parts.ts";
 import type { FlowDeps } from "../flow-deps.ts";
+import type { TenantPlace } from "../owner/config-map-target.ts";
+import { hasKubeConfig } from "../owner/kube-config-field.ts";
+import type { RemoteTarget } from "../owner/remote-target.ts";
+import { TargetFault } from "../owner/target-fault.ts";
 import { type EventToRecord, reportEvent } from "../record-event.ts";
 import type { SourceKinds } from "../source/read-source.ts";
 import { statusPatch } from "../status-patch.ts";
-import type { TenantPlace } from "./config-map-target.ts";
-import { hasKubeConfig } from "./kube-config-field.ts";
 import type { ObjectCache } from "./object-cache.ts";
-import type { RemoteTarget } from "./remote-target.ts";
-import { TargetFault } from "./target-fault.ts";
 import { type ToldObjects, toldObjects } from "./told-objects.ts";
 
 /** What the reconcile of a Kustomization needs of the world. */

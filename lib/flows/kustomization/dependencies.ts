@@ -112,7 +112,7 @@ async function problemOf(
   }
   if (readyExpr !== "") {
     // Not at the start of a function: few dependencies have one.
-    const { evaluateReadyExpr } = await import("./ready-expr.ts");
+    const { evaluateReadyExpr } = await import("../owner/ready-expr.ts");
     const verdict = await evaluateReadyExpr(readyExpr, live, ctx);
     if (typeof verdict === "string") return verdict;
     if (!verdict) return `dependency '${name}' is not ready according to readyExpr eval`;

@@ -20,6 +20,7 @@ import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { Outage } from "../../core/ports/outage.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
+import { accountExists, accountName } from "../owner/service-account.ts";
 import { reportEvent } from "../record-event.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { applySetOf, inventoryOf } from "./apply-set.ts";
@@ -29,7 +30,6 @@ import { finalizeRemote, letGoElsewhere, mayExistThere } from "./finalize-remote
 import { deletesObjects, refOfOwner } from "./other-owners.ts";
 import { countPruned, logSkippedPrunes, pruneLines, recordPending } from "./prune.ts";
 import { type ResolvedSource, resolveSource } from "./resolve-source.ts";
-import { accountExists, accountName } from "./service-account.ts";
 import { appliedAnnotations, withConditions, withoutConditions } from "./status.ts";
 
 /** Between two looks at objects that are still terminating: Flux's own poll. */

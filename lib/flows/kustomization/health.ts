@@ -17,6 +17,7 @@ import {
 } from "../../health/check-health.ts";
 import type { HealthRules } from "../../health/health-rules.ts";
 import { maskSecrets } from "../../manifests/secrets.ts";
+import { accountUser } from "../owner/service-account.ts";
 import { type AppliedRevision, changeLines } from "./apply.ts";
 import {
   type Attempt,
@@ -31,7 +32,6 @@ import {
   waitFor,
 } from "./attempt.ts";
 import type { KustomizationContext } from "./context.ts";
-import { accountUser } from "./service-account.ts";
 import { handled, inProgress, withConditions } from "./status.ts";
 
 /** How the last step ended: a later run looks again, or the revision is applied and healthy. */

@@ -11,6 +11,7 @@ import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
 import { type HealthRules, parseHealthRules } from "../../health/health-rules.ts";
 import { buildInput } from "../../manifests/build/build-input.ts";
 import { shortIntervalWarning } from "../interval.ts";
+import { TargetFault } from "../owner/target-fault.ts";
 import { fetchableArtifact } from "../source/read-source.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { apply } from "./apply.ts";
@@ -35,7 +36,6 @@ import { prune } from "./prune.ts";
 import { reportBlocked, reportEnd, reportFailure } from "./report.ts";
 import { askForArtifact, resolveSource, sourceRefusal } from "./resolve-source.ts";
 import { handled } from "./status.ts";
-import { TargetFault } from "./target-fault.ts";
 
 /**
  * The reconcile of a Kustomization: load, preconditions, and for a revision fetch, build, plan, guard, apply, prune, health, report. Looks

@@ -2,8 +2,8 @@ import { readEntryId } from "../../apply/set/entry-id.ts";
 import { mapLimit } from "../../core/concurrency.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
+import { hasKubeConfig } from "../owner/kube-config-field.ts";
 import type { KustomizationContext } from "./context.ts";
-import { hasKubeConfig } from "./kube-config-field.ts";
 import { inventoryIn } from "./other-owners.ts";
 import { ours, savedClusters, sharingTarget } from "./sharing-target.ts";
 

@@ -13,6 +13,7 @@ import { formatWorkKey } from "../../core/work-key.ts";
 import { maskSecrets } from "../../manifests/secrets.ts";
 import type { Said } from "../conditions.ts";
 import { spreadInterval } from "../interval.ts";
+import { TargetFault } from "../owner/target-fault.ts";
 import { saveInventoryUnderGeneration } from "./apply-set.ts";
 import {
   type Attempt,
@@ -26,7 +27,6 @@ import {
 import type { Blocked, BuiltManifests, KustomizationContext } from "./context.ts";
 import type { Health } from "./health.ts";
 import { type Finished, handled, isShownOfLate, withConditions, withoutConditions, withSnapshot } from "./status.ts";
-import { TargetFault } from "./target-fault.ts";
 
 /** Reports how the run ended, and answers when to run again. */
 export async function reportEnd(reached: Reached, health: Health, attempt: Attempt): Promise<FlowResult> {

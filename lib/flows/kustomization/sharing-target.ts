@@ -4,8 +4,8 @@ import { Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import { isOutage, Outage } from "../../core/ports/outage.ts";
+import { hasKubeConfig, kubeConfigText } from "../owner/kube-config-field.ts";
 import type { KustomizationContext, KustomizationDeps } from "./context.ts";
-import { hasKubeConfig, kubeConfigText } from "./kube-config-field.ts";
 
 /** What is asked of a run and of its installation. */
 export type SharingContext = Pick<KustomizationContext, "home" | "homeUid" | "live" | "owner" | "remote" | "run"> & {

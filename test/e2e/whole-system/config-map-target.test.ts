@@ -5,7 +5,7 @@ import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import { asHome, asTarget } from "../../../lib/core/ports/home-and-target.ts";
 import type { RemoteCluster } from "../../../lib/core/ports/remote-clusters.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { openRemoteTarget } from "../../../lib/flows/kustomization/remote-target.ts";
+import { openRemoteTarget } from "../../../lib/flows/owner/remote-target.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { remoteClusters } from "../../../lib/kube/remote-clusters.ts";

@@ -16,7 +16,7 @@ export type ActionOutcome =
   /** It goes on with the next run. */
   { readonly kind: "waiting"; readonly wait: ActionWait; readonly dueInMs: number } | ActionEnd;
 
-export type ActionEnd =
+export type ActionEnd = { readonly inventory?: ShownInventory } & (
   | { readonly kind: "succeeded"; readonly written: readonly WrittenRevision[] }
   | {
       readonly kind: "failed";
@@ -26,7 +26,11 @@ export type ActionEnd =
       readonly log: readonly string[];
       /** Empty: it failed before anything was stored, so it does not count towards remediation. */
       readonly written: readonly WrittenRevision[];
-    };
+    }
+);
+
+/** What `status.inventory` shows from then on; absent: as before. */
+type ShownInventory = readonly { readonly id: string; readonly v: string }[];
 
 /** A revision as the action has left it. `gone`: its Secret was removed. The snapshots of the status follow. */
 export interface WrittenRevision {

@@ -1,20 +1,15 @@
 import type { Digest } from "../../../core/digest.ts";
-import type { ChartMetadata, PostRender, ValuesToCompose } from "../../../core/ports/helm-engine.ts";
+import type {
+  ChartMetadata,
+  ObservedRelease,
+  PostRender,
+  ReleaseRecord,
+  ValuesToCompose,
+} from "../../../core/ports/helm-engine.ts";
 import type { HealthRules } from "../../../health/health-rules.ts";
+import type { ReleaseNames } from "../../../helm/release-names.ts";
 import type { ReleaseStore } from "../../../helm/release-store.ts";
 import type { HelmReleaseContext } from "./context.ts";
-
-/** Names and places of a release (reference helmrelease 5). */
-export interface ReleaseNames {
-  /** At most 53 bytes. */
-  readonly name: string;
-  /** Not shortened: messages of failures show it. */
-  readonly fullName: string;
-  /** Where its objects go. */
-  readonly namespace: string;
-  /** Where its Secrets are. */
-  readonly storageNamespace: string;
-}
 
 /** The chart of a release, as its source has it. */
 export interface ReleaseChart {
@@ -44,6 +39,8 @@ export interface ReleaseAttempt {
   readonly healthRules: HealthRules;
   /** Of the storage namespace. */
   readonly store: ReleaseStore;
+  /** Reads a record with the digest of an artifact, for the snapshot in question. */
+  observe(record: ReleaseRecord, ociDigest: string): Promise<ObservedRelease>;
   /** A digest of what is to be applied: another one ends an action that is under way. */
   readonly token: string;
 }

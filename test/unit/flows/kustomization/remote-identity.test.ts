@@ -3,8 +3,8 @@ import { defaultGates } from "../../../../lib/core/feature-gates.ts";
 import { ApiError, type Endpoint } from "../../../../lib/core/ports/cluster.ts";
 import { asHome, asTarget } from "../../../../lib/core/ports/home-and-target.ts";
 import type { OwnUser, RemoteCluster } from "../../../../lib/core/ports/remote-clusters.ts";
-import { openRemoteTarget } from "../../../../lib/flows/kustomization/remote-target.ts";
-import { TargetFault } from "../../../../lib/flows/kustomization/target-fault.ts";
+import { openRemoteTarget } from "../../../../lib/flows/owner/remote-target.ts";
+import { TargetFault } from "../../../../lib/flows/owner/target-fault.ts";
 import { noCluster } from "../../../doubles/no-cluster.ts";
 import { noRemoteClusters } from "../../../doubles/no-remote-clusters.ts";
 

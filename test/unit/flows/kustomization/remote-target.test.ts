@@ -3,7 +3,7 @@ import { defaultGates } from "../../../../lib/core/feature-gates.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { homeNetwork } from "../../../../lib/core/network/network-policy.ts";
 import { asHome, asTarget } from "../../../../lib/core/ports/home-and-target.ts";
-import { openRemoteTarget } from "../../../../lib/flows/kustomization/remote-target.ts";
+import { openRemoteTarget } from "../../../../lib/flows/owner/remote-target.ts";
 import { remoteClusters } from "../../../../lib/kube/remote-clusters.ts";
 import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { inlineKubeconfig } from "../../../doubles/cluster-fronts.ts";

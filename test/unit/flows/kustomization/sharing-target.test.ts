@@ -3,7 +3,7 @@ import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { asTarget } from "../../../../lib/core/ports/home-and-target.ts";
 import { objectCache } from "../../../../lib/flows/kustomization/object-cache.ts";
 import { type SharingContext, sharingTarget } from "../../../../lib/flows/kustomization/sharing-target.ts";
-import { TargetFault } from "../../../../lib/flows/kustomization/target-fault.ts";
+import { TargetFault } from "../../../../lib/flows/owner/target-fault.ts";
 import { noCluster, noHome } from "../../../doubles/no-cluster.ts";
 import { steppedClock } from "../../../doubles/stepped-clock.ts";
 

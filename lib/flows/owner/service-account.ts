@@ -1,14 +1,13 @@
-import type { Kustomization } from "../../api/kustomization.ts";
 import { isAccountName } from "../../api/names.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { HomeCluster } from "../../core/ports/home-and-target.ts";
 
-// Whose rights a Kustomization applies with (reference 6.1).
+// Whose rights an owner of objects applies with (reference 6.1).
 
 /** The name of the service account that the spec, or else the installation, names; undefined for Sluice's own rights. */
 export function accountName(
-  { serviceAccountName = "" }: Pick<Kustomization["spec"], "serviceAccountName">,
+  { serviceAccountName = "" }: { readonly serviceAccountName?: string },
   byDefault: string,
 ): string | undefined {
   const name = serviceAccountName === "" ? byDefault : serviceAccountName;
@@ -16,7 +15,7 @@ export function accountName(
 }
 
 /**
- * The user that Kubernetes knows the service account of a Kustomization as: always one of its own namespace. Reads the object as it is,
+ * The user that Kubernetes knows the service account of an owner of objects as: always one of its own namespace. Reads the object as it is,
  * since the end of an invalid one needs it too. A name that no account can have gives a user without rights.
  */
 export function accountUser(live: LiveObject, byDefault: string): string | undefined {
@@ -27,7 +26,7 @@ export function accountUser(live: LiveObject, byDefault: string): string | undef
   return `system:serviceaccount:${live.metadata.namespace ?? ""}:${isAccountName(name) ? name : "-"}`;
 }
 
-/** Whether the account of a Kustomization exists. It is always looked up at home, as Flux does. */
+/** Whether the account of an owner exists. It is always looked up at home, as Flux does. */
 export async function accountExists(
   namespace: string,
   name: string,

@@ -6,7 +6,7 @@ import { ApiError, type Cluster } from "../../core/ports/cluster.ts";
 import type { HomeCluster, TargetCluster } from "../../core/ports/home-and-target.ts";
 import { isOutage, outageOf } from "../../core/ports/outage.ts";
 import { KubeconfigFault, type RemoteCluster, type RemoteClusters } from "../../core/ports/remote-clusters.ts";
-import type { TargetAccounts, TenantPlace } from "./config-map-target.ts";
+import type { TargetAccounts, TenantPlace } from "../owner/config-map-target.ts";
 import { KubeConfigOf, type SecretReference } from "./kube-config-field.ts";
 import { accountUser } from "./service-account.ts";
 import { noClient, TargetFault } from "./target-fault.ts";
@@ -89,7 +89,7 @@ async function byConfigMap(
   signal: AbortSignal,
 ): Promise<RemoteCluster> {
   // Not at the start of a function, as the reader of kubeconfigs.
-  const { readConfigMapTarget } = await import("./config-map-target.ts");
+  const { readConfigMapTarget } = await import("../owner/config-map-target.ts");
   const target = await readConfigMapTarget(name, namespace, place, deps, signal);
   try {
     return await deps.remoteClusters.byEks(target, signal);

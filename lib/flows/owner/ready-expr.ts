@@ -1,11 +1,26 @@
-import { CelFault } from "../../cel/cel.ts";
+import { type Cel, CelFault } from "../../cel/cel.ts";
 import { formatDuration, isDurationHeld, parseDuration } from "../../core/duration.ts";
 import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../core/json.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
+import type { TargetCluster } from "../../core/ports/home-and-target.ts";
+import type { Run } from "../../core/ports/run.ts";
 import { celFailure } from "../../health/health-rules.ts";
-import type { KustomizationContext } from "./context.ts";
-import { accountUser } from "./service-account.ts";
+import { accountUser } from "../owner/service-account.ts";
+
+/** What of a run an expression is evaluated with. */
+export interface ReadyExprContext {
+  readonly cel: Cel;
+  readonly live: LiveObject;
+  readonly namespace: string;
+  readonly run: Pick<Run, "signal">;
+  readonly remote: unknown;
+  readonly target: TargetCluster;
+  readonly deps: {
+    readonly defaultServiceAccount: string;
+    readonly targetOf: (live: LiveObject, signal: AbortSignal) => Promise<TargetCluster>;
+  };
+}
 
 /**
  * Whether a dependency is ready according to a `readyExpr`; a text where the expression has no result (reference 3.3), or may not read the
@@ -16,7 +31,7 @@ import { accountUser } from "./service-account.ts";
 export async function evaluateReadyExpr(
   expression: string,
   dependency: LiveObject,
-  ctx: KustomizationContext,
+  ctx: ReadyExprContext,
 ): Promise<boolean | string> {
   const { cel, live, run } = ctx;
   const prefix = `terminal error: failed to evaluate dependency ${dependency.metadata.name}: `;
@@ -39,7 +54,7 @@ export async function evaluateReadyExpr(
  */
 async function asAccountReads(
   dependency: LiveObject,
-  { deps, live, namespace, remote, run, target }: KustomizationContext,
+  { deps, live, namespace, remote, run, target }: ReadyExprContext,
 ): Promise<LiveObject | string> {
   const user = accountUser(live, deps.defaultServiceAccount);
   const ref = refOf(dependency);

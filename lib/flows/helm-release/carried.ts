@@ -1,0 +1,47 @@
+import { z } from "zod";
+import type { JsonObject } from "../../core/json.ts";
+
+/** What a run carries over to the next one of the same HelmRelease: hints. Without them a wait begins again, and caches are empty. */
+const Carried = z.object({
+  /** Failures in a row, for the back-off. */
+  failures: z.number().int().min(0).default(0),
+  /** The pass under way: which actions it has run. Another generation, chart or values begin another. */
+  pass: z
+    .object({
+      token: z.string(),
+      generation: z.number().int(),
+      ran: z.array(z.string()),
+      /** When the action began, wall time in milliseconds. */
+      startedAt: z.number().exactOptional(),
+      wait: z.object({ for: z.string(), since: z.number(), looks: z.number().int() }).exactOptional(),
+    })
+    .exactOptional(),
+  /** What an unchanged release is recognised by: nothing but the Secret's metadata is read then. */
+  settled: z
+    .object({ token: z.string(), generation: z.number().int(), uid: z.string(), resourceVersion: z.string() })
+    .exactOptional(),
+  /** What the chart and the values were by {@link key}, so that no chart is loaded again. */
+  prepared: z
+    .object({
+      key: z.string(),
+      name: z.string(),
+      version: z.string(),
+      appVersion: z.string().exactOptional(),
+      configDigest: z.string(),
+    })
+    .exactOptional(),
+  /** The generation and revision whose dependents were woken. */
+  announced: z.string().exactOptional(),
+});
+export type Carried = Readonly<z.infer<typeof Carried>>;
+export type Pass = NonNullable<Carried["pass"]>;
+
+/** Reads the carried state of a run. State of an older or newer release counts as none. */
+export function readCarried(carried: JsonObject | undefined): Carried {
+  return Carried.safeParse(carried ?? {}).data ?? { failures: 0 };
+}
+
+/** The state as it is carried. */
+export function toCarried(carried: Carried): JsonObject {
+  return JSON.parse(JSON.stringify(carried));
+}
