@@ -15,6 +15,7 @@ type AccessOf<Method extends (...args: never[]) => unknown> =
 export const clusterAccess = {
   uid: "read",
   endpoint: "read",
+  serverVersion: "read",
   resource: "read",
   served: "read",
   get: "read",
@@ -50,6 +51,7 @@ export function guardedCluster(cluster: Cluster, guard: GuardWrite): Cluster {
   const reads: MethodsWith<"read"> = {
     uid: (signal) => cluster.uid(signal),
     endpoint: async (signal) => cluster.endpoint?.(signal),
+    serverVersion: async (signal) => (await cluster.serverVersion?.(signal)) ?? "",
     resource: (query, signal) => cluster.resource(query, signal),
     served: (signal) => cluster.served(signal),
     get: (ref, signal) => cluster.get(ref, signal),

@@ -59,11 +59,16 @@ export function connect(config: ClusterConfig, deps: ApiDeps): ConnectedCluster 
     return knownUid;
   };
   const users = new Map<string, Cluster>();
+  const serverVersion = async (signal: AbortSignal): Promise<string> => {
+    const request = { verb: "get", method: "GET", path: "/version", repeatable: true } as const;
+    const { gitVersion } = jsonOf(await client.expect(request, signal));
+    return typeof gitVersion === "string" ? gitVersion : "";
+  };
   return {
     ...clusterOver(client, uid, deps),
     endpoint: async () => endpointOf(config),
     as(user) {
-      const known = users.get(user) ?? clusterOver(client.as(user), uid, deps);
+      const known = users.get(user) ?? { ...clusterOver(client.as(user), uid, deps), serverVersion };
       users.delete(user);
       users.set(user, known);
       const [oldest] = users.keys();
@@ -71,11 +76,7 @@ export function connect(config: ClusterConfig, deps: ApiDeps): ConnectedCluster 
       return known;
     },
     accountTokens: accountTokens(client),
-    async serverVersion(signal) {
-      const request = { verb: "get", method: "GET", path: "/version", repeatable: true } as const;
-      const { gitVersion } = jsonOf(await client.expect(request, signal));
-      return typeof gitVersion === "string" ? gitVersion : "";
-    },
+    serverVersion,
     async isAllowed(right, signal) {
       const [apiVersion, kind] = ["authorization.k8s.io/v1", "SelfSubjectAccessReview"];
       const json = { apiVersion, kind, spec: { resourceAttributes: { ...right } } };

@@ -119,6 +119,8 @@ export interface Cluster {
   uid(signal: AbortSignal): Promise<string>;
   /** Where the connection leads, by what it verifies. Absent where it is not needed. Asks the API server for nothing. */
   readonly endpoint?: (signal: AbortSignal) => Promise<Endpoint | undefined>;
+  /** The version of the API server, for example `v1.35.4`. Absent where it is not needed. */
+  readonly serverVersion?: (signal: AbortSignal) => Promise<string>;
   /** How the cluster serves a kind, or undefined if it does not. A hit may be cached; a miss is looked up again. */
   resource(query: KindQuery, signal: AbortSignal): Promise<Resource | undefined>;
   /** Every kind that the cluster serves now. */

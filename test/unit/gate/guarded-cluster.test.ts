@@ -19,6 +19,7 @@ type More = { readonly dryRun?: boolean; readonly beforeSend?: () => void };
 const calls: Readonly<Record<Method, (cluster: Cluster, more?: More) => Promise<unknown>>> = {
   uid: (cluster) => cluster.uid(signal),
   endpoint: async (cluster) => cluster.endpoint?.(signal),
+  serverVersion: async (cluster) => cluster.serverVersion?.(signal),
   resource: (cluster) => cluster.resource(ref, signal),
   served: (cluster) => cluster.served(signal),
   get: (cluster) => cluster.get(ref, signal),
@@ -44,6 +45,7 @@ function notingCluster() {
   const cluster: Cluster & { as(user: string): Cluster } = {
     uid: async () => (note("uid"), "u"),
     endpoint: async () => (note("endpoint"), undefined),
+    serverVersion: async () => (note("serverVersion"), "v1"),
     resource: async () => (note("resource"), undefined),
     served: async () => (note("served"), { resources: [], silentGroups: [] }),
     get: async () => (note("get"), undefined),

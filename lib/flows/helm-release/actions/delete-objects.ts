@@ -129,7 +129,10 @@ const ownersByKind: Readonly<Record<string, { readonly group: string; readonly v
 };
 
 /** Whether the owner of a claim exists and is not being deleted. One of an unknown kind or of another home cluster counts as alive. */
-async function isAlive({ owner, ownerUid }: Claim, { home, homeUid, run }: HelmReleaseContext): Promise<boolean> {
+export async function isAlive(
+  { owner, ownerUid }: Pick<Claim, "owner" | "ownerUid">,
+  { home, homeUid, run }: HelmReleaseContext,
+): Promise<boolean> {
   const { kind, name, namespace, homeUid: itsHome = homeUid } = ownerOfClaim(owner);
   const served = ownersByKind[kind];
   if (served === undefined || itsHome !== homeUid) return true;
