@@ -9,6 +9,7 @@ import type { ActionOutcome, ActionWait } from "../../../lib/flows/helm-release/
 import type { ReleaseAttempt } from "../../../lib/flows/helm-release/attempt/attempt.ts";
 import { releaseNames } from "../../../lib/helm/release-names.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { callStride } from "../../size.ts";
 import { type Files, packed } from "../../unit/sources/helm/charts.ts";
 import { type ActionScene, actionScene } from "./action-scene.ts";
 
@@ -197,7 +198,7 @@ describe("the release of a chart", () => {
       c: configMap("c", "white"),
       hook: configMap("hook", "white", { "helm.sh/hook": "pre-upgrade,post-upgrade" }),
     };
-    for (let at = 1, isOver = false; !isOver; at += 5) {
+    for (let at = 1, isOver = false; !isOver; at += callStride) {
       const scene = await newScene();
       await installed(scene, { a: configMap("a", "blue"), b: configMap("b", "blue") });
       scene.forgetWrites();

@@ -396,6 +396,7 @@ export const layers: readonly Layer[] = [
       "lib/api",
       "lib/apply",
       "lib/apply/set",
+      "lib/apply/prune",
       "lib/apply/ignore",
       "lib/health",
       "lib/helm",

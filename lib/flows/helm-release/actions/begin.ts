@@ -31,7 +31,8 @@ export async function installRelease(attempt: ReleaseAttempt, wait: ActionWait |
   if (head !== undefined && !(mayReplace && isReplaceable)) {
     return early("release name check failed: cannot reuse a name that is still in use");
   }
-  await createNamespace(attempt);
+  const refusal = await createNamespace(attempt);
+  if (refusal !== undefined) return early(refusal);
   return renderAndRelease("install", attempt, { heads, last, wait });
 }
 
@@ -144,16 +145,17 @@ async function create(
   return store.create(record, { owner: owner.uid, action: kind, generation, token }, run.signal);
 }
 
-/** Of the target namespace, if the spec asks for it; never deleted by Sluice. */
-async function createNamespace({ ctx }: ReleaseAttempt): Promise<void> {
+/** Creates the target namespace if the spec asks for it; Sluice never deletes it. Answers why the API server refuses it. */
+async function createNamespace({ ctx }: ReleaseAttempt): Promise<string | undefined> {
   const { release, run, target } = ctx;
   const { install, targetNamespace } = release.spec;
-  if (install?.createNamespace !== true || targetNamespace === undefined) return;
+  if (install?.createNamespace !== true || targetNamespace === undefined) return undefined;
   const metadata = { name: targetNamespace, labels: { name: targetNamespace } };
   try {
     await target.create({ apiVersion: "v1", kind: "Namespace", metadata }, { manager: releaseManager }, run.signal);
+    return undefined;
   } catch (error) {
     if (!(error instanceof ApiError) || isPassing(error)) throw error;
-    if (error.reason !== "AlreadyExists") throw new Error(messageOf(error), { cause: error });
+    return error.reason === "AlreadyExists" ? undefined : messageOf(error);
   }
 }
