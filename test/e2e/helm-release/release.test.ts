@@ -182,6 +182,27 @@ describe("the release of a chart", () => {
     expect(statuses(scene)[0]).toMatch(/^v1 failed: Release "app" failed: server-side apply failed/);
   });
 
+  test("an object that exists is taken over, or with disableTakeOwnership refused in Helm's words before anything is stored", async () => {
+    const scene = await newScene();
+    await scene.apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { color: "red" } });
+    const spec = { install: { disableTakeOwnership: true } };
+    const refusing = await attemptOf(scene, { a: configMap("a", "blue") }, { spec });
+
+    const key = (name: string, value: string) => `missing key "${name}": must be set to "${value}"`;
+    expect(await releaseActions.install(refusing, undefined)).toEqual({
+      kind: "failed",
+      message:
+        `unable to continue with install: ConfigMap "a" in namespace "${scene.namespace}" exists and cannot be imported into the ` +
+        `current release: invalid ownership metadata; label validation error: ${key("app.kubernetes.io/managed-by", "Helm")}; ` +
+        `annotation validation error: ${key("meta.helm.sh/release-name", "app")}; ` +
+        `annotation validation error: ${key("meta.helm.sh/release-namespace", scene.namespace)}`,
+      log: [],
+      written: [],
+    });
+    await installed(scene, { a: configMap("a", "blue") });
+    expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ color: "blue" });
+  });
+
   test("maxHistory keeps so many revisions", async () => {
     const scene = await newScene();
     await installed(scene, { a: configMap("a", "0") });

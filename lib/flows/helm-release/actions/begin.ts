@@ -65,7 +65,13 @@ export async function rollbackRelease(
   const target = await store.read(toVersion, "", signal);
   if (target === undefined) return early("release: not found");
   const objects = await releaseObjects(target.observed, ctx);
-  const plan = await planRelease(objects, await releaseObjects(last.observed, ctx), "rollback", ctx, undefined);
+  const plan = await planRelease(
+    objects,
+    await releaseObjects(last.observed, ctx),
+    { action: "rollback", release: target.observed },
+    ctx,
+    undefined,
+  );
   if (plan.kind === "refused" && plan.isEarly) return early(plan.message);
   const change: RecordChange = {
     version: last.version + 1,
@@ -109,7 +115,7 @@ async function renderAndRelease(
   if (defined.kind === "failed") return early(defined.message);
   const objects = await releaseObjects(rendered.observed, ctx);
   const former = last === undefined || kind === "install" ? [] : await releaseObjects(last.observed, ctx);
-  const plan = await planRelease(objects, former, kind, ctx, undefined);
+  const plan = await planRelease(objects, former, { action: kind, release: rendered.observed }, ctx, undefined);
   if (plan.kind === "refused" && plan.isEarly) return early(plan.message);
   const now = timeOf(attempt);
   const firstDeployed = kind === "upgrade" ? (last?.observed.firstDeployed ?? now) : now;

@@ -6,6 +6,8 @@ import type { InventoryEntry } from "../../../core/ports/inventory-store.ts";
 import type { ActionWait } from "../attempt/action.ts";
 import type { HelmReleaseContext } from "../attempt/context.ts";
 import { applySetOf } from "./apply-set.ts";
+import type { MarkedRelease } from "./helm-marks.ts";
+import { foreignObjects } from "./ownership.ts";
 import { type ManifestRefusal, refusalOf } from "./refusals.ts";
 import type { ReleaseObject } from "./release-objects.ts";
 
@@ -22,7 +24,7 @@ export type ReleasePlan =
 export async function planRelease(
   objects: readonly ReleaseObject[],
   former: readonly ReleaseObject[],
-  action: "install" | "rollback" | "upgrade",
+  { action, release }: { readonly action: "install" | "rollback" | "upgrade"; readonly release: MarkedRelease },
   ctx: HelmReleaseContext,
   wait: ActionWait | undefined,
 ): Promise<ReleasePlan> {
@@ -47,8 +49,24 @@ export async function planRelease(
     isLook,
   } as const;
   const planned = await refusing(() => planSet(wanted, set, run.signal));
-  if (!(planned instanceof Failure)) return { kind: "planned", planned, inventory };
+  if (!(planned instanceof Failure)) {
+    const foreign = await foreignOf(planned, former, action, release, ctx);
+    if (foreign.length === 0) return { kind: "planned", planned, inventory };
+    const begin = action === "install" ? "install" : "update";
+    return { kind: "refused", isEarly: true, message: `unable to continue with ${begin}: ${foreign.join("\n")}` };
+  }
   return { kind: "refused", ...refusalOf(planned.message.trim().split("\n"), objects, action) };
+}
+
+async function foreignOf(
+  planned: PlannedSet,
+  former: readonly ReleaseObject[],
+  action: "install" | "rollback" | "upgrade",
+  release: MarkedRelease,
+  ctx: HelmReleaseContext,
+): Promise<readonly string[]> {
+  if (action === "rollback" || ctx.release.spec[action]?.disableTakeOwnership !== true) return [];
+  return foreignObjects(planned, former, release, ctx);
 }
 
 async function refusing<Result>(work: () => Promise<Result>): Promise<Result | Failure> {

@@ -56,7 +56,15 @@ export async function releaseRevision(pending: PendingRelease, wait: ActionWait 
   const begun = { ...pending, stored: before.stored };
   if (before.kind === "failed") return fail(begun, hookText("pre", kind, before.message));
   const objects = await releaseObjects(begun.stored.observed, ctx);
-  const plan = pending.plan ?? (await planRelease(objects, await formerObjects(begun), kind, ctx, wait));
+  const plan =
+    pending.plan ??
+    (await planRelease(
+      objects,
+      await formerObjects(begun),
+      { action: kind, release: begun.stored.observed },
+      ctx,
+      wait,
+    ));
   if (plan.kind === "refused") return fail(begun, plan.message);
   const applied = await applyObjects(plan, kind, attempt, wait);
   if (applied.kind === "waiting") return applied;
