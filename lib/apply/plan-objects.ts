@@ -1,6 +1,6 @@
 import { mapLimit } from "../core/concurrency.ts";
 import { toJsonObject } from "../core/json.ts";
-import { subject } from "../core/object-ref.ts";
+import { type ObjectRef, subject } from "../core/object-ref.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import {
@@ -25,7 +25,12 @@ export interface PlanDeps extends DryRunDeps {
 /** The applies of a plan, or why there can be none: every object that the API server refuses, in its words. */
 export type Planning =
   | { readonly kind: "planned"; readonly objects: Plan["objects"] }
-  | { readonly kind: "refused"; readonly messages: readonly string[] };
+  | { readonly kind: "refused"; readonly refused: readonly RefusedObject[] };
+
+/** An object that the API server refuses. */
+export interface RefusedObject extends Refused {
+  readonly ref: ObjectRef & { readonly version: string };
+}
 
 type Looked = { readonly desired: DesiredObject; readonly look: FirstLook };
 
@@ -59,7 +64,7 @@ export async function planObjects(
     return { desired: one, change: atThisLook(one, change, entries.get(one.id), deps) };
   });
   const { objects, refusals } = outcomesOf(judged);
-  if (refusals.length > 0) return { kind: "refused", messages: refusals };
+  if (refusals.length > 0) return { kind: "refused", refused: refusals };
   const changes = new Map(objects.map((object) => [object.desired.id, object]));
   return {
     kind: "planned",
@@ -113,7 +118,8 @@ export async function planDeferred(
     ),
   );
   const changes = new Map(judged.objects.map((object) => [object.desired.id, object]));
-  return { objects: members.map((member) => changes.get(member.desired.id) ?? member), refusals: judged.refusals };
+  const objects = members.map((member) => changes.get(member.desired.id) ?? member);
+  return { objects, refusals: judged.refusals.map(({ message }) => message) };
 }
 
 interface Judged {
@@ -123,9 +129,9 @@ interface Judged {
 
 function outcomesOf(judged: readonly Judged[]) {
   const objects: PlannedObject[] = [];
-  const refusals: string[] = [];
+  const refusals: RefusedObject[] = [];
   for (const { desired, change } of judged) {
-    if (change.kind === "refused") refusals.push(change.message);
+    if (change.kind === "refused") refusals.push({ ...change, ref: desired.ref });
     else objects.push({ desired, change });
   }
   return { objects, refusals };

@@ -8,7 +8,7 @@ import type { ApplyAllDeps } from "./apply-all.ts";
 import { type DesiredObject, desiredObjects } from "./desired-objects.ts";
 import { type IgnoreRule, type IgnoreRules, noIgnoreRules } from "./ignore/ignore-rules.ts";
 import type { Plan } from "./plan.ts";
-import { planObjects } from "./plan-objects.ts";
+import { planObjects, type RefusedObject } from "./plan-objects.ts";
 import { decidePrune } from "./prune/decide-prune.ts";
 import { gatherFacts, type PruneTask, unwantedOf } from "./prune/gather-facts.ts";
 import type { ReplaceDeps } from "./reason-not-to-replace.ts";
@@ -45,7 +45,7 @@ export interface PlannedSet {
 /**
  * Plans the applies and prunes of a set. Writes nothing.
  *
- * @throws Failure `ReconciliationFailed` with a line for each object that the API server refuses and each prune that is refused
+ * @throws PlanRefused `ReconciliationFailed` with a line for each object that the API server refuses and each prune that is refused
  */
 export async function planSet(
   { manifests, ignore, inventory, force, policy, isAwaited, isLook }: WantedSet,
@@ -70,12 +70,23 @@ export async function planSet(
   const replacing = replaceDeps(inventory, set);
   const applyDeps = { cluster, clock, force, concurrency, installationKey, replacing, rules };
   const planning = await planObjects(desired, inventory, live, { ...applyDeps, isAwaited, isLook }, signal);
-  const messages = [...refusals, ...(planning.kind === "refused" ? planning.messages : [])];
-  if (planning.kind === "refused" || messages.length > 0) {
-    // A refused prune may be allowed in a moment: another owner takes the namespace over, or deletes what is in it.
-    throw new Failure("ReconciliationFailed", linesOf(messages), refusals.length > 0 ? { retry: "backoff" } : {});
-  }
+  const refused = planning.kind === "refused" ? planning.refused : [];
+  if (planning.kind === "refused" || refusals.length > 0) throw new PlanRefused(refusals, refused);
   return { plan: { objects: planning.objects, prune }, desired, live, applyDeps, pruneTask };
+}
+
+/** Why a set cannot be applied: what the API server refuses, and prunes that may not be. */
+export class PlanRefused extends Failure {
+  readonly prunes: readonly string[];
+  readonly objects: readonly RefusedObject[];
+
+  constructor(prunes: readonly string[], objects: readonly RefusedObject[]) {
+    const messages = [...prunes, ...objects.map(({ message }) => message)];
+    // A refused prune may be allowed in a moment: another owner takes the namespace over, or deletes what is in it.
+    super("ReconciliationFailed", linesOf(messages), prunes.length > 0 ? { retry: "backoff" } : {});
+    this.prunes = prunes;
+    this.objects = objects;
+  }
 }
 
 /** Messages as the text of one condition, a line each. */

@@ -82,6 +82,7 @@ export type EventReason =
   | "InstallFailed"
   | "InstallSucceeded"
   | "PendingRelease"
+  | "RESTClientError"
   | "RollbackFailed"
   | "RollbackSucceeded"
   | "TestFailed"

@@ -15,9 +15,9 @@ type AccessOf<Method extends (...args: never[]) => unknown> =
 export const clusterAccess = {
   uid: "read",
   endpoint: "read",
-  serverVersion: "read",
   resource: "read",
   served: "read",
+  version: "read",
   get: "read",
   list: "read",
   listMetadata: "read",
@@ -51,9 +51,9 @@ export function guardedCluster(cluster: Cluster, guard: GuardWrite): Cluster {
   const reads: MethodsWith<"read"> = {
     uid: (signal) => cluster.uid(signal),
     endpoint: async (signal) => cluster.endpoint?.(signal),
-    serverVersion: async (signal) => (await cluster.serverVersion?.(signal)) ?? "",
     resource: (query, signal) => cluster.resource(query, signal),
     served: (signal) => cluster.served(signal),
+    version: async (signal) => (await cluster.version?.(signal)) ?? "",
     get: (ref, signal) => cluster.get(ref, signal),
     list: (query, signal) => cluster.list(query, signal),
     listMetadata: (query, signal) => cluster.listMetadata(query, signal),

@@ -59,16 +59,11 @@ export function connect(config: ClusterConfig, deps: ApiDeps): ConnectedCluster 
     return knownUid;
   };
   const users = new Map<string, Cluster>();
-  const serverVersion = async (signal: AbortSignal): Promise<string> => {
-    const request = { verb: "get", method: "GET", path: "/version", repeatable: true } as const;
-    const { gitVersion } = jsonOf(await client.expect(request, signal));
-    return typeof gitVersion === "string" ? gitVersion : "";
-  };
   return {
     ...clusterOver(client, uid, deps),
     endpoint: async () => endpointOf(config),
     as(user) {
-      const known = users.get(user) ?? { ...clusterOver(client.as(user), uid, deps), serverVersion };
+      const known = users.get(user) ?? clusterOver(client.as(user), uid, deps);
       users.delete(user);
       users.set(user, known);
       const [oldest] = users.keys();
@@ -76,7 +71,11 @@ export function connect(config: ClusterConfig, deps: ApiDeps): ConnectedCluster 
       return known;
     },
     accountTokens: accountTokens(client),
-    serverVersion,
+    async serverVersion(signal) {
+      const request = { verb: "get", method: "GET", path: "/version", repeatable: true } as const;
+      const { gitVersion } = jsonOf(await client.expect(request, signal));
+      return typeof gitVersion === "string" ? gitVersion : "";
+    },
     async isAllowed(right, signal) {
       const [apiVersion, kind] = ["authorization.k8s.io/v1", "SelfSubjectAccessReview"];
       const json = { apiVersion, kind, spec: { resourceAttributes: { ...right } } };
@@ -130,6 +129,11 @@ function clusterOver(client: ApiClient, uid: Cluster["uid"], deps: Pick<ApiDeps,
     uid,
     resource: (query, signal) => kinds.find(query, signal),
     served: (signal) => kinds.all(signal),
+    async version(signal) {
+      const request = { verb: "get", method: "GET", path: "/version", repeatable: true } as const;
+      const { gitVersion } = jsonOf(await client.expect(request, signal));
+      return typeof gitVersion === "string" ? gitVersion : "";
+    },
     async get(ref, signal) {
       const resource = await resourceOf(kinds, ref, signal);
       const request = { verb: "get", method: "GET", path: objectPath(resource, ref), repeatable: true } as const;

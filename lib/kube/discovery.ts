@@ -72,7 +72,12 @@ export function discovery(client: ApiClient, clock: Clock): Discovery {
     },
     async all(signal) {
       const { kinds, stale } = await lookAgain(signal);
-      return { resources: [...kinds.values()].flatMap((versions) => versions.slice(0, 1)), silentGroups: [...stale] };
+      const served = [...kinds.values()];
+      return {
+        resources: served.flatMap((versions) => versions.slice(0, 1)),
+        otherVersions: served.flatMap((versions) => versions.slice(1)),
+        silentGroups: [...stale],
+      };
     },
     forget({ group, kind }) {
       if (served === undefined) return;

@@ -19,6 +19,8 @@ export interface Resource {
 export interface ServedKinds {
   /** Each kind once, in the version that the cluster prefers. */
   readonly resources: readonly Resource[];
+  /** The same kinds in every other version that is served. Absent where it is not known. */
+  readonly otherVersions?: readonly Resource[];
   /** Groups whose own API server does not answer: the kinds that they serve are unknown, or known from an earlier answer. */
   readonly silentGroups: readonly string[];
 }
@@ -119,12 +121,12 @@ export interface Cluster {
   uid(signal: AbortSignal): Promise<string>;
   /** Where the connection leads, by what it verifies. Absent where it is not needed. Asks the API server for nothing. */
   readonly endpoint?: (signal: AbortSignal) => Promise<Endpoint | undefined>;
-  /** The version of the API server, for example `v1.35.4`. Absent where it is not needed. */
-  readonly serverVersion?: (signal: AbortSignal) => Promise<string>;
   /** How the cluster serves a kind, or undefined if it does not. A hit may be cached; a miss is looked up again. */
   resource(query: KindQuery, signal: AbortSignal): Promise<Resource | undefined>;
   /** Every kind that the cluster serves now. */
   served(signal: AbortSignal): Promise<ServedKinds>;
+  /** The version of the server as it names it, for example `v1.35.4`. Absent where it is not needed. */
+  readonly version?: (signal: AbortSignal) => Promise<string>;
   /** Undefined if there is no such object; a kind that is not served is an {@link ApiError} `NoMatch`. */
   get(ref: VersionedRef, signal: AbortSignal): Promise<LiveObject | undefined>;
   /** Every matching object, all pages. */

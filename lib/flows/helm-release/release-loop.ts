@@ -61,12 +61,24 @@ export async function releaseLoop(
     wait: isSame ? pass.wait : undefined,
     startedAt: isSame ? pass.startedAt : undefined,
   };
+  if (await isSettled(loop)) return reportDone(loop.status, carried, attempt);
   for (;;) {
     const last = await latest(loop);
     const step = (await ongoing(last, loop)) ?? (await decided(last, loop));
     if ("outcome" in step) return step;
     loop = step;
   }
+}
+
+/** Whether the last run has found the same release as wanted, and no other writer was there since: no record is read then. */
+async function isSettled({ attempt, carried, isForced, status }: Loop): Promise<boolean> {
+  const { ctx, store, token } = attempt;
+  const { settled: known } = carried;
+  const isDetecting = (ctx.release.spec.driftDetection?.mode ?? "disabled") !== "disabled";
+  if (known === undefined || isForced || isDetecting || !isTrue(status.conditions ?? [], "Ready")) return false;
+  if (known.token !== token || known.generation !== ctx.generation) return false;
+  const [head] = await store.heads(ctx.run.signal);
+  return head?.uid === known.uid && head.resourceVersion === known.resourceVersion;
 }
 
 /** The latest revision, with the digest that its snapshot has to have. */
@@ -248,6 +260,9 @@ async function run(name: ActionName, last: StoredRevision | undefined, loop: Loo
   const going = { ...loop, startedAt, status: attemptBegun(name, loop) };
   const outcome = await carryOut(name, last, going);
   if (outcome.kind !== "waiting") return ended(name, outcome, going);
+  if (outcome.inventory !== undefined) {
+    await attempt.ctx.write({ ...attempt.ctx.status(), inventory: { entries: [...outcome.inventory] } });
+  }
   const pass: Pass = { ...passOf(going), startedAt, wait: { ...outcome.wait } };
   return { outcome: "waiting", dueInMs: outcome.dueInMs, carried: toCarried({ ...loop.carried, failures: 0, pass }) };
 }

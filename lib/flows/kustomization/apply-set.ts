@@ -14,11 +14,12 @@ import type { ObjectRef } from "../../core/object-ref.ts";
 import { isOutage } from "../../core/ports/outage.ts";
 import { releaseTopic } from "../../core/topics.ts";
 import type { WorkKey } from "../../core/work-key.ts";
+import { keyOfClaim } from "../owner/owner-state.ts";
 import { readCarriedState } from "./attempt.ts";
 import { type KustomizationContext, openTarget } from "./context.ts";
 import { subscribeForRun } from "./dependencies.ts";
 import { nearbyInTarget } from "./nearby-in-target.ts";
-import { claimNameOf, expectedBySiblings, ownerStateOf, ownersNearby, refOfOwner } from "./other-owners.ts";
+import { claimNameOf, expectedBySiblings, ownerStateOf, ownersNearby } from "./other-owners.ts";
 import type { ResolvedSource } from "./resolve-source.ts";
 
 /**
@@ -49,7 +50,7 @@ export function applySetOf(ctx: KustomizationContext, source: ResolvedSource | u
 function otherKustomizations(ctx: KustomizationContext, source: ResolvedSource | undefined): OtherOwners {
   const { deps, name, namespace, run } = ctx;
   const ownName = `${run.key.kind}/${namespace}/${name}`;
-  const keyOf = (other: string): WorkKey => ({ cluster: run.key.cluster, ...refOfOwner(other) });
+  const keyOf = (other: string): WorkKey => keyOfClaim(other, run.key.cluster);
   return {
     stateOf: (claim, signal) => ownerStateOf(claim, ctx, signal),
     ownersAround: async ({ isNear, mayCascade }, signal) => {

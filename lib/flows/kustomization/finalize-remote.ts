@@ -9,10 +9,10 @@ import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { isOutage, Outage } from "../../core/ports/outage.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
 import { releaseTopic } from "../../core/topics.ts";
+import { deletesObjects } from "../owner/owner-state.ts";
 import { type CarriedState, ending } from "./attempt.ts";
 import { type KustomizationContext, openTarget } from "./context.ts";
 import { kubeConfigTopics } from "./dependencies.ts";
-import { deletesObjects } from "./other-owners.ts";
 import { appliedAnnotations, handled, withConditions } from "./status.ts";
 
 const maxNamed = 10;

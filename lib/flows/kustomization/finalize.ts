@@ -20,6 +20,7 @@ import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { Outage } from "../../core/ports/outage.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
+import { deletesObjects, refOfClaim } from "../owner/owner-state.ts";
 import { accountExists, accountName } from "../owner/service-account.ts";
 import { reportEvent } from "../record-event.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
@@ -27,7 +28,6 @@ import { applySetOf, inventoryOf } from "./apply-set.ts";
 import { type CarriedState, ending } from "./attempt.ts";
 import type { KustomizationContext } from "./context.ts";
 import { finalizeRemote, letGoElsewhere, mayExistThere } from "./finalize-remote.ts";
-import { deletesObjects, refOfOwner } from "./other-owners.ts";
 import { countPruned, logSkippedPrunes, pruneLines, recordPending } from "./prune.ts";
 import { type ResolvedSource, resolveSource } from "./resolve-source.ts";
 import { appliedAnnotations, withConditions, withoutConditions } from "./status.ts";
@@ -222,7 +222,8 @@ async function tellNextOwners(pruned: readonly Pruned[], ctx: KustomizationConte
     const { homeUid = ctx.homeUid } = ownerOfClaim(owner);
     // Of another home cluster: an object of that name here is another one.
     if (homeUid !== ctx.homeUid) continue;
-    const live = await home.get({ ...refOfOwner(owner), version: "v1" }, run.signal);
+    const ref = refOfClaim(owner);
+    const live = ref && (await home.get(ref, run.signal));
     if (live === undefined) continue;
     const names = someOf(
       given.map(({ entry }) => subject(parseEntryId(entry.id))),

@@ -1,15 +1,9 @@
 import { isTrue } from "../../api/condition.ts";
-import {
-  deletionPolicy,
-  type Kustomization,
-  readForEnd,
-  readKustomization,
-  unsupportedKustomizationFields,
-} from "../../api/kustomization.ts";
+import { type Kustomization, readKustomization, unsupportedKustomizationFields } from "../../api/kustomization.ts";
 import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { kustomizeGroup } from "../../api/names.ts";
 import { referenceFaults } from "../../api/spec-references.ts";
-import { type Expected, type OwnerNearby, type OwnerState, ownerOfClaim } from "../../apply/set/apply-set.ts";
+import type { Expected, OwnerNearby, OwnerState } from "../../apply/set/apply-set.ts";
 import { readEntryId } from "../../apply/set/entry-id.ts";
 import { Failure } from "../../core/failure.ts";
 import { type LiveObject, type Manifest, refOf } from "../../core/manifest.ts";
@@ -17,6 +11,7 @@ import { type ObjectRef, subject } from "../../core/object-ref.ts";
 import type { Claim } from "../../core/ports/ledger.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { buildInput } from "../../manifests/build/build-input.ts";
+import { isBeingDeletedWithObjects, stateOfOwner } from "../owner/owner-state.ts";
 import { type FetchableArtifact, fetchableArtifact } from "../source/read-source.ts";
 import type { KustomizationContext } from "./context.ts";
 import { decryptionOf, decryptionRefusal } from "./decryption.ts";
@@ -25,58 +20,21 @@ import { type ResolvedSource, sourceKey, sourceRefusal } from "./resolve-source.
 import { sharingTarget } from "./sharing-target.ts";
 
 /**
- * Whether the Kustomization that made a claim still exists. A claim is void if no owner has its uid, or if the owner is being
+ * What has become of the owner that made a claim. A claim is void if no owner has its uid, or if the owner is being
  * deleted with all its objects: otherwise two that are deleted together would each leave shared objects to the other.
  */
 export async function ownerStateOf(
-  { owner, ownerUid }: Pick<Claim, "owner" | "ownerUid">,
+  claim: Pick<Claim, "owner" | "ownerUid">,
   { home, homeUid, owner: { clusterUid } }: Pick<KustomizationContext, "home" | "homeUid" | "owner">,
   signal: AbortSignal,
 ): Promise<OwnerState> {
-  // Owners of another home cluster or of another kind cannot be looked up here, so their claims count.
-  const { kind, homeUid: homeOfOwner = clusterUid } = ownerOfClaim(owner);
-  if (homeOfOwner !== homeUid || kind !== "Kustomization") return "alive";
-  const live = await home.get({ ...refOfOwner(owner), version: "v1" }, signal);
-  if (live?.metadata.uid !== ownerUid) return "gone";
-  return isBeingDeletedWithObjects(live) ? "deleting" : "alive";
+  return stateOfOwner(claim, { home, homeUid, targetUid: clusterUid }, signal);
 }
 
 /** How the claims of a Kustomization name it: with its home cluster where that is not the cluster of the objects. */
 export function claimNameOf({ name, namespace, homeUid, owner }: KustomizationContext): string {
   const ref = `Kustomization/${namespace}/${name}`;
   return homeUid === owner.clusterUid ? ref : `${ref}/${homeUid}`;
-}
-
-/** The Kustomization that a claim names. */
-export function refOfOwner(owner: string): ObjectRef {
-  const { kind, namespace, name } = ownerOfClaim(owner);
-  return { group: kustomizeGroup, kind, namespace, name };
-}
-
-/**
- * Whether a Kustomization is being deleted together with its objects. One with an unreadable field that decides about its
- * end deletes nothing; other unreadable fields do not matter.
- *
- * @param isPruned it is about to be deleted
- */
-export function isBeingDeletedWithObjects(live: LiveObject, isPruned = false): boolean {
-  if (live.metadata.deletionTimestamp === undefined && !isPruned) return false;
-  const kustomization = readForEnd(live);
-  return kustomization !== undefined && deletesObjects(kustomization.spec);
-}
-
-/** Whether the deletion of a Kustomization takes its objects along (reference section 5). */
-export function deletesObjects(spec: Kustomization["spec"]): boolean {
-  if (spec.suspend === true) return false;
-  switch (deletionPolicy(spec)) {
-    case "Delete":
-    case "WaitForTermination":
-      return true;
-    case "MirrorPrune":
-      return spec.prune;
-    case "Orphan":
-      return false;
-  }
 }
 
 /**

@@ -95,7 +95,7 @@ async function plan({
   const changes =
     planning.kind === "planned"
       ? planning.objects.map(({ desired: { ref }, change }) => `${subject(ref)}: ${change.kind}`)
-      : planning.messages;
+      : planning.refused.map(({ message }) => message);
   return { kind: planning.kind, changes, tried };
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/Masterminds/semver/v3"
+
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -90,7 +92,19 @@ func load(ask Chart, archive []byte) (*chart.Chart, error) {
 	if err != nil {
 		return nil, ChartError{err}
 	}
-	chrt.Metadata.Version += ask.VersionSuffix
+	if ask.VersionSuffix == "" {
+		return chrt, nil
+	}
+	version, err := semver.NewVersion(chrt.Metadata.Version)
+	if err != nil {
+		return nil, ChartError{fmt.Errorf("invalid chart version %s", chrt.Metadata.Version)}
+	}
+	// As Flux marks a chart with the digest of its artifact: in place of other build metadata.
+	marked, err := version.SetMetadata(strings.TrimPrefix(ask.VersionSuffix, "+"))
+	if err != nil {
+		return nil, ChartError{err}
+	}
+	chrt.Metadata.Version = marked.String()
 	return chrt, nil
 }
 

@@ -1,43 +1,154 @@
 import { applyAll } from "../../../apply/apply-all.ts";
-import { saveIfChanged, withApplied, writeAhead } from "../../../apply/inventory.ts";
+import {
+  type KnownInventory,
+  knownInventory,
+  saveIfChanged,
+  withApplied,
+  writeAhead,
+} from "../../../apply/inventory.ts";
+import { type PlannedSet, PlanRefused, planSet } from "../../../apply/plan-set.ts";
 import { prune } from "../../../apply/prune/prune.ts";
-import type { ActionWait } from "../attempt/action.ts";
+import type { ApplySet } from "../../../apply/set/apply-set.ts";
+import { formatEntryId } from "../../../apply/set/entry-id.ts";
+import { Failure } from "../../../core/failure.ts";
+import type { ObservedRelease } from "../../../core/ports/helm-engine.ts";
 import type { ReleaseAttempt } from "../attempt/attempt.ts";
-import { applySetOf } from "./apply-set.ts";
-import type { ReleasePlan } from "./plan-release.ts";
-import { timeoutMsOf } from "./timeouts.ts";
-import { looked, nextLookMs, waitFor } from "./wait.ts";
+import { releaseObjects } from "./release-objects.ts";
+import { releaseSet } from "./release-set.ts";
 
-export type AppliedOutcome =
-  | { readonly kind: "done" }
-  | { readonly kind: "waiting"; readonly wait: ActionWait; readonly dueInMs: number }
-  | { readonly kind: "failed"; readonly message: string };
+/** The objects of a revision, planned. */
+export interface PlannedObjects {
+  readonly set: ApplySet;
+  readonly known: KnownInventory;
+  readonly planned: PlannedSet;
+}
+
+/** Why objects cannot be applied. `isBuild`: wrong kinds or missing rights, which Helm meets before it stores anything. */
+export interface RefusedObjects {
+  readonly kind: "refused";
+  readonly isBuild: boolean;
+  readonly message: string;
+}
 
 /**
- * Writes the inventory ahead, applies the objects, and then prunes what the former revision had beside them. A run that was killed here
- * does all of it again: what is applied is proven unchanged.
+ * Plans the objects of a revision: every object that the API server would refuse is found before the first one is written.
+ *
+ * @param former the manifest that the release has until now: what is no longer in it is pruned
+ * @param isAwaited an earlier run has applied them and waits for their health
  */
-export async function applyObjects(
-  { inventory, planned }: Extract<ReleasePlan, { kind: "planned" }>,
-  action: "install" | "rollback" | "upgrade",
-  { ctx, healthRules }: ReleaseAttempt,
-  carried: ActionWait | undefined,
-): Promise<AppliedOutcome> {
-  const { deps, run } = ctx;
-  const set = applySetOf(ctx);
-  const ahead = await writeAhead({ entries: inventory, isAhead: false }, planned.desired, set, run.signal);
-  const outcome = await applyAll(planned.plan.objects, { ...planned.applyDeps, healthRules }, run.signal);
-  const after = withApplied(ahead, outcome.applied);
-  await saveIfChanged(ahead, after, set, run.signal);
-  if (outcome.kind === "failed") return { kind: "failed", message: outcome.message };
-  if (outcome.kind === "waiting") {
-    const wait = waitFor(`apply: ${outcome.on}`, carried, deps.clock.now());
-    if (deps.clock.now() - wait.since >= timeoutMsOf(action, ctx)) return { kind: "failed", message: outcome.why };
-    return { kind: "waiting", wait: looked(wait), dueInMs: nextLookMs(wait.looks) };
+export async function planObjects(
+  observed: Pick<ObservedRelease, "name" | "namespace" | "objects">,
+  former: ObservedRelease | undefined,
+  { ctx }: Pick<ReleaseAttempt, "ctx">,
+  isAwaited: boolean,
+): Promise<PlannedObjects | RefusedObjects> {
+  const set = releaseSet(ctx);
+  const objects = await releaseObjects(observed, ctx);
+  const known = await inventoryOf(former, set, { ctx });
+  const wanted = {
+    manifests: objects.map(({ manifest }) => manifest),
+    ignore: [],
+    inventory: known.entries,
+    force: false,
+    policy: "prune",
+    isAwaited,
+    isLook: isAwaited,
+  } as const;
+  try {
+    return { set, known, planned: await planSet(wanted, set, ctx.run.signal) };
+  } catch (error) {
+    if (error instanceof PlanRefused) return refusedByPlan(error, former !== undefined);
+    // A kind that the cluster does not serve, or two objects of one name.
+    if (error instanceof Failure && error.reason === "ReconciliationFailed") {
+      const message = `unable to build kubernetes objects from release manifest: ${error.message.trim()}`;
+      return { kind: "refused", isBuild: true, message };
+    }
+    throw error;
   }
-  if (action === "install") return { kind: "done" };
-  const order = { ...planned.pruneTask, inventory: after, planned: planned.plan.prune, saved: after };
-  const { pruned, refusals } = await prune(order, set, run.signal);
+}
+
+/** In Helm's words, the first object first; the others follow, since all of them have to be mended. */
+function refusedByPlan({ objects, prunes }: PlanRefused, isUpgrade: boolean): RefusedObjects {
+  const isForbidden = objects.some(({ error }) => error?.reason === "Forbidden");
+  const lines = objects.map(({ error, message, ref }) => {
+    if (error === undefined) return message;
+    const { group, version, kind, namespace, name } = ref;
+    const gvk = `${group === "" ? "" : group}/${version}, Kind=${kind}`;
+    const text = `server-side apply failed for object ${namespace}/${name} ${gvk}: ${error.message}`;
+    return isUpgrade ? `failed to create resource: ${text}` : text;
+  });
+  return { kind: "refused", isBuild: isForbidden && prunes.length === 0, message: [...lines, ...prunes].join("; ") };
+}
+
+/**
+ * What the release has, as far as it is known before the action: Sluice's inventory, and what the manifest of the former revision names
+ * beside it, as after a takeover. Objects of `crds/` are in none of them: nothing deletes them.
+ */
+async function inventoryOf(
+  former: ObservedRelease | undefined,
+  set: ApplySet,
+  { ctx }: Pick<ReleaseAttempt, "ctx">,
+): Promise<KnownInventory> {
+  const shown = former === undefined ? [] : await releaseObjects(former, ctx);
+  const entries = shown.map(({ ref }) => ({ id: formatEntryId(ref), v: ref.version }));
+  const own = { status: { inventory: { entries } }, generation: ctx.generation, isFinalizing: false };
+  const warn = async (reason: "InventoryOutdated" | "TargetChanged", message: string): Promise<void> => {
+    ctx.deps.log.warn(message, { ...ctx.run.key });
+    ctx.record({ type: "Warning", reason, message, annotations: {} });
+  };
+  const report = {
+    unreadable: (message: string) => ctx.deps.log.warn(message, { ...ctx.run.key }),
+    outdated: (message: string) => warn("InventoryOutdated", message),
+    leftElsewhere: (message: string) => warn("TargetChanged", message),
+  };
+  return knownInventory(own, report, set, ctx.run.signal);
+}
+
+/** How the apply of a plan has ended. */
+export type AppliedObjects =
+  | { readonly kind: "applied" }
+  | { readonly kind: "waiting"; readonly why: string }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** Applies a plan: the inventory and the claims are written ahead, and what is no longer wanted goes once everything is applied. */
+export async function applyPlanned(
+  { known, planned, set }: PlannedObjects,
+  { ctx, healthRules }: Pick<ReleaseAttempt, "ctx" | "healthRules">,
+): Promise<AppliedObjects> {
+  const { signal } = ctx.run;
+  const ahead = await writeAhead(known, planned.desired, set, signal);
+  const outcome = await applyAll(planned.plan.objects, { ...planned.applyDeps, healthRules }, signal);
+  const inventory = withApplied(ahead, outcome.applied);
+  if (outcome.kind !== "applied") {
+    await saveIfChanged(ahead, inventory, set, signal);
+    return outcome.kind === "waiting"
+      ? { kind: "waiting", why: outcome.why }
+      : { kind: "failed", message: outcome.message };
+  }
+  const order = { ...planned.pruneTask, inventory, planned: planned.plan.prune, saved: ahead };
+  const { pruned, refusals } = await prune(order, set, signal);
   const refused = [...refusals, ...pruned.flatMap((one) => (one.kind === "refused" ? [one.message] : []))];
-  return refused.length === 0 ? { kind: "done" } : { kind: "failed", message: refused.join("\n") };
+  if (refused.length > 0) return { kind: "failed", message: refused.join("; ") };
+  return { kind: "applied" };
+}
+
+/** What `status.inventory` shows of a revision: its objects, and all that lies in `crds/` (reference helmrelease 3). */
+export async function shownInventory(
+  observed: Pick<ObservedRelease, "name" | "namespace" | "objects">,
+  crds: readonly {
+    readonly manifest: {
+      readonly apiVersion: string;
+      readonly kind: string;
+      readonly metadata: { readonly name: string };
+    };
+  }[],
+  { ctx }: Pick<ReleaseAttempt, "ctx">,
+): Promise<readonly { readonly id: string; readonly v: string }[]> {
+  const objects = await releaseObjects(observed, ctx);
+  const shown = objects.map(({ ref }) => ({ id: formatEntryId(ref), v: ref.version }));
+  const definitions = crds.map(({ manifest: { apiVersion, kind, metadata } }) => {
+    const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+    return { id: formatEntryId({ group, kind, namespace: "", name: metadata.name }), v: version };
+  });
+  return [...shown, ...definitions];
 }

@@ -1,50 +1,63 @@
 import { mayVanish } from "../../../apply/terminating.ts";
+import { Failure } from "../../../core/failure.ts";
 import { isJsonObject } from "../../../core/json.ts";
-import { checkHealth, verdict } from "../../../health/check-health.ts";
+import { checkHealth, type HealthTarget, type Verdict, verdict } from "../../../health/check-health.ts";
 import type { ActionWait } from "../attempt/action.ts";
 import type { ReleaseAttempt } from "../attempt/attempt.ts";
 import type { ReleaseObject } from "./release-objects.ts";
-import { timeoutMsOf } from "./timeouts.ts";
 import { looked, lookNow, nextLookMs, waitFor } from "./wait.ts";
 
-export type AwaitedOutcome =
-  | { readonly kind: "done" }
+/** What has become of a wait for objects. */
+export type AwaitedObjects =
+  | { readonly kind: "ready" }
   | { readonly kind: "waiting"; readonly wait: ActionWait; readonly dueInMs: number }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Waits until the objects of a release are ready, by wake-ups, and fails as soon as one has failed (reference helmrelease 11). */
-export async function awaitObjects(
-  objects: readonly ReleaseObject[],
-  action: "install" | "rollback" | "upgrade",
-  { ctx, healthRules }: ReleaseAttempt,
-  carried: ActionWait | undefined,
-): Promise<AwaitedOutcome> {
-  const { deps, release, run, target } = ctx;
-  const spec = release.spec[action];
-  if (spec?.disableWait === true) return { kind: "done" };
-  const awaited = objects.filter(({ manifest }) => !isPaused(manifest));
-  const targets = awaited.map(({ manifest, ref }) => ({ ref, mayVanish: mayVanish(manifest) }));
-  const wait = waitFor("objects", carried, deps.clock.now());
-  let pending = "";
-  const look = async () => {
-    const health = { cluster: target, now: deps.clock.now(), since: wait.since, rules: healthRules };
-    const observed = await checkHealth(targets, health, run.signal);
-    const leavesJobs = spec?.disableWaitForJobs === true;
-    const counted = observed.filter(({ ref, status }) => !(leavesJobs && ref.kind === "Job" && status !== "Failed"));
-    const found = verdict(counted);
-    if (found.kind !== "waiting") return found;
-    pending = found.message;
-    return undefined;
-  };
-  const seen = await lookNow(look, wait, ctx);
-  if (seen?.kind === "healthy") return { kind: "done" };
-  if (seen === undefined && deps.clock.now() - wait.since < timeoutMsOf(action, ctx)) {
-    return { kind: "waiting", wait: looked(wait), dueInMs: nextLookMs(wait.looks) };
-  }
-  const isLegacy = release.spec.waitStrategy?.name === "legacy";
-  return { kind: "failed", message: isLegacy ? "context deadline exceeded" : (seen?.message ?? pending) };
+interface HowToWait {
+  readonly timeoutMs: number;
+  readonly waitsForJobs: boolean;
 }
 
-function isPaused({ kind, spec }: ReleaseObject["manifest"]): boolean {
-  return kind === "Deployment" && isJsonObject(spec) && spec["paused"] === true;
+/**
+ * Waits until the objects of a release are ready, by wake-ups (reference helmrelease 11): a failed object ends the wait at once, and the
+ * texts are those of kstatus' poller.
+ */
+export async function awaitObjects(
+  objects: readonly ReleaseObject[],
+  carried: ActionWait | undefined,
+  { timeoutMs, waitsForJobs }: HowToWait,
+  { ctx, healthRules }: Pick<ReleaseAttempt, "ctx" | "healthRules">,
+): Promise<AwaitedObjects> {
+  const { clock } = ctx.deps;
+  const wait = waitFor("objects", carried, clock.now());
+  const targets = objects.flatMap((object) => targetOf(object, waitsForJobs));
+  const seen: Verdict[] = [];
+  const look = async (): Promise<true | undefined> => {
+    const deps = { cluster: ctx.target, now: clock.now(), since: wait.since, rules: healthRules };
+    const now = verdict(await checkHealth(targets, deps, ctx.run.signal), { isFailFast: true });
+    seen.push(now);
+    return now.kind !== "waiting" || (await ctx.run.superseded()) ? true : undefined;
+  };
+  try {
+    if (targets.length > 0) await lookNow(look, wait, ctx);
+  } catch (error) {
+    if (error instanceof Failure) return { kind: "failed", message: error.message };
+    throw error;
+  }
+  const last = seen.at(-1);
+  if (last === undefined || last.kind === "healthy") return { kind: "ready" };
+  const isOver = clock.now() - wait.since >= timeoutMs;
+  if (last.kind === "waiting" && !isOver) {
+    return { kind: "waiting", wait: looked(wait), dueInMs: nextLookMs(wait.looks) };
+  }
+  const isLegacy = ctx.release.spec.waitStrategy?.name === "legacy";
+  return { kind: "failed", message: isLegacy ? "context deadline exceeded" : last.message };
+}
+
+/** Jobs are waited for unless the spec says otherwise; a paused Deployment is not, as in Helm. */
+function targetOf({ manifest, ref }: ReleaseObject, waitsForJobs: boolean): readonly HealthTarget[] {
+  const spec = manifest["spec"];
+  const isPaused = ref.kind === "Deployment" && isJsonObject(spec) && spec["paused"] === true;
+  if (isPaused || (!waitsForJobs && ref.group === "batch" && ref.kind === "Job")) return [];
+  return [{ ref, mayVanish: mayVanish(manifest) }];
 }

@@ -1,6 +1,6 @@
 import { helmGroup, ownerLabels } from "../../../api/names.ts";
 import { messageOf } from "../../../core/failure.ts";
-import { refOf } from "../../../core/manifest.ts";
+import { type Manifest, refOf } from "../../../core/manifest.ts";
 import { ApiError } from "../../../core/ports/cluster.ts";
 import type { RenderedObject } from "../../../core/ports/helm-engine.ts";
 import { checkHealth, verdict } from "../../../health/check-health.ts";
@@ -10,50 +10,55 @@ import { isPassing, releaseManager } from "./hook-object.ts";
 import { looked, lookNow, nextLookMs, waitFor } from "./wait.ts";
 
 /** How long definitions may take to be served: Flux's own limit. */
-const definitionsTimeoutMs = 60_000;
+const servedWithinMs = 60_000;
 
-export type DefinitionsOutcome =
+/** What has become of the definitions in `crds/`. */
+export type AppliedDefinitions =
   | { readonly kind: "done" }
   | { readonly kind: "waiting"; readonly wait: ActionWait; readonly dueInMs: number }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Applies what lies in `crds/` by the policy of the action (reference helmrelease 10); what is no definition is left out. */
+/**
+ * Applies the definitions in `crds/` of a chart by the policy, and waits until they are served (reference helmrelease 10). `Create` changes
+ * one that exists too, as Flux's server-side apply does (24, D2). Documents of other kinds are left out. None is ever deleted.
+ */
 export async function applyDefinitions(
   crds: readonly RenderedObject[],
-  action: "install" | "upgrade",
-  { ctx, healthRules }: ReleaseAttempt,
+  policy: "Create" | "CreateReplace" | "Skip",
   carried: ActionWait | undefined,
-): Promise<DefinitionsOutcome> {
-  const { deps, name, namespace, release, run, target } = ctx;
-  const definitions = crds.filter(({ manifest: { kind } }) => kind === "CustomResourceDefinition");
-  if (definitions.length === 0 || release.spec[action]?.crds === "Skip") return { kind: "done" };
-  const origin = ownerLabels({ name, namespace, labelGroup: helmGroup });
-  try {
-    for (const { manifest } of definitions) {
-      const metadata = { ...manifest.metadata, labels: { ...manifest.metadata.labels, ...origin } };
-      await target.apply({ ...manifest, metadata }, { manager: releaseManager, force: true }, run.signal);
-    }
-  } catch (error) {
-    if (!(error instanceof ApiError) || isPassing(error)) throw error;
-    return { kind: "failed", message: `failed to apply CustomResourceDefinitions: ${messageOf(error)}` };
-  }
+  { ctx, healthRules }: Pick<ReleaseAttempt, "ctx" | "healthRules">,
+): Promise<AppliedDefinitions> {
+  const { deps, name, namespace, run, target } = ctx;
+  const wanted = crds.filter(({ manifest: { kind } }) => kind === "CustomResourceDefinition");
+  if (policy === "Skip" || wanted.length === 0) return { kind: "done" };
+  const owner = ownerLabels({ name, namespace, labelGroup: helmGroup });
+  const manifests = wanted.map(({ manifest }): Manifest => {
+    const { labels, namespace: _dropped, ...metadata } = manifest.metadata;
+    return { ...manifest, metadata: { ...metadata, labels: { ...labels, ...owner } } };
+  });
   const wait = waitFor("definitions", carried, deps.clock.now());
-  const targets = definitions.map(({ manifest }) => ({ ref: refOf(manifest), mayVanish: false }));
-  let pending = "";
-  const seen = await lookNow(
-    async () => {
-      const health = { cluster: target, now: deps.clock.now(), rules: healthRules };
-      const found = verdict(await checkHealth(targets, health, run.signal));
-      if (found.kind !== "waiting") return found;
-      pending = found.message;
-      return undefined;
-    },
-    wait,
-    ctx,
-  );
-  if (seen?.kind === "healthy") return { kind: "done" };
-  if (seen === undefined && deps.clock.now() - wait.since < definitionsTimeoutMs) {
+  if (wait.looks === 0) {
+    try {
+      for (const manifest of manifests) {
+        await target.apply(manifest, { manager: releaseManager, force: true }, run.signal);
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError) || isPassing(error)) throw error;
+      return { kind: "failed", message: `failed to apply CustomResourceDefinitions: ${messageOf(error)}` };
+    }
+  }
+  const targets = manifests.map((manifest) => ({ ref: refOf(manifest), mayVanish: false }));
+  let why = "";
+  const look = async (): Promise<true | undefined> => {
+    const health = { cluster: target, now: deps.clock.now(), since: wait.since, rules: healthRules };
+    const seen = verdict(await checkHealth(targets, health, run.signal));
+    if (seen.kind === "healthy") return true;
+    why = seen.message;
+    return undefined;
+  };
+  if ((await lookNow(look, wait, ctx)) === true) return { kind: "done" };
+  if (deps.clock.now() - wait.since < servedWithinMs) {
     return { kind: "waiting", wait: looked(wait), dueInMs: nextLookMs(wait.looks) };
   }
-  return { kind: "failed", message: `failed to apply CustomResourceDefinitions: ${seen?.message ?? pending}` };
+  return { kind: "failed", message: `failed to apply CustomResourceDefinitions: ${why}` };
 }

@@ -1,4 +1,4 @@
-import { ownerOfClaim } from "../../../apply/set/apply-set.ts";
+import type { OwnerState } from "../../../apply/set/apply-set.ts";
 import { formatEntryId, parseEntryId } from "../../../apply/set/entry-id.ts";
 import { helmReleaseStyle } from "../../../apply/set/owner-style.ts";
 import { maxLooks } from "../../../apply/set/preconditions.ts";
@@ -9,6 +9,7 @@ import { type ObjectRef, subject, type VersionedRef } from "../../../core/object
 import { ApiError, type DeleteOptions } from "../../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../../core/ports/inventory-store.ts";
 import type { Claim } from "../../../core/ports/ledger.ts";
+import { stateOfOwner } from "../../owner/owner-state.ts";
 import type { HelmReleaseContext } from "../attempt/context.ts";
 import { isMarkedAs, type MarkedRelease } from "./helm-marks.ts";
 import { isPassing } from "./hook-object.ts";
@@ -116,28 +117,15 @@ async function whyItStays(
   if (mark !== undefined) return { text: `${mark} on the object in the cluster`, isOurs: true };
   if (!isMarkedAs(metadata, release)) return { text: "Helm's annotations name another release or none", isOurs: false };
   for (const claim of claims) {
-    if (claim.ownerUid !== ctx.owner.uid && (await isAlive(claim, ctx))) {
+    if (claim.ownerUid !== ctx.owner.uid && (await stateOfClaim(claim, ctx)) === "alive") {
       return { text: `${claim.owner} claims it`, isOurs: false };
     }
   }
   return undefined;
 }
 
-const ownersByKind: Readonly<Record<string, { readonly group: string; readonly version: string }>> = {
-  HelmRelease: { group: "helm.toolkit.fluxcd.io", version: "v2" },
-  Kustomization: { group: "kustomize.toolkit.fluxcd.io", version: "v1" },
-};
-
-/** Whether the owner of a claim exists and is not being deleted. One of an unknown kind or of another home cluster counts as alive. */
-export async function isAlive(
-  { owner, ownerUid }: Pick<Claim, "owner" | "ownerUid">,
-  { home, homeUid, run }: HelmReleaseContext,
-): Promise<boolean> {
-  const { kind, name, namespace, homeUid: itsHome = homeUid } = ownerOfClaim(owner);
-  const served = ownersByKind[kind];
-  if (served === undefined || itsHome !== homeUid) return true;
-  const live = await home.get({ ...served, kind, name, namespace }, run.signal);
-  return live?.metadata.uid === ownerUid && live.metadata.deletionTimestamp === undefined;
+function stateOfClaim(claim: Claim, { home, homeUid, owner, run }: HelmReleaseContext): Promise<OwnerState> {
+  return stateOfOwner(claim, { home, homeUid, targetUid: owner.clusterUid }, run.signal);
 }
 
 /** Those that are not gone yet, in their order. What the account may no longer read counts as there. */

@@ -1,14 +1,16 @@
 import type { ReleaseActions } from "../attempt/action.ts";
-import { installRelease, rollbackRelease, upgradeRelease } from "./begin.ts";
 import { correctDrift, findDrift } from "./drift.ts";
+import { installRelease } from "./install.ts";
+import { rollBack } from "./rollback.ts";
 import { testRelease } from "./test.ts";
 import { uninstallRelease } from "./uninstall.ts";
+import { upgradeRelease } from "./upgrade.ts";
 
-/** What the loop of a HelmRelease can do with its release. */
+/** What the release loop does with a release. */
 export const releaseActions: ReleaseActions = {
   install: installRelease,
   upgrade: upgradeRelease,
-  rollback: rollbackRelease,
+  rollback: rollBack,
   test: testRelease,
   uninstall: uninstallRelease,
   findDrift,

@@ -49,3 +49,15 @@ async function amended(
   const options = { tenant: { cluster: run.key.cluster, namespace }, ociDigest };
   return deps.helm.amend(bytes, change, options, recordLimits, run.signal);
 }
+
+/** A record that is not stored yet, with a change. */
+export async function revised(
+  { bytes }: ReleaseRecord,
+  change: RecordChange,
+  { ctx }: { readonly ctx: HelmReleaseContext },
+  ociDigest: string,
+): Promise<ReleaseRecord> {
+  const { deps, namespace, run } = ctx;
+  const options = { tenant: { cluster: run.key.cluster, namespace }, ociDigest };
+  return deps.helm.amend(bytes, change, options, recordLimits, run.signal);
+}

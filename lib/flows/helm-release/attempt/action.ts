@@ -12,9 +12,15 @@ export interface ActionWait {
 }
 
 /** What has become of an action in this run. */
-export type ActionOutcome =
-  /** It goes on with the next run. */
-  { readonly kind: "waiting"; readonly wait: ActionWait; readonly dueInMs: number } | ActionEnd;
+export type ActionOutcome = ActionEnd | WaitingAction;
+
+/** It goes on with the next run. */
+export interface WaitingAction {
+  readonly kind: "waiting";
+  readonly wait: ActionWait;
+  readonly dueInMs: number;
+  readonly inventory?: ShownInventory;
+}
 
 export type ActionEnd = { readonly inventory?: ShownInventory } & (
   | { readonly kind: "succeeded"; readonly written: readonly WrittenRevision[] }

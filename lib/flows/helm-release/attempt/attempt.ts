@@ -1,4 +1,3 @@
-import type { Digest } from "../../../core/digest.ts";
 import type {
   ChartMetadata,
   ObservedRelease,
@@ -13,7 +12,6 @@ import type { HelmReleaseContext } from "./context.ts";
 
 /** The chart of a release, as its source has it. */
 export interface ReleaseChart {
-  readonly artifact: Digest;
   /** The packaged chart. */
   bytes(signal: AbortSignal): Promise<Uint8Array>;
   /** `+` and the first 12 hexadecimal digits of {@link ociDigest}; empty for none. */

@@ -1,16 +1,20 @@
-import type { HelmReleaseSpec } from "../../../api/helm-release-spec.ts";
+import type { HelmRelease } from "../../../api/helm-release.ts";
 import type { HelmReleaseStatus } from "../../../api/helm-release-status.ts";
+import type { ReconciledKinds } from "../../../api/kinds/unreconciled.ts";
 import type { ApplyRules } from "../../../apply/set/apply-rules.ts";
 import type { Cel } from "../../../cel/cel.ts";
 import type { FeatureGates } from "../../../core/feature-gates.ts";
-import type { LiveObject, Metadata } from "../../../core/manifest.ts";
+import type { LiveObject } from "../../../core/manifest.ts";
 import type { HelmEngine } from "../../../core/ports/helm-engine.ts";
 import type { HomeCluster, TargetCluster } from "../../../core/ports/home-and-target.ts";
+import type { Http } from "../../../core/ports/http.ts";
 import type { InventoryOwner, InventoryStore } from "../../../core/ports/inventory-store.ts";
 import type { Ledger } from "../../../core/ports/ledger.ts";
 import type { Run } from "../../../core/ports/run.ts";
 import type { Secret } from "../../../core/secret.ts";
 import type { FlowDeps } from "../../flow-deps.ts";
+import type { TenantPlace } from "../../owner/config-map-target.ts";
+import type { RemoteTarget } from "../../owner/remote-target.ts";
 import type { EventToRecord } from "../../record-event.ts";
 import type { SourceKinds } from "../../source/read-source.ts";
 
@@ -28,12 +32,14 @@ export interface HelmReleaseDeps extends FlowDeps {
   readonly noCrossNamespaceRefs: boolean;
   readonly defaultServiceAccount: string;
   readonly gates: FeatureGates;
-}
-
-export interface HelmRelease {
-  readonly metadata: Metadata & { readonly uid: string };
-  readonly spec: HelmReleaseSpec;
-  readonly status: HelmReleaseStatus;
+  /** The kinds that this installation reconciles. */
+  readonly reconciled: ReconciledKinds;
+  /** To the servers of ExternalArtifacts. */
+  readonly http: Pick<Http, "send">;
+  /** The cluster of a HelmRelease without `spec.kubeConfig`, with the rights that it asks for. */
+  readonly targetOf: (release: LiveObject, signal: AbortSignal) => Promise<TargetCluster>;
+  /** The same for one with `spec.kubeConfig`. */
+  readonly remoteTargetOf: (release: LiveObject, place: TenantPlace, signal: AbortSignal) => Promise<RemoteTarget>;
 }
 
 /** The HelmRelease of one run, its status, and the two clusters as this run may write to them. Shaped as that of a Kustomization. */
@@ -52,6 +58,8 @@ export interface HelmReleaseContext {
   readonly cel: Cel;
   readonly home: HomeCluster;
   readonly target: TargetCluster;
+  /** What `spec.kubeConfig` names; `closed`: it is not opened yet; undefined: it names none. */
+  readonly remote: RemoteTarget | "closed" | undefined;
   /** The status as it stands in the cluster after the last write. */
   status(): HelmReleaseStatus;
   /** Writes what differs. */

@@ -1,0 +1,42 @@
+import type { LiveObject, Metadata } from "../core/manifest.ts";
+import { overLimits } from "./field-marks.ts";
+import { HelmReleaseSpec } from "./helm-release-spec.ts";
+import { HelmReleaseStatus } from "./helm-release-status.ts";
+import { invalid, parseLive } from "./parse-live.ts";
+
+export interface HelmRelease {
+  readonly metadata: Metadata & { readonly uid: string };
+  readonly spec: HelmReleaseSpec;
+  readonly status: HelmReleaseStatus;
+}
+
+/** A live HelmRelease. Throws a `Failure` `InvalidSpec` that names the object and its invalid fields. */
+export function parseHelmRelease(live: LiveObject): HelmRelease {
+  const spec = parseLive(live, "spec", HelmReleaseSpec);
+  const tooMuch = overLimits(HelmReleaseSpec, spec);
+  if (tooMuch.length > 0) throw invalid(live, "spec", tooMuch);
+  return { metadata: live.metadata, spec, status: parseLive(live, "status", HelmReleaseStatus) };
+}
+
+/** The fields that decide about the end of a HelmRelease. */
+const EndSpec = HelmReleaseSpec.pick({
+  suspend: true,
+  releaseName: true,
+  targetNamespace: true,
+  storageNamespace: true,
+  timeout: true,
+  uninstall: true,
+  serviceAccountName: true,
+  kubeConfig: true,
+});
+
+/**
+ * Reads what the deletion of a HelmRelease needs from one whose spec is invalid, so that a field that the deletion does not need does not
+ * block it. Undefined if a field that it needs, or the status, is invalid.
+ */
+export function readReleaseForEnd(live: LiveObject): HelmRelease | undefined {
+  const spec = EndSpec.safeParse(live["spec"] ?? {}).data;
+  const status = HelmReleaseStatus.safeParse(live["status"] ?? {}).data;
+  if (spec === undefined || status === undefined) return undefined;
+  return { metadata: live.metadata, spec: { interval: "1h", ...spec }, status };
+}

@@ -1,0 +1,61 @@
+import type { EventReason } from "../../core/failure.ts";
+import { backOffMs } from "../../core/failure.ts";
+import type { FlowResult } from "../../core/ports/run.ts";
+import type { EventToRecord } from "../record-event.ts";
+import type { HelmReleaseContext } from "./attempt/context.ts";
+import { type Carried, toCarried } from "./carried.ts";
+import { handled, observed, withConditions, withoutConditions } from "./release-status.ts";
+
+/** Something that the run needs is not there or not allowed, so it ends before it works on the release. */
+export class Blocked extends Error {
+  override readonly name = "Blocked";
+  readonly reason: EventReason;
+  /** `terminal`: only a change helps. `soon`: after 30 s, or when what it waits for changes. */
+  readonly retry: "backoff" | "soon" | "terminal";
+  /** What to record as an event, if Flux does so. */
+  readonly event: Pick<EventToRecord, "message" | "type"> | undefined;
+
+  constructor(
+    reason: EventReason,
+    message: string,
+    options: {
+      readonly retry: Blocked["retry"];
+      readonly event?: Blocked["event"];
+      readonly cause?: unknown;
+    },
+  ) {
+    super(message, { cause: options.cause });
+    this.reason = reason;
+    this.retry = options.retry;
+    this.event = options.event;
+  }
+}
+
+/** A configuration that only a change mends, with the event that says so. */
+export function terminal(reason: EventReason, message: string): Blocked {
+  return new Blocked(reason, message, { retry: "terminal", event: { type: "Warning", message } });
+}
+
+/** Reports what keeps the run from the release (reference helmrelease 7). */
+export async function reportBlocked(
+  { event, message, reason, retry }: Blocked,
+  carried: Carried,
+  ctx: HelmReleaseContext,
+): Promise<FlowResult> {
+  if (event !== undefined) ctx.record({ ...event, reason, annotations: {} });
+  const ready = { type: "Ready", status: "False", ...{ reason, message } } as const;
+  if (retry === "terminal") {
+    const stalled = { type: "Stalled", status: "True", ...{ reason, message } } as const;
+    const status = withConditions(withoutConditions(ctx.status(), "Reconciling"), ctx, stalled, ready);
+    await ctx.write(handled(observed(status, ctx), ctx));
+    return { outcome: "failed", dueInMs: undefined, carried: toCarried({ failures: 0 }) };
+  }
+  await ctx.write(handled(withConditions(ctx.status(), ctx, ready), ctx));
+  const { timing } = ctx.deps;
+  if (retry === "soon") {
+    const next = toCarried({ ...carried, failures: 0 });
+    return { outcome: "blocked", dueInMs: timing.requeueDependencyMs, carried: next };
+  }
+  const dueInMs = backOffMs(carried.failures, timing.retryDelay);
+  return { outcome: "failed", dueInMs, carried: toCarried({ ...carried, failures: carried.failures + 1 }) };
+}

@@ -1,0 +1,91 @@
+import type { HelmReleaseSpec } from "../../api/helm-release-spec.ts";
+import { helmGroup, ownerLabels, sourceGroup } from "../../api/names.ts";
+import { formatDuration, parseDuration } from "../../core/duration.ts";
+import { equal, isJsonObject } from "../../core/json.ts";
+import type { Manifest } from "../../core/manifest.ts";
+import { releaseManager } from "./actions/hook-object.ts";
+import type { HelmReleaseContext } from "./attempt/context.ts";
+import { terminal } from "./blocked.ts";
+import { deleteGeneratedChart } from "./generated-chart.ts";
+
+/** The HelmChart that `spec.chart` stands for; undefined without it (reference helmrelease 5). */
+export function chartRefOf(
+  { chart }: HelmReleaseSpec,
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+): { readonly namespace: string; readonly name: string } | undefined {
+  if (chart === undefined) return undefined;
+  return { namespace: chart.spec.sourceRef.namespace ?? namespace, name: `${namespace}-${name}` };
+}
+
+/** Creates or changes the HelmChart of `spec.chart`, and deletes one that the spec no longer stands for (reference helmrelease 6). */
+export async function applyChartTemplate(ctx: HelmReleaseContext): Promise<void> {
+  const { spec } = ctx.release;
+  const ref = chartRefOf(spec, ctx);
+  const wanted = ref === undefined ? "" : `${ref.namespace}/${ref.name}`;
+  const { helmChart = "" } = ctx.status();
+  if (helmChart !== "" && helmChart !== wanted) await deleteGeneratedChart(ctx);
+  if (spec.chart === undefined || ref === undefined) return;
+  refuseElsewhere("HelmChart", ref, ctx);
+  const manifest = helmChart_(spec, ref, ctx);
+  const { kind, name } = spec.chart.spec.sourceRef;
+  const source = `with SourceRef '${kind}/${ref.namespace}/${name}'`;
+  const live = await ctx.home.get({ ...ref, group: sourceGroup, version: "v1", kind: "HelmChart" }, ctx.run.signal);
+  if (live === undefined || !hasAll(live, manifest)) {
+    const { created } = await ctx.home.apply(manifest, { manager: releaseManager, force: true }, ctx.run.signal);
+    const [reason, done] = created
+      ? (["HelmChartCreated", "Created"] as const)
+      : (["HelmChartConfigured", "Configured"] as const);
+    ctx.record({ type: "Normal", reason, message: `${done} HelmChart/${wanted} ${source}`, annotations: {} });
+  }
+  if (ctx.status().helmChart !== wanted) await ctx.write({ ...ctx.status(), helmChart: wanted });
+}
+
+/** An object of another namespace that the installation does not let be named. */
+export function refuseElsewhere(
+  kind: string,
+  { name, namespace }: { readonly namespace: string; readonly name: string },
+  ctx: Pick<HelmReleaseContext, "deps" | "namespace">,
+): void {
+  if (!ctx.deps.noCrossNamespaceRefs || namespace === ctx.namespace) return;
+  const message = `cross-namespace references are not allowed: cannot access ${kind} ${namespace}/${name}`;
+  throw terminal("AccessDenied", message);
+}
+
+function helmChart_(
+  { chart, interval }: HelmReleaseSpec,
+  { name, namespace }: { readonly namespace: string; readonly name: string },
+  ctx: HelmReleaseContext,
+): Manifest {
+  if (chart === undefined) throw new Error("there is no chart");
+  const { metadata = {}, spec } = chart;
+  const owner = ownerLabels({ name: ctx.name, namespace: ctx.namespace, labelGroup: helmGroup });
+  const { sourceRef, interval: own, ...rest } = spec;
+  return {
+    apiVersion: `${sourceGroup}/v1`,
+    kind: "HelmChart",
+    metadata: {
+      name,
+      namespace,
+      labels: { ...metadata.labels, ...owner },
+      ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
+    },
+    spec: {
+      ...rest,
+      sourceRef: { kind: sourceRef.kind, name: sourceRef.name },
+      interval: formatDuration(parseDuration(own ?? interval)),
+    },
+  };
+}
+
+/** Whether the object has all that is wanted of it: then there is nothing to apply. */
+function hasAll(live: Manifest, wanted: Manifest): boolean {
+  const { labels = {}, annotations = {} } = wanted.metadata;
+  const has = (found: Readonly<Record<string, string>> = {}, all: Readonly<Record<string, string>>) =>
+    Object.entries(all).every(([key, value]) => found[key] === value);
+  return (
+    has(live.metadata.labels, labels) &&
+    has(live.metadata.annotations, annotations) &&
+    isJsonObject(live["spec"]) &&
+    equal(live["spec"], wanted["spec"])
+  );
+}

@@ -1,0 +1,97 @@
+import { isTrue } from "../../api/condition.ts";
+import { parseHelmRelease } from "../../api/helm-release.ts";
+import { helmGroup } from "../../api/names.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import { configTopic, readyTopic, sourceTopic } from "../../core/topics.ts";
+import type { WorkKey } from "../../core/work-key.ts";
+import { evaluateReadyExpr } from "../owner/ready-expr.ts";
+import type { HelmReleaseContext } from "./attempt/context.ts";
+import { Blocked, terminal } from "./blocked.ts";
+import { chartSourceKey } from "./chart-source.ts";
+
+function dependencyKey(
+  { name, namespace }: { readonly name: string; readonly namespace?: string },
+  ctx: HelmReleaseContext,
+): WorkKey {
+  const { cluster } = ctx.run.key;
+  return { cluster, group: helmGroup, kind: "HelmRelease", namespace: namespace ?? ctx.namespace, name };
+}
+
+/** Subscribes a HelmRelease to its source, its dependencies and the objects that it reads at home, and to nothing else. */
+export async function subscribeForRun(ctx: HelmReleaseContext): Promise<void> {
+  const { deps, namespace, run } = ctx;
+  const { dependsOn = [], kubeConfig, valuesFrom = [] } = ctx.release.spec;
+  const { cluster } = run.key;
+  const read = [
+    ...valuesFrom.map(({ kind, name }) => ({ kind, name })),
+    ...(kubeConfig?.secretRef === undefined ? [] : [{ kind: "Secret" as const, name: kubeConfig.secretRef.name }]),
+    ...(kubeConfig?.configMapRef === undefined
+      ? []
+      : [{ kind: "ConfigMap" as const, name: kubeConfig.configMapRef.name }]),
+  ];
+  const topics = [
+    sourceTopic(chartSourceKey(ctx)),
+    ...dependsOn.map((dependency) => readyTopic(dependencyKey(dependency, ctx))),
+    ...read.map(({ kind, name }) => configTopic({ cluster, kind, namespace, name })),
+  ];
+  await deps.subscriptions.subscribe([...new Set(topics)], run.fence, run.signal);
+}
+
+/**
+ * Checks the dependencies in list order; the first that is not ready ends the check (reference helmrelease 7).
+ *
+ * @throws Blocked
+ */
+export async function checkDependencies(ctx: HelmReleaseContext): Promise<void> {
+  for (const dependency of ctx.release.spec.dependsOn ?? []) {
+    const problem = await problemOf(dependencyKey(dependency, ctx), dependency.readyExpr ?? "", ctx);
+    if (problem === undefined) continue;
+    throw new Blocked("DependencyNotReady", problem, {
+      retry: "soon",
+      event: { type: "Normal", message: problem },
+    });
+  }
+}
+
+async function problemOf(key: WorkKey, readyExpr: string, ctx: HelmReleaseContext): Promise<string | undefined> {
+  const { deps, home, run } = ctx;
+  const name = `${key.namespace}/${key.name}`;
+  const live = await home.get({ ...key, version: "v2" }, run.signal);
+  if (live === undefined) {
+    return `unable to get '${name}' dependency: helmreleases.${helmGroup} "${key.name}" not found`;
+  }
+  if (readyExpr !== "") {
+    if (deps.noCrossNamespaceRefs && key.namespace !== ctx.namespace) {
+      throw terminal(
+        "AccessDenied",
+        `readyExpr may not read HelmRelease ${name}: cross-namespace references are not allowed`,
+      );
+    }
+    const verdict = await evaluate(readyExpr, live, ctx);
+    if (typeof verdict === "string") return `dependency '${name}' is not ready: ${verdict}`;
+    if (!verdict) return `dependency '${name}' is not ready according to readyExpr eval`;
+    if (!deps.gates.AdditiveCELDependencyCheck) return undefined;
+  }
+  return isReadyNow(live) ? undefined : `dependency '${name}' is not ready`;
+}
+
+async function evaluate(readyExpr: string, live: LiveObject, ctx: HelmReleaseContext): Promise<boolean | string> {
+  try {
+    return await evaluateReadyExpr(readyExpr, live, ctx);
+  } catch (error) {
+    if (error instanceof Failure && error.reason === "InvalidCELExpression")
+      throw terminal(error.reason, messageOf(error));
+    throw error;
+  }
+}
+
+function isReadyNow(live: LiveObject): boolean {
+  try {
+    const { metadata, status } = parseHelmRelease(live);
+    return status.observedGeneration === metadata.generation && isTrue(status.conditions ?? [], "Ready");
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
