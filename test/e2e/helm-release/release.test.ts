@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
-import type { ReleaseRecord } from "../../../lib/core/ports/helm-engine.ts";
-import { noTenant } from "../../../lib/core/tenant.ts";
 import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { releaseActions } from "../../../lib/flows/helm-release/actions/release-actions.ts";
-import { recordLimits } from "../../../lib/flows/helm-release/actions/revise.ts";
 import type { ActionOutcome, ActionWait } from "../../../lib/flows/helm-release/attempt/action.ts";
-import type { ReleaseAttempt } from "../../../lib/flows/helm-release/attempt/attempt.ts";
-import { releaseNames } from "../../../lib/helm/release-names.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
 import { callStride } from "../../size.ts";
-import { type Files, packed } from "../../unit/sources/helm/charts.ts";
+import type { Files } from "../../unit/sources/helm/charts.ts";
 import { type ActionScene, actionScene } from "./action-scene.ts";
+import { type ChartOptions, chartAttempt } from "./chart-attempt.ts";
 
 const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
 let embedded: EmbeddedCluster;
@@ -36,30 +31,8 @@ const job = (name: string, hook: string) =>
   });
 const complete = { conditions: [{ type: "Complete", status: "True" }] };
 
-async function attemptOf(
-  scene: ActionScene,
-  templates: Files,
-  { spec = {}, token = "t" }: { spec?: Partial<HelmReleaseSpec>; token?: string } = {},
-): Promise<ReleaseAttempt> {
-  const ctx = await scene.context({ spec });
-  const { namespace } = scene;
-  const files = Object.fromEntries(Object.entries(templates).map(([name, text]) => [`templates/${name}.yaml`, text]));
-  const chart = await packed({ "Chart.yaml": "apiVersion: v2\nname: app\nversion: 1.0.0\n", ...files });
-  const originLabels = { "helm.toolkit.fluxcd.io/name": "app", "helm.toolkit.fluxcd.io/namespace": namespace };
-  return {
-    ctx,
-    names: releaseNames(spec, { name: "app", namespace }),
-    chart: { bytes: async () => chart, versionSuffix: "", ociDigest: "", metadata: { name: "app", version: "1.0.0" } },
-    values: { from: [], inline: {} },
-    configDigest: "sha256:config",
-    postRender: { renderers: [], originLabels, strategy: "combined" },
-    ...{ postRenderersDigest: "", commonMetadataDigest: "", token },
-    healthRules: { ruleOf: () => undefined, isUnreconciled: () => false },
-    store: scene.store,
-    observe: (record: ReleaseRecord, ociDigest: string) =>
-      helm.observe(record.bytes, { tenant: noTenant, ociDigest }, recordLimits, ctx.run.signal),
-  } as unknown as ReleaseAttempt;
-}
+const attemptOf = (scene: ActionScene, templates: Files, options: ChartOptions = {}) =>
+  chartAttempt(scene, helm, templates, options);
 
 const waitOf = (outcome: ActionOutcome): ActionWait | undefined =>
   outcome.kind === "waiting" ? outcome.wait : undefined;
@@ -72,12 +45,7 @@ async function installed(scene: ActionScene, templates: Files): Promise<void> {
   });
 }
 
-async function upgrade(
-  scene: ActionScene,
-  templates: Files,
-  more: Parameters<typeof attemptOf>[2] = {},
-  wait?: ActionWait,
-) {
+async function upgrade(scene: ActionScene, templates: Files, more: ChartOptions = {}, wait?: ActionWait) {
   const attempt = await attemptOf(scene, templates, { token: "u", ...more });
   return releaseActions.upgrade(attempt, scene.releases.latest(), wait);
 }
