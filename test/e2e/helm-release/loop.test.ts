@@ -4,10 +4,12 @@ import type { FlowResult } from "../../../lib/core/ports/run.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
 import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { releaseActions } from "../../../lib/flows/helm-release/actions/release-actions.ts";
+import { recordLimits } from "../../../lib/flows/helm-release/actions/revise.ts";
 import { readCarried } from "../../../lib/flows/helm-release/carried.ts";
 import { releaseLoop } from "../../../lib/flows/helm-release/release-loop.ts";
 import { secretReleaseStore } from "../../../lib/helm/secret-release-store.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { callStride } from "../../size.ts";
 import type { Files } from "../../unit/sources/helm/charts.ts";
 import { type ActionScene, actionScene } from "./action-scene.ts";
 import { chartAttempt } from "./chart-attempt.ts";
@@ -160,5 +162,144 @@ describe("the release loop with Helm's own actions", () => {
     expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ color: "blue" });
     const secret = await scene.get("Secret", "sh.helm.release.v1.app.v3");
     expect(secret?.metadata.labels).toMatchObject({ status: "deployed", version: "3" });
+  });
+
+  const failingInstall = { a: configMap("a", "blue"), job: job("migrate", "pre-install") };
+  const secretsOf = async (scene: ActionScene) => {
+    const found: string[] = [];
+    for (let version = 1; version < 9; version++) {
+      const secret = await scene.get("Secret", `sh.helm.release.v1.app.v${version}`);
+      if (secret !== undefined) found.push(`v${version} ${secret.metadata.labels?.["status"]}`);
+    }
+    return found;
+  };
+
+  test("23/23: with one retry a failed install is uninstalled once, and stalls after the second failure", async () => {
+    const { run, scene } = await newRuns();
+    const spec = { install: { remediation: { retries: 1 } } };
+    await run(failingInstall, { spec });
+    await scene.settle("Job", "migrate", failed);
+    await run(failingInstall, { spec });
+    expect(scene.status()).toMatchObject({ installFailures: 1 });
+    expect(await secretsOf(scene)).toEqual([]);
+    await run(failingInstall, { spec });
+    await scene.settle("Job", "migrate", failed);
+    await run(failingInstall, { spec });
+
+    expect(scene.status()).toMatchObject({ installFailures: 2 });
+    expect(conditions(scene)[0]).toBe("Stalled True RetriesExceeded: Failed to install after 2 attempt(s)");
+    expect(told(scene).filter((text) => text.includes("UninstallSucceeded"))).toHaveLength(1);
+    expect(await secretsOf(scene)).toEqual(["v1 failed"]);
+  });
+
+  test("23/24: remediateLastFailure uninstalls the last failed install too", async () => {
+    const { namespace, run, scene } = await newRuns();
+    const spec = { install: { remediation: { remediateLastFailure: true } } };
+    await run(failingInstall, { spec });
+    await scene.settle("Job", "migrate", failed);
+    await run(failingInstall, { spec });
+
+    expect(conditions(scene)).toContain(
+      `Remediated True UninstallSucceeded: Helm uninstall remediation for release ${namespace}/app.v1 with chart app@1.0.0 succeeded`,
+    );
+    expect(conditions(scene)[0]).toBe("Stalled True RetriesExceeded: Failed to install after 1 attempt(s)");
+    expect(await secretsOf(scene)).toEqual([]);
+  });
+
+  test("23/26: with one retry of the upgrade there are five revisions, two of them rollbacks, to 1 and to 3", async () => {
+    const { run, scene } = await newRuns();
+    const spec = { upgrade: { remediation: { retries: 1 } } };
+    await run({ a: configMap("a", "blue") }, { spec });
+    const templates = { a: configMap("a", "white"), job: job("migrate", "pre-upgrade") };
+    for (const _ of ["first", "second"]) {
+      await run(templates, { spec, version: "2.0.0" });
+      await scene.settle("Job", "migrate", failed);
+      await run(templates, { spec, version: "2.0.0" });
+    }
+
+    expect(await secretsOf(scene)).toEqual(["v1 superseded", "v2 failed", "v3 superseded", "v4 failed", "v5 deployed"]);
+    expect(conditions(scene)[0]).toBe("Stalled True RetriesExceeded: Failed to upgrade after 2 attempt(s)");
+  });
+
+  test("23/36: a pending revision of another client is unlocked and the release upgraded in the same pass", async () => {
+    const { run, scene } = await newRuns();
+    await run({ a: configMap("a", "blue") });
+    const ctx = await scene.context();
+    const names = { name: "app", storageNamespace: scene.namespace };
+    const deps = { clock: scene.clock, cluster: ctx.target, helm, tenant: noTenant };
+    const store = secretReleaseStore(names, deps);
+    const first = await store.read(1, "", ctx.run.signal);
+    if (first === undefined) throw new Error("no revision is stored");
+    const options = { tenant: noTenant, ociDigest: "" };
+    const change = { version: 2, status: "pending-upgrade" } as const;
+    await store.create(
+      await helm.amend(first.bytes, change, options, recordLimits, ctx.run.signal),
+      undefined,
+      ctx.run.signal,
+    );
+    await run({ a: configMap("a", "white") }, { version: "2.0.0" });
+
+    expect(told(scene).some((text) => text.includes("PendingRelease"))).toBe(true);
+    expect(await secretsOf(scene)).toEqual(["v1 superseded", "v2 failed", "v3 deployed"]);
+  });
+
+  test("23/38: a release whose Secrets were deleted is installed again", async () => {
+    const { run, scene } = await newRuns();
+    await run({ a: configMap("a", "blue") });
+    await scene.remove("Secret", "sh.helm.release.v1.app.v1");
+    await run({ a: configMap("a", "blue") });
+
+    expect(await secretsOf(scene)).toEqual(["v1 deployed"]);
+    expect(told(scene).filter((text) => text.includes("InstallSucceeded"))).toHaveLength(2);
+  });
+
+  test("23/43: a failed test that is ignored leaves Ready True and remediates nothing", async () => {
+    const { run, scene } = await newRuns();
+    const templates = { a: configMap("a", "blue"), test: job("app-test", "test") };
+    const spec = { test: { enable: true, ignoreFailures: true } };
+    await run(templates, { spec });
+    await scene.settle("Job", "app-test", failed);
+    await run(templates, { spec });
+
+    expect(conditions(scene)).toContainEqual(expect.stringContaining("Ready True InstallSucceeded"));
+    expect(conditions(scene)).toContainEqual(expect.stringContaining("TestSuccess False TestFailed"));
+    expect(await secretsOf(scene)).toEqual(["v1 deployed"]);
+  });
+
+  test("23/45: a failed test counts against the install that it is of", async () => {
+    const { run, scene } = await newRuns();
+    const templates = { a: configMap("a", "blue"), test: job("app-test", "test") };
+    const spec = { test: { enable: true } };
+    await run(templates, { spec });
+    await scene.settle("Job", "app-test", failed);
+    await run(templates, { spec });
+
+    expect(scene.status()).toMatchObject({ failures: 1, installFailures: 1 });
+    expect(conditions(scene)).toContainEqual(expect.stringContaining("Ready False TestFailed"));
+  });
+
+  test("an upgrade whose hook fails, killed before or after any single effect, is counted once and ends the same", async () => {
+    for (let at = 1, isOver = false; !isOver; at += callStride) {
+      const { run, scene } = await newRuns();
+      await run({ a: configMap("a", "blue") });
+      const templates = { a: configMap("a", "white"), job: job("migrate", "pre-upgrade") };
+      await run(templates, { version: "2.0.0" });
+      await scene.settle("Job", "migrate", failed);
+      let calls = 0;
+      scene.fault = (call) => {
+        if (++calls === at) throw new Error(`killed at ${call}`);
+      };
+      isOver = await run(templates, { version: "2.0.0" }).then(
+        () => true,
+        () => false,
+      );
+      scene.fault = () => {};
+      await run(templates, { version: "2.0.0" });
+
+      expect(scene.status(), `killed at ${at}`).toMatchObject({ failures: 1, upgradeFailures: 1 });
+      expect(conditions(scene)[0]).toBe("Stalled True RetriesExceeded: Failed to upgrade after 1 attempt(s)");
+      expect(await secretsOf(scene)).toEqual(["v1 deployed", "v2 failed"]);
+      expect(scene.writes.filter((write) => write === "created Job/migrate")).toHaveLength(1);
+    }
   });
 });
