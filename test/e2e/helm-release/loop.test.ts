@@ -7,6 +7,7 @@ import { releaseActions } from "../../../lib/flows/helm-release/actions/release-
 import { recordLimits } from "../../../lib/flows/helm-release/actions/revise.ts";
 import { readCarried } from "../../../lib/flows/helm-release/carried.ts";
 import { releaseLoop } from "../../../lib/flows/helm-release/release-loop.ts";
+import { attempted } from "../../../lib/flows/helm-release/target-change.ts";
 import { secretReleaseStore } from "../../../lib/helm/secret-release-store.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
 import { callStride } from "../../size.ts";
@@ -47,6 +48,7 @@ async function newRuns() {
     const store = secretReleaseStore(names, { clock, cluster: target, helm, tenant: noTenant });
     const token = JSON.stringify([templates, options]);
     const attempt = await chartAttempt(scene, helm, templates, { ...options, store, token });
+    await attempted(attempt);
     last = await releaseLoop(attempt, releaseActions, readCarried(last?.carried));
     return last;
   };
@@ -276,6 +278,57 @@ describe("the release loop with Helm's own actions", () => {
 
     expect(scene.status()).toMatchObject({ failures: 1, installFailures: 1 });
     expect(conditions(scene)).toContainEqual(expect.stringContaining("Ready False TestFailed"));
+  });
+
+  test("23/28: upgrade strategy uninstall asks for a new install at once, also when no retry is left", async () => {
+    const { run, scene } = await newRuns();
+    const spec = { upgrade: { remediation: { strategy: "uninstall", remediateLastFailure: true } } } as const;
+    await run({ a: configMap("a", "blue") }, { spec });
+    const templates = { a: configMap("a", "white"), job: job("migrate", "pre-upgrade") };
+    await run(templates, { spec, version: "2.0.0" });
+    await scene.settle("Job", "migrate", failed);
+    const { dueInMs } = await run(templates, { spec, version: "2.0.0" });
+
+    expect(dueInMs).toBeLessThan(5_000);
+    expect(await secretsOf(scene)).toEqual([]);
+    await run(templates, { spec, version: "2.0.0" });
+    expect(await secretsOf(scene)).toEqual(["v1 deployed"]);
+  });
+
+  test("23/29: RetryOnFailure upgrades again after five minutes, and never stalls", async () => {
+    const { run, scene } = await newRuns();
+    const spec = { install: { strategy: { name: "RetryOnFailure" } } } as const;
+    await run(failingInstall, { spec });
+    await scene.settle("Job", "migrate", failed);
+    const { dueInMs = 0 } = await run(failingInstall, { spec });
+
+    expect(dueInMs).toBeGreaterThanOrEqual(285_000);
+    expect(dueInMs).toBeLessThanOrEqual(315_000);
+    expect(conditions(scene)[0]).toMatch(/^Reconciling True ProgressingWithRetry: retrying after /);
+    await run(failingInstall, { spec });
+    expect(await secretsOf(scene)).toEqual(["v1 failed", "v2 deployed"]);
+  });
+
+  test("23/32: another version of the chart resets the counters of a stalled release", async () => {
+    const { run, scene } = await newRuns();
+    await run(failingInstall);
+    await scene.settle("Job", "migrate", failed);
+    await run(failingInstall);
+    expect(conditions(scene)[0]).toMatch(/^Stalled/);
+    await run({ a: configMap("a", "blue") }, { version: "2.0.0" });
+
+    expect(conditions(scene)[0]).toMatch(/^Ready True UpgradeSucceeded/);
+  });
+
+  test("23/37: a release of that name that the status does not know is upgraded, and not installed again", async () => {
+    const { run, scene } = await newRuns();
+    await run({ a: configMap("a", "blue") });
+    scene.setStatus({});
+    const annotations = { "sluice.dev/attempt": null };
+    await scene.patch("Secret", "sh.helm.release.v1.app.v1", { metadata: { annotations } });
+    await run({ a: configMap("a", "blue") });
+
+    expect(await secretsOf(scene)).toEqual(["v1 superseded", "v2 deployed"]);
   });
 
   test("an upgrade whose hook fails, killed before or after any single effect, is counted once and ends the same", async () => {
