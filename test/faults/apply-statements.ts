@@ -140,9 +140,8 @@ export const applyStatementFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "only the first refused object is named",
-        find: 'const messages = [...refusals, ...(planning.kind === "refused" ? planning.messages : [])];',
-        replace:
-          'const messages = [...refusals, ...(planning.kind === "refused" ? planning.messages.slice(0, 1) : [])];',
+        find: "const messages = [...prunes, ...objects.map(({ message }) => message)];",
+        replace: "const messages = [...prunes, ...objects.slice(0, 1).map(({ message }) => message)];",
         named: "(86)",
       },
     ],
@@ -153,7 +152,7 @@ export const applyStatementFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a field that another applies is never given up",
-        find: "const isLeftOut = value === undefined || isAppliedByOther(live, pointer);",
+        find: "const isLeftOut = value === undefined || isAppliedByOther(live, pointer, style);",
         replace: "const isLeftOut = value === undefined;",
         named: "(91)",
       },

@@ -43,8 +43,8 @@ export const applyFaults: readonly FileFaults[] = [
       },
       {
         what: "another manager's field is kept in the payload",
-        find: "value === undefined || isAppliedByOther(live, pointer)",
-        replace: "value === undefined || (isAppliedByOther(live, pointer) && value === null)",
+        find: "value === undefined || isAppliedByOther(live, pointer, style)",
+        replace: "value === undefined || (isAppliedByOther(live, pointer, style) && value === null)",
       },
       {
         what: "an item of a list is found by its place alone",
@@ -126,7 +126,7 @@ export const applyFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "replace has no dry run of the successor",
-        find: `  await assertRecreatable(desired, cluster, signal);
+        find: `  await assertRecreatable(desired, deps, signal);
 `,
         replace: "",
       },
@@ -196,7 +196,7 @@ export const applyFaults: readonly FileFaults[] = [
       },
       {
         what: "proof ignores fingerprint",
-        find: `    entry.fingerprint === fingerprint(live.managedFields, installationKey) &&
+        find: `    entry.fingerprint === fingerprint(live.managedFields, installationKey, rules.style) &&
 `,
         replace: `    installationKey !== undefined &&
 `,

@@ -3,7 +3,7 @@ import type { FileFaults } from "./fault.ts";
 /** Likely mistakes in what the numbered statements about the run, its health, its history and its end of a Kustomization say; each is noticed by a story with its number. */
 export const flowStatementFaults: readonly FileFaults[] = [
   {
-    file: "lib/flows/kustomization/other-owners.ts",
+    file: "lib/flows/owner/owner-state.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {

@@ -426,6 +426,12 @@ export const flowsFaults: readonly FileFaults[] = [
         replace: "spec.suspend !== true && referenceFaults(spec).length === 0 &&",
         named: "while the other is suspended",
       },
+    ],
+  },
+  {
+    file: "lib/flows/owner/owner-state.ts",
+    tests: ["test/e2e/flow/interrupted.test.ts"],
+    faults: [
       {
         what: "the claim of a terminating owner counts",
         tests: ["test/e2e/flow/interrupted.test.ts"],

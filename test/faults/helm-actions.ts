@@ -65,8 +65,8 @@ export const helmActionFaults: readonly FileFaults[] = [
       },
       {
         what: "after a failure the next try goes on behind the hook that failed",
-        find: "  const record = await revise(writerOf(order), stored, {}, undefined);\n",
-        replace: "  const record = await revise(writerOf(order), stored, {}, stored.mark);\n",
+        find: "  const record = await revise(writerOf(stored, order), stored, {}, undefined);\n",
+        replace: "  const record = await revise(writerOf(stored, order), stored, {}, stored.mark);\n",
       },
     ],
   },

@@ -66,12 +66,13 @@ export const pruneFaults: readonly FileFaults[] = [
       },
       {
         what: "foreign object of another uid is deleted",
-        find: "const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined;",
-        replace: "const isForeign = entry.uid === undefined && ownEntry(metadata.managedFields) === undefined;",
+        find: "const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields, owner.style) === undefined;",
+        replace:
+          "const isForeign = entry.uid === undefined && ownEntry(metadata.managedFields, owner.style) === undefined;",
       },
       {
         what: "our own re-created object is never pruned",
-        find: "const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined;",
+        find: "const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields, owner.style) === undefined;",
         replace: "const isForeign = entry.uid !== metadata.uid;",
       },
       {

@@ -6,6 +6,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
 import type { ReleaseNames } from "../../helm/release-names.ts";
 import type { ReleaseStore } from "../../helm/release-store.ts";
+import { fullReleaseName, snapshotOf, versionedChart } from "../../helm/snapshot.ts";
 import { removeConditions, setConditions } from "../conditions.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { releaseManager } from "./actions/hook-object.ts";
@@ -14,6 +15,7 @@ import { alreadyDeleted, releaseNotFound, uninstallRelease } from "./actions/uni
 import type { ActionEnd, ActionWait } from "./attempt/action.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
 import { deleteGeneratedChart } from "./generated-chart.ts";
+import { type EventMetadata, metadataOf, recordRelease } from "./release-events.ts";
 
 /** What the end of a HelmRelease carries to its next run. */
 interface CarriedEnd {
@@ -120,9 +122,9 @@ async function report(
   ctx: HelmReleaseContext,
 ): Promise<HelmReleaseStatus | undefined> {
   const status = withWritten(end, ctx.status());
-  const release = latest === undefined ? ctx.name : `${latest.namespace}/${latest.name}.v${latest.version}`;
-  const chart = latest === undefined ? "" : ` with chart ${latest.chartName}@${latest.chartVersion}`;
-  const annotations = latest === undefined ? {} : annotationsOf(latest);
+  const release = latest === undefined ? ctx.name : fullReleaseName(latest);
+  const chart = latest === undefined ? "" : ` with chart ${versionedChart(latest)}`;
+  const metadata = latest === undefined ? noMetadata : metadataOf(latest);
   const released = (reason: "UninstallFailed" | "UninstallSucceeded", message: string, from: HelmReleaseStatus) => {
     const said = { status: "False", reason, message } as const;
     return setConditions(
@@ -136,7 +138,7 @@ async function report(
   };
   if (end.kind === "succeeded") {
     const message = `Helm uninstall succeeded for release ${release}${chart}`;
-    ctx.record({ type: "Normal", reason: "UninstallSucceeded", message, annotations });
+    recordRelease(ctx, { type: "Normal", reason: "UninstallSucceeded", message }, metadata);
     const { inventory: _inventory, ...rest } = status;
     return released("UninstallSucceeded", message, rest);
   }
@@ -147,8 +149,7 @@ async function report(
     return released("UninstallSucceeded", `Release ${release} was already uninstalled`, status);
   }
   const message = `Helm uninstall failed for release ${release}${chart}: ${end.message}`;
-  const log = end.log.length === 0 ? "" : `\n\nLast Helm logs:\n\n${end.log.join("\n")}`;
-  ctx.record({ type: "Warning", reason: "UninstallFailed", message: `${message}${log}`, annotations });
+  recordRelease(ctx, { type: "Warning", reason: "UninstallFailed", message }, metadata, end.log);
   await ctx.write(released("UninstallFailed", message, { ...status, failures: (status.failures ?? 0) + 1 }));
   await ctx.eventsSent();
   return undefined;
@@ -161,21 +162,15 @@ function withWritten({ written }: ActionEnd, status: HelmReleaseStatus): HelmRel
   const changed = history.map((snapshot): ReleaseSnapshot => {
     const found = written.find(({ record: { observed } }) => observed.version === snapshot.version);
     if (found === undefined) return snapshot;
-    const { deleted, digest, status: is } = found.record.observed;
-    return { ...snapshot, action: "uninstall", status: is, digest, ...(deleted === "" ? {} : { deleted }) };
+    const { ociDigest = "", testHooks } = snapshot;
+    const now = snapshotOf(found.record.observed, { action: "uninstall", ociDigest });
+    return { ...now, ...(testHooks === undefined ? {} : { testHooks }) };
   });
   return { ...status, history: changed };
 }
 
-function annotationsOf({ appVersion, chartVersion, configDigest, ociDigest }: ReleaseSnapshot) {
-  const prefix = "helm.toolkit.fluxcd.io";
-  return {
-    [`${prefix}/revision`]: chartVersion,
-    [`${prefix}/token`]: configDigest,
-    ...(appVersion === undefined ? {} : { [`${prefix}/app-version`]: appVersion }),
-    ...(ociDigest === undefined ? {} : { [`${prefix}/oci-digest`]: ociDigest }),
-  };
-}
+/** Where nothing of the release was told yet. */
+const noMetadata: EventMetadata = { revision: "", token: "", appVersion: "", ociDigest: "" };
 
 function running(ctx: HelmReleaseContext): HelmReleaseStatus {
   const timeout = formatDuration(timeoutMsOf("uninstall", ctx));

@@ -98,7 +98,9 @@ async function ongoing(last: StoredRevision | undefined, loop: Loop): Promise<Fl
   if (last === undefined || mark === undefined || mark.owner !== ctx.owner.uid) return undefined;
   const isCurrent = mark.generation === ctx.generation && (mark.token === attempt.token || mark.action === "uninstall");
   const isUnderWay =
-    last.status.startsWith("pending-") || (last.status === "uninstalling" && mark.action === "uninstall");
+    last.status.startsWith("pending-") ||
+    (last.status === "uninstalling" && mark.action === "uninstall") ||
+    (last.status === "deployed" && mark.action === "test" && mark.ended === undefined);
   if (isUnderWay) return isCurrent ? run(mark.action, last, loop) : undefined;
   const snapshot = (status.history ?? []).find(({ version }) => version === last.version);
   if (mark.ended === undefined || snapshot?.digest === last.observed.digest || mark.action === "test") return undefined;

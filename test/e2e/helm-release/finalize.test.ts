@@ -27,7 +27,12 @@ async function deployed({ finalizers = [] }: { finalizers?: readonly string[] } 
   const snapshot: ReleaseSnapshot = {
     ...{ apiVersion: "v2", digest: "sha256:record", name: "app", namespace, version: 1, status: "deployed" },
     ...{ action: "install", chartName: "app", chartVersion: "1.0.0", appVersion: "1.0" },
-    ...{ configDigest: "sha256:config", firstDeployed: "2026-11-24T16:00:00Z", lastDeployed: "2026-11-24T16:00:00Z" },
+    ...{
+      ociDigest: "sha256:oci",
+      configDigest: "sha256:config",
+      firstDeployed: "2026-11-24T16:00:00Z",
+      lastDeployed: "2026-11-24T16:00:00Z",
+    },
   };
   scene.setStatus({ storageNamespace: namespace, history: [snapshot], inventory: { entries: [] } });
   return scene;
@@ -51,6 +56,7 @@ describe("the deletion of a HelmRelease", () => {
     ]);
     expect(scene.events[0]?.annotations).toEqual({
       "helm.toolkit.fluxcd.io/app-version": "1.0",
+      "helm.toolkit.fluxcd.io/oci-digest": "sha256:oci",
       "helm.toolkit.fluxcd.io/revision": "1.0.0",
       "helm.toolkit.fluxcd.io/token": "sha256:config",
     });
@@ -113,7 +119,7 @@ describe("the deletion of a HelmRelease", () => {
         { type: "Ready", status: "False", reason: "UninstallFailed", message },
         { type: "Released", status: "False", reason: "UninstallFailed", message },
       ],
-      history: [{ action: "uninstall", status: "uninstalling" }],
+      history: [{ action: "uninstall", status: "uninstalling", digest: "of a record with sha256:oci" }],
     });
     expect(await scene.isHeld()).toBe(true);
     expect((await run(scene, spec, second.carried)).outcome).toBe("deleted");

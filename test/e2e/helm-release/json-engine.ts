@@ -8,9 +8,9 @@ export function jsonRecord(observed: ObservedRelease): ReleaseRecord {
 /** Helm's engine for records of {@link jsonRecord}: it renders nothing. */
 export function jsonEngine(): Pick<HelmEngine, "amend"> {
   return {
-    amend: async (bytes, change) => {
+    amend: async (bytes, change, { ociDigest }) => {
       const observed = JSON.parse(new TextDecoder().decode(bytes)) as ObservedRelease;
-      return jsonRecord(amended(observed, change));
+      return jsonRecord({ ...amended(observed, change), digest: `of a record${ociDigest && ` with ${ociDigest}`}` });
     },
   };
 }

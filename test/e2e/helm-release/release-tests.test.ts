@@ -31,11 +31,15 @@ async function newScene(hooks: readonly Hook[]): Promise<ActionScene> {
 
 async function run(
   scene: ActionScene,
-  { spec = {}, wait }: { spec?: HelmReleaseSpec["test"]; wait?: ActionWait | undefined } = {},
+  {
+    spec = {},
+    wait,
+    token = "t",
+  }: { spec?: HelmReleaseSpec["test"]; wait?: ActionWait | undefined; token?: string } = {},
 ): Promise<ActionOutcome> {
   const ctx = await scene.context({ spec: { test: spec } });
   const chart = { ociDigest: "" };
-  const attempt = { ctx, chart, store: scene.store, healthRules: { ruleOf: () => undefined }, token: "t" };
+  const attempt = { ctx, chart, store: scene.store, healthRules: { ruleOf: () => undefined }, token };
   return testRelease(attempt as unknown as ReleaseAttempt, scene.releases.latest(), wait);
 }
 
@@ -43,7 +47,7 @@ const phases = (scene: ActionScene) =>
   scene.releases.latest().observed.hooks.map(({ name, lastRun }) => `${name} ${lastRun.phase}`);
 
 describe("the tests of a release", () => {
-  test("run one by one; each result is in the record, which is deployed and under no mark in the end", async () => {
+  test("run one by one; each result is in the record, which is deployed in the end", async () => {
     const scene = await newScene([pod("b"), pod("a")]);
     const first = await run(scene);
     expect(first.kind).toBe("waiting");
@@ -55,7 +59,7 @@ describe("the tests of a release", () => {
 
     expect(await run(scene)).toMatchObject({ kind: "succeeded", written: [{ isGone: false }] });
     expect(phases(scene)).toEqual(["b Succeeded", "a Succeeded"]);
-    expect(scene.releases.latest()).toMatchObject({ status: "deployed", mark: undefined });
+    expect(scene.releases.latest().status).toBe("deployed");
   });
 
   test("a Pod in phase Failed fails the tests, with the error of Helm alone", async () => {
@@ -68,7 +72,6 @@ describe("the tests of a release", () => {
       message: `failed early due to stalled resources: [Pod/${scene.namespace}/a status: 'Failed']`,
       written: [{ record: { observed: { hooks: [{ lastRun: { phase: "Failed" } }] } } }],
     });
-    expect(scene.releases.latest().mark).toBeUndefined();
   });
 
   test("23/44: a chart without tests succeeds and creates nothing", async () => {
@@ -102,9 +105,20 @@ describe("the tests of a release", () => {
       hookOf({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { a: "b" } }, { events }),
     ]);
     await run(scene);
-    await run(scene);
+    await run(scene, { token: "another" });
 
     expect(scene.writes).toEqual(["created ConfigMap/a", "deleted ConfigMap/a", "created ConfigMap/a"]);
+  });
+
+  test("tests that have ended do not run again in the same attempt: their result is read, also that of a failure", async () => {
+    const scene = await newScene([pod("a")]);
+    await run(scene);
+    await scene.settle("Pod", "a", { phase: "Failed" });
+    const outcome = await run(scene);
+
+    expect(outcome).toMatchObject({ kind: "failed", message: expect.stringContaining("stalled resources: [Pod/") });
+    expect(await run(scene)).toEqual(outcome);
+    expect(scene.writes).toEqual(["created Pod/a"]);
   });
 
   test("killed before or after any single effect, the next runs create no test a second time and end the same", async () => {

@@ -19,6 +19,7 @@ type More = { readonly dryRun?: boolean; readonly beforeSend?: () => void };
 const calls: Readonly<Record<Method, (cluster: Cluster, more?: More) => Promise<unknown>>> = {
   uid: (cluster) => cluster.uid(signal),
   endpoint: async (cluster) => cluster.endpoint?.(signal),
+  version: async (cluster) => cluster.version?.(signal),
   resource: (cluster) => cluster.resource(ref, signal),
   served: (cluster) => cluster.served(signal),
   version: async (cluster) => cluster.version?.(signal),
@@ -45,6 +46,7 @@ function notingCluster() {
   const cluster: Cluster & { as(user: string): Cluster } = {
     uid: async () => (note("uid"), "u"),
     endpoint: async () => (note("endpoint"), undefined),
+    version: async () => (note("version"), "v1"),
     resource: async () => (note("resource"), undefined),
     served: async () => (note("served"), { resources: [], silentGroups: [] }),
     version: async () => (note("version"), ""),

@@ -11,16 +11,22 @@ const nameAnnotation = "meta.helm.sh/release-name";
 const namespaceAnnotation = "meta.helm.sh/release-namespace";
 
 /** The object with the label and the two annotations that Helm puts on each object of a release (pkg/action/validate.go). */
-export function withHelmMarks(manifest: Manifest, { name, namespace }: MarkedRelease): Manifest {
+export function withHelmMarks(manifest: Manifest, release: MarkedRelease): Manifest {
   const { labels, annotations } = manifest.metadata;
+  const marks = helmMarks(release);
   return {
     ...manifest,
     metadata: {
       ...manifest.metadata,
-      labels: { ...labels, ...managedBy },
-      annotations: { ...annotations, [nameAnnotation]: name, [namespaceAnnotation]: namespace },
+      labels: { ...labels, ...marks.labels },
+      annotations: { ...annotations, ...marks.annotations },
     },
   };
+}
+
+/** What an object of this release carries. */
+export function helmMarks({ name, namespace }: MarkedRelease) {
+  return { labels: managedBy, annotations: { [nameAnnotation]: name, [namespaceAnnotation]: namespace } };
 }
 
 /** Whether Helm's annotations on an object name this release. */

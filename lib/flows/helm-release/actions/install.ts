@@ -42,6 +42,7 @@ export async function installRelease(attempt: ReleaseAttempt, wait: ActionWait |
         } as const;
         return { record: await revised(record, change, attempt, chart.ociDigest), crds };
       },
+      refusesForeign: install.disableTakeOwnership === true ? "unable to continue with install" : undefined,
       disablesHooks: install.disableHooks === true,
       disablesWait: install.disableWait === true,
       waitsForJobs: install.disableWaitForJobs !== true,

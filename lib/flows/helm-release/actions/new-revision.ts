@@ -19,6 +19,7 @@ import {
 import { awaitObjects } from "./await-objects.ts";
 import { isPassing } from "./hook-object.ts";
 import { runHooks } from "./hooks.ts";
+import { foreignObjects } from "./ownership.ts";
 import { releaseObjects } from "./release-objects.ts";
 import { recordLimits, revise } from "./revise.ts";
 import { timeoutMsOf } from "./timeouts.ts";
@@ -37,6 +38,8 @@ export interface RevisionPlan {
   hookFailed(event: HookEvent, why: string): string;
   /** What is to be stored, with status and description of its beginning; a text where there is no such thing. */
   prepare(latest: RevisionHead | undefined): Promise<PreparedRevision | { readonly refused: string } | Waiting>;
+  /** Where objects that exist and are not the release's are refused: how Helm begins its message. */
+  readonly refusesForeign?: string | undefined;
   readonly disablesHooks: boolean;
   readonly disablesWait: boolean;
   readonly waitsForJobs: boolean;
@@ -123,6 +126,12 @@ async function begin(
   if ("refused" in prepared) return unstored(prepared.refused);
   const planned = await planObjects(prepared.record.observed, formerManifest(plan, former), attempt, false);
   if ("kind" in planned && planned.isBuild) return unstored(planned.message);
+  if (!("kind" in planned) && plan.refusesForeign !== undefined) {
+    const known = formerManifest(plan, former);
+    const own = known === undefined ? [] : await releaseObjects(known, ctx);
+    const foreign = await foreignObjects(planned.planned, own, prepared.record.observed, ctx);
+    if (foreign.length > 0) return unstored(`${plan.refusesForeign}: ${foreign.join("; ")}`);
+  }
   await keepHistory(plan, former, attempt);
   const mark: AttemptMark = {
     ...{ owner: ctx.owner.uid, action: plan.action },

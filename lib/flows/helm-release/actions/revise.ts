@@ -25,10 +25,29 @@ export async function revise(
   change: RecordChange,
   mark: AttemptMark | undefined,
 ): Promise<StoredRevision> {
+  const record = await amended({ ctx, ociDigest }, stored, change);
+  return store.update(stored, record, mark, ctx.run.signal);
+}
+
+/** The last write of an action to a revision: the annotation says what was written, so that the next run can tell whether the status knows. */
+export async function finishRevision(
+  { ctx, store, ociDigest }: RevisionWriter,
+  stored: StoredRevision,
+  change: RecordChange,
+): Promise<StoredRevision> {
+  const record = await amended({ ctx, ociDigest }, stored, change);
+  const { mark } = stored;
+  return store.update(stored, record, mark && { ...mark, ended: record.observed.digest }, ctx.run.signal);
+}
+
+async function amended(
+  { ctx, ociDigest }: Pick<RevisionWriter, "ctx" | "ociDigest">,
+  { bytes }: StoredRevision,
+  change: RecordChange,
+): Promise<ReleaseRecord> {
   const { deps, namespace, run } = ctx;
   const options = { tenant: { cluster: run.key.cluster, namespace }, ociDigest };
-  const record = await deps.helm.amend(stored.bytes, change, options, recordLimits, run.signal);
-  return store.update(stored, record, mark, run.signal);
+  return deps.helm.amend(bytes, change, options, recordLimits, run.signal);
 }
 
 /** A record that is not stored yet, with a change. */

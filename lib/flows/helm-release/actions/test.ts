@@ -3,7 +3,7 @@ import type { StoredRevision } from "../../../helm/release-store.ts";
 import type { ActionOutcome, ActionWait } from "../attempt/action.ts";
 import type { ReleaseAttempt } from "../attempt/attempt.ts";
 import { runHooks } from "./hooks.ts";
-import { revise } from "./revise.ts";
+import { finishRevision } from "./revise.ts";
 import { timeoutMsOf } from "./timeouts.ts";
 
 /**
@@ -24,16 +24,21 @@ export async function testRelease(
     healthRules,
     isChosen: chosenBy(ctx.release.spec.test?.filters ?? []),
   };
-  const outcome = await runHooks(runner, "test", underTest(attempt, last), wait);
+  const under = underTest(attempt, last);
+  const outcome = await runHooks(runner, "test", under, wait);
   if (outcome.kind === "waiting") return { kind: "waiting", wait: outcome.wait, dueInMs: outcome.dueInMs };
   // As Helm, also without a test: the Secret shows when.
-  const record = await revise(writer, outcome.stored, {}, undefined);
+  const hasEnded = under.mark?.ended !== undefined;
+  const record = hasEnded ? outcome.stored : await finishRevision(writer, outcome.stored, {});
   const written = [{ record, isGone: false }];
   if (outcome.kind === "done") return { kind: "succeeded", written };
   return { kind: "failed", message: outcome.message, log: [], written };
 }
 
-/** The revision under our mark: that of tests that an earlier run has begun, or a new one, which the first test writes. */
+/**
+ * The revision under our mark: that of tests that an earlier run of this attempt has begun, or a new one, which the first test writes.
+ * Tests that have ended are not run again: their results are read.
+ */
 function underTest({ ctx, token }: ReleaseAttempt, last: StoredRevision): StoredRevision {
   const { mark } = last;
   const { generation, owner } = ctx;

@@ -15,7 +15,7 @@ import {
 } from "./delete-objects.ts";
 import { type HooksOutcome, runHooks } from "./hooks.ts";
 import { releaseObjects } from "./release-objects.ts";
-import { revise } from "./revise.ts";
+import { type RevisionWriter, revise } from "./revise.ts";
 import { timeoutMsOf } from "./timeouts.ts";
 import { looked, lookNow, terminationLookMs, waitFor } from "./wait.ts";
 
@@ -37,7 +37,7 @@ export async function uninstallRelease(order: UninstallOrder, wait: ActionWait |
   const { keepHistory = false } = ctx.release.spec.uninstall ?? {};
   const heads = await store.heads(ctx.run.signal);
   const [latest] = heads;
-  const last = latest && (await store.read(latest.version, "", ctx.run.signal));
+  const last = latest && (await store.read(latest.version, ociDigestOf(latest, order), ctx.run.signal));
   if (last === undefined) {
     const { deleted, inventory } = await deleteAll(order, undefined);
     await forget(deleted, inventory, order);
@@ -68,11 +68,17 @@ async function underway(order: UninstallOrder, last: StoredRevision): Promise<St
     description: "Deletion in progress (or silently failed)",
   } as const;
   const begun = { owner: ctx.owner.uid, action: "uninstall", generation: ctx.generation, token: "" } as const;
-  return revise(writerOf(order), last, change, begun);
+  return revise(writerOf(last, order), last, change, begun);
 }
 
-function writerOf({ ctx, store }: UninstallOrder) {
-  return { ctx, store, ociDigest: "" };
+/** As the status has it for this revision: it is a part of the digest of a snapshot. */
+function ociDigestOf({ version }: Pick<RevisionHead, "version">, { ctx }: UninstallOrder): string {
+  return ctx.status().history?.find((snapshot) => snapshot.version === version)?.ociDigest ?? "";
+}
+
+function writerOf(revision: Pick<RevisionHead, "version">, order: UninstallOrder): RevisionWriter {
+  const { ctx, store } = order;
+  return { ctx, store, ociDigest: ociDigestOf(revision, order) };
 }
 
 async function goOn(
@@ -118,7 +124,12 @@ async function hooksOf(
   const { ctx, healthRules } = order;
   if (ctx.release.spec.uninstall?.disableHooks === true) return { kind: "done", stored };
   const releaseNamespace = stored.observed.namespace;
-  const runner = { ...writerOf(order), releaseNamespace, timeoutMs: timeoutMsOf("uninstall", ctx), healthRules };
+  const runner = {
+    ...writerOf(stored, order),
+    releaseNamespace,
+    timeoutMs: timeoutMsOf("uninstall", ctx),
+    healthRules,
+  };
   return runHooks(runner, event, stored, wait);
 }
 
@@ -129,7 +140,7 @@ async function giveUp(
   stored: StoredRevision,
   order: UninstallOrder,
 ): Promise<ActionOutcome> {
-  const record = await revise(writerOf(order), stored, {}, undefined);
+  const record = await revise(writerOf(stored, order), stored, {}, undefined);
   return failed(message, log, [{ record, isGone: false }]);
 }
 
@@ -216,16 +227,15 @@ async function finish(
     await purge([stored, ...others], order);
     return [{ record: stored, isGone: true }];
   }
-  const writer = writerOf(order);
   const superseded: WrittenRevision[] = [];
   for (const { version } of others.filter(({ status }) => status === "deployed")) {
-    const former = await store.read(version, "", signal);
+    const former = await store.read(version, ociDigestOf({ version }, order), signal);
     if (former === undefined) continue;
-    const record = await revise(writer, former, { status: "superseded" }, undefined);
+    const record = await revise(writerOf(former, order), former, { status: "superseded" }, undefined);
     superseded.push({ record, isGone: false });
   }
   const change = { status: "uninstalled", description: "Uninstallation complete" } as const;
-  return [{ record: await revise(writer, stored, change, undefined), isGone: false }, ...superseded];
+  return [{ record: await revise(writerOf(stored, order), stored, change, undefined), isGone: false }, ...superseded];
 }
 
 /** The latest last: while it is there, a run that was stopped goes on. */

@@ -43,6 +43,7 @@ export async function upgradeRelease(
         } as const;
         return { record: await revised(record, change, attempt, chart.ociDigest), crds };
       },
+      refusesForeign: upgrade.disableTakeOwnership === true ? "unable to continue with update" : undefined,
       disablesHooks: upgrade.disableHooks === true,
       disablesWait: upgrade.disableWait === true,
       waitsForJobs: upgrade.disableWaitForJobs !== true,
