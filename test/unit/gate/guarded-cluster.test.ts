@@ -19,7 +19,6 @@ type More = { readonly dryRun?: boolean; readonly beforeSend?: () => void };
 const calls: Readonly<Record<Method, (cluster: Cluster, more?: More) => Promise<unknown>>> = {
   uid: (cluster) => cluster.uid(signal),
   endpoint: async (cluster) => cluster.endpoint?.(signal),
-  version: async (cluster) => cluster.version?.(signal),
   resource: (cluster) => cluster.resource(ref, signal),
   served: (cluster) => cluster.served(signal),
   version: async (cluster) => cluster.version?.(signal),
@@ -49,7 +48,6 @@ function notingCluster() {
     version: async () => (note("version"), "v1"),
     resource: async () => (note("resource"), undefined),
     served: async () => (note("served"), { resources: [], silentGroups: [] }),
-    version: async () => (note("version"), ""),
     get: async () => (note("get"), undefined),
     list: async () => (note("list"), []),
     listMetadata: async () => (note("listMetadata"), []),
