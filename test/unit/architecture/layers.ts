@@ -490,6 +490,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/oci-repository",
       "lib/flows/artifact-generator",
       "lib/flows/kustomization",
+      "lib/flows/helm-release",
       "lib/flows/receiver",
       "lib/flows/owner",
     ],

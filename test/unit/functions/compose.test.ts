@@ -22,8 +22,8 @@ import { openStores } from "../../../local/state/open-stores.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
 import { noCel } from "../../doubles/no-cel.ts";
-import { noHelm } from "../../doubles/no-helm.ts";
 import { noAccountTokens, noHome, noTarget } from "../../doubles/no-cluster.ts";
+import { noHelm } from "../../doubles/no-helm.ts";
 import { noRemoteClusters } from "../../doubles/no-remote-clusters.ts";
 import { openGate } from "../../doubles/open-gate.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
@@ -139,7 +139,15 @@ test("flows have the settings of the installation and the clients of their clust
   const database = openStateDatabase(":memory:");
   const adapters: FlowAdapters = {
     ...openStores(database, tmpdir(), systemClock),
-    ...{ cel: noCel, helm: noHelm, remoteClusters: noRemoteClusters, clock: systemClock, log: silentLog, settings, concurrency: 3 },
+    ...{
+      cel: noCel,
+      helm: noHelm,
+      remoteClusters: noRemoteClusters,
+      clock: systemClock,
+      log: silentLog,
+      settings,
+      concurrency: 3,
+    },
     engine: { build: () => Promise.reject(new Error("nothing is built")) },
     http: { send: nothing, open: nothing, dial: nothing },
     dataKeys: { open: nothing },

@@ -19,9 +19,9 @@ type More = { readonly dryRun?: boolean; readonly beforeSend?: () => void };
 const calls: Readonly<Record<Method, (cluster: Cluster, more?: More) => Promise<unknown>>> = {
   uid: (cluster) => cluster.uid(signal),
   endpoint: async (cluster) => cluster.endpoint?.(signal),
-  version: async (cluster) => cluster.version?.(signal),
   resource: (cluster) => cluster.resource(ref, signal),
   served: (cluster) => cluster.served(signal),
+  version: async (cluster) => cluster.version?.(signal),
   get: (cluster) => cluster.get(ref, signal),
   list: (cluster) => cluster.list(ref, signal),
   listMetadata: (cluster) => cluster.listMetadata(ref, signal),
