@@ -486,6 +486,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/helm-repository",
       "lib/flows/bucket",
       "lib/flows/helm-chart",
+      "lib/flows/helm-release",
       "lib/flows/oci-repository",
       "lib/flows/artifact-generator",
       "lib/flows/kustomization",
