@@ -1,4 +1,3 @@
-const noHelm = "Sluice does not reconcile HelmReleases yet";
 const noIndexCache = "an index is read again only if it has changed";
 const fixedChart = "a chart may be as large as Flux allows by default";
 const noImages = "Sluice does not reconcile image automation yet";
@@ -19,7 +18,7 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["events-addr", noNotification],
   ["export-http-path-metrics", noController],
   ["gc-interval", noImages],
-  ["graceful-shutdown-timeout", noHelm],
+  ["graceful-shutdown-timeout", "no action of a release waits in a process"],
   ["health-addr", noController],
   ["helm-cache-max-size", noIndexCache],
   ["helm-cache-purge-interval", noIndexCache],
@@ -27,7 +26,7 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["helm-chart-file-max-size", fixedChart],
   ["helm-chart-max-size", fixedChart],
   ["http-retry", "artifacts are read from Sluice's own store, and a download that fails is tried again with back-off"],
-  ["http-timeout", noHelm],
+  ["http-timeout", "artifacts are read from Sluice's own store"],
   ["insecure-kubeconfig-exec", "no program is run for a kubeconfig that somebody else wrote"],
   ["insecure-kubeconfig-tls", "the certificate of every cluster is verified"],
   ["kube-api-burst", "concurrent-ssa limits the requests of a run"],
@@ -37,7 +36,7 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["metrics-addr", noController],
   ["rate-limit-interval", noNotification],
   ["receiverAddr", "sluice local has --receiver-port, and the function has an address of its own"],
-  ["snapshot-digest-algo", noHelm],
+  ["snapshot-digest-algo", "digests of releases are made with SHA-256"],
   ["storage-addr", noFileServer],
   ["storage-adv-addr", noFileServer],
   ["storage-compression-threshold", noImages],

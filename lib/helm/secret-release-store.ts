@@ -19,9 +19,9 @@ import {
 /** The API server refuses a Secret whose data has more. */
 export const maxSecretDataBytes = 1024 * 1024;
 /** Of a record that was read, without its compression. */
-export const maxRecordBytes = 64 * 1024 * 1024;
+export const maxRecordBytes = 32 * 1024 * 1024;
 
-const recordLimits: EngineLimits = { maxCpuMs: 20_000, maxWallMs: 60_000, maxOutputBytes: 128 * 1024 * 1024 };
+const recordLimits: EngineLimits = { maxCpuMs: 20_000, maxWallMs: 60_000, maxOutputBytes: 64 * 1024 * 1024 };
 const secretType = "helm.sh/release.v1";
 const manager = "helm-controller";
 

@@ -22,6 +22,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "lib/core/known-words.ts",
     "lib/core/ports/cluster-states.ts",
     "lib/core/ports/receiver-index.ts",
+    "lib/flows/helm-release/carried.ts",
     "lib/queue/observe-resource.ts",
     "lib/queue/stored-work-item.ts",
   ],
@@ -40,6 +41,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   "an object of the API server, which lib/core/json.ts has read": [
     "lib/apply/owned-fields.ts",
     "lib/definitions/custom-resource-definition.ts",
+    "lib/flows/helm-release/helm-release-flow.ts",
     "lib/kube/api-answer.ts",
     "lib/kube/watch-events.ts",
   ],
@@ -50,6 +52,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "lib/http/http-client.ts",
   ],
   "it runs what others read in a thread, with limits of time and memory": [
+    "lib/engine/helm-thread.ts",
     "lib/engine/module-thread.ts",
     "lib/engine/module-threads.ts",
     "lib/manifests/thread/build-worker.ts",

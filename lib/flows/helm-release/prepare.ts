@@ -11,7 +11,7 @@ import { type ChartSource, notFound } from "./chart-source.ts";
 import { type ReleaseValues, valuesError } from "./values.ts";
 
 /** To load a chart and compose its values. */
-const prepareLimits: EngineLimits = { maxCpuMs: 30_000, maxWallMs: 120_000, maxOutputBytes: 64 * 1024 * 1024 };
+const prepareLimits: EngineLimits = { maxCpuMs: 30_000, maxWallMs: 120_000, maxOutputBytes: 32 * 1024 * 1024 };
 
 /** What a release is to be made of, known before anything is rendered. */
 export interface PreparedRelease {

@@ -22,7 +22,10 @@ const Input = z.looseObject({
 });
 const { played, waiting } = await givenScenarios();
 
-/** What of an input Sluice does not have: whole kinds of Flux's, or fields that stall the object. */
+/** Kinds that Sluice has, and whose recordings hold more than the player shows: the records of releases. */
+const notPlayedYet: ReadonlySet<string> = new Set(["HelmRelease"]);
+
+/** What of an input Sluice or the player does not have: whole kinds of Flux's, or fields that stall the object. */
 async function missingIn(scenario: string): Promise<readonly string[]> {
   const documents = loadAll(await readFile(join(waitingInputs, `${scenario}.yaml`), "utf8"));
   const missing = documents.flatMap((document) => {
@@ -32,7 +35,7 @@ async function missingIn(scenario: string): Promise<readonly string[]> {
       return named(kind, unsupportedKustomizationFields(KustomizationSpec.parse(spec), sourcesAmong(declaredKinds)));
     if (kind === "OCIRepository") return named(kind, unsupportedOciRepositoryFields(OciRepositorySpec.parse(spec)));
     if (kind === "GitRepository") return named(kind, unsupportedGitRepositoryFields(GitRepositorySpec.parse(spec)));
-    return declaredKinds.some((declared) => declared.kind === kind) ? [] : [kind];
+    return declaredKinds.some((declared) => declared.kind === kind) && !notPlayedYet.has(kind) ? [] : [kind];
   });
   return [...new Set(missing)].toSorted();
 }

@@ -61,6 +61,8 @@ describe("the bundles of the functions", () => {
       reconcile: [
         "build-worker.mjs",
         "cel.wasm.br",
+        "helm-thread.mjs",
+        "helm.wasm.br",
         "index.mjs",
         "kustomize.wasm.br",
         "module-thread.mjs",

@@ -38,7 +38,7 @@ const renewed = (ms: number) => ({
 describe("Sluice refuses a cluster on which Flux runs", () => {
   test.each(["kustomize-controller", "source-controller"])("if %s renews its lease", async (controller) => {
     await expect(start((ms) => [lease(`${controller}-leader-election`, renewed(ms))])).rejects.toThrow(
-      `Flux's ${controller} runs in namespace flux-system of this cluster, and both would reconcile the same objects: stop it first, kubectl -n flux-system scale deployment source-controller source-watcher kustomize-controller notification-controller --replicas=0; sluice check counts the objects that Flux alone reconciles, and that stay behind`,
+      `Flux's ${controller} runs in namespace flux-system of this cluster, and both would reconcile the same objects: stop it first, kubectl -n flux-system scale deployment source-controller source-watcher kustomize-controller helm-controller notification-controller --replicas=0; sluice check counts the objects that Flux alone reconciles, and that stay behind`,
     );
   });
 

@@ -5,7 +5,7 @@ import { capabilitiesOf } from "./capabilities.ts";
 import { lookupIn } from "./lookup.ts";
 
 /** To render a chart: one of 333 objects takes two seconds. */
-export const renderLimits: EngineLimits = { maxCpuMs: 60_000, maxWallMs: 240_000, maxOutputBytes: 64 * 1024 * 1024 };
+export const renderLimits: EngineLimits = { maxCpuMs: 60_000, maxWallMs: 240_000, maxOutputBytes: 32 * 1024 * 1024 };
 
 /** Renders the release that is wanted, as this revision. */
 export async function renderRelease(

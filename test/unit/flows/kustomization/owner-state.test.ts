@@ -44,9 +44,26 @@ test("a claim from another home cluster counts, since its owner cannot be looked
   expect(await ownerStateOf(foreign, ctx, signal)).toBe("alive");
 });
 
-test("a claim of another kind of owner counts, since it is not a Kustomization that could be looked up", async () => {
+test("a claim of an unknown kind of owner counts, since its owner cannot be looked up", async () => {
   const ctx = { home: noHome, homeUid, owner: { uid: "uid-own", clusterUid: homeUid } };
-  expect(await ownerStateOf({ ...claim, owner: "HelmRelease/team/app" }, ctx, signal)).toBe("alive");
+  expect(await ownerStateOf({ ...claim, owner: "Widget/team/app" }, ctx, signal)).toBe("alive");
+});
+
+test.each([
+  ["lives", {}, {}, "alive"],
+  ["is gone", undefined, {}, "gone"],
+  ["is being deleted with its release", { deletionTimestamp }, {}, "deleting"],
+  ["is being deleted while it is suspended, and leaves its release", { deletionTimestamp }, { suspend: true }, "alive"],
+] as const)("a claim of a HelmRelease that %s is told from the others", async (_, metadata, spec, state) => {
+  const live: LiveObject | undefined = metadata && {
+    apiVersion: "helm.toolkit.fluxcd.io/v2",
+    kind: "HelmRelease",
+    metadata: { name: "app", namespace: "team", uid: "uid-app", ...metadata },
+    spec,
+  };
+  const home = { ...noHome, get: async () => live };
+  const ctx = { home, homeUid, owner: { uid: "uid-own", clusterUid: homeUid } };
+  expect(await ownerStateOf({ ...claim, owner: "HelmRelease/team/app" }, ctx, signal)).toBe(state);
 });
 
 test("an owner that applies to another cluster is looked up at its home", async () => {

@@ -1,0 +1,73 @@
+import { randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+import type { ObservedRelease, ReleaseRecord } from "../../../lib/core/ports/helm-engine.ts";
+import { noTenant } from "../../../lib/core/tenant.ts";
+import { maxRecordBytes, maxSecretDataBytes, secretReleaseStore } from "../../../lib/helm/secret-release-store.ts";
+import { noCluster } from "../../doubles/no-cluster.ts";
+import { noHelm } from "../../doubles/no-helm.ts";
+
+const { signal } = new AbortController();
+const names = { name: "app", storageNamespace: "apps" };
+const clock = { now: () => Date.parse("2026-01-01T00:00:00Z") };
+
+function secretWith(release: string, more: object = {}): LiveObject {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: "sh.helm.release.v1.app.v1",
+      namespace: "apps",
+      uid: "u",
+      labels: { version: "1", status: "deployed" },
+    },
+    type: "helm.sh/release.v1",
+    data: { release },
+    ...more,
+  };
+}
+
+function storeOf(secret: LiveObject | undefined) {
+  const cluster = { ...noCluster, get: async () => secret };
+  return secretReleaseStore(names, { cluster, helm: noHelm, clock, tenant: noTenant });
+}
+
+function recordOf(bytes: Uint8Array<ArrayBuffer>): ReleaseRecord {
+  const observed = { name: "app", namespace: "apps", version: 1, status: "pending-install" } as ObservedRelease;
+  return { bytes, observed };
+}
+
+const packed = (bytes: Uint8Array): string => Buffer.from(gzipSync(bytes).toString("base64")).toString("base64");
+
+test("a record that is too large for a Secret is refused before anything is sent", async () => {
+  const store = storeOf(undefined);
+  const large = Uint8Array.from(randomBytes(maxSecretDataBytes));
+  await expect(store.create(recordOf(large), undefined, signal)).rejects.toMatchObject({
+    reason: "ReleaseTooLarge",
+    message: expect.stringMatching(
+      /^the record of release apps\/app has \d+ bytes, and a Secret holds 1048576: take files out/,
+    ),
+  });
+});
+
+test.each([
+  ["of another type", secretWith("", { type: "Opaque" }), "its type is not helm.sh/release.v1"],
+  ["without the key", secretWith("", { data: {} }), "it has no key release"],
+  ["that is damaged", secretWith(Buffer.from("no gzip").toString("base64")), "incorrect header check"],
+  [
+    "that inflates beyond the limit",
+    secretWith(packed(Buffer.alloc(maxRecordBytes + 1))),
+    "Cannot create a Buffer larger than",
+  ],
+  [
+    "without the labels of a revision",
+    { ...secretWith(""), metadata: { ...secretWith("").metadata, labels: {} } },
+    "its labels are not those of a release",
+  ],
+])("a Secret %s is one clear error", async (_what, secret, why) => {
+  await expect(storeOf(secret).read(1, "", signal)).rejects.toMatchObject({
+    reason: "StateError",
+    message: expect.stringContaining(`Secret/apps/sh.helm.release.v1.app.v1 is not a readable release: ${why}`),
+  });
+});
