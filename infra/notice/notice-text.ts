@@ -46,10 +46,11 @@ export const npmTitle = "npm packages that Sluice runs on";
 export const goTitles = {
   engine: "Go modules in engine/kustomize.wasm.br",
   "engine/cel": "Go modules in engine/cel.wasm.br",
+  "engine/helm": "Go modules in engine/helm.wasm.br",
 } as const;
 
 export type GoFolder = keyof typeof goTitles;
-export const goFolders: readonly GoFolder[] = ["engine", "engine/cel"];
+export const goFolders: readonly GoFolder[] = ["engine", "engine/cel", "engine/helm"];
 
 /**
  * One part of the NOTICE file: a list of the software, then each text once with the names of the software that it belongs to.

@@ -1,5 +1,6 @@
 import { declaredKinds, definedKinds } from "../api/kinds/declared-kinds.ts";
 import { declaredExternalArtifact } from "../api/kinds/external-artifact.ts";
+import { declaredHelmChart } from "../api/kinds/helm-chart.ts";
 import type { Manifest } from "../core/manifest.ts";
 
 /** Verbs on a resource, in a cluster or in one namespace of it. */
@@ -72,6 +73,14 @@ const reconcile: readonly Right[] = [
     group: declaredExternalArtifact.group,
     resource: `${declaredExternalArtifact.plural}/status`,
     verbs: [{ verb: "patch", why: "to name the artifact that an ArtifactGenerator has made" }],
+  },
+  {
+    group: declaredHelmChart.group,
+    resource: declaredHelmChart.plural,
+    verbs: [
+      { verb: "create", why: "to make the HelmChart of spec.chart of a HelmRelease" },
+      { verb: "delete", why: "when the HelmRelease is gone or names another chart" },
+    ],
   },
   { group: "", resource: "events", verbs: [{ verb: "create", why: "to tell what a run has done" }] },
   {
