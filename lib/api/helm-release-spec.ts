@@ -71,7 +71,7 @@ const ValuesReference = z.object({
   valuesKey: z
     .string()
     .max(253)
-    .regex(/^[\-._a-zA-Z0-9]+$/)
+    .regex(/^[-._a-zA-Z0-9]+$/)
     .describe("Key of the values; values.yaml by default.")
     .exactOptional(),
   targetPath: z

@@ -48,7 +48,12 @@ export function releaseState(last: StoredRevision | undefined, wanted: Wanted): 
       return { kind: "absent", reason: "found uninstalled release in storage" };
     case "deployed":
       return ofDeployed(last, wanted);
-    default:
+    case "pending-install":
+    case "pending-rollback":
+    case "pending-upgrade":
+    case "superseded":
+    case "uninstalling":
+    case "unknown":
       return { kind: "unknown", reason: `unable to determine state for release with status '${status}'` };
   }
 }

@@ -22,7 +22,6 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "lib/core/known-words.ts",
     "lib/core/ports/cluster-states.ts",
     "lib/core/ports/receiver-index.ts",
-    "lib/flows/helm-release/carried.ts",
     "lib/queue/observe-resource.ts",
     "lib/queue/stored-work-item.ts",
   ],
@@ -41,7 +40,6 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   "an object of the API server, which lib/core/json.ts has read": [
     "lib/apply/owned-fields.ts",
     "lib/definitions/custom-resource-definition.ts",
-    "lib/flows/helm-release/helm-release-flow.ts",
     "lib/kube/api-answer.ts",
     "lib/kube/watch-events.ts",
   ],

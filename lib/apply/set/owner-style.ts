@@ -15,15 +15,15 @@ export interface OwnerStyle {
 /** What labels and annotations of an object ask for. */
 interface OptOuts {
   /** Left alone by apply, prune and delete. */
-  isUnmanaged(metadata: Marked): boolean;
+  readonly isUnmanaged: (metadata: Marked) => boolean;
   /** Applied only while it does not exist. */
-  isCreateOnly(desired: Marked): boolean;
+  readonly isCreateOnly: (desired: Marked) => boolean;
   /** Other managers' fields and notes are kept. */
-  isMerged(metadata: Marked): boolean;
+  readonly isMerged: (metadata: Marked) => boolean;
   /** Recreated where an immutable field changes. */
-  isForced(metadata: Marked): boolean;
+  readonly isForced: (metadata: Marked) => boolean;
   /** Which mark of the live object keeps it when it is no longer wanted, if any. */
-  keptBy(live: Marked): string | undefined;
+  readonly keptBy: (live: Marked) => string | undefined;
 }
 
 export const kustomizationStyle: OwnerStyle = {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "../../core/json.ts";
+import { type JsonObject, toJsonObject } from "../../core/json.ts";
 
 /** What a run carries over to the next one of the same HelmRelease: hints. Without them a wait begins again, and caches are empty. */
 const Carried = z.object({
@@ -43,5 +43,5 @@ export function readCarried(carried: JsonObject | undefined): Carried {
 
 /** The state as it is carried. */
 export function toCarried(carried: Carried): JsonObject {
-  return JSON.parse(JSON.stringify(carried));
+  return toJsonObject({ ...carried });
 }

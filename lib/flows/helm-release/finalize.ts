@@ -27,7 +27,7 @@ export interface EndOfRelease {
   /** Of the spec: the release is looked for under this name where the status has no history. */
   readonly names: Pick<ReleaseNames, "name" | "namespace">;
   /** Revisions in a namespace of the target cluster. */
-  storeOf(storageNamespace: string): ReleaseStore;
+  readonly storeOf: (storageNamespace: string) => ReleaseStore;
 }
 
 /**

@@ -3,7 +3,7 @@ import { finalizer, helmGroup, ownerLabels } from "../../api/names.ts";
 import { allEnded } from "../../core/concurrency.ts";
 import { digestOf } from "../../core/digest.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
-import { canonicalJson } from "../../core/json.ts";
+import { canonicalJson, toJsonObject } from "../../core/json.ts";
 import type { PostRender } from "../../core/ports/helm-engine.ts";
 import { HelmEngineError } from "../../core/ports/helm-engine.ts";
 import type { Flow, FlowResult } from "../../core/ports/run.ts";
@@ -158,7 +158,7 @@ function attemptOf(ctx: HelmReleaseContext, { healthRules, prepared, values }: P
 function postRenderOf({ name, namespace, release: { spec } }: HelmReleaseContext): PostRender {
   const { commonMetadata, postRenderers = [], postRenderStrategy = "combined" } = spec;
   return {
-    renderers: postRenderers.map((renderer) => JSON.parse(JSON.stringify(renderer))),
+    renderers: postRenderers.map((renderer) => toJsonObject(renderer)),
     ...(commonMetadata === undefined ? {} : { commonMetadata }),
     originLabels: ownerLabels({ name, namespace, labelGroup: helmGroup }),
     strategy: postRenderStrategy,

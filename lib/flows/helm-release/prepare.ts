@@ -19,7 +19,7 @@ export interface PreparedRelease {
   readonly configDigest: string;
   readonly versionSuffix: string;
   readonly ociDigest: string;
-  bytes(signal: AbortSignal): Promise<Uint8Array>;
+  readonly bytes: (signal: AbortSignal) => Promise<Uint8Array>;
   /** For the next run. */
   readonly carried: NonNullable<Carried["prepared"]>;
 }

@@ -12,6 +12,7 @@ import type { HelmReleaseContext, HelmReleaseDeps } from "../../../lib/flows/hel
 import { defaultTiming } from "../../../lib/flows/interval.ts";
 import type { EventToRecord } from "../../../lib/flows/record-event.ts";
 import type { AttemptMark } from "../../../lib/helm/release-store.ts";
+import { partOf } from "../../doubles/part-of.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type Fault, faultyPort } from "../flow/faulty-port.ts";
 import { memoryState } from "../flow/memory-state.ts";
@@ -115,17 +116,17 @@ export async function actionScene(
         isRequested: true,
         superseded: async () => false,
       };
-      const deps = {
+      const deps = partOf<HelmReleaseDeps>({
         ...{ home: asHome(written), clock, log: silentLog, jitter: () => 0.5, helm, concurrency: 4 },
         ...{ installationKey: new Secret("test"), applyRules: { overrideManagers: [] }, defaultServiceAccount: "" },
         ...{ timing: defaultTiming },
         ...state.ports,
-      } as unknown as HelmReleaseDeps;
-      return {
+      });
+      return partOf<HelmReleaseContext>({
         live,
         release: {
           metadata: { ...live.metadata, name: "app", namespace },
-          spec: { interval: "1h", ...spec } as HelmReleaseSpec,
+          spec: { interval: "1h", ...spec },
           status,
         },
         ...{ name: "app", namespace, generation: 1, requestedAt: undefined },
@@ -141,7 +142,7 @@ export async function actionScene(
         },
         record: (event: EventToRecord) => void events.push(event),
         eventsSent: async () => {},
-      } as unknown as HelmReleaseContext;
+      });
     },
     isHeld: async () =>
       (await cluster.get(refOfKind("OCIRepository", standIn.name, standInVersion), signal))?.metadata.finalizers

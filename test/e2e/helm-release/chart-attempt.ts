@@ -5,6 +5,7 @@ import { recordLimits } from "../../../lib/flows/helm-release/actions/revise.ts"
 import type { ReleaseAttempt } from "../../../lib/flows/helm-release/attempt/attempt.ts";
 import { releaseNames } from "../../../lib/helm/release-names.ts";
 import type { ReleaseStore } from "../../../lib/helm/release-store.ts";
+import { partOf } from "../../doubles/part-of.ts";
 import { type Files, packed } from "../../unit/sources/helm/charts.ts";
 import type { ActionScene } from "./action-scene.ts";
 
@@ -32,7 +33,7 @@ export async function chartAttempt(
   const files = Object.fromEntries(Object.entries(templates).map(([name, text]) => [`templates/${name}.yaml`, text]));
   const chart = await packed({ "Chart.yaml": `apiVersion: v2\nname: app\nversion: ${version}\n`, ...files });
   const originLabels = { "helm.toolkit.fluxcd.io/name": "app", "helm.toolkit.fluxcd.io/namespace": namespace };
-  return {
+  return partOf<ReleaseAttempt>({
     ctx,
     names: releaseNames(spec, { name: "app", namespace }),
     chart: { bytes: async () => chart, versionSuffix: "", ociDigest: "", metadata: { name: "app", version } },
@@ -44,5 +45,5 @@ export async function chartAttempt(
     store,
     observe: (record: ReleaseRecord, ociDigest: string) =>
       helm.observe(record.bytes, { tenant: noTenant, ociDigest }, recordLimits, ctx.run.signal),
-  } as unknown as ReleaseAttempt;
+  });
 }

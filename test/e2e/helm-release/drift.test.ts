@@ -4,7 +4,7 @@ import { formatEntryId } from "../../../lib/apply/set/entry-id.ts";
 import { fingerprint } from "../../../lib/apply/set/field-managers.ts";
 import { helmReleaseStyle } from "../../../lib/apply/set/owner-style.ts";
 import { keyedDigest } from "../../../lib/core/digest.ts";
-import { canonicalJson } from "../../../lib/core/json.ts";
+import { canonicalJson, toJsonObject } from "../../../lib/core/json.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import { correctDrift, findDrift } from "../../../lib/flows/helm-release/actions/drift.ts";
@@ -54,7 +54,7 @@ async function drift(scene: ActionScene, ignore: Ignore = []) {
 
 /** Another writer's change. */
 const change = (scene: ActionScene, name: string, body: Manifest | object) =>
-  scene.patch("ConfigMap", name, JSON.parse(JSON.stringify(body)));
+  scene.patch("ConfigMap", name, toJsonObject(body));
 
 describe("the drift of a release", () => {
   test("an unchanged release has none", async () => {

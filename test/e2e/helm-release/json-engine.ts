@@ -1,4 +1,5 @@
 import type { HelmEngine, ObservedRelease, RecordChange, ReleaseRecord } from "../../../lib/core/ports/helm-engine.ts";
+import { partOf } from "../../doubles/part-of.ts";
 
 /** A record whose bytes are what is observed of it. */
 export function jsonRecord(observed: ObservedRelease): ReleaseRecord {
@@ -9,7 +10,7 @@ export function jsonRecord(observed: ObservedRelease): ReleaseRecord {
 export function jsonEngine(): Pick<HelmEngine, "amend"> {
   return {
     amend: async (bytes, change, { ociDigest }) => {
-      const observed = JSON.parse(new TextDecoder().decode(bytes)) as ObservedRelease;
+      const observed = partOf<ObservedRelease>(JSON.parse(new TextDecoder().decode(bytes)));
       return jsonRecord({ ...amended(observed, change), digest: `of a record${ociDigest && ` with ${ociDigest}`}` });
     },
   };

@@ -6,6 +6,7 @@ import { testRelease } from "../../../lib/flows/helm-release/actions/test.ts";
 import type { ActionOutcome, ActionWait } from "../../../lib/flows/helm-release/attempt/action.ts";
 import type { ReleaseAttempt } from "../../../lib/flows/helm-release/attempt/attempt.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { partOf } from "../../doubles/part-of.ts";
 import { type ActionScene, actionScene, hookOf } from "./action-scene.ts";
 
 let embedded: EmbeddedCluster;
@@ -40,7 +41,7 @@ async function run(
   const ctx = await scene.context({ spec: { test: spec } });
   const chart = { ociDigest: "" };
   const attempt = { ctx, chart, store: scene.store, healthRules: { ruleOf: () => undefined }, token };
-  return testRelease(attempt as unknown as ReleaseAttempt, scene.releases.latest(), wait);
+  return testRelease(partOf<ReleaseAttempt>(attempt), scene.releases.latest(), wait);
 }
 
 const phases = (scene: ActionScene) =>

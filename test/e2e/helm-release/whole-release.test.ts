@@ -1,5 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { findCondition } from "../../../lib/api/condition.ts";
 import { HelmReleaseStatus } from "../../../lib/api/helm-release-status.ts";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
@@ -81,7 +82,9 @@ async function configMapNamed(name: string) {
   return world.cluster.get({ group: "", version: "v1", kind: "ConfigMap", namespace: "default", name }, never);
 }
 
-async function records(name: string): Promise<readonly JsonObject[]> {
+const Stored = z.looseObject({ info: z.looseObject({ description: z.string() }) });
+
+async function records(name: string) {
   const query = {
     group: "",
     version: "v1",
@@ -92,7 +95,9 @@ async function records(name: string): Promise<readonly JsonObject[]> {
   const found = await world.cluster.list(query, never);
   return found.map(({ data }) => {
     const text = isJsonObject(data) && typeof data["release"] === "string" ? data["release"] : "";
-    return JSON.parse(gunzipSync(Buffer.from(Buffer.from(text, "base64").toString(), "base64")).toString());
+    return Stored.parse(
+      JSON.parse(gunzipSync(Buffer.from(Buffer.from(text, "base64").toString(), "base64")).toString()),
+    );
   });
 }
 
@@ -155,7 +160,7 @@ describe("a HelmRelease", () => {
     expect(await ready("back")).toBe(
       "False RollbackSucceeded: Helm rollback to previous release default/back.v3 with chart app@1.0.0 succeeded",
     );
-    expect((await records("back")).map(({ info }) => (isJsonObject(info) ? info["description"] : ""))).toMatchObject([
+    expect((await records("back")).map(({ info }) => info.description)).toMatchObject([
       "Install complete",
       expect.stringMatching(/^Upgrade "back" failed: /),
       "Rollback to 1",

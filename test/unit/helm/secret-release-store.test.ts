@@ -7,6 +7,7 @@ import { noTenant } from "../../../lib/core/tenant.ts";
 import { maxRecordBytes, maxSecretDataBytes, secretReleaseStore } from "../../../lib/helm/secret-release-store.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
 import { noHelm } from "../../doubles/no-helm.ts";
+import { partOf } from "../../doubles/part-of.ts";
 
 const { signal } = new AbortController();
 const names = { name: "app", storageNamespace: "apps" };
@@ -34,7 +35,7 @@ function storeOf(secret: LiveObject | undefined) {
 }
 
 function recordOf(bytes: Uint8Array<ArrayBuffer>): ReleaseRecord {
-  const observed = { name: "app", namespace: "apps", version: 1, status: "pending-install" } as ObservedRelease;
+  const observed = partOf<ObservedRelease>({ name: "app", namespace: "apps", version: 1, status: "pending-install" });
   return { bytes, observed };
 }
 

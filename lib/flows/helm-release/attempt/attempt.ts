@@ -13,7 +13,7 @@ import type { HelmReleaseContext } from "./context.ts";
 /** The chart of a release, as its source has it. */
 export interface ReleaseChart {
   /** The packaged chart. */
-  bytes(signal: AbortSignal): Promise<Uint8Array>;
+  readonly bytes: (signal: AbortSignal) => Promise<Uint8Array>;
   /** `+` and the first 12 hexadecimal digits of {@link ociDigest}; empty for none. */
   readonly versionSuffix: string;
   /** The digest in the revision of an OCIRepository or ExternalArtifact; empty for others. */
