@@ -59,13 +59,15 @@ function ofFailed(deciding: Deciding): NextAction {
   if (isExhausted(remediation) && !remediation.remediatesLast) return exceeded(deciding);
   if (remediation.strategy === "uninstall") return { kind: "uninstall" };
   const previous = previousGood(status.history ?? [], ignoresTestFailures(spec, status));
-  if (previous === undefined) {
-    const message =
-      "Failed to perform remediation: missing target release for rollback: cannot remediate failed release";
-    return { kind: "stalled", reason: "MissingRollbackTarget", message };
-  }
-  return { kind: "rollback", toVersion: previous.version };
+  return previous === undefined ? missingRollbackTarget : { kind: "rollback", toVersion: previous.version };
 }
+
+/** There is no revision to roll back to. */
+export const missingRollbackTarget: NextAction = {
+  kind: "stalled",
+  reason: "MissingRollbackTarget",
+  message: "Failed to perform remediation: missing target release for rollback: cannot remediate failed release",
+};
 
 function exceeded({ spec, status }: Deciding): NextAction {
   return { kind: "stalled", reason: "RetriesExceeded", message: exceededText(spec, status) };

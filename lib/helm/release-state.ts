@@ -38,14 +38,14 @@ export function releaseState(last: StoredRevision | undefined, wanted: Wanted): 
       ? { kind: "absent", reason: "found uninstalled release in storage" }
       : { kind: "unmanaged", reason: "found existing release in storage" };
   }
+  // Also by the helm command with --keep-history: Flux tries an upgrade for ever, which cannot succeed.
+  if (status === "uninstalled") return { kind: "absent", reason: "found uninstalled release in storage" };
   if (latest.apiVersion === "v2" && latest.digest !== last.observed.digest) {
     return { kind: "unmanaged", reason: "release not observed to be made for object" };
   }
   switch (status) {
     case "failed":
       return { kind: "failed", reason: "release failed" };
-    case "uninstalled":
-      return { kind: "absent", reason: "found uninstalled release in storage" };
     case "deployed":
       return ofDeployed(last, wanted);
     case "pending-install":

@@ -3,7 +3,7 @@ import type { HelmReleaseStatus, ReleaseSnapshot } from "../../api/helm-release-
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { Failure } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
-import { exceededText, type NextAction, nextAction } from "../../helm/next-action.ts";
+import { exceededText, missingRollbackTarget, type NextAction, nextAction } from "../../helm/next-action.ts";
 import { releaseState } from "../../helm/release-state.ts";
 import type { StoredRevision } from "../../helm/release-store.ts";
 import { activeRemediation, ignoresTestFailures, isExhausted, retryIntervalMs } from "../../helm/remediation.ts";
@@ -96,7 +96,8 @@ async function ongoing(last: StoredRevision | undefined, loop: Loop): Promise<Fl
   const { ctx } = attempt;
   const mark = last?.mark;
   if (last === undefined || mark === undefined || mark.owner !== ctx.owner.uid) return undefined;
-  const isCurrent = mark.generation === ctx.generation && (mark.token === attempt.token || mark.action === "uninstall");
+  // A release that is half uninstalled is uninstalled to the end, whatever is wanted by now: nothing can be upgraded.
+  const isCurrent = mark.action === "uninstall" || (mark.generation === ctx.generation && mark.token === attempt.token);
   const isUnderWay =
     last.status.startsWith("pending-") ||
     (last.status === "uninstalling" && mark.action === "uninstall") ||
@@ -153,6 +154,10 @@ async function take(action: NextAction, last: StoredRevision | undefined, loop: 
     case "uninstall":
     case "test":
       if (loop.ran.has(typeOf[action.kind])) return blocked(loop);
+      if (action.kind === "rollback") {
+        const other = await instead(action.toVersion, loop);
+        if (other !== undefined) return take(other, last, loop);
+      }
       if (action.kind === "upgrade" && action.forgets === true) {
         const { history: _history, ...status } = loop.status;
         loop.status = status;
@@ -160,6 +165,14 @@ async function take(action: NextAction, last: StoredRevision | undefined, loop: 
       loop.status = await begun(action.kind, loop);
       return run(action.kind, last, { ...loop, startedAt: attempt.ctx.deps.clock.now(), wait: undefined });
   }
+}
+
+/** What is done in place of a rollback whose target is gone or has been changed since; undefined where it is as it was. */
+async function instead(toVersion: number, { attempt, status }: Loop): Promise<NextAction | undefined> {
+  const snapshot = (status.history ?? []).find(({ version }) => version === toVersion);
+  const target = await attempt.store.read(toVersion, snapshot?.ociDigest ?? "", attempt.ctx.run.signal);
+  if (target === undefined) return missingRollbackTarget;
+  return snapshot?.digest === target.observed.digest ? undefined : { kind: "upgrade" };
 }
 
 const noDrift = {

@@ -331,6 +331,37 @@ describe("the release loop with Helm's own actions", () => {
     expect(await secretsOf(scene)).toEqual(["v1 superseded", "v2 deployed"]);
   });
 
+  test("8.2: a failed upgrade whose former revision is gone stalls, and says so", async () => {
+    const { run, scene } = await newRuns();
+    const spec = { upgrade: { remediation: { retries: 1 } } };
+    await run({ a: configMap("a", "blue") }, { spec });
+    const templates = { a: configMap("a", "white"), job: job("migrate", "pre-upgrade") };
+    await run(templates, { spec, version: "2.0.0" });
+    await scene.remove("Secret", "sh.helm.release.v1.app.v1");
+    await scene.settle("Job", "migrate", failed);
+    await run(templates, { spec, version: "2.0.0" });
+
+    expect(conditions(scene)).toContain(
+      "Stalled True MissingRollbackTarget: Failed to perform remediation: missing target release for rollback: cannot remediate failed release",
+    );
+    expect(await secretsOf(scene)).toEqual(["v2 failed"]);
+  });
+
+  test("a release that was uninstalled by hand with its history is installed again", async () => {
+    const { namespace, run, scene } = await newRuns();
+    await run({ a: configMap("a", "blue") });
+    const names = { name: "app", storageNamespace: namespace };
+    const ctx = await scene.context({ spec: { uninstall: { keepHistory: true } } });
+    const store = secretReleaseStore(names, { clock: scene.clock, cluster: ctx.target, helm, tenant: noTenant });
+    const release = { releaseName: "app", releaseNamespace: namespace };
+    await releaseActions.uninstall({ ctx, store, ...release, reason: "deletion", healthRules: undefined }, undefined);
+    expect(await secretsOf(scene)).toEqual(["v1 uninstalled"]);
+    await run({ a: configMap("a", "blue") });
+
+    expect(await secretsOf(scene)).toEqual(["v1 uninstalled", "v2 deployed"]);
+    expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ color: "blue" });
+  });
+
   test("an upgrade whose hook fails, killed before or after any single effect, is counted once and ends the same", async () => {
     for (let at = 1, isOver = false; !isOver; at += callStride) {
       const { run, scene } = await newRuns();

@@ -21,8 +21,11 @@ export async function installRelease(attempt: ReleaseAttempt, wait: ActionWait |
       failed: (name, why) => `Release "${name}" failed: ${why}`,
       hookFailed: (event, why) => `failed ${event}: ${why}`,
       prepare: async (latest) => {
+        const { history = [] } = ctx.release.status;
+        // One of ours that was uninstalled by hand is no other's.
+        const wasOurs = latest?.status === "uninstalled" && history.some(({ version }) => version === latest.version);
         const isTaken = latest !== undefined && latest.status !== "uninstalled" && latest.status !== "failed";
-        if (latest !== undefined && (isTaken || install.replace !== true)) {
+        if (latest !== undefined && !wasOurs && (isTaken || install.replace !== true)) {
           return { refused: "release name check failed: cannot reuse a name that is still in use" };
         }
         const { crds, ...record } = await renderRelease("install", (latest?.version ?? 0) + 1, attempt);
