@@ -66,7 +66,8 @@ function ofDeployed(last: StoredRevision, wanted: Wanted): ReleaseState {
     return { kind: "outOfSync", reason: "release chart changed" };
   }
   if (latest?.configDigest !== configDigest) return { kind: "outOfSync", reason: "release config values changed" };
-  if (status.observedGeneration !== generation) {
+  const isReleased = status.conditions?.find(({ type }) => type === "Released")?.status === "True";
+  if (status.observedGeneration !== generation || !isReleased) {
     if ((status.observedPostRenderersDigest ?? "") !== wanted.postRenderersDigest) {
       return { kind: "outOfSync", reason: "postrenderers digest has changed" };
     }

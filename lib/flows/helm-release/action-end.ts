@@ -90,7 +90,7 @@ async function afterRelease(
     });
   }
   if (retryIntervalMs(name, ctx.release.spec) !== undefined) status = withoutFailures(status);
-  return summarise({ ...status, ...observedDigests(attempt) }, ctx);
+  return summarise(withObservedDigests(status, attempt), ctx);
 }
 
 function shown({ inventory }: ActionEnd): Pick<HelmReleaseStatus, "inventory"> {
@@ -98,14 +98,13 @@ function shown({ inventory }: ActionEnd): Pick<HelmReleaseStatus, "inventory"> {
 }
 
 /** Of the spec fields that a successful action has used. A failed one keeps the former: it is tried again (reference 24, D13). */
-export function observedDigests({
-  commonMetadataDigest,
-  postRenderersDigest,
-}: Pick<ReleaseAttempt, "commonMetadataDigest" | "postRenderersDigest">): Pick<
-  HelmReleaseStatus,
-  "observedCommonMetadataDigest" | "observedPostRenderersDigest"
-> {
+export function withObservedDigests(
+  status: HelmReleaseStatus,
+  { commonMetadataDigest, postRenderersDigest }: Pick<ReleaseAttempt, "commonMetadataDigest" | "postRenderersDigest">,
+): HelmReleaseStatus {
+  const { observedCommonMetadataDigest: _metadata, observedPostRenderersDigest: _renderers, ...rest } = status;
   return {
+    ...rest,
     ...(postRenderersDigest === "" ? {} : { observedPostRenderersDigest: postRenderersDigest }),
     ...(commonMetadataDigest === "" ? {} : { observedCommonMetadataDigest: commonMetadataDigest }),
   };

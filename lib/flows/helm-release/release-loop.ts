@@ -8,7 +8,7 @@ import { releaseState } from "../../helm/release-state.ts";
 import type { StoredRevision } from "../../helm/release-store.ts";
 import { activeRemediation, ignoresTestFailures, isExhausted, retryIntervalMs } from "../../helm/remediation.ts";
 import { fullReleaseName, newest, truncated, versionedChart } from "../../helm/snapshot.ts";
-import { type EndedAction, observedDigests, statusAfter } from "./action-end.ts";
+import { type EndedAction, statusAfter, withObservedDigests } from "./action-end.ts";
 import type { ActionOutcome, ActionWait, Drift, ReleaseActions } from "./attempt/action.ts";
 import type { ReleaseAttempt } from "./attempt/attempt.ts";
 import { type Carried, type Pass, toCarried } from "./carried.ts";
@@ -61,7 +61,7 @@ export async function releaseLoop(
     wait: isSame ? pass.wait : undefined,
     startedAt: isSame ? pass.startedAt : undefined,
   };
-  if (await isSettled(loop)) return reportDone(loop.status, carried, attempt);
+  if (await isSettled(loop)) return reportDone(withoutConditions(loop.status, "Reconciling"), carried, attempt);
   for (;;) {
     const last = await latest(loop);
     const step = (await ongoing(last, loop)) ?? (await decided(last, loop));
@@ -241,7 +241,7 @@ async function done(last: StoredRevision | undefined, loop: Loop): Promise<FlowR
       ? {}
       : { settled: { token, generation: ctx.generation, uid: last.uid, resourceVersion: last.resourceVersion } };
   const summary = summarise(withoutConditions(loop.status, "Reconciling"), ctx);
-  return reportDone({ ...summary, ...observedDigests(attempt) }, { ...carried, ...settledBy }, attempt);
+  return reportDone(withObservedDigests(summary, attempt), { ...carried, ...settledBy }, attempt);
 }
 
 /** The status before an action: what it is about to do, in one write. */
@@ -327,6 +327,7 @@ async function ended(name: ActionName, end: EndedAction["end"], loop: Loop): Pro
     wait: undefined,
     startedAt: undefined,
     ran: new Set([...loop.ran, typeOf[name]]),
+    isForced: loop.isForced && typeOf[name] !== "release",
   };
   const retryMs = retryIntervalMs(status.lastAttemptedReleaseAction, ctx.release.spec);
   if (isUnstored) {
