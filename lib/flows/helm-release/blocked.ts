@@ -1,3 +1,4 @@
+import { findCondition } from "../../api/condition.ts";
 import type { EventReason } from "../../core/failure.ts";
 import { backOffMs } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
@@ -42,7 +43,10 @@ export async function reportBlocked(
   carried: Carried,
   ctx: HelmReleaseContext,
 ): Promise<FlowResult> {
-  if (event !== undefined) ctx.record({ ...event, reason, annotations: {} });
+  // While it waits it looks again and again: what it waits for is told once.
+  const known = findCondition(ctx.status().conditions ?? [], "Ready");
+  const isTold = retry === "soon" && known?.reason === reason && known.message === message;
+  if (event !== undefined && !isTold) ctx.record({ ...event, reason, annotations: {} });
   const ready = { type: "Ready", status: "False", ...{ reason, message } } as const;
   if (retry === "terminal") {
     const stalled = { type: "Stalled", status: "True", ...{ reason, message } } as const;

@@ -34,7 +34,7 @@ export type OwnStage = Stage & Required<Pick<Stage, "isAtRest">>;
  *
  * @param time by which it measures timeouts; by default the machine's
  */
-export function ownSluice(signal: AbortSignal, time?: PassingTime): () => OwnStage {
+export function ownSluice(signal: AbortSignal, time?: Pick<PassingTime, "clock"> & Partial<Pick<PassingTime, "pass">>): () => OwnStage {
   const running = new AsyncDisposableStack();
   let own: OwnStage | undefined;
   beforeAll(async () => {
@@ -64,11 +64,12 @@ export function ownSluice(signal: AbortSignal, time?: PassingTime): () => OwnSta
       const server = new URL(`http://127.0.0.1:${front.port}`);
       return inlineKubeconfig({ ...config, server });
     };
+    const pass = time?.pass;
     own = {
       ...{ cluster, http, registry: sluice.registry, secureRegistry, git, helm, s3 },
       ...{ receiver: sluice.receiver, kubeconfigOf },
       isAtRest: (namespace) => isAtRest(database, namespace),
-      ...(time && { passTimeout: () => time.pass() }),
+      ...(pass && { passTimeout: () => pass() }),
     };
   });
   afterAll(() => running.disposeAsync());

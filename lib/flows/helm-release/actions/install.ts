@@ -1,3 +1,4 @@
+import { refOf } from "../../../core/manifest.ts";
 import { ApiError } from "../../../core/ports/cluster.ts";
 import type { ActionOutcome, ActionWait } from "../attempt/action.ts";
 import type { ReleaseAttempt } from "../attempt/attempt.ts";
@@ -56,15 +57,16 @@ export async function installRelease(attempt: ReleaseAttempt, wait: ActionWait |
   );
 }
 
-/** Undefined once it is there. */
+/** By apply, as Flux does, but one that is there already keeps its labels. Undefined once it is there. */
 async function createNamespace(name: string, { ctx }: ReleaseAttempt): Promise<string | undefined> {
   const { run, target } = ctx;
   const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { name } } };
   try {
-    await target.create(manifest, { manager: releaseManager }, run.signal);
+    if ((await target.get(refOf(manifest), run.signal)) !== undefined) return undefined;
+    await target.apply(manifest, { manager: releaseManager }, run.signal);
   } catch (error) {
     if (!(error instanceof ApiError) || isPassing(error)) throw error;
-    if (error.reason !== "AlreadyExists") return error.message;
+    return error.message;
   }
   return undefined;
 }

@@ -180,22 +180,23 @@ async function carryOn(
   wait: ActionWait | undefined,
   planned?: PlannedObjects | RefusedObjects,
 ): Promise<ActionOutcome> {
-  if (planned !== undefined && "kind" in planned) return fail(plan, planned.message, begun, former, attempt);
+  if (planned !== undefined && "kind" in planned) return failObjects(plan, planned.message, begun, former, attempt);
   const before = await hooks(plan, plan.before, begun, attempt, wait);
   if (before.kind === "waiting") return before;
-  if (before.kind === "failed")
-    return fail(plan, plan.hookFailed(plan.before, before.message), before.stored, former, attempt);
+  if (before.kind === "failed") {
+    return fail(plan, plan.hookFailed(plan.before, before.message), before.stored, attempt);
+  }
   let { stored } = before;
   // Once the last hooks have begun, the objects are applied and ready.
   if (stored.mark?.hooks !== plan.after) {
     const objects = await bringIn(plan, stored, former, attempt, wait, planned);
     if (objects.kind === "waiting") return objects;
-    if (objects.kind === "failed") return fail(plan, objects.message, stored, former, attempt);
+    if (objects.kind === "failed") return failObjects(plan, objects.message, stored, former, attempt);
   }
   const after = await hooks(plan, plan.after, stored, attempt, wait);
   if (after.kind === "waiting") return after;
   stored = after.stored;
-  if (after.kind === "failed") return fail(plan, plan.hookFailed(plan.after, after.message), stored, former, attempt);
+  if (after.kind === "failed") return fail(plan, plan.hookFailed(plan.after, after.message), stored, attempt);
   return succeed(plan, stored, former, attempt);
 }
 
@@ -243,34 +244,69 @@ async function bringIn(
   return awaited.kind === "ready" ? { kind: "done" } : awaited;
 }
 
-/** The last writes: what was deployed before is superseded, and the revision is deployed. */
+/** The last writes: what it replaces is superseded, and the revision is deployed. */
 async function succeed(
   plan: RevisionPlan,
   stored: StoredRevision,
-  { heads }: Former,
+  former: Former,
   attempt: ReleaseAttempt,
 ): Promise<ActionEnd> {
-  const { ctx, store } = attempt;
   const written: WrittenRevision[] = [];
-  for (const { version } of heads.filter(({ status }) => status === "deployed")) {
-    const snapshot = (ctx.status().history ?? []).find((one) => one.version === version);
-    const ociDigest = snapshot?.ociDigest ?? "";
-    const former = await store.read(version, ociDigest, ctx.run.signal);
-    if (former === undefined) continue;
-    const record = await revise({ ctx, store, ociDigest }, former, { status: "superseded" }, undefined);
-    written.push({ record, isGone: false });
+  for (const { version } of former.heads.filter((head) => isReplaced(head, plan, former))) {
+    written.push(...(await rewrite(version, "superseded", attempt)));
   }
   const record = await finish(plan, stored, { status: "deployed", description: plan.deployed }, attempt);
   return { kind: "succeeded", written: [{ record, isGone: false }, ...written] };
+}
+
+/** What is deployed; beside it what an upgrade starts from, and an uninstalled release that an install takes up. */
+function isReplaced({ status, version }: RevisionHead, { action }: RevisionPlan, { deployed }: Former): boolean {
+  if (status === "deployed") return true;
+  if (action === "upgrade") return version === deployed?.version;
+  return action === "install" && status === "uninstalled" && version === deployed?.version;
+}
+
+/** A former revision as it is from now on; none if it is gone. Without a status it is written as it is. */
+async function rewrite(
+  version: number,
+  status: "superseded" | undefined,
+  { ctx, store }: ReleaseAttempt,
+): Promise<readonly WrittenRevision[]> {
+  const snapshot = (ctx.status().history ?? []).find((one) => one.version === version);
+  const ociDigest = snapshot?.ociDigest ?? "";
+  const former = await store.read(version, ociDigest, ctx.run.signal);
+  if (former === undefined) return [];
+  const change = status === undefined ? {} : { status };
+  return [{ record: await revise({ ctx, store, ociDigest }, former, change, undefined), isGone: false }];
+}
+
+/**
+ * The objects could not be applied, or did not become ready. Helm then also writes what the upgrade started from, as it is, and supersedes
+ * what a rollback started from.
+ */
+async function failObjects(
+  plan: RevisionPlan,
+  message: string,
+  stored: StoredRevision,
+  { deployed, heads }: Former,
+  attempt: ReleaseAttempt,
+): Promise<ActionEnd> {
+  const rewritten =
+    plan.action === "upgrade" && deployed !== undefined
+      ? await rewrite(deployed.version, undefined, attempt)
+      : plan.action === "rollback" && heads[0] !== undefined
+        ? await rewrite(heads[0].version, "superseded", attempt)
+        : [];
+  const end = await fail(plan, message, stored, attempt);
+  return { ...end, written: [...end.written, ...rewritten] };
 }
 
 async function fail(
   plan: RevisionPlan,
   message: string,
   stored: StoredRevision,
-  _former: Former,
   attempt: ReleaseAttempt,
-): Promise<ActionEnd> {
+): Promise<Extract<ActionEnd, { kind: "failed" }>> {
   const description = plan.failed(stored.observed.name, message);
   const record = await finish(plan, stored, { status: "failed", description }, attempt);
   return { kind: "failed", message, log: logOf(plan, stored, message), written: [{ record, isGone: false }] };

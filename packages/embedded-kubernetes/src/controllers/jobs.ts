@@ -8,7 +8,7 @@ import { ownerController } from "./owner-controller.ts";
 
 const jobs = { group: "batch", resource: "jobs" };
 
-/** Runs a Job's Pods to their end. A Pod that fails fails the Job: a simulated failure would only repeat itself. */
+/** Runs a Job's Pods to their end. A Pod that fails fails the Job: a simulated failure would only repeat itself. So does its deadline. */
 export const jobController = ownerController({
   name: "jobs",
   kind: "Job",
@@ -50,14 +50,27 @@ function advance(job: ApiObject, tools: Tools): void {
     for (const pod of active) deletePod(job, pod, tools);
   }
   const succeeded = present.filter((pod) => phaseOf(pod) === "Succeeded").length;
-  const isOver = spec["suspend"] === true || present.some((pod) => phaseOf(pod) === "Failed");
+  const isLate = isPastDeadline(job, spec, tools);
+  if (isLate) for (const pod of active) deletePod(job, pod, tools);
+  const isOver = isLate || spec["suspend"] === true || present.some((pod) => phaseOf(pod) === "Failed");
   const wanted = isOver ? 0 : Math.min(numberOf(spec, "parallelism") ?? 1, completionsOf(spec) - succeeded);
   try {
     for (let count = active.length; count < wanted; count += 1) createPod(job, {}, tools);
   } finally {
     handOnFault(job, podsOf(job, tools), pods, tools);
-    writeStatus(job, spec, podsOf(job, tools), tools);
+    writeStatus(job, spec, podsOf(job, tools), tools, isLate);
   }
+}
+
+/** `activeDeadlineSeconds`, counted from the start of the Job. */
+function isPastDeadline(job: ApiObject, spec: JsonObject, tools: Tools): boolean {
+  const seconds = numberOf(spec, "activeDeadlineSeconds");
+  if (seconds === undefined || spec["suspend"] === true) return false;
+  const started = textOf(objectOf(job, "status"), "startTime");
+  const leftMs =
+    (started === "" ? tools.now().getTime() : Date.parse(started)) + seconds * 1000 - tools.now().getTime();
+  if (leftMs > 0) tools.again(leftMs);
+  return leftMs <= 0;
 }
 
 /** Without a number one success is enough. */
@@ -65,7 +78,13 @@ function completionsOf(spec: JsonObject): number {
   return numberOf(spec, "completions") ?? 1;
 }
 
-function writeStatus(job: ApiObject, spec: JsonObject, owned: readonly ApiObject[], tools: Tools): void {
+function writeStatus(
+  job: ApiObject,
+  spec: JsonObject,
+  owned: readonly ApiObject[],
+  tools: Tools,
+  isLate: boolean,
+): void {
   const before = objectOf(job, "status") ?? {};
   const time = timestamp(tools.now());
   const isSuspended = spec["suspend"] === true;
@@ -73,12 +92,11 @@ function writeStatus(job: ApiObject, spec: JsonObject, owned: readonly ApiObject
   const failed = owned.filter((pod) => phaseOf(pod) === "Failed").length;
   const isComplete = !isSuspended && failed === 0 && succeeded >= completionsOf(spec);
   const active = owned.length - succeeded - failed;
-  const conditions = withConditions(before, conditionsOf(isSuspended, isComplete, failed > 0), time).map(
-    (condition) => ({
-      ...condition,
-      lastProbeTime: condition["lastTransitionTime"] ?? time,
-    }),
-  );
+  const failure = isLate ? deadlineExceeded : failed > 0 ? backoffLimitExceeded : undefined;
+  const conditions = withConditions(before, conditionsOf(isSuspended, isComplete, failure), time).map((condition) => ({
+    ...condition,
+    lastProbeTime: condition["lastTransitionTime"] ?? time,
+  }));
   const status: JsonObject = {
     ...(conditions.length > 0 ? { conditions } : {}),
     ...(isSuspended ? {} : { startTime: textOf(before, "startTime") || time }),
@@ -107,7 +125,20 @@ function tell(job: ApiObject, before: JsonObject, conditions: readonly JsonObjec
   if (failed !== undefined) record(job, "Warning", textOf(failed, "reason"), textOf(failed, "message"));
 }
 
-function conditionsOf(isSuspended: boolean, isComplete: boolean, hasFailed: boolean): readonly JsonObject[] {
+const backoffLimitExceeded = {
+  reason: "BackoffLimitExceeded",
+  message: "Job has reached the specified backoff limit",
+};
+const deadlineExceeded = {
+  reason: "DeadlineExceeded",
+  message: "Job was active longer than specified deadline",
+};
+
+function conditionsOf(
+  isSuspended: boolean,
+  isComplete: boolean,
+  failure: { readonly reason: string; readonly message: string } | undefined,
+): readonly JsonObject[] {
   if (isSuspended) return [{ type: "Suspended", status: "True", reason: "JobSuspended", message: "Job suspended" }];
   if (isComplete) {
     const why = { status: "True", reason: "CompletionsReached", message: "Reached expected number of succeeded pods" };
@@ -116,12 +147,8 @@ function conditionsOf(isSuspended: boolean, isComplete: boolean, hasFailed: bool
       { type: "Complete", ...why },
     ];
   }
-  if (!hasFailed) return [];
-  const why = {
-    status: "True",
-    reason: "BackoffLimitExceeded",
-    message: "Job has reached the specified backoff limit",
-  };
+  if (failure === undefined) return [];
+  const why = { status: "True", ...failure };
   return [
     { type: "FailureTarget", ...why },
     { type: "Failed", ...why },

@@ -1,0 +1,59 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
+import type { Left } from "./recording.ts";
+
+/** Fields that differ from run to run: times, durations, and the digests of records, which hold times. */
+const volatile = new Set([
+  "artifact",
+  "deleted",
+  "digest",
+  "firstDeployed",
+  "lastAttemptedReleaseActionDuration",
+  "lastDeployed",
+  "lastTransitionTime",
+]);
+
+/** What a step left without what differs from run to run, in an order that does not. */
+export function comparable({ objects, events, releases, managed }: Left): Left {
+  return {
+    objects: objects.map((object) => ({ ...object, ...withoutVolatile(object) })) as Left["objects"],
+    // Controllers report different objects at the same time; the events of one object are in order.
+    events: aggregated(events)
+      .map((event) => ({ ...event, message: event.message.split("\n\nLast Helm logs:")[0] ?? "" }))
+      .toSorted((a, b) => (a.object === b.object ? 0 : a.object < b.object ? -1 : 1)),
+    releases: releases.toSorted((a, b) => compareText(String(a["secret"]), String(b["secret"]))),
+    managed: managed.toSorted((a, b) => compareText(placeOf(a), placeOf(b))),
+  };
+}
+
+/** Of many similar events of one object the API server of the recordings shows one. */
+function aggregated(events: Left["events"]): Left["events"] {
+  if (events.length < 3) return events;
+  return events.slice(-1).map(({ object, reason, message }) => ({ object, reason, message }));
+}
+
+function placeOf({ kind, name, namespace = "" }: Left["managed"][number]): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+function compareText(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function withoutVolatile(value: object): JsonObject {
+  const result = withoutVolatileIn(value as JsonObject);
+  return isJsonObject(result) ? result : {};
+}
+
+function withoutVolatileIn(value: Json, key = ""): Json {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withoutVolatileIn(item));
+    return key === "conditions" ? items.toSorted((a, b) => compareText(typeOf(a), typeOf(b))) : items;
+  }
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([name]) => !volatile.has(name));
+  return Object.fromEntries(kept.map(([name, field]) => [name, withoutVolatileIn(field ?? null, name)]));
+}
+
+function typeOf(condition: Json): string {
+  return isJsonObject(condition) && typeof condition["type"] === "string" ? condition["type"] : "";
+}

@@ -1,0 +1,27 @@
+import { describe, expect, test } from "vitest";
+import { ownSluice } from "../recorded-flux/own-sluice.ts";
+import { type Recording, readRecordings } from "./recording.ts";
+import { Scene, timeThatPasses } from "./stage.ts";
+
+const { signal } = new AbortController();
+const recordings = await readRecordings();
+const time = timeThatPasses();
+const sluice = ownSluice(signal);
+const sluiceInTime = ownSluice(signal, { clock: time.clock });
+
+function needsTime({ steps }: Recording): boolean {
+  return steps.some((step) => step.do.some((action) => action !== "settle" && "pass" in action));
+}
+
+function stepsOf({ steps }: Recording): readonly string[] {
+  return steps.map(({ step }) => step);
+}
+
+describe.concurrent("what helm-controller left step by step, Sluice leaves too", () => {
+  test.for(recordings.filter((one) => !needsTime(one)))("$name", async (recording) => {
+    expect(await new Scene(recording, sluice(), undefined, signal).play()).toEqual(stepsOf(recording));
+  });
+  test.for(recordings.filter(needsTime))("$name", async (recording) => {
+    expect(await new Scene(recording, sluiceInTime(), time, signal).play()).toEqual(stepsOf(recording));
+  });
+});
