@@ -6,10 +6,13 @@ cd "$(dirname "$0")"
 . ./go-settings.sh
 ./patch.sh
 
-test -z "$(gofmt -l cel internal native memorymax ./*.go)"
+test -z "$(gofmt -l cel helm internal native memorymax ./*.go)"
 
 # CEL: each expression of its table has Flux's outcome and words.
 (cd cel && go vet ./... && GOOS=wasip1 GOARCH=wasm go vet . && go test ./...)
+
+# Helm: numbers, values, records and what a rendering may not do.
+(cd helm && go vet ./... && GOOS=wasip1 GOARCH=wasm go vet . && go test ./...)
 
 go vet -modfile=.patched/go.mod ./...
 go test -modfile=.patched/go.mod ./...

@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads";
 import { brotliDecompress } from "node:zlib";
 import { orAborted } from "../core/concurrency.ts";
 import { messageOf } from "../core/failure.ts";
+import { formatJson } from "../core/json.ts";
 import { PortError } from "../core/ports/port-error.ts";
 import type { Tenant } from "../core/tenant.ts";
 import { fairTurns, TooManyWaiting } from "../threads/fair-turns.ts";
@@ -250,7 +251,7 @@ const lengthBytes = 4;
  * other. They are not part of the JSON, since they may hold any bytes.
  */
 export function framedRequest(header: object, contents: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const headerBytes = Buffer.from(JSON.stringify(header));
+  const headerBytes = Buffer.from(formatJson(header));
   const length = contents.reduce((sum, content) => sum + content.length, lengthBytes + headerBytes.length);
   // A buffer of its own, which can be transferred to a thread.
   const request = new Uint8Array(length);

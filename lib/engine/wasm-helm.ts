@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { messageOf } from "../core/failure.ts";
-import type { JsonObject } from "../core/json.ts";
+import { formatJson, type JsonObject, parseOwnJson } from "../core/json.ts";
 import type { EngineLimits } from "../core/ports/engine.ts";
 import {
   type HelmEngine,
@@ -103,7 +103,16 @@ function textOf(answer: ModuleAnswer, { maxOutputBytes }: EngineLimits): string 
 
 /** What our own module writes has the shape that it is asked for: it is not looked at value by value. */
 function parsed<Shape>(text: string, schema: z.ZodType<Shape> = z.custom<Shape>()): Shape {
-  return schema.parse(JSON.parse(text));
+  return schema.parse(ownJson(text));
+}
+
+function ownJson(text: string): unknown {
+  try {
+    return parseOwnJson(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new HelmEngineError("output", `the release cannot be read: ${error.message}`, { cause: error });
+  }
 }
 
 /** A line of JSON, and the record behind it. */
@@ -121,7 +130,7 @@ function answering(lookup: Lookup, signal: AbortSignal): Questions {
     try {
       const [apiVersion, kind, namespace, name] = Query.parse(JSON.parse(question));
       const found = await lookup({ apiVersion, kind, namespace, name }, signal);
-      return { text: JSON.stringify(found ?? ({} satisfies JsonObject)), isError: false };
+      return { text: formatJson(found ?? ({} satisfies JsonObject)), isError: false };
     } catch (error) {
       return { text: messageOf(error), isError: true };
     }

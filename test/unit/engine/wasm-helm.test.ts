@@ -95,6 +95,23 @@ describe("a chart is rendered", () => {
     expect(inline.observed.objects[0]?.manifest["data"]).toEqual({ n: "1e+06" });
   });
 
+  test("24/D14: with every digit of a whole number of 64 bits, from the values to the record and back", async () => {
+    const big = 9_007_199_254_740_993n;
+    const numbers = ["inline", "yaml", "path"].map((name) => `${name}: {{ .Values.${name} }}`).join("\n  ");
+    const files = { "templates/cm.yaml": `${configMap}spec:\n  ${numbers}\n` };
+    const from = [{ text: `yaml: ${big}` }, { text: `${big}`, targetPath: "path" }];
+    const { bytes, observed } = await rendered(files, { inline: { inline: big }, from });
+    const all = { inline: big, yaml: big, path: big };
+    expect(observed.values).toEqual(all);
+    expect(observed.objects[0]?.manifest["spec"]).toEqual(all);
+    const options = { tenant: noTenant, ociDigest: "" };
+    expect(await helm.observe(bytes, options, limits, forever)).toEqual(observed);
+    const amended = await helm.amend(bytes, { description: "x" }, options, limits, forever);
+    expect(amended.observed).toMatchObject({ values: all, configDigest: observed.configDigest });
+    const prepared = await helm.prepare(await inputOf(files, { inline: { inline: big }, from }), limits, forever);
+    expect(prepared).toMatchObject({ values: all, configDigest: observed.configDigest });
+  });
+
   test("with random numbers, and the next one works too", async () => {
     const template = { "templates/cm.yaml": `${configMap}data: {n: "{{ randAlphaNum 8 }}{{ uuidv4 }}"}\n` };
     const [first, second] = [await rendered(template), await rendered(template)];
@@ -138,6 +155,11 @@ describe("a template looks objects up", () => {
     });
     expect(observed.objects[0]?.manifest["data"]).toEqual({ port: "5432" });
     expect(asked).toEqual([{ apiVersion: "v1", kind: "Service", namespace: "retail", name: "db" }]);
+  });
+
+  test("and gets every digit of a whole number of 64 bits", async () => {
+    const { observed } = await rendered(template, {}, async () => ({ spec: { port: 9_007_199_254_740_993n } }));
+    expect(observed.objects[0]?.manifest["data"]).toEqual({ port: "9007199254740993" });
   });
 
   test("and fails with the host's message", async () => {

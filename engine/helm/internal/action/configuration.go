@@ -21,7 +21,9 @@ type Configuration struct {
 	RESTClientGetter    interface{ ToRESTConfig() (*rest.Config, error) }
 }
 
-func (cfg *Configuration) getCapabilities() (*common.Capabilities, error) { return cfg.Capabilities, nil }
+func (cfg *Configuration) getCapabilities() (*common.Capabilities, error) {
+	return cfg.Capabilities, nil
+}
 
 func writeToFile(string, string, string, bool) error { return errors.New("there is no folder here") }
 

@@ -55,5 +55,7 @@ func Chain(spec Spec) postrenderer.PostRenderer {
 			all = append(all, func(in *bytes.Buffer) (*bytes.Buffer, error) { return transform(in, common...) })
 		}
 	}
-	return append(all, func(in *bytes.Buffer) (*bytes.Buffer, error) { return transform(in, labelTransformer(spec.OriginLabels)) })
+	return append(all, func(in *bytes.Buffer) (*bytes.Buffer, error) {
+		return transform(in, labelTransformer(spec.OriginLabels))
+	})
 }

@@ -16,6 +16,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
+	"sluice/engine/helm/internal/exact"
 	"sluice/engine/helm/internal/values"
 )
 
@@ -90,13 +91,13 @@ type Change struct {
 // Read parses a record that Helm stored.
 func Read(text []byte) (*release.Release, error) {
 	var rel release.Release
-	if err := json.Unmarshal(text, &rel); err != nil {
+	if err := exact.Unmarshal(text, &rel); err != nil {
 		return nil, err
 	}
 	if rel.Name == "" || rel.Version == 0 || rel.Info == nil || rel.Chart == nil || rel.Chart.Metadata == nil {
 		return nil, errors.New("it lacks a name, a version, information or a chart")
 	}
-	return &rel, nil
+	return &rel, errors.Join(exact.Numbers(rel.Config), exact.Numbers(rel.Chart.Values))
 }
 
 // Amend changes a record.

@@ -9,6 +9,9 @@ import (
 	"encoding/json"
 
 	"helm.sh/helm/v4/pkg/chart/common"
+	"sigs.k8s.io/yaml"
+
+	"sluice/engine/helm/internal/exact"
 )
 
 // Text is what one entry of valuesFrom refers to.
@@ -34,7 +37,7 @@ func Compose(from []Text, inline map[string]any) (map[string]any, error) {
 	result := map[string]any{}
 	for at, each := range from {
 		if each.TargetPath == "" {
-			read, err := common.ReadValues([]byte(each.Text))
+			read, err := fromYAML(each.Text)
 			if err != nil {
 				return nil, &ReferenceError{at, err}
 			}
@@ -53,10 +56,24 @@ func Compose(from []Text, inline map[string]any) (map[string]any, error) {
 	return MergeMaps(result, inline), nil
 }
 
+// fromYAML is Helm's ReadValues, which takes every number for a float64.
+func fromYAML(text string) (common.Values, error) {
+	var values common.Values
+	if err := yaml.Unmarshal([]byte(text), &values, withNumbers); err != nil {
+		return nil, err
+	}
+	return values, exact.Numbers(values)
+}
+
+func withNumbers(decoder *json.Decoder) *json.Decoder {
+	decoder.UseNumber()
+	return decoder
+}
+
 // Inline reads spec.values. What is not a map counts as no values.
 func Inline(text json.RawMessage) map[string]any {
-	inline := map[string]any{}
-	if json.Unmarshal(text, &inline) != nil || inline == nil {
+	var inline map[string]any
+	if exact.Unmarshal(text, &inline) != nil || inline == nil || exact.Numbers(inline) != nil {
 		return map[string]any{}
 	}
 	return inline
