@@ -5,7 +5,7 @@ import type { FlowResult } from "../../core/ports/run.ts";
 import type { EventToRecord } from "../record-event.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
 import { type Carried, toCarried } from "./carried.ts";
-import { handled, observed, withConditions, withoutConditions } from "./release-status.ts";
+import { handled, observed, reconciling, withConditions, withoutConditions } from "./release-status.ts";
 
 /** Something that the run needs is not there or not allowed, so it ends before it works on the release. */
 export class Blocked extends Error {
@@ -54,7 +54,8 @@ export async function reportBlocked(
     await ctx.write(handled(observed(status, ctx), ctx));
     return { outcome: "failed", dueInMs: undefined, carried: toCarried({ failures: 0 }) };
   }
-  await ctx.write(handled(withConditions(ctx.status(), ctx, ready), ctx));
+  const waiting = reconciling(ctx.status(), { reason: "Progressing", message: "Fulfilling prerequisites" }, ctx);
+  await ctx.write(handled(withConditions(waiting, ctx, ready), ctx));
   const { timing } = ctx.deps;
   if (retry === "soon") {
     const next = toCarried({ ...carried, failures: 0 });

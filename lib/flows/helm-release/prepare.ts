@@ -73,7 +73,8 @@ function refuseOtherVersion(tag: string, { version }: ChartMetadata): void {
   if (wanted === undefined || found === undefined || compareSemver(wanted, found) === 0) return;
   const plain = version.replace(/\+.*$/, "");
   const message = `artifact revision ${tag} does not match chart version ${plain}`;
-  throw new Blocked("ChartMutateError", message, { retry: "backoff", event: { type: "Warning", message } });
+  // Flux has no event for it.
+  throw new Blocked("ChartMutateError", message, { retry: "backoff" });
 }
 
 function refused(error: HelmEngineError, references: ReleaseValues["references"], ctx: HelmReleaseContext): unknown {

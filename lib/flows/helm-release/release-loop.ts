@@ -162,9 +162,16 @@ async function take(action: NextAction, last: StoredRevision | undefined, loop: 
         const { history: _history, ...status } = loop.status;
         loop.status = status;
       }
+      if (typeOf[action.kind] === "remediate") loop.status = withoutOldHistory(loop.status, attempt);
       loop.status = await begun(action.kind, loop);
       return run(action.kind, last, { ...loop, startedAt: attempt.ctx.deps.clock.now(), wait: undefined });
   }
+}
+
+/** The history as far as a remediation may need it. */
+function withoutOldHistory(status: HelmReleaseStatus, { ctx }: ReleaseAttempt): HelmReleaseStatus {
+  const { history = [] } = status;
+  return { ...status, history: [...truncated(history, ignoresTestFailures(ctx.release.spec, status))] };
 }
 
 /** What is done in place of a rollback whose target is gone or has been changed since; undefined where it is as it was. */

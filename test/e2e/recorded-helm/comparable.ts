@@ -17,18 +17,12 @@ export function comparable({ objects, events, releases, managed }: Left): Left {
   return {
     objects: objects.map((object) => ({ ...object, ...withoutVolatile(object) })) as Left["objects"],
     // Controllers report different objects at the same time; the events of one object are in order.
-    events: aggregated(events)
+    events: events
       .map((event) => ({ ...event, message: event.message.split("\n\nLast Helm logs:")[0] ?? "" }))
       .toSorted((a, b) => (a.object === b.object ? 0 : a.object < b.object ? -1 : 1)),
     releases: releases.toSorted((a, b) => compareText(String(a["secret"]), String(b["secret"]))),
     managed: managed.toSorted((a, b) => compareText(placeOf(a), placeOf(b))),
   };
-}
-
-/** Of many similar events of one object the API server of the recordings shows one. */
-function aggregated(events: Left["events"]): Left["events"] {
-  if (events.length < 3) return events;
-  return events.slice(-1).map(({ object, reason, message }) => ({ object, reason, message }));
 }
 
 function placeOf({ kind, name, namespace = "" }: Left["managed"][number]): string {

@@ -21,6 +21,10 @@ describe.concurrent("what helm-controller left step by step, Sluice leaves too",
   test.for(recordings.filter((one) => !needsTime(one)))("$name", async (recording) => {
     expect(await new Scene(recording, sluice(), undefined, signal).play()).toEqual(stepsOf(recording));
   });
+});
+
+// One after the other: time that passes is for all runs of a Sluice, and ends the leases of those under way.
+describe("what helm-controller left after a time, Sluice leaves too", () => {
   test.for(recordings.filter(needsTime))("$name", async (recording) => {
     expect(await new Scene(recording, sluiceInTime(), time, signal).play()).toEqual(stepsOf(recording));
   });

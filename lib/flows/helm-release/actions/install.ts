@@ -63,7 +63,7 @@ async function createNamespace(name: string, { ctx }: ReleaseAttempt): Promise<s
   const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { name } } };
   try {
     if ((await target.get(refOf(manifest), run.signal)) !== undefined) return undefined;
-    await target.apply(manifest, { manager: releaseManager }, run.signal);
+    await target.apply(manifest, { manager: releaseManager, force: false }, run.signal);
   } catch (error) {
     if (!(error instanceof ApiError) || isPassing(error)) throw error;
     return error.message;

@@ -74,7 +74,12 @@ export async function newRevision(
   const heads = await store.heads(ctx.run.signal);
   const under = await underWay(plan, heads, attempt);
   const former = await formerOf(heads, under, attempt);
-  if (under !== undefined) return carryOn(plan, under, former, attempt, wait);
+  if (under !== undefined) {
+    const outcome = await carryOn(plan, under, former, attempt, wait);
+    // A run that was killed right after the first write has not shown it.
+    const isShown = ctx.status().inventory !== undefined;
+    return isShown ? outcome : withInventory(outcome, await shownInventory(under.observed, [], attempt));
+  }
   return begin(plan, former, attempt, wait);
 }
 
