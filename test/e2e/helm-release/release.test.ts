@@ -149,6 +149,22 @@ describe("the release of a chart", () => {
     ]);
   });
 
+  test("10: a definition that cannot be read refuses an install by name, unless the policy is Skip", async () => {
+    const scene = await newScene();
+    const files = { "crds/broken.yaml": "{{ .Values.a }}" };
+    const attempt = await attemptOf(scene, { a: configMap("a", "blue") }, { files });
+    expect(await releaseActions.install(attempt, undefined)).toMatchObject({
+      kind: "failed",
+      message: expect.stringMatching(
+        /^failed to apply CustomResourceDefinitions: failed to parse CustomResourceDefinitions from crds\/broken\.yaml: /,
+      ),
+      written: [],
+    });
+    const skips = { files, spec: { install: { crds: "Skip" } } } as const;
+    const other = await attemptOf(scene, { a: configMap("a", "blue") }, skips);
+    expect(await releaseActions.install(other, undefined)).toMatchObject({ kind: "succeeded" });
+  });
+
   test("2.4: an upgrade with preserveValues keeps the values of what is deployed, with every digit", async () => {
     const scene = await newScene();
     const cm = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {all: '{{ .Values | toJson }}'}\n`;

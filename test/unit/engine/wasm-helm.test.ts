@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { maxLongIntegers } from "../../../lib/core/json.ts";
 import type { EngineLimits } from "../../../lib/core/ports/engine.ts";
 import type { Lookup, RenderInput, ValuesText } from "../../../lib/core/ports/helm-engine.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
@@ -315,6 +316,14 @@ describe("what cannot be rendered is one error", () => {
           `failing loading "${$ref}": a schema of another file or server is not read: copy it into values.schema.json, or set disableSchemaValidation`,
       });
     }
+  });
+
+  test("of output, where it has more long numbers than are read", async () => {
+    const many = `${configMap}spec: [{{ range until ${maxLongIntegers + 1} }}9007199254740993,{{ end }}]\n`;
+    await expect(rendered({ "templates/cm.yaml": many })).rejects.toMatchObject({
+      reason: "output",
+      message: `the release cannot be read: it has more than ${maxLongIntegers} long numbers`,
+    });
   });
 
   test("of memory, and the next rendering works", async () => {

@@ -130,6 +130,25 @@ func TestDefinitionsAreThoseOfTheChartAndItsEnabledDependencies(t *testing.T) {
 	}
 }
 
+func TestADefinitionThatCannotBeReadFailsWhatReadsDefinitionsAndNoRendering(t *testing.T) {
+	chart := packed(t, map[string]string{
+		"Chart.yaml": chartYAML, "crds/a.yaml": crd("a"), "crds/b.yaml": "{{ .Values.a }}", "crds/c.yaml": crd("c"),
+	})
+	out, isDone := ask(t, `{"op":"definitions","values":{}}`, chart)
+	want := "failed to apply CustomResourceDefinitions: failed to parse CustomResourceDefinitions from crds/b.yaml: "
+	if isDone || !strings.Contains(out, want) {
+		t.Error(out)
+	}
+	line, _, _ := strings.Cut(done(t, `{"op":"render",`+upgrade+`,"values":{}}`, chart), "\n")
+	var seen struct{ CRDs []struct{ Template string } }
+	if err := json.Unmarshal([]byte(line), &seen); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen.CRDs) != 1 || seen.CRDs[0].Template != "app/crds/a.yaml" {
+		t.Errorf("%v", seen.CRDs)
+	}
+}
+
 const template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\ndata:\n" +
 	"  all: {{ list .Values.a .Values.b .Values.old .Values.new .Values.big | toJson | quote }}\n"
 

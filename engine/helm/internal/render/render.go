@@ -171,7 +171,11 @@ func Definitions(ask Chart, archive []byte, former *release.Release) ([]record.O
 	if err != nil {
 		return nil, err
 	}
-	return definitions(chrt)
+	found, err := definitions(chrt)
+	if err != nil {
+		return nil, fmt.Errorf("failed to apply CustomResourceDefinitions: %w", err)
+	}
+	return found, nil
 }
 
 // Render renders a release. The values are laid over those of the former one, if there is one.
@@ -206,8 +210,9 @@ func Render(ask Request, archive []byte, former *release.Release, lookup Lookup)
 		Hooks:       hooks,
 		ApplyMethod: string(release.ApplyMethodServerSideApply),
 	}
-	crds, err := definitions(chrt)
-	return Rendered{rel, crds}, err
+	// As Flux's inventory: those before one that cannot be read. It fails nothing here, since with the policy Skip none is wanted.
+	crds, _ := definitions(chrt)
+	return Rendered{rel, crds}, nil
 }
 
 var schemaElsewhere = regexp.MustCompile(`(?m)^failing loading "((?:https?|file)://[^"\n]*)": .*$`)
@@ -233,7 +238,7 @@ func definitions(chrt *chart.Chart) ([]record.Object, error) {
 	for _, file := range files {
 		objects, err := record.Objects(string(file.File.Data))
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("failed to parse CustomResourceDefinitions from %s", file.Filename), err)
+			return found, fmt.Errorf("failed to parse CustomResourceDefinitions from %s: %w", file.Name, err)
 		}
 		for _, each := range objects {
 			found = append(found, record.Object{Manifest: each.Manifest, Template: file.Filename})
