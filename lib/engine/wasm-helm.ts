@@ -28,6 +28,8 @@ export const helmModule = new URL("../../engine/helm.wasm.br", import.meta.url);
 
 /** Lookups of one rendering. */
 export const maxLookups = 1_000;
+/** Of all that is looked up in one rendering, as JSON: it is kept until the rendering has ended. */
+export const maxLookupBytes = 32 * 1024 * 1024;
 
 const Refusal = z.object({
   part: z.enum(["chart", "values", "render", "record"]),
@@ -44,13 +46,13 @@ export function wasmHelm(options: Omit<ModuleOptions, "thread">): HelmEngine & {
   const threads = moduleThreads({ ...options, thread }, keptHelmMiB * 1024 * 1024);
   const ask = async (
     { op, tenant, ...header }: { readonly op: string; readonly tenant: Tenant } & Readonly<Record<string, unknown>>,
-    body: Uint8Array,
+    bodies: readonly Uint8Array[],
     limits: EngineLimits,
     signal: AbortSignal,
     questions?: Questions,
   ): Promise<string> => {
     try {
-      const request = () => framedRequest({ op, ...header }, [body]);
+      const request = () => framedRequest({ op, ...header }, bodies);
       return textOf(await threads.ask(tenant, request, limits, signal, questions), limits);
     } catch (error) {
       if (!(error instanceof ModuleFault)) throw error;
@@ -59,24 +61,40 @@ export function wasmHelm(options: Omit<ModuleOptions, "thread">): HelmEngine & {
   };
   return {
     async prepare({ chart, tenant, values, versionSuffix }, limits, signal) {
-      const { former: _former, ...composed } = values;
-      const header = { op: "prepare", tenant, versionSuffix, values: composed };
-      return parsed<Prepared>(await ask(header, chart, limits, signal));
+      const header = { op: "prepare", tenant, versionSuffix, values };
+      return parsed<Prepared>(await ask(header, [chart], limits, signal));
     },
-    async render({ chart, ...input }, lookup, limits, signal) {
-      const answer = await ask({ op: "render", ...input }, chart, limits, signal, answering(lookup, signal));
+    async definitions({ chart, former, tenant, values, versionSuffix }, limits, signal) {
+      const { bodies, formerBytes } = overFormer(chart, former);
+      const header = { op: "definitions", tenant, versionSuffix, values, formerBytes };
+      return parsed<readonly RenderedObject[]>(await ask(header, bodies, limits, signal));
+    },
+    async reusedDigest(record, { tenant, values }, limits, signal) {
+      return parsed(await ask({ op: "reused", tenant, values }, [record], limits, signal), z.string());
+    },
+    async render({ chart, former, ...input }, lookup, limits, signal) {
+      const { bodies, formerBytes } = overFormer(chart, former);
+      const header = { op: "render", ...input, formerBytes };
+      const answer = await ask(header, bodies, limits, signal, answering(lookup, signal));
       return framedRecord<{ observed: ObservedRelease; crds: readonly RenderedObject[] }>(answer);
     },
     async observe(record, { tenant, ociDigest }, limits, signal) {
-      return parsed<ObservedRelease>(await ask({ op: "observe", tenant, ociDigest }, record, limits, signal));
+      return parsed<ObservedRelease>(await ask({ op: "observe", tenant, ociDigest }, [record], limits, signal));
     },
     async amend(record, change, { tenant, ociDigest }, limits, signal) {
-      const answer = await ask({ op: "amend", tenant, ociDigest, change }, record, limits, signal);
+      const answer = await ask({ op: "amend", tenant, ociDigest, change }, [record], limits, signal);
       const { bytes, observed } = framedRecord<{ observed: ObservedRelease }>(answer);
       return { bytes, observed };
     },
     close: () => threads.close(),
   };
+}
+
+/** A record stands behind the chart; the header says how long it is. */
+function overFormer(chart: Uint8Array, former: Uint8Array | undefined) {
+  return former === undefined
+    ? { bodies: [chart], formerBytes: 0 }
+    : { bodies: [chart, former], formerBytes: former.length };
 }
 
 const unanswered = {
@@ -126,11 +144,15 @@ const Query = z.tuple([z.string(), z.string(), z.string(), z.string()]);
 /** Answers of one rendering are kept: a template may look up the same object in each of its files. */
 function answering(lookup: Lookup, signal: AbortSignal): Questions {
   const known = new Map<string, Promise<{ readonly text: string; readonly isError: boolean }>>();
+  let bytes = 0;
   const look = async (question: string): Promise<{ readonly text: string; readonly isError: boolean }> => {
     try {
       const [apiVersion, kind, namespace, name] = Query.parse(JSON.parse(question));
       const found = await lookup({ apiVersion, kind, namespace, name }, signal);
-      return { text: formatJson(found ?? ({} satisfies JsonObject)), isError: false };
+      const text = formatJson(found ?? ({} satisfies JsonObject));
+      bytes += Buffer.byteLength(text);
+      if (bytes > maxLookupBytes) throw new RangeError(`more than ${maxLookupBytes} bytes of lookups in one rendering`);
+      return { text, isError: false };
     } catch (error) {
       return { text: messageOf(error), isError: true };
     }

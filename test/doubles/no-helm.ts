@@ -5,4 +5,11 @@ const unexpected = async (): Promise<never> => {
 };
 
 /** For tests without releases of Helm. */
-export const noHelm: HelmEngine = { prepare: unexpected, render: unexpected, observe: unexpected, amend: unexpected };
+export const noHelm: HelmEngine = {
+  prepare: unexpected,
+  definitions: unexpected,
+  reusedDigest: unexpected,
+  render: unexpected,
+  observe: unexpected,
+  amend: unexpected,
+};

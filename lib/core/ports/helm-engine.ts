@@ -17,8 +17,6 @@ export interface ValuesText {
 export interface ValuesToCompose {
   readonly from: readonly ValuesText[];
   readonly inline: JsonObject;
-  /** Values of the last release that the new ones are laid over (`upgrade.preserveValues`); undefined: none. */
-  readonly former?: JsonObject | undefined;
 }
 
 export interface ChartMetadata {
@@ -39,6 +37,12 @@ interface ChartInput {
 }
 
 export type PrepareInput = ChartInput;
+
+/** A chart whose values may be laid over those of the release before. */
+export interface ChartOverFormer extends ChartInput {
+  /** The stored record whose values, and those of whose chart, stay where the new ones are silent (`upgrade.preserveValues`); undefined: none. */
+  readonly former?: Uint8Array<ArrayBuffer> | undefined;
+}
 
 /** A chart and the values of its release, before anything is rendered. */
 export interface Prepared {
@@ -61,7 +65,7 @@ export interface PostRender {
   readonly strategy: "combined" | "nohooks" | "separate";
 }
 
-export interface RenderInput extends ChartInput {
+export interface RenderInput extends ChartOverFormer {
   readonly release: { readonly name: string; readonly namespace: string; readonly revision: number };
   readonly action: "install" | "upgrade";
   readonly postRender: PostRender;
@@ -194,6 +198,15 @@ export type Lookup = (
 export interface HelmEngine {
   /** Loads the chart and composes the values. */
   prepare(input: PrepareInput, limits: EngineLimits, signal: AbortSignal): Promise<Prepared>;
+  /** What lies in `crds/` of the chart and its enabled dependencies, as in {@link Rendered.crds}. Nothing is rendered. */
+  definitions(input: ChartOverFormer, limits: EngineLimits, signal: AbortSignal): Promise<readonly RenderedObject[]>;
+  /** The `configDigest` that a release of these values over those of a stored record would have (`upgrade.preserveValues`). */
+  reusedDigest(
+    record: Uint8Array<ArrayBuffer>,
+    options: { readonly tenant: Tenant; readonly values: ValuesToCompose },
+    limits: EngineLimits,
+    signal: AbortSignal,
+  ): Promise<string>;
   /** Renders a release: its record has status `unknown` and no times. */
   render(input: RenderInput, lookup: Lookup, limits: EngineLimits, signal: AbortSignal): Promise<Rendered>;
   /** Reads a stored record. `ociDigest`: of the artifact, as the snapshot in question has it; empty for none. */

@@ -224,10 +224,12 @@ async function withWritten(
     const ociDigest = former?.ociDigest ?? (isNew && action !== "rollback" ? attempt.chart.ociDigest : "");
     const observed = await attempt.observe(record, ociDigest);
     const isRelease = action === "install" || action === "upgrade";
+    // With the values that it has kept of the former one.
+    const isMerged = action === "upgrade" && attempt.ctx.release.spec.upgrade?.preserveValues === true;
     const snapshot = snapshotOf(observed, {
       ...(isNew || !isRelease ? { action } : {}),
       ...(former === undefined
-        ? isRelease
+        ? isRelease && !isMerged
           ? { configDigest: attempt.configDigest }
           : {}
         : { configDigest: former.configDigest }),

@@ -17,6 +17,7 @@ import { reconciling, summarise, withConditions, withoutConditions } from "./rel
 import { reportBackoff, reportDone, reportRequeue, reportRetry, reportStalled } from "./report.ts";
 import { takeForce } from "./requests.ts";
 import { unlock } from "./unlock.ts";
+import { wantedConfigDigest } from "./wanted-config-digest.ts";
 
 type ActionName = EndedAction["name"];
 /** Each type of action runs at most once a pass; nothing runs after a remediation (reference helmrelease 8.3). */
@@ -119,8 +120,9 @@ async function ongoing(last: StoredRevision | undefined, loop: Loop): Promise<Fl
 /** What is to be done about the release as it is. */
 async function decided(last: StoredRevision | undefined, loop: Loop): Promise<FlowResult | Loop> {
   const { attempt, isForced } = loop;
-  const { chart, commonMetadataDigest, configDigest, ctx, postRenderersDigest } = attempt;
+  const { chart, commonMetadataDigest, ctx, postRenderersDigest } = attempt;
   const { spec } = ctx.release;
+  const configDigest = await wantedConfigDigest(last, loop.status, attempt);
   const wanted = {
     ...{ spec, status: loop.status, generation: ctx.generation, chart: chart.metadata },
     ...{ configDigest, postRenderersDigest, commonMetadataDigest },

@@ -1,4 +1,5 @@
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
+import type { JsonObject } from "../../../lib/core/json.ts";
 import type { HelmEngine, ReleaseRecord } from "../../../lib/core/ports/helm-engine.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
 import { recordLimits } from "../../../lib/flows/helm-release/actions/revise.ts";
@@ -17,6 +18,10 @@ export interface ChartOptions {
   readonly token?: string;
   /** Of the chart. */
   readonly version?: string;
+  /** Files of the chart besides its templates. */
+  readonly files?: Files;
+  /** Inline. */
+  readonly values?: JsonObject;
   /** In place of that of the scene. */
   readonly store?: ReleaseStore;
 }
@@ -26,18 +31,25 @@ export async function chartAttempt(
   scene: ActionScene,
   helm: HelmEngine,
   templates: Files,
-  { spec = {}, token = "t", version = "1.0.0", store = scene.store }: ChartOptions = {},
+  {
+    spec = {},
+    token = "t",
+    version = "1.0.0",
+    files: others = {},
+    values = {},
+    store = scene.store,
+  }: ChartOptions = {},
 ): Promise<ReleaseAttempt> {
   const ctx = await scene.context({ spec });
   const { namespace } = scene;
   const files = Object.fromEntries(Object.entries(templates).map(([name, text]) => [`templates/${name}.yaml`, text]));
-  const chart = await packed({ "Chart.yaml": `apiVersion: v2\nname: app\nversion: ${version}\n`, ...files });
+  const chart = await packed({ "Chart.yaml": `apiVersion: v2\nname: app\nversion: ${version}\n`, ...files, ...others });
   const originLabels = { "helm.toolkit.fluxcd.io/name": "app", "helm.toolkit.fluxcd.io/namespace": namespace };
   return partOf<ReleaseAttempt>({
     ctx,
     names: releaseNames(spec, { name: "app", namespace }),
     chart: { bytes: async () => chart, versionSuffix: "", ociDigest: "", metadata: { name: "app", version } },
-    values: { from: [], inline: {} },
+    values: { from: [], inline: values },
     configDigest: noValues,
     postRender: { renderers: [], originLabels, strategy: "combined" },
     ...{ postRenderersDigest: "", commonMetadataDigest: "", token },

@@ -29,6 +29,8 @@ const job = (name: string, hook: string) =>
     metadata: { name, annotations: { "helm.sh/hook": hook } },
     spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "i" }] } } },
   });
+const service = (name: string, port: number) =>
+  JSON.stringify({ apiVersion: "v1", kind: "Service", metadata: { name }, spec: { ports: [{ port }] } });
 const complete = { conditions: [{ type: "Complete", status: "True" }] };
 
 const attemptOf = (scene: ActionScene, templates: Files, options: ChartOptions = {}) =>
@@ -43,6 +45,19 @@ async function installed(scene: ActionScene, templates: Files): Promise<void> {
   expect(await releaseActions.install(await attemptOf(scene, templates), undefined)).toMatchObject({
     kind: "succeeded",
   });
+}
+
+/** Runs the action again for as long as it waits. */
+async function ended(
+  scene: ActionScene,
+  run: (wait: ActionWait | undefined) => Promise<ActionOutcome>,
+): Promise<ActionOutcome> {
+  let outcome = await run(undefined);
+  while (outcome.kind === "waiting") {
+    scene.clock.advance(outcome.dueInMs);
+    outcome = await run(outcome.wait);
+  }
+  return outcome;
 }
 
 async function upgrade(scene: ActionScene, templates: Files, more: ChartOptions = {}, wait?: ActionWait) {
@@ -102,6 +117,81 @@ describe("the release of a chart", () => {
     expect(await upgrade(scene, failing, {}, waitOf(first))).toMatchObject({ kind: "failed", message: why });
     expect(statuses(scene)).toEqual([`v2 failed: Upgrade "app" failed: ${why}`, "v1 deployed: Install complete"]);
     expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ color: "blue" });
+  });
+
+  test("10: the definitions of a chart are served before its templates are rendered, also those of a list", async () => {
+    const scene = await newScene();
+    const definition = (kind: string) => ({
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${kind.toLowerCase()}s.early.test` },
+      spec: {
+        group: "early.test",
+        names: { kind, plural: `${kind.toLowerCase()}s` },
+        scope: "Namespaced",
+        versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+      },
+    });
+    const list = { apiVersion: "v1", kind: "List", items: [definition("Widget"), definition("Gadget")] };
+    const seen = `{{ .Capabilities.APIVersions.Has "early.test/v1/Widget" }} {{ len (lookup "early.test/v1" "Gadget" .Release.Namespace "").items }}`;
+    const templates = {
+      cm: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: seen}\ndata: {of: '${seen}'}\n`,
+      widget: "apiVersion: early.test/v1\nkind: Widget\nmetadata: {name: own}\n",
+    };
+    const attempt = await attemptOf(scene, templates, { files: { "crds/all.yaml": JSON.stringify(list) } });
+
+    expect(await ended(scene, (wait) => releaseActions.install(attempt, wait))).toMatchObject({ kind: "succeeded" });
+    expect((await scene.get("ConfigMap", "seen"))?.["data"]).toEqual({ of: "true 0" });
+    expect(await scene.get("Widget", "own", "early.test/v1")).toBeDefined();
+    expect(scene.writes.slice(0, 2)).toEqual([
+      "created CustomResourceDefinition/widgets.early.test",
+      "created CustomResourceDefinition/gadgets.early.test",
+    ]);
+  });
+
+  test("10: a definition that cannot be read refuses an install by name, unless the policy is Skip", async () => {
+    const scene = await newScene();
+    const files = { "crds/broken.yaml": "{{ .Values.a }}" };
+    const attempt = await attemptOf(scene, { a: configMap("a", "blue") }, { files });
+    expect(await releaseActions.install(attempt, undefined)).toMatchObject({
+      kind: "failed",
+      message: expect.stringMatching(
+        /^failed to apply CustomResourceDefinitions: failed to parse CustomResourceDefinitions from crds\/broken\.yaml: /,
+      ),
+      written: [],
+    });
+    const skips = { files, spec: { install: { crds: "Skip" } } } as const;
+    const other = await attemptOf(scene, { a: configMap("a", "blue") }, skips);
+    expect(await releaseActions.install(other, undefined)).toMatchObject({ kind: "succeeded" });
+  });
+
+  test("2.4: an upgrade with preserveValues keeps the values of what is deployed, with every digit", async () => {
+    const scene = await newScene();
+    const cm = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {all: '{{ .Values | toJson }}'}\n`;
+    const big = 9_007_199_254_740_993n;
+    const first = await attemptOf(scene, { cm }, { values: { kept: big, own: 1 } });
+    expect(await releaseActions.install(first, undefined)).toMatchObject({ kind: "succeeded" });
+
+    const keeps = { spec: { upgrade: { preserveValues: true } } };
+    expect(await upgrade(scene, { cm }, { ...keeps, values: { own: 2 } })).toMatchObject({ kind: "succeeded" });
+    expect(scene.releases.latest().observed.values).toEqual({ kept: big, own: 2 });
+    expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ all: `{"kept":${big},"own":2}` });
+
+    expect(await upgrade(scene, { cm }, { values: { own: 3 } })).toMatchObject({ kind: "succeeded" });
+    expect(scene.releases.latest().observed.values).toEqual({ own: 3 });
+  });
+
+  test("2.4: preserveValues keeps the values of what is deployed, not those of an upgrade that has failed", async () => {
+    const scene = await newScene();
+    const cm = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {all: '{{ .Values | toJson }}'}\n`;
+    const first = await attemptOf(scene, { cm }, { values: { kept: 1 } });
+    expect(await releaseActions.install(first, undefined)).toMatchObject({ kind: "succeeded" });
+    const failing = { cm, service: service("a", 99_999) };
+    const keeps = { spec: { upgrade: { preserveValues: true } } };
+    expect(await upgrade(scene, failing, { ...keeps, values: { lost: 1 } })).toMatchObject({ kind: "failed" });
+
+    expect(await upgrade(scene, { cm }, { ...keeps, values: { own: 1 } })).toMatchObject({ kind: "succeeded" });
+    expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ all: '{"kept":1,"own":1}' });
   });
 
   test("a rollback applies the objects of the former revision again", async () => {

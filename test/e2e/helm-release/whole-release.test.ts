@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { findCondition } from "../../../lib/api/condition.ts";
 import { HelmReleaseStatus } from "../../../lib/api/helm-release-status.ts";
-import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../../lib/core/json.ts";
 import { type CliWorld, cliWorld } from "../cli-world.ts";
 import { type HelmHost, helmHost } from "../recorded-flux/helm-host.ts";
 
@@ -82,6 +82,13 @@ async function configMapNamed(name: string) {
   return world.cluster.get({ group: "", version: "v1", kind: "ConfigMap", namespace: "default", name }, never);
 }
 
+/** The revisions once this generation is reconciled. */
+async function versionsOnceSettled(name: string, generation: number): Promise<readonly unknown[]> {
+  await expect.poll(async () => (await status(name)).observedGeneration).toBe(generation);
+  expect(await ready(name)).toMatch(/^True /);
+  return (await records(name)).map(({ version }) => version);
+}
+
 const Stored = z.looseObject({ info: z.looseObject({ description: z.string() }) });
 
 async function records(name: string) {
@@ -96,7 +103,7 @@ async function records(name: string) {
   return found.map(({ data }) => {
     const text = isJsonObject(data) && typeof data["release"] === "string" ? data["release"] : "";
     return Stored.parse(
-      JSON.parse(gunzipSync(Buffer.from(Buffer.from(text, "base64").toString(), "base64")).toString()),
+      parseJson(gunzipSync(Buffer.from(Buffer.from(text, "base64").toString(), "base64")).toString()),
     );
   });
 }
@@ -145,6 +152,42 @@ describe("a HelmRelease", () => {
     await expect.poll(() => world.cluster.get(ref, never)).toBeUndefined();
     expect(await configMapNamed("web")).toBeUndefined();
     expect(await records("web")).toEqual([]);
+  });
+
+  test("2.4: with preserveValues keeps former values, and is not upgraded again while nothing changes", async () => {
+    await release("kept", { values: { color: "red", extra: true } });
+    await expect.poll(() => ready("kept")).toMatch(/^True InstallSucceeded/);
+    const spec = { values: { color: "green" }, upgrade: { preserveValues: true } };
+    await release("kept", spec);
+    await expect.poll(() => ready("kept")).toMatch(/^True UpgradeSucceeded: .*kept\.v2 /);
+    expect(await configMapNamed("kept")).toMatchObject({ data: { color: "green" } });
+    expect(await configMapNamed("kept-extra")).toBeDefined();
+    // As Flux has it: of the values of the release, which are more than those that were attempted.
+    const { history, lastAttemptedConfigDigest } = await status("kept");
+    expect(history?.[0]?.configDigest).not.toBe(lastAttemptedConfigDigest);
+
+    // A new generation: the release is compared again.
+    await release("kept", { ...spec, interval: "2h" });
+    expect(await versionsOnceSettled("kept", 3)).toEqual([1, 2]);
+    await release("kept", { ...spec, interval: "2h", values: { color: "blue" } });
+    await expect.poll(() => ready("kept")).toMatch(/^True UpgradeSucceeded: .*kept\.v3 /);
+  });
+
+  test("24/D14: a whole number above 2^53 by targetPath is released once", async () => {
+    const data = { n: "9007199254740993" };
+    const numbers = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "numbers", namespace: "default" }, data };
+    await world.cluster.apply(numbers, { manager: "test", force: true }, never);
+    const spec = { valuesFrom: [{ kind: "ConfigMap", name: "numbers", valuesKey: "n", targetPath: "color" }] };
+    await release("long", spec);
+    await expect.poll(() => ready("long")).toMatch(/^True InstallSucceeded/);
+    expect(await configMapNamed("long")).toMatchObject({ data: { color: "9007199254740993" } });
+    const { history, lastAttemptedConfigDigest } = await status("long");
+    expect(history).toMatchObject([{ version: 1, configDigest: lastAttemptedConfigDigest }]);
+
+    await release("long", { ...spec, interval: "2h" });
+    expect(await versionsOnceSettled("long", 2)).toEqual([1]);
+    expect((await status("long")).history).toEqual(history);
+    expect(await records("long")).toMatchObject([{ config: { color: 9_007_199_254_740_993n } }]);
   });
 
   test("23/26: an upgrade that fails is rolled back, and stalls once its retries are over", async () => {

@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { maxLongIntegers } from "../../../lib/core/json.ts";
 import type { EngineLimits } from "../../../lib/core/ports/engine.ts";
 import type { Lookup, RenderInput, ValuesText } from "../../../lib/core/ports/helm-engine.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
-import { helmModule, maxLookups, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
+import { helmModule, maxLookupBytes, maxLookups, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { type Files, packed } from "../sources/helm/charts.ts";
 
 const forever = new AbortController().signal;
@@ -112,6 +113,40 @@ describe("a chart is rendered", () => {
     expect(prepared).toMatchObject({ values: all, configDigest: observed.configDigest });
   });
 
+  test("for a version of Kubernetes with a suffix, as EKS has it, by its numbers alone", async () => {
+    const wants = (kubeVersion: string) => ({
+      "Chart.yaml": `${chartYaml}kubeVersion: "${kubeVersion}"\n`,
+      "templates/cm.yaml": `${configMap}data: {v: "{{ .Capabilities.KubeVersion.Version }}"}\n`,
+    });
+    const on = { kubeVersion: "v1.33.1-eks-abc" };
+    const { observed } = await rendered(wants(">=1.33.0 <1.34.0"), on);
+    expect(observed.objects[0]?.manifest["data"]).toEqual({ v: "v1.33.1-eks-abc" });
+    await expect(rendered(wants(">=1.34.0"), on)).rejects.toMatchObject({
+      reason: "render",
+      message: "chart requires kubeVersion: >=1.34.0 which is incompatible with Kubernetes v1.33.1-eks-abc",
+    });
+  });
+
+  test("over the values of the former release and of its chart, which its digest tells before", async () => {
+    const values = ["own", "kept", "big", "old", "new"].map((name) => `.Values.${name}`).join(" ");
+    const template = `${configMap}data: {all: {{ list ${values} | toJson | quote }}}\n`;
+    const big = 9_007_199_254_740_993n;
+    const { bytes: former } = await rendered(
+      { "values.yaml": "old: 1\n", "templates/cm.yaml": template },
+      { inline: { own: 1, kept: 1, big } },
+    );
+    const more = { inline: { own: 2 }, action: "upgrade", former } as const;
+    const { bytes, observed } = await rendered({ "values.yaml": "new: 1\n", "templates/cm.yaml": template }, more);
+    expect(observed.values).toEqual({ own: 2, kept: 1, big });
+    // Helm's --reuse-values: what is new in the defaults of the chart is not there.
+    expect(observed.objects[0]?.manifest["data"]).toEqual({ all: `[2,1,${big},1,null]` });
+    const reused = (inline: object, record: Uint8Array<ArrayBuffer>) =>
+      helm.reusedDigest(record, { tenant: noTenant, values: { from: [], inline: { ...inline } } }, limits, forever);
+    expect(await reused({ own: 2 }, former)).toBe(observed.configDigest);
+    expect(await reused({ own: 2 }, bytes)).toBe(observed.configDigest);
+    expect(await reused({ own: 3 }, bytes)).not.toBe(observed.configDigest);
+  });
+
   test("with random numbers, and the next one works too", async () => {
     const template = { "templates/cm.yaml": `${configMap}data: {n: "{{ randAlphaNum 8 }}{{ uuidv4 }}"}\n` };
     const [first, second] = [await rendered(template), await rendered(template)];
@@ -135,6 +170,55 @@ describe("a chart is rendered", () => {
       "helm.toolkit.fluxcd.io/namespace": "retail",
       team: "web",
     });
+  });
+});
+
+describe("the definitions of a chart", () => {
+  const crd = (name: string) => ({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name },
+  });
+
+  test("are read without rendering it, also out of lists, and not from dependencies that are disabled", async () => {
+    const dependencies = ["used", "unused"].map(
+      (name) => `- {name: ${name}, version: 1.0.0, condition: ${name}.enabled}\n`,
+    );
+    const subchart = (name: string): Files => ({
+      [`charts/${name}/Chart.yaml`]: `apiVersion: v2\nname: ${name}\nversion: 1.0.0\n`,
+      [`charts/${name}/crds/a.yaml`]: JSON.stringify(crd(`of-${name}`)),
+    });
+    const files: Files = {
+      "Chart.yaml": `${chartYaml}dependencies:\n${dependencies.join("")}`,
+      "crds/list.yaml": JSON.stringify({ apiVersion: "v1", kind: "List", items: [crd("a"), crd("b")] }),
+      "crds/typed.yaml": JSON.stringify({
+        apiVersion: "apiextensions.k8s.io/v1",
+        kind: "CustomResourceDefinitionList",
+        items: [{ metadata: { name: "c" } }],
+      }),
+      "templates/broken.yaml": '{{ fail "it is rendered" }}',
+      ...subchart("used"),
+      ...subchart("unused"),
+    };
+    const input = await inputOf(files, { inline: { unused: { enabled: false } } });
+    expect(await helm.definitions(input, limits, forever)).toEqual([
+      { template: "app/charts/used/crds/a.yaml", manifest: crd("of-used") },
+      { template: "app/crds/list.yaml", manifest: crd("a") },
+      { template: "app/crds/list.yaml", manifest: crd("b") },
+      { template: "app/crds/typed.yaml", manifest: crd("c") },
+    ]);
+  });
+
+  test("are those of a release over the former one where its values are kept", async () => {
+    const dependent = {
+      "Chart.yaml": `${chartYaml}dependencies:\n- {name: part, version: 1.0.0, condition: part.enabled}\n`,
+      "charts/part/Chart.yaml": "apiVersion: v2\nname: part\nversion: 1.0.0\n",
+      "charts/part/crds/a.yaml": JSON.stringify(crd("a")),
+    };
+    const { bytes: former } = await rendered(dependent, { inline: { part: { enabled: false } } });
+    const input = await inputOf(dependent);
+    expect(await helm.definitions(input, limits, forever)).toHaveLength(1);
+    expect(await helm.definitions({ ...input, former }, limits, forever)).toEqual([]);
   });
 });
 
@@ -178,6 +262,24 @@ describe("a template looks objects up", () => {
   });
 });
 
+describe("what all lookups of a rendering find", () => {
+  const all = (count: number) => ({
+    "templates/cm.yaml": `${configMap}data: {n: "{{ range until ${count} }}{{ (lookup "v1" "Pod" "x" (toString .)).kind }}{{ end }}"}\n`,
+  });
+  const some: Lookup = async () => ({ kind: "A", text: "x".repeat(maxLookupBytes / 4) });
+
+  test("may have so many bytes", async () => {
+    expect((await rendered(all(3), {}, some)).observed.objects[0]?.manifest["data"]).toEqual({ n: "AAA" });
+  });
+
+  test("may not have more", async () => {
+    await expect(rendered(all(4), {}, some)).rejects.toMatchObject({
+      reason: "render",
+      message: expect.stringContaining(`more than ${maxLookupBytes} bytes of lookups in one rendering`),
+    });
+  });
+});
+
 describe("what cannot be rendered is one error", () => {
   test("of the chart, where the archive is none", async () => {
     const input = { ...(await inputOf({})), chart: Buffer.from("") };
@@ -207,8 +309,21 @@ describe("what cannot be rendered is one error", () => {
   test("of a schema that is elsewhere: nothing is fetched and no file is read", async () => {
     for (const $ref of ["https://example.com/schema.json", "file:///etc/passwd"]) {
       const refused = rendered({ "values.schema.json": JSON.stringify({ $ref }), "templates/cm.yaml": configMap });
-      await expect(refused).rejects.toMatchObject({ reason: "render", message: expect.stringContaining($ref) });
+      await expect(refused).rejects.toMatchObject({
+        reason: "render",
+        message:
+          "values don't meet the specifications of the schema(s) in the following chart(s):\napp:\n" +
+          `failing loading "${$ref}": a schema of another file or server is not read: copy it into values.schema.json, or set disableSchemaValidation`,
+      });
     }
+  });
+
+  test("of output, where it has more long numbers than are read", async () => {
+    const many = `${configMap}spec: [{{ range until ${maxLongIntegers + 1} }}9007199254740993,{{ end }}]\n`;
+    await expect(rendered({ "templates/cm.yaml": many })).rejects.toMatchObject({
+      reason: "output",
+      message: `the release cannot be read: it has more than ${maxLongIntegers} long numbers`,
+    });
   });
 
   test("of memory, and the next rendering works", async () => {

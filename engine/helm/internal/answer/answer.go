@@ -18,6 +18,8 @@ type asked struct {
 	Op        string        `json:"op"`
 	OCIDigest string        `json:"ociDigest"`
 	Change    record.Change `json:"change"`
+	// Of the record of the former release, which stands behind the chart.
+	FormerBytes uint64 `json:"formerBytes"`
 }
 
 type rendered struct {
@@ -83,8 +85,32 @@ func to(data []byte, lookup render.Lookup) ([]byte, error) {
 			return nil, err
 		}
 		return json.Marshal(prepared)
+	case "definitions":
+		archive, former, err := withFormer(body, ask.FormerBytes)
+		if err != nil {
+			return nil, err
+		}
+		crds, err := render.Definitions(ask.Chart, archive, former)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(crds)
+	case "reused":
+		former, err := record.Read(body)
+		if err != nil {
+			return nil, recordError{err}
+		}
+		digest, err := render.Reused(ask.Chart, former)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(digest)
 	case "render":
-		done, err := render.Render(ask.Request, body, lookup)
+		archive, former, err := withFormer(body, ask.FormerBytes)
+		if err != nil {
+			return nil, err
+		}
+		done, err := render.Render(ask.Request, archive, former, lookup)
 		if err != nil {
 			return nil, err
 		}
@@ -111,6 +137,22 @@ func to(data []byte, lookup render.Lookup) ([]byte, error) {
 	default:
 		return nil, errors.New("unknown request")
 	}
+}
+
+// withFormer parts a chart and the record behind it.
+func withFormer(body []byte, formerBytes uint64) (archive []byte, former *release.Release, err error) {
+	if formerBytes == 0 {
+		return body, nil, nil
+	}
+	if formerBytes > uint64(len(body)) {
+		return nil, nil, errShort
+	}
+	end := uint64(len(body)) - formerBytes
+	former, err = record.Read(body[end:])
+	if err != nil {
+		return nil, nil, recordError{err}
+	}
+	return body[:end], former, nil
 }
 
 func framed(rel *release.Release, crds []record.Object, ociDigest string) ([]byte, error) {

@@ -204,7 +204,7 @@ func timeText(at time.Time) string {
 
 const sourceMark = "# Source: "
 
-// Objects reads the documents of a manifest, in its order.
+// Objects reads the documents of a manifest, in its order. A list counts as its items, as for client-go.
 func Objects(manifest string) ([]Object, error) {
 	found := []Object{}
 	for _, document := range strings.Split("\n"+manifest, "\n---") {
@@ -219,9 +219,43 @@ func Objects(manifest string) ([]Object, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", template, err)
 		}
-		if len(read) > 0 {
-			found = append(found, Object{read, template})
+		listed, err := items(read)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", template, err)
 		}
+		for _, each := range listed {
+			found = append(found, Object{each, template})
+		}
+	}
+	return found, nil
+}
+
+var errItem = errors.New("an item of a list is not an object")
+
+// items are what a list holds, also through lists in it, or the object itself. An item that says nothing of itself has the kind of its list.
+func items(read map[string]any) ([]map[string]any, error) {
+	listed, isList := read["items"].([]any)
+	if len(read) == 0 {
+		return nil, nil
+	}
+	if !isList {
+		return []map[string]any{read}, nil
+	}
+	listKind, _ := read["kind"].(string)
+	found := []map[string]any{}
+	for _, each := range listed {
+		item, isObject := each.(map[string]any)
+		if !isObject {
+			return nil, errItem
+		}
+		if item["kind"] == nil && item["apiVersion"] == nil {
+			item["kind"], item["apiVersion"] = strings.TrimSuffix(listKind, "List"), read["apiVersion"]
+		}
+		below, err := items(item)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, below...)
 	}
 	return found, nil
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -21,6 +23,7 @@ import (
 	release "helm.sh/helm/v4/pkg/release/v1"
 
 	"sluice/engine/helm/internal/action"
+	"sluice/engine/helm/internal/exact"
 	"sluice/engine/helm/internal/postrender"
 	"sluice/engine/helm/internal/record"
 	"sluice/engine/helm/internal/values"
@@ -32,7 +35,6 @@ type Chart struct {
 	Values        struct {
 		From   []values.Text   `json:"from"`
 		Inline json.RawMessage `json:"inline"`
-		Former map[string]any  `json:"former"`
 	} `json:"values"`
 }
 
@@ -122,21 +124,65 @@ type Rendered struct {
 	CRDs    []record.Object
 }
 
-// Render renders a release.
-func Render(ask Request, archive []byte, lookup Lookup) (Rendered, error) {
-	config, err := composed(ask.Chart)
+// enabled is a chart without the dependencies that the values disable, and the values: laid over those of the former release, if there is one.
+func enabled(ask Chart, archive []byte, former *release.Release) (*chart.Chart, map[string]any, error) {
+	config, err := composed(ask)
 	if err != nil {
-		return Rendered{}, err
+		return nil, nil, err
 	}
-	chrt, err := load(ask.Chart, archive)
+	chrt, err := load(ask, archive)
 	if err != nil {
-		return Rendered{}, err
+		return nil, nil, err
 	}
-	if len(ask.Values.Former) > 0 {
-		config = util.CoalesceTables(config, ask.Values.Former)
+	if former != nil {
+		// As reuseValues of Helm's upgrade: the values of the former chart stay too.
+		old, err := util.CoalesceValues(former.Chart, former.Config)
+		if err != nil {
+			return nil, nil, fmt.Errorf("failed to rebuild old values: %w", err)
+		}
+		config, chrt.Values = util.CoalesceTables(config, former.Config), old
 	}
 	if err := chartutil.ProcessDependencies(chrt, config); err != nil {
-		return Rendered{}, fmt.Errorf("chart dependencies processing failed: %w", err)
+		return nil, nil, fmt.Errorf("chart dependencies processing failed: %w", err)
+	}
+	return chrt, config, nil
+}
+
+// Reused digests the values of a release that is made of the former one, as they are once its record is read again.
+func Reused(ask Chart, former *release.Release) (string, error) {
+	config, err := composed(ask)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(util.CoalesceTables(config, former.Config))
+	if err != nil {
+		return "", ValuesError{err}
+	}
+	var read map[string]any
+	if err := errors.Join(exact.Unmarshal(text, &read), exact.Numbers(read)); err != nil {
+		return "", ValuesError{err}
+	}
+	return values.Digest(read)
+}
+
+// Definitions reads crds/ of a chart and of its enabled dependencies. Nothing is rendered.
+func Definitions(ask Chart, archive []byte, former *release.Release) ([]record.Object, error) {
+	chrt, _, err := enabled(ask, archive, former)
+	if err != nil {
+		return nil, err
+	}
+	found, err := definitions(chrt)
+	if err != nil {
+		return nil, fmt.Errorf("failed to apply CustomResourceDefinitions: %w", err)
+	}
+	return found, nil
+}
+
+// Render renders a release. The values are laid over those of the former one, if there is one.
+func Render(ask Request, archive []byte, former *release.Release, lookup Lookup) (Rendered, error) {
+	chrt, config, err := enabled(ask.Chart, archive, former)
+	if err != nil {
+		return Rendered{}, err
 	}
 	kube, err := common.ParseKubeVersion(ask.KubeVersion)
 	if err != nil {
@@ -150,7 +196,7 @@ func Render(ask Request, archive []byte, lookup Lookup) (Rendered, error) {
 		IsInstall: !isUpgrade, IsUpgrade: isUpgrade,
 	}, capabilities, ask.SkipsSchemaValidation)
 	if err != nil {
-		return Rendered{}, err
+		return Rendered{}, withoutAttempts(err)
 	}
 	helm := &action.Configuration{Capabilities: capabilities, CustomTemplateFuncs: template.FuncMap{"lookup": lookup}}
 	hooks, manifest, notes, err := helm.Render(chrt, toRender, postrender.Chain(ask.PostRender), ask.PostRender.Strategy)
@@ -164,8 +210,24 @@ func Render(ask Request, archive []byte, lookup Lookup) (Rendered, error) {
 		Hooks:       hooks,
 		ApplyMethod: string(release.ApplyMethodServerSideApply),
 	}
-	crds, err := definitions(chrt)
-	return Rendered{rel, crds}, err
+	// As Flux's inventory: those before one that cannot be read. It fails nothing here, since with the policy Skip none is wanted.
+	crds, _ := definitions(chrt)
+	return Rendered{rel, crds}, nil
+}
+
+var schemaElsewhere = regexp.MustCompile(`(?m)^failing loading "((?:https?|file)://[^"\n]*)": .*$`)
+
+// withoutAttempts says of a schema that is elsewhere that none is read, in place of why the network or the file could not be reached.
+func withoutAttempts(err error) error {
+	text := schemaElsewhere.ReplaceAllStringFunc(err.Error(), func(line string) string {
+		at := schemaElsewhere.FindStringSubmatch(line)[1]
+		if parsed, err := url.Parse(at); err == nil {
+			at = parsed.Redacted()
+		}
+		return fmt.Sprintf("failing loading %q: a schema of another file or server is not read: "+
+			"copy it into values.schema.json, or set disableSchemaValidation", at)
+	})
+	return errors.New(text)
 }
 
 // definitions reads crds/ of the chart and its enabled dependencies. Their order is that of the files, since the charts come out of a map.
@@ -176,7 +238,7 @@ func definitions(chrt *chart.Chart) ([]record.Object, error) {
 	for _, file := range files {
 		objects, err := record.Objects(string(file.File.Data))
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("failed to parse CustomResourceDefinitions from %s", file.Filename), err)
+			return found, fmt.Errorf("failed to parse CustomResourceDefinitions from %s: %w", file.Name, err)
 		}
 		for _, each := range objects {
 			found = append(found, record.Object{Manifest: each.Manifest, Template: file.Filename})

@@ -5,7 +5,7 @@ import type { ReleaseAttempt } from "../attempt/attempt.ts";
 import { applyDefinitions } from "./definitions.ts";
 import { isPassing, releaseManager } from "./hook-object.ts";
 import { newRevision } from "./new-revision.ts";
-import { renderRelease } from "./render.ts";
+import { releaseDefinitions, renderRelease } from "./render.ts";
 import { revised } from "./revise.ts";
 
 /** Installs a release as Helm does (pkg/action/install.go). */
@@ -29,10 +29,12 @@ export async function installRelease(attempt: ReleaseAttempt, wait: ActionWait |
         if (latest !== undefined && !wasOurs && (isTaken || install.replace !== true)) {
           return { refused: "release name check failed: cannot reuse a name that is still in use" };
         }
-        const { crds, ...record } = await renderRelease("install", (latest?.version ?? 0) + 1, attempt);
-        const definitions = await applyDefinitions(crds, install.crds ?? "Create", wait, attempt);
+        const policy = install.crds ?? "Create";
+        const wanted = policy === "Skip" ? [] : await releaseDefinitions(attempt);
+        const definitions = await applyDefinitions(wanted, policy, wait, attempt);
         if (definitions.kind === "waiting") return definitions;
         if (definitions.kind === "failed") return { refused: definitions.message };
+        const { crds, ...record } = await renderRelease("install", (latest?.version ?? 0) + 1, attempt);
         if (install.createNamespace === true && targetNamespace !== undefined) {
           const refused = await createNamespace(targetNamespace, attempt);
           if (refused !== undefined) return { refused };

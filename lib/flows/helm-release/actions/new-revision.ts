@@ -36,8 +36,14 @@ export interface RevisionPlan {
   failed(name: string, why: string): string;
   /** Before the words of a hook's error. */
   hookFailed(event: HookEvent, why: string): string;
-  /** What is to be stored, with status and description of its beginning; a text where there is no such thing. */
-  prepare(latest: RevisionHead | undefined): Promise<PreparedRevision | { readonly refused: string } | Waiting>;
+  /**
+   * What is to be stored, with status and description of its beginning; a text where there is no such thing. `deployed`: what is deployed, or
+   * else the latest revision.
+   */
+  prepare(
+    latest: RevisionHead | undefined,
+    deployed: StoredRevision | undefined,
+  ): Promise<PreparedRevision | { readonly refused: string } | Waiting>;
   /** Where objects that exist and are not the release's are refused: how Helm begins its message. */
   readonly refusesForeign?: string | undefined;
   readonly disablesHooks: boolean;
@@ -119,7 +125,7 @@ async function begin(
   const unstored = (message: string): ActionEnd => ({ kind: "failed", message, log: [], written: [] });
   let prepared: Awaited<ReturnType<RevisionPlan["prepare"]>>;
   try {
-    prepared = await plan.prepare(former.heads[0]);
+    prepared = await plan.prepare(former.heads[0], former.deployed);
   } catch (error) {
     // What Helm says of a chart that cannot be rendered.
     if (error instanceof HelmEngineError && error.reason !== "busy" && error.reason !== "unavailable") {

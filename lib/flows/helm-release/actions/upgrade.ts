@@ -3,7 +3,7 @@ import type { ActionOutcome, ActionWait } from "../attempt/action.ts";
 import type { ReleaseAttempt } from "../attempt/attempt.ts";
 import { applyDefinitions } from "./definitions.ts";
 import { newRevision } from "./new-revision.ts";
-import { renderRelease } from "./render.ts";
+import { releaseDefinitions, renderRelease } from "./render.ts";
 import { revised } from "./revise.ts";
 
 /** Upgrades a release as Helm does (pkg/action/upgrade.go). `last`: its latest revision. */
@@ -23,18 +23,19 @@ export async function upgradeRelease(
       deployed: "Upgrade complete",
       failed: (name, why) => `Upgrade "${name}" failed: ${why}`,
       hookFailed: (event, why) => `${event} hooks failed: ${why}`,
-      prepare: async (latest) => {
+      prepare: async (latest, deployed) => {
         const { observed } = last;
         if (observed.status === "uninstalled" || observed.status === "uninstalling") {
           return { refused: `"${observed.name}" has no deployed releases` };
         }
-        const former = upgrade.preserveValues === true ? observed.values : undefined;
-        const values = { ...attempt.values, former };
-        const revision = (latest?.version ?? last.version) + 1;
-        const { crds, ...record } = await renderRelease("upgrade", revision, { ...attempt, values });
-        const definitions = await applyDefinitions(crds, upgrade.crds ?? "Create", wait, attempt);
+        const former = upgrade.preserveValues === true ? (deployed ?? last) : undefined;
+        const policy = upgrade.crds ?? "Create";
+        const wanted = policy === "Skip" ? [] : await releaseDefinitions(attempt, former);
+        const definitions = await applyDefinitions(wanted, policy, wait, attempt);
         if (definitions.kind === "waiting") return definitions;
         if (definitions.kind === "failed") return { refused: definitions.message };
+        const revision = (latest?.version ?? last.version) + 1;
+        const { crds, ...record } = await renderRelease("upgrade", revision, attempt, former);
         const change = {
           status: "pending-upgrade",
           description: "Preparing upgrade",
