@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
+import { declaredHelmRelease } from "../lib/api/kinds/helm-release.ts";
 import { onResumeCluster } from "./cluster-commands.ts";
 import type { ExportOptions } from "./export-objects.ts";
 import type { GetOptions } from "./get-objects.ts";
@@ -53,7 +54,7 @@ function addKind(parent: Command, kind: KindDeclaration, surroundings: Surroundi
     .command(`${many} [name]`)
     .aliases([...aliases, ...(one === many ? [] : [one])])
     .description(`list ${plural}`);
-  if (kind.sourceRef !== undefined) command.option("--show-source", "show the source of each object");
+  if (kind.sourceRefs !== undefined) command.option("--show-source", "show the source of each object");
   withGetOptions(command)
     .option("-w, --watch", "keep watching and print changes")
     .action(async (name: string | undefined) => {
@@ -71,15 +72,26 @@ export function addReconcileCommands(
   const reconcile = root.command("reconcile").description("trigger a reconciliation and wait for it to finish");
   const parent = parents(reconcile, reconcile.command("source").description("reconcile a source"), "reconcile");
   for (const kind of kinds) {
-    const { kind: name, sourceRef, words } = kind;
+    const { kind: name, sourceRefs, words } = kind;
     const { one, many, aliases } = words;
     const command = parent(kind)
       .command(`${one} [name]`)
       .aliases([...aliases, ...(one === many ? [] : [many])])
       .description(`reconcile ${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`);
-    if (sourceRef !== undefined) command.option("--with-source", "reconcile its source first");
+    if (sourceRefs !== undefined) command.option("--with-source", "reconcile its source first");
+    if (name === declaredHelmRelease.kind) {
+      command
+        .option("--force", "install or upgrade once, even if nothing has changed")
+        .option("--reset", "set the counted failures to zero, so that a release without retries left is tried again");
+    }
     onReconcile(command, kind, kinds, surroundings);
   }
+}
+
+interface ReconcileOptions {
+  readonly withSource?: boolean;
+  readonly force?: boolean;
+  readonly reset?: boolean;
 }
 
 function onReconcile(
@@ -94,9 +106,11 @@ function onReconcile(
       import("./reconcile-object.ts"),
       import("./session.ts"),
     ]);
-    const options = command.optsWithGlobals<GlobalOptions & { withSource?: boolean }>();
-    const first = options.withSource === true ? { withSource: kinds.filter(({ isSource }) => isSource) } : {};
-    await withCluster(options, surroundings, (session) => reconcileObject(kind, name, first, session));
+    const options = command.optsWithGlobals<GlobalOptions & ReconcileOptions>();
+    const { force = false, reset = false, withSource = false } = options;
+    const sources = withSource ? { withSource: kinds.filter(({ isSource }) => isSource) } : {};
+    const how = { force, reset, ...sources };
+    await withCluster(options, surroundings, (session) => reconcileObject(kind, name, how, session));
   });
 }
 

@@ -168,7 +168,7 @@ function printVersion(output: string, terminal: Terminal): void {
 
 /** Commands of flux that Sluice does not have: users of flux type them, and most of flux's work on the same objects. */
 const ofFlux = new Set(
-  "alert alerts alert-provider alert-providers all artifact artifacts bucket build chart debug delete diff envsubst git helm helmrelease helmreleases hr image images list pull receiver receivers stats tag trace tree".split(
+  "alert alerts alert-provider alert-providers all artifact artifacts bucket build chart debug delete diff envsubst git helm image images list pull receiver receivers stats tag trace tree".split(
     " ",
   ),
 );

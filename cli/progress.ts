@@ -26,7 +26,7 @@ export function progressOf(object: LiveObject): Progress {
 }
 
 /** Reasons of a Ready=False that says what the object waits for, or that its next run begins at once. */
-const goesOn: readonly string[] = ["DependencyNotReady", "HealthCheckCanceled"];
+const goesOn: readonly string[] = ["DependencyNotReady", "HealthCheckCanceled", "SourceNotReady"];
 
 /**
  * Why the last run has failed, for one of the present generation that has ended; undefined while the outcome is open. The object is

@@ -691,6 +691,7 @@ export const layers: readonly Layer[] = [
       "lib/gate",
       "lib/sources/archive",
       "lib/sources/git",
+      "lib/sources/helm",
       "lib/sources/oci",
       "lib/apply",
       "lib/definitions",
