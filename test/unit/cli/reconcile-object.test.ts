@@ -28,18 +28,18 @@ describe("reconcile helmrelease", () => {
     [{ reset: true }, ["resetAt"]],
     [{ force: true, reset: true }, ["forceAt", "resetAt"]],
   ])("with %j the annotations of the request have the value of the request", async (how, names) => {
-    let seen: LiveObject["metadata"]["annotations"] = {};
+    const seen = new Map<string, string>();
     const session = fakeSession(
       [helmRelease("web", {}, { ...ready, history: [{ chartVersion: "1.2.0" }] })],
       (asked) => {
-        seen = asked.metadata.annotations;
+        for (const [key, value] of Object.entries(asked.metadata.annotations ?? {})) seen.set(key, value);
         return handled(asked);
       },
     );
     await reconcileObject(declaredHelmRelease, "web", how, session);
-    const at = seen?.["reconcile.fluxcd.io/requestedAt"] ?? "";
+    const at = seen.get("reconcile.fluxcd.io/requestedAt") ?? "";
     expect(at).toMatch(/^\d{4}-/);
-    expect(seen).toEqual(
+    expect(Object.fromEntries(seen)).toEqual(
       Object.fromEntries(["requestedAt", ...names].map((name) => [`reconcile.fluxcd.io/${name}`, at])),
     );
     expect(session.output.err).toContain("✔ applied revision 1.2.0\n");
