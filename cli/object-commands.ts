@@ -4,6 +4,7 @@ import { declaredHelmRelease } from "../lib/api/kinds/helm-release.ts";
 import { onResumeCluster } from "./cluster-commands.ts";
 import type { ExportOptions } from "./export-objects.ts";
 import type { GetOptions } from "./get-objects.ts";
+import type { ValuesOptions } from "./get-values.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
 
 export function addGetCommands(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
@@ -16,6 +17,30 @@ export function addGetCommands(root: Command, kinds: readonly KindDeclaration[],
     kinds.filter(({ isSource }) => isSource),
     surroundings,
   );
+  addValues(get, surroundings);
+}
+
+function addValues(get: Command, surroundings: Surroundings): void {
+  const command = get
+    .command("values [name]")
+    .description("list the values that a HelmRelease gives to its chart, each with where it comes from")
+    .option("--no-header", "print no header")
+    .addOption(new Option("-o, --output <format>", "do not cut values to the terminal's width").choices(["wide"]));
+  command.action(async (name: string | undefined) => {
+    if (name === undefined) throw new Error("HelmRelease name is required");
+    const [{ getValues }, { withCluster }, { helmModule, wasmHelm }] = await Promise.all([
+      import("./get-values.ts"),
+      import("./session.ts"),
+      import("../lib/engine/wasm-helm.ts"),
+    ]);
+    const options = command.optsWithGlobals<ValuesOptions & GlobalOptions>();
+    const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
+    try {
+      await withCluster(options, surroundings, (session) => getValues(name, options, session, helm));
+    } finally {
+      await helm.close();
+    }
+  });
 }
 
 function addAllSources(sources: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {

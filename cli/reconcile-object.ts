@@ -30,7 +30,7 @@ export async function reconcileObject(
   session: Session,
 ): Promise<void> {
   const { cluster, terminal, namespace, signal } = session;
-  const object = await load(kind, name, session);
+  const object = await loadObject(kind, name, session);
   if (kind.isStatic?.(object["spec"]) === true) {
     terminal.success("reconciliation not supported by the object");
     return;
@@ -101,7 +101,8 @@ export function doneText(kind: KindDeclaration, object: LiveObject): string {
   return `${kind.words.done} revision ${revisionOf(kind, object)}`;
 }
 
-async function load(kind: KindDeclaration, name: string, session: Session): Promise<LiveObject> {
+/** The object; throws a text that names the namespaces in which there is one. */
+export async function loadObject(kind: KindDeclaration, name: string, session: Session): Promise<LiveObject> {
   const { cluster, namespace, signal } = session;
   const object = await cluster.get({ ...servedKind(kind), namespace, name }, signal);
   if (object !== undefined) return object;

@@ -693,6 +693,8 @@ export const layers: readonly Layer[] = [
       "lib/sources/git",
       "lib/sources/helm",
       "lib/sources/oci",
+      "lib/helm",
+      "lib/engine",
       "lib/apply",
       "lib/definitions",
       "lib/http",
