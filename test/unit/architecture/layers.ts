@@ -671,6 +671,8 @@ export const layers: readonly Layer[] = [
       "lib/process",
       "lib/api",
       "lib/gate",
+      "lib/sources/archive",
+      "lib/sources/helm",
       "lib/sources/oci",
       "lib/http",
       "lib/kube",
