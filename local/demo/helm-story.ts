@@ -159,15 +159,17 @@ function live({ cluster, signal }: Stage, kind: string): Promise<LiveObject | un
   return cluster.get({ group, version: "v1", kind, namespace, name }, signal);
 }
 
-async function replicas(stage: Stage): Promise<unknown> {
+/** Of the Deployment; 0 if it is not there. */
+async function replicas(stage: Stage): Promise<number> {
   const spec = (await live(stage, "Deployment"))?.["spec"];
-  return isJsonObject(spec) ? spec["replicas"] : undefined;
+  const wanted = isJsonObject(spec) ? spec["replicas"] : undefined;
+  return typeof wanted === "number" ? wanted : 0;
 }
 
 async function shown(stage: Stage): Promise<string> {
   const data = (await live(stage, "ConfigMap"))?.["data"];
   const message = isJsonObject(data) ? data["message"] : undefined;
-  return `${String(await replicas(stage))} replicas, message ${JSON.stringify(message)}`;
+  return `${await replicas(stage)} replicas, message ${JSON.stringify(message)}`;
 }
 
 function same(before: LiveObject | undefined, after: LiveObject | undefined): boolean {

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { digestOf } from "../../lib/core/digest.ts";
 import { homeNetwork } from "../../lib/core/network/network-policy.ts";
 import { httpClient } from "../../lib/http/http-client.ts";
@@ -9,6 +10,8 @@ import { registryClients } from "../../lib/sources/oci/registry-client.ts";
 
 /** Files of a chart by their path in its folder. */
 export type ChartFiles = ReadonlyMap<string, string>;
+
+const Named = z.looseObject({ name: z.string(), version: z.string() });
 
 /**
  * Packs a chart and pushes it under its version, as `helm package` and `helm push` do.
@@ -22,8 +25,8 @@ export async function pushChart(
   signal: AbortSignal,
 ): Promise<{ readonly revision: string; readonly at: number }> {
   const metadata = chartYamlMap(Buffer.from(files.get("Chart.yaml") ?? ""));
-  const version = String(metadata["version"]);
-  const archive = await gzip(membersOf(files, String(metadata["name"])));
+  const { name, version } = Named.parse(metadata);
+  const archive = await gzip(membersOf(files, name));
   const config = Buffer.from(JSON.stringify(metadata));
   const described = (bytes: Uint8Array, mediaType: string) => ({
     mediaType,
