@@ -10,6 +10,7 @@ import { type HelmEngine, HelmEngineError, type ValuesToCompose } from "../lib/c
 import { noTenant } from "../lib/core/tenant.ts";
 import {
   keyOf,
+  type ReleaseValues,
   readReleaseValues,
   UnresolvedReference,
   unresolvedText,
@@ -68,25 +69,36 @@ function specOf(live: LiveObject): ValuesSpec {
   return data;
 }
 
-async function readLayers(
-  spec: ValuesSpec,
-  helm: Pick<HelmEngine, "prepare">,
-  session: Session,
-): Promise<{ readonly merged: JsonObject; readonly layers: readonly NamedLayer[] }> {
+/** Reads what `valuesFrom` refers to with the rights of the user. Throws the text that the status would have. */
+export async function readSpecValues(spec: ValuesSpec, session: Session): Promise<ReleaseValues> {
   const { cluster, namespace, signal } = session;
-  const unresolved = (reference: ValuesReference, why: string, cause: unknown): Error =>
-    new Error(unresolvedText(reference, namespace, why), { cause });
   const read = async (reference: ValuesReference): Promise<LiveObject | undefined> => {
     const { kind, name } = reference;
     try {
       return await cluster.get({ group: "", version: "v1", kind, namespace, name }, signal);
     } catch (error) {
-      throw error instanceof ApiError ? unresolved(reference, messageOf(error), error) : error;
+      throw error instanceof ApiError ? unresolved(reference, messageOf(error), session, error) : error;
     }
   };
-  const { values, references } = await readReleaseValues(spec, read).catch((error: unknown) => {
-    throw error instanceof UnresolvedReference ? unresolved(error.reference, error.message, error) : error;
-  });
+  try {
+    return await readReleaseValues(spec, read);
+  } catch (error) {
+    if (!(error instanceof UnresolvedReference)) throw error;
+    throw unresolved(error.reference, error.message, session, error);
+  }
+}
+
+function unresolved(reference: ValuesReference, why: string, { namespace }: Session, cause: unknown): Error {
+  return new Error(unresolvedText(reference, namespace, why), { cause });
+}
+
+async function readLayers(
+  spec: ValuesSpec,
+  helm: Pick<HelmEngine, "prepare">,
+  session: Session,
+): Promise<{ readonly merged: JsonObject; readonly layers: readonly NamedLayer[] }> {
+  const { namespace, signal } = session;
+  const { values, references } = await readSpecValues(spec, session);
   const chart = await emptyChart();
   const compose = async (composed: ValuesToCompose): Promise<JsonObject> => {
     const input = { tenant: noTenant, chart, versionSuffix: "", values: composed };
@@ -94,7 +106,8 @@ async function readLayers(
   };
   const merged = await compose(values).catch((error: unknown) => {
     const reference = error instanceof HelmEngineError ? references[error.reference ?? -1] : undefined;
-    throw reference === undefined ? error : unresolved(reference, valuesFault(reference, messageOf(error)), error);
+    if (reference === undefined) throw error;
+    throw unresolved(reference, valuesFault(reference, messageOf(error)), session, error);
   });
   const layers: NamedLayer[] = [];
   for (const [place, reference] of references.entries()) {

@@ -96,7 +96,10 @@ describe("the command line and HelmReleases on a running Sluice", () => {
 
   test("reconcile --reset tries again what has no retries left, and reconcile alone ends at once with the reason (9)", async () => {
     const refused = await create("bad", "refused: true\n");
-    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("attempt(s): Helm install failed for release default/bad")]);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining("attempt(s): Helm install failed for release default/bad"),
+    ]);
     const once = await history("bad");
     const alone = await sh("reconcile", "hr", "bad");
     expect([alone.code, await history("bad")]).toEqual([1, once]);

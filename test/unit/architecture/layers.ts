@@ -697,6 +697,7 @@ export const layers: readonly Layer[] = [
       "lib/sources/oci",
       "lib/helm",
       "lib/engine",
+      "lib/flows/helm-release/actions",
       "lib/apply",
       "lib/definitions",
       "lib/http",

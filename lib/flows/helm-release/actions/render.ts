@@ -1,17 +1,37 @@
+import type { HelmReleaseSpec } from "../../../api/helm-release-spec.ts";
+import { helmGroup, ownerLabels } from "../../../api/names.ts";
+import { toJsonObject } from "../../../core/json.ts";
 import type { EngineLimits } from "../../../core/ports/engine.ts";
-import type { Rendered } from "../../../core/ports/helm-engine.ts";
-import type { ReleaseAttempt } from "../attempt/attempt.ts";
+import type { HelmEngine, PostRender, Rendered, ValuesToCompose } from "../../../core/ports/helm-engine.ts";
+import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
+import type { ReleaseNames } from "../../../helm/release-names.ts";
+import type { ReleaseChart } from "../attempt/attempt.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import { lookupIn } from "./lookup.ts";
 
 /** To render a chart: one of 333 objects takes two seconds. */
 export const renderLimits: EngineLimits = { maxCpuMs: 60_000, maxWallMs: 240_000, maxOutputBytes: 32 * 1024 * 1024 };
 
+/** What of an attempt decides about the rendered objects. */
+export interface Rendering {
+  readonly ctx: {
+    readonly deps: { readonly helm: Pick<HelmEngine, "render"> };
+    readonly namespace: string;
+    readonly release: { readonly spec: Pick<HelmReleaseSpec, "install" | "upgrade"> };
+    readonly run: { readonly key: { readonly cluster: string }; readonly signal: AbortSignal };
+    readonly target: TargetCluster;
+  };
+  readonly chart: Pick<ReleaseChart, "bytes" | "versionSuffix">;
+  readonly names: Pick<ReleaseNames, "name" | "namespace">;
+  readonly postRender: PostRender;
+  readonly values: ValuesToCompose;
+}
+
 /** Renders the release that is wanted, as this revision. */
 export async function renderRelease(
   action: "install" | "upgrade",
   revision: number,
-  { chart, ctx, names, postRender, values }: ReleaseAttempt,
+  { chart, ctx, names, postRender, values }: Rendering,
 ): Promise<Rendered> {
   const { deps, release, run, target } = ctx;
   const input = {
@@ -26,4 +46,17 @@ export async function renderRelease(
     skipsSchemaValidation: release.spec[action]?.disableSchemaValidation === true,
   };
   return deps.helm.render(input, lookupIn(target), renderLimits, run.signal);
+}
+
+/** What is done with what the templates give, by the spec of a HelmRelease. */
+export function postRenderOf(
+  { commonMetadata, postRenderers = [], postRenderStrategy = "combined" }: HelmReleaseSpec,
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+): PostRender {
+  return {
+    renderers: postRenderers.map((renderer) => toJsonObject(renderer)),
+    ...(commonMetadata === undefined ? {} : { commonMetadata }),
+    originLabels: ownerLabels({ name, namespace, labelGroup: helmGroup }),
+    strategy: postRenderStrategy,
+  };
 }
