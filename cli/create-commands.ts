@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { BucketOptions } from "./create-bucket.ts";
 import type { CreateOptions, SourceOptions } from "./create-git.ts";
 import type { HelmOptions } from "./create-helm.ts";
+import type { HelmReleaseOptions } from "./create-helm-release.ts";
 import { commaSeparated, listed } from "./listed-values.ts";
 import type { Surroundings } from "./session.ts";
 
@@ -24,6 +25,52 @@ export function addCreateCommands(root: Command, surroundings: Surroundings): vo
   addSourceGit(source, surroundings);
   addSourceBucket(source, surroundings);
   addSourceHelm(source, surroundings);
+  addHelmRelease(create, surroundings);
+}
+
+function addHelmRelease(create: Command, surroundings: Surroundings): void {
+  const release = create
+    .command("helmrelease [name]")
+    .alias("hr")
+    .description("create or update a HelmRelease, and wait until its release is installed")
+    .option("--release-name <name>", "name of the release (default: [TARGET-NAMESPACE-]NAME)")
+    .option("--source <kind/name[.namespace]>", "source of the chart: HelmRepository, GitRepository or Bucket")
+    .option("--chart <chart>", "name of the chart, or its path in the source")
+    .option("--chart-version <range>", "version or range of versions of a chart of a HelmRepository")
+    .option("--chart-ref <kind/name[.namespace]>", "OCIRepository or HelmChart that has the chart, in place of --chart")
+    .option("--chart-interval <duration>", "time between two looks for a new version of the chart")
+    .option("--depends-on <[namespace/]name>", "HelmReleases that have to be ready first", commaSeparated)
+    .option("--target-namespace <namespace>", "namespace of the release (default: that of the HelmRelease)")
+    .option("--storage-namespace <namespace>", "namespace of the release's Secrets (default: the target namespace)")
+    .option("--create-target-namespace", "create the target namespace if it does not exist")
+    .option("--service-account <name>", "service account to apply as")
+    .addOption(
+      new Option(
+        "--reconcile-strategy <strategy>",
+        "what makes a new chart: its version, or any revision of its source",
+      )
+        .choices(["ChartVersion", "Revision"])
+        .default("ChartVersion"),
+    )
+    .option("--values <file>", "file with values; can be given several times, later ones win", commaSeparated)
+    .option(
+      "--values-from <kind/name>",
+      "Secret or ConfigMap with values at values.yaml; can be given several times",
+      commaSeparated,
+    )
+    .addOption(
+      new Option("--crds <policy>", "what an upgrade does with the chart's definitions").choices([
+        "Skip",
+        "Create",
+        "CreateReplace",
+      ]),
+    )
+    .option("--kubeconfig-secret-ref <name>", "Secret with the kubeconfig of another cluster to install in")
+    .option("--interval <duration>", "time between two runs", "1m");
+  common(release).action(async (name: string | undefined) => {
+    const { createHelmRelease } = await import("./create-helm-release.ts");
+    await createHelmRelease(name, release.optsWithGlobals<HelmReleaseOptions>(), surroundings);
+  });
 }
 
 function addSourceBucket(source: Command, surroundings: Surroundings): void {

@@ -1,5 +1,5 @@
 import { formatDuration, parseDuration } from "../lib/core/duration.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../lib/core/json.ts";
+import { type Json, type JsonObject, toJson } from "../lib/core/json.ts";
 import { type Manifest, refOf } from "../lib/core/manifest.ts";
 import { manager } from "./reconcile-object.ts";
 import { defaultNamespace, type GlobalOptions, type Session, type Surroundings } from "./session.ts";
@@ -75,29 +75,17 @@ export function metadataOf(name: string, namespace: string, { label = [] }: Labe
 
 /** As flux: of an object that exists, the labels and the whole spec are overwritten; of a Secret what is given. */
 export async function upsert(manifest: Manifest, { cluster, signal }: Session): Promise<"created" | "updated"> {
-  const ref = { ...refOf(manifest), version: "v1" };
-  const before = await cluster.get(ref, signal);
-  if (before === undefined) {
+  const ref = refOf(manifest);
+  if ((await cluster.get(ref, signal)) === undefined) {
     await cluster.create(manifest, { manager }, signal);
     return "created";
   }
   const { metadata, spec, stringData } = manifest;
-  const body: JsonObject = {
-    metadata: { labels: replacing(before.metadata.labels, metadata.labels ?? {}) },
-    ...(spec === undefined ? {} : { spec: replacing(before["spec"], spec) }),
-    ...(isJsonObject(stringData) ? { stringData } : {}),
-  };
-  await cluster.patch(ref, { type: "merge", body }, { manager }, signal);
+  // A merge patch would remove what a spec sets to null, as values of Helm may do.
+  const fields = { "/metadata/labels": metadata.labels ?? {}, "/spec": spec, "/stringData": stringData };
+  const body = Object.entries(fields).flatMap(([path, value]) =>
+    value === undefined ? [] : [{ op: "add", path, value: toJson(value) }],
+  );
+  await cluster.patch(ref, { type: "json", body }, { manager }, signal);
   return "updated";
-}
-
-/** A merge patch that leaves of `before` nothing but `after`. */
-function replacing(before: unknown, after: unknown): Json {
-  if (!isJsonObject(after)) return toJson(after);
-  const old = isJsonObject(before) ? before : {};
-  const removed = Object.keys(old).filter((name) => !Object.hasOwn(after, name));
-  return {
-    ...Object.fromEntries(removed.map((name) => [name, null])),
-    ...Object.fromEntries(Object.entries(after).map(([name, value]) => [name, replacing(old[name], value)])),
-  };
 }

@@ -5,6 +5,7 @@ import type { ListQuery } from "../lib/core/ports/cluster.ts";
 import { ApiError } from "../lib/core/ports/cluster.ts";
 import { webhookUrlOf } from "../lib/gate/cluster-owner.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
+import { sourceOf } from "./object-source.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
 import { conditionOf, isSuspended, revisionOf, textAt } from "./read-object.ts";
 import { type Session, TimeIsUp } from "./session.ts";
@@ -146,7 +147,7 @@ function rowOf(
   return [
     ...(allNamespaces === true ? [namespace] : []),
     name,
-    ...(showSource === true ? [sourceOf(kind, object)] : []),
+    ...(showSource === true ? [sourceText(kind, object)] : []),
     shortenHashes(revisionOf(kind, object)),
     isSuspended(kind, object) ? "True" : "False",
     ready?.status ?? "False",
@@ -171,10 +172,10 @@ function withWebhook(message: string, object: LiveObject, webhookUrl: string | u
   return message.replaceAll(path, () => webhookUrl.replace(/\/+$/, "") + path);
 }
 
-/** `Kind/namespace/name`, without the namespace if it is the object's own. */
-function sourceOf({ sourceRef = [] }: KindDeclaration, object: LiveObject): string {
-  const parts = ["kind", "namespace", "name"].map((field) => textAt(object, ...sourceRef, field));
-  return parts.filter((part) => part !== "").join("/");
+/** `Kind/namespace/name` */
+function sourceText(kind: KindDeclaration, object: LiveObject): string {
+  const source = sourceOf(kind, object);
+  return source === undefined ? "" : `${source.kind}/${source.namespace}/${source.name}`;
 }
 
 function selects({ type, status, negated }: StatusSelector): (object: LiveObject) => boolean {

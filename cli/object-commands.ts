@@ -1,8 +1,10 @@
 import { type Command, Option } from "commander";
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
+import { declaredHelmRelease } from "../lib/api/kinds/helm-release.ts";
 import { onResumeCluster } from "./cluster-commands.ts";
 import type { ExportOptions } from "./export-objects.ts";
 import type { GetOptions } from "./get-objects.ts";
+import type { ValuesOptions } from "./get-values.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
 
 export function addGetCommands(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
@@ -15,6 +17,30 @@ export function addGetCommands(root: Command, kinds: readonly KindDeclaration[],
     kinds.filter(({ isSource }) => isSource),
     surroundings,
   );
+  addValues(get, surroundings);
+}
+
+function addValues(get: Command, surroundings: Surroundings): void {
+  const command = get
+    .command("values [name]")
+    .description("list the values that a HelmRelease gives to its chart, each with where it comes from")
+    .option("--no-header", "print no header")
+    .addOption(new Option("-o, --output <format>", "do not cut values to the terminal's width").choices(["wide"]));
+  command.action(async (name: string | undefined) => {
+    if (name === undefined) throw new Error("HelmRelease name is required");
+    const [{ getValues }, { withCluster }, { helmModule, wasmHelm }] = await Promise.all([
+      import("./get-values.ts"),
+      import("./session.ts"),
+      import("../lib/engine/wasm-helm.ts"),
+    ]);
+    const options = command.optsWithGlobals<ValuesOptions & GlobalOptions>();
+    const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
+    try {
+      await withCluster(options, surroundings, (session) => getValues(name, options, session, helm));
+    } finally {
+      await helm.close();
+    }
+  });
 }
 
 function addAllSources(sources: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
@@ -53,7 +79,7 @@ function addKind(parent: Command, kind: KindDeclaration, surroundings: Surroundi
     .command(`${many} [name]`)
     .aliases([...aliases, ...(one === many ? [] : [one])])
     .description(`list ${plural}`);
-  if (kind.sourceRef !== undefined) command.option("--show-source", "show the source of each object");
+  if (kind.sourceRefs !== undefined) command.option("--show-source", "show the source of each object");
   withGetOptions(command)
     .option("-w, --watch", "keep watching and print changes")
     .action(async (name: string | undefined) => {
@@ -71,15 +97,26 @@ export function addReconcileCommands(
   const reconcile = root.command("reconcile").description("trigger a reconciliation and wait for it to finish");
   const parent = parents(reconcile, reconcile.command("source").description("reconcile a source"), "reconcile");
   for (const kind of kinds) {
-    const { kind: name, sourceRef, words } = kind;
+    const { kind: name, sourceRefs, words } = kind;
     const { one, many, aliases } = words;
     const command = parent(kind)
       .command(`${one} [name]`)
       .aliases([...aliases, ...(one === many ? [] : [many])])
       .description(`reconcile ${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`);
-    if (sourceRef !== undefined) command.option("--with-source", "reconcile its source first");
+    if (sourceRefs !== undefined) command.option("--with-source", "reconcile its source first");
+    if (name === declaredHelmRelease.kind) {
+      command
+        .option("--force", "install or upgrade once, even if nothing has changed")
+        .option("--reset", "set the counted failures to zero, so that a release without retries left is tried again");
+    }
     onReconcile(command, kind, kinds, surroundings);
   }
+}
+
+interface ReconcileOptions {
+  readonly withSource?: boolean;
+  readonly force?: boolean;
+  readonly reset?: boolean;
 }
 
 function onReconcile(
@@ -94,9 +131,11 @@ function onReconcile(
       import("./reconcile-object.ts"),
       import("./session.ts"),
     ]);
-    const options = command.optsWithGlobals<GlobalOptions & { withSource?: boolean }>();
-    const first = options.withSource === true ? { withSource: kinds.filter(({ isSource }) => isSource) } : {};
-    await withCluster(options, surroundings, (session) => reconcileObject(kind, name, first, session));
+    const options = command.optsWithGlobals<GlobalOptions & ReconcileOptions>();
+    const { force = false, reset = false, withSource = false } = options;
+    const sources = withSource ? { withSource: kinds.filter(({ isSource }) => isSource) } : {};
+    const how = { force, reset, ...sources };
+    await withCluster(options, surroundings, (session) => reconcileObject(kind, name, how, session));
   });
 }
 

@@ -3,6 +3,7 @@ import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { ownVersion } from "../lib/core/own-version.ts";
 import { addClusterCommands } from "./cluster-commands.ts";
 import { addCreateCommands } from "./create-commands.ts";
+import type { DiffOptions } from "./diff-helm-release.ts";
 import type { InitOptions } from "./init-app.ts";
 import { commaSeparated, listed } from "./listed-values.ts";
 import { addLocalCommand } from "./local-command.ts";
@@ -52,6 +53,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   addPushCommand(root, surroundings);
   addEventsCommand(root, kinds, surroundings);
   addClusterCommands(root, kinds, surroundings);
+  addDiffCommand(root, surroundings);
   addRedriveCommand(root, surroundings);
   addLocalCommand(root, surroundings);
   addInitCommand(root, surroundings);
@@ -98,6 +100,30 @@ function addPushCommand(root: Command, surroundings: Surroundings): void {
   artifact.action(async (url: string | undefined) => {
     const { pushArtifact } = await import("./push-artifact.ts");
     await pushArtifact(url, artifact.optsWithGlobals<PushOptions>(), surroundings);
+  });
+}
+
+function addDiffCommand(root: Command, surroundings: Surroundings): void {
+  const diff = root.command("diff").description("show what a change would do to the cluster, and write nothing");
+  const release = diff
+    .command("helmrelease [name]")
+    .alias("hr")
+    .description("render a chart of this machine as the HelmRelease says, and compare it with the cluster by dry runs")
+    .requiredOption("--chart <path>", "folder of the chart, or a packed chart");
+  release.action(async (name: string | undefined) => {
+    if (name === undefined) throw new Error("HelmRelease name is required");
+    const [{ diffHelmRelease }, { withCluster }, { helmModule, wasmHelm }] = await Promise.all([
+      import("./diff-helm-release.ts"),
+      import("./session.ts"),
+      import("../lib/engine/wasm-helm.ts"),
+    ]);
+    const options = release.optsWithGlobals<DiffOptions & GlobalOptions>();
+    const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
+    try {
+      await withCluster(options, surroundings, (session) => diffHelmRelease(name, options, session, helm));
+    } finally {
+      await helm.close();
+    }
   });
 }
 
@@ -168,7 +194,7 @@ function printVersion(output: string, terminal: Terminal): void {
 
 /** Commands of flux that Sluice does not have: users of flux type them, and most of flux's work on the same objects. */
 const ofFlux = new Set(
-  "alert alerts alert-provider alert-providers all artifact artifacts bucket build chart debug delete diff envsubst git helm helmrelease helmreleases hr image images list pull receiver receivers stats tag trace tree".split(
+  "alert alerts alert-provider alert-providers all artifact artifacts bucket build chart debug delete envsubst git helm image images list pull receiver receivers stats tag trace tree".split(
     " ",
   ),
 );

@@ -1,7 +1,7 @@
 import { requestedAtAnnotation } from "../lib/api/names.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { VersionedRef } from "../lib/core/object-ref.ts";
-import { conditionOf, textAt, valueAt } from "./read-object.ts";
+import { type ConditionText, conditionOf, textAt, valueAt } from "./read-object.ts";
 import { type Session, TimeIsUp } from "./session.ts";
 import { watchAgain } from "./watch-again.ts";
 
@@ -18,15 +18,21 @@ export function progressOf(object: LiveObject): Progress {
   const stalled = conditionOf(object, "Stalled");
   // Some stalls leave observedGeneration behind; a condition of the present generation is final all the same.
   const isOfNow = [observed ?? generation, stalled?.observedGeneration].includes(generation);
-  if (stalled?.status === "True" && isOfNow) return { kind: "failed", message: stalled.message };
+  const ready = conditionOf(object, "Ready");
+  if (stalled?.status === "True" && isOfNow) return { kind: "failed", message: whyStalled(stalled.message, ready) };
   if (observed !== undefined && observed !== generation) return { kind: "in progress" };
   if (conditionOf(object, "Reconciling")?.status === "True") return { kind: "in progress" };
-  const ready = conditionOf(object, "Ready");
   return ready === undefined || ready.status === "True" ? { kind: "current" } : { kind: "in progress" };
 }
 
+/** Of a release without retries left, Stalled says how often it was tried, and only Ready says why it failed. */
+function whyStalled(message: string, ready: ConditionText | undefined): string {
+  const why = ready?.status === "False" ? ready.message.trim() : "";
+  return why === "" || why === message.trim() ? message : `${message}: ${why}`;
+}
+
 /** Reasons of a Ready=False that says what the object waits for, or that its next run begins at once. */
-const goesOn: readonly string[] = ["DependencyNotReady", "HealthCheckCanceled"];
+const goesOn: readonly string[] = ["DependencyNotReady", "HealthCheckCanceled", "SourceNotReady"];
 
 /**
  * Why the last run has failed, for one of the present generation that has ended; undefined while the outcome is open. The object is

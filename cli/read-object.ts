@@ -9,13 +9,17 @@ export function nameOf({ isSource, words }: KindDeclaration): string {
 }
 
 /** The revision that an object is at, empty if there is none. */
-export function revisionOf({ words }: KindDeclaration, object: LiveObject): string {
-  return textAt(object, ...words.revision);
+export function revisionOf({ words }: Pick<KindDeclaration, "words">, object: LiveObject): string {
+  const revision = textAt(object, ...words.revision);
+  return revision === "" ? textAt(object, ...(words.revisionElse ?? [])) : revision;
 }
 
-/** The value at this path of an object; undefined if a part of the path is missing. */
+/** The value at this path of an object, in which a number is a place in a list; undefined if a part of the path is missing. */
 export function valueAt(object: LiveObject | JsonObject, ...path: readonly string[]): unknown {
-  return path.reduce<unknown>((part, key) => (isJsonObject(part) ? part[key] : undefined), object);
+  return path.reduce<unknown>((part, key) => {
+    if (Array.isArray(part)) return part[Number(key)];
+    return isJsonObject(part) ? part[key] : undefined;
+  }, object);
 }
 
 /** The text at this path of an object; empty if there is none. */

@@ -1,8 +1,9 @@
 import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
-import { requestedAtAnnotation } from "../lib/api/names.ts";
+import { forceAtAnnotation, requestedAtAnnotation, resetAtAnnotation } from "../lib/api/names.ts";
 import { type LiveObject, refOf } from "../lib/core/manifest.ts";
 import type { Patch } from "../lib/core/ports/cluster.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
+import { generatedChartOf, sourceOf } from "./object-source.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
 import { failureOf, progressOf, waitFor } from "./progress.ts";
 import { conditionOf, isSuspended, revisionOf, textAt } from "./read-object.ts";
@@ -11,31 +12,37 @@ import type { Session } from "./session.ts";
 /** The field manager of the flux command: each of the two commands may change the fields that the other has set. */
 export const manager = "flux";
 
-/**
- * `reconcile`: requests a reconciliation and waits until it has succeeded. Throws as soon as the requested run has failed.
- *
- * @param withSource the kinds of sources, if the object's source is to be reconciled first
- */
+/** How an object is reconciled. */
+export interface Reconciling {
+  /** The kinds of sources, if the object's source is to be reconciled first. */
+  readonly withSource?: readonly KindDeclaration[];
+  /** Of a HelmRelease: whether it is installed or upgraded even if nothing has changed. */
+  readonly force?: boolean;
+  /** Of a HelmRelease: whether its counted failures are set to zero. */
+  readonly reset?: boolean;
+}
+
+/** `reconcile`: requests a reconciliation and waits until it has succeeded. Throws as soon as the requested run has failed. */
 export async function reconcileObject(
   kind: KindDeclaration,
   name: string,
-  { withSource }: { readonly withSource?: readonly KindDeclaration[] },
+  how: Reconciling,
   session: Session,
 ): Promise<void> {
   const { cluster, terminal, namespace, signal } = session;
-  const object = await load(kind, name, session);
+  const object = await loadObject(kind, name, session);
   if (kind.isStatic?.(object["spec"]) === true) {
     terminal.success("reconciliation not supported by the object");
     return;
   }
   if (isSuspended(kind, object)) throw new Error("resource is suspended");
-  if (withSource !== undefined) await reconcileSource(kind, object, withSource, session);
+  if (how.withSource !== undefined) await reconcileSource(kind, object, how.withSource, session);
 
   await warnIfPaused(session);
   terminal.action(`annotating ${kind.kind} ${name} in ${namespace} namespace`);
   const ref = { ...refOf(object), version: kind.versions[0] };
   const before = textAt(object, "status", "lastHandledReconcileAt");
-  const patch: Patch = { type: "merge", body: { metadata: { annotations: { [requestedAtAnnotation]: now() } } } };
+  const patch: Patch = { type: "merge", body: { metadata: { annotations: annotationsOf(how) } } };
   await cluster.patch(ref, patch, { manager }, signal);
   terminal.success(`${kind.kind} annotated`);
 
@@ -52,6 +59,16 @@ export async function reconcileObject(
     session,
   );
   terminal.success(doneText(kind, handled));
+}
+
+/** One value in all of them: a request to force or to reset belongs to the run that is requested with it. */
+function annotationsOf({ force = false, reset = false }: Reconciling): Readonly<Record<string, string>> {
+  const at = now();
+  return {
+    [requestedAtAnnotation]: at,
+    ...(force ? { [forceAtAnnotation]: at } : {}),
+    ...(reset ? { [resetAtAnnotation]: at } : {}),
+  };
 }
 
 /** Ours, or one that came after it: an earlier request may be handled while ours waits. */
@@ -84,7 +101,8 @@ export function doneText(kind: KindDeclaration, object: LiveObject): string {
   return `${kind.words.done} revision ${revisionOf(kind, object)}`;
 }
 
-async function load(kind: KindDeclaration, name: string, session: Session): Promise<LiveObject> {
+/** The object; throws a text that names the namespaces in which there is one. */
+export async function loadObject(kind: KindDeclaration, name: string, session: Session): Promise<LiveObject> {
   const { cluster, namespace, signal } = session;
   const object = await cluster.get({ ...servedKind(kind), namespace, name }, signal);
   if (object !== undefined) return object;
@@ -92,19 +110,21 @@ async function load(kind: KindDeclaration, name: string, session: Session): Prom
   throw new Error(withHint(absent, await hintElsewhere(kind, name, session)));
 }
 
+/** The source first; of a chart, before it, the source that the chart is made from, as flux does it for HelmReleases. */
 async function reconcileSource(
-  { sourceRef = [] }: KindDeclaration,
+  kind: KindDeclaration,
   object: LiveObject,
   sources: readonly KindDeclaration[],
   session: Session,
 ): Promise<void> {
-  const wanted = textAt(object, ...sourceRef, "kind");
-  const source = sources.find(({ kind }) => kind === wanted);
-  if (source === undefined) throw new Error(`sources of kind ${wanted} are not supported yet: leave out --with-source`);
-  const own = textAt(object, ...sourceRef, "namespace");
-  const namespace = own === "" ? session.namespace : own;
-  const within = { ...session, namespace, isNamespaceGiven: true };
-  await reconcileObject(source, textAt(object, ...sourceRef, "name"), {}, within);
+  const wanted = generatedChartOf(kind, object) ?? sourceOf(kind, object);
+  if (wanted === undefined) throw new Error(`${kind.kind} ${object.metadata.name} names no source`);
+  const source = sources.find((each) => each.kind === wanted.kind);
+  if (source === undefined)
+    throw new Error(`sources of kind ${wanted.kind} are not supported yet: leave out --with-source`);
+  const within = { ...session, namespace: wanted.namespace, isNamespaceGiven: true };
+  const how = source.sourceRefs === undefined ? {} : { withSource: sources };
+  await reconcileObject(source, wanted.name, how, within);
 }
 
 /** A value that no earlier request had: two machines at the same moment differ in the last digits. */

@@ -3,10 +3,11 @@ import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { declaredKinds } from "../lib/api/kinds/declared-kinds.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import { ApiError } from "../lib/core/ports/cluster.ts";
+import { EndsWith } from "./exit-code.ts";
 import { program } from "./program.ts";
 import type { Surroundings } from "./session.ts";
 
-/** Runs one command and answers its exit code: 0, or 1 after one line that says what went wrong. */
+/** Runs one command and answers its exit code: 0, or 1 after one line that says what went wrong, or that of an {@link EndsWith}. */
 export async function run(
   args: readonly string[],
   surroundings: Surroundings,
@@ -19,6 +20,10 @@ export async function run(
   } catch (error) {
     // Commander has printed its message; showing the help of a group of commands is not a failure.
     if (error instanceof CommanderError) return error.code === "commander.help" ? 0 : error.exitCode;
+    if (error instanceof EndsWith) {
+      if (error.cause !== undefined) terminal.failure(explained(error.cause));
+      return error.code;
+    }
     terminal.failure(explained(error));
     return 1;
   }

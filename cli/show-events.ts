@@ -1,10 +1,10 @@
 import { type KindDeclaration, type ServedKind, servedKind } from "../lib/api/kinds/declaration.ts";
 import { declaredKustomization } from "../lib/api/kinds/kustomization.ts";
-import { isJsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { ListQuery } from "../lib/core/ports/cluster.ts";
 import { eventRow, eventTime } from "./event-row.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
+import { generatedChartOf, sourceOf } from "./object-source.ts";
 import { textAt } from "./read-object.ts";
 import { type Session, TimeIsUp } from "./session.ts";
 import { table } from "./table.ts";
@@ -94,7 +94,7 @@ async function follow(
   }
 }
 
-/** The queries for the events of an object and of its source. */
+/** The queries for the events of an object and of its source; of a HelmRelease with `spec.chart` also those of its HelmChart. */
 async function queriesFor(
   selector: string,
   own: ListQuery,
@@ -105,7 +105,7 @@ async function queriesFor(
   if (kindText === "") throw new Error("--for selector must be of format <kind>[/<name>]");
   const kind = knownKind(kindText, kinds);
   const queries = [{ ...own, fieldSelector: fieldSelectorOf(kind.kind, name) }];
-  if (name === "" || kind.sourceRef === undefined) return queries;
+  if (name === "" || kind.sourceRefs === undefined) return queries;
   const { group, version } = kind;
   const ref = { group, version, kind: kind.kind, namespace: session.namespace, name };
   const object = await session.cluster.get(ref, session.signal);
@@ -117,14 +117,11 @@ async function queriesFor(
     session.terminal.warning(`${absent}: these are its last events`);
     return queries;
   }
-  const referred = kind.sourceRef.reduce<unknown>((part, key) => (isJsonObject(part) ? part[key] : undefined), object);
-  if (!isJsonObject(referred)) return queries;
-  const namespace = textAt(referred, "namespace");
-  queries.push({
-    ...own,
-    namespace: namespace === "" ? session.namespace : namespace,
-    fieldSelector: fieldSelectorOf(textAt(referred, "kind"), textAt(referred, "name")),
-  });
+  for (const source of [generatedChartOf(kind, object), sourceOf(kind, object)]) {
+    if (source === undefined) continue;
+    const { namespace } = source;
+    queries.push({ ...own, namespace, fieldSelector: fieldSelectorOf(source.kind, source.name) });
+  }
   return queries;
 }
 
@@ -140,8 +137,8 @@ function knownType(type: string): string {
 
 /** A kind of Flux: events of other kinds are not shown. */
 interface FluxKind extends ServedKind {
-  /** The path of the field that names its source. */
-  readonly sourceRef?: readonly string[];
+  /** The paths of the fields of which one names its source. */
+  readonly sourceRefs?: NonNullable<KindDeclaration["sourceRefs"]>;
 }
 
 const source = { group: "source.toolkit.fluxcd.io", version: "v1" };
@@ -151,7 +148,7 @@ const notification = { group: "notification.toolkit.fluxcd.io", version: "v1beta
 /** Kinds that Sluice does not reconcile; Flux may reconcile them on the same cluster. */
 const others: readonly FluxKind[] = [
   { ...source, kind: "ExternalArtifact" },
-  { ...source, kind: "HelmChart", sourceRef: ["spec", "sourceRef"] },
+  { ...source, kind: "HelmChart", sourceRefs: [["spec", "sourceRef"]] },
   { ...source, kind: "HelmRepository" },
   { ...image, kind: "ImagePolicy" },
   { ...image, kind: "ImageRepository" },
@@ -166,8 +163,8 @@ export function fluxKindOf(name: string, own: readonly KindDeclaration[]): FluxK
   const isNamed = ({ kind }: { readonly kind: string }) => kind.toLowerCase() === name.toLowerCase();
   const declared = own.find(isNamed);
   if (declared === undefined) return others.find(isNamed);
-  const { sourceRef } = declared;
-  return { ...servedKind(declared), ...(sourceRef === undefined ? {} : { sourceRef }) };
+  const { sourceRefs } = declared;
+  return { ...servedKind(declared), ...(sourceRefs === undefined ? {} : { sourceRefs }) };
 }
 
 export function knownKind(name: string, own: readonly KindDeclaration[]): FluxKind {

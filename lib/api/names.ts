@@ -14,6 +14,12 @@ export const generatorFinalizer = "source.extensions.fluxcd.io/finalizer";
 /** A new value requests a run; the flow copies the handled value to `status.lastHandledReconcileAt`. */
 export const requestedAtAnnotation = "reconcile.fluxcd.io/requestedAt";
 
+/** Of a HelmRelease: forces one install or upgrade, if its value is that of the request. */
+export const forceAtAnnotation = "reconcile.fluxcd.io/forceAt";
+
+/** Of a HelmRelease: sets the counted failures to zero, if its value is that of the request. */
+export const resetAtAnnotation = "reconcile.fluxcd.io/resetAt";
+
 /** An owner as the labels on its objects name it. */
 export interface LabelledName {
   readonly name: string;

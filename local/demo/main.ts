@@ -3,6 +3,7 @@ import { messageOf } from "../../lib/core/failure.ts";
 import { closedPipeExitCode, onClosedPipe, stopOnSignal } from "../end-of-process.ts";
 import { startGitHost } from "./git-host.ts";
 import { gitScenes } from "./git-story.ts";
+import { helmScenes } from "./helm-story.ts";
 import { refuseLeftovers, tidyUp } from "./objects.ts";
 import { overlayScenes } from "./overlays-story.ts";
 import { signedScenes } from "./signed-story.ts";
@@ -10,7 +11,7 @@ import { openStage, type Stage, UnexpectedOutcome } from "./stage.ts";
 import { type Report, type Scene, scenes } from "./story.ts";
 
 /** `npm run demo`: plays a story of the README on a Sluice of its own and reports the outcome of each scene. */
-const usage = "usage: npm run demo [-- git | overlays | signed | --kubeconfig FILE [--context NAME]]";
+const usage = "usage: npm run demo [-- git | helm | overlays | signed | --kubeconfig FILE [--context NAME]]";
 const stop = new AbortController();
 const stoppedWith = stopOnSignal(["SIGINT", "SIGTERM"], (reason) => stop.abort(reason));
 let isPipeClosed = false;
@@ -50,7 +51,25 @@ interface Asked {
 }
 
 /** `push`: the story of the README that also plays on a foreign cluster. */
-type Story = "push" | "git" | "overlays" | "signed";
+type Story = "push" | "git" | "helm" | "overlays" | "signed";
+
+function isStory(name = ""): name is Exclude<Story, "push"> {
+  return ["git", "helm", "overlays", "signed"].includes(name);
+}
+
+function scenesOf(story: Story): readonly Scene[] {
+  switch (story) {
+    case "helm":
+      return helmScenes;
+    case "overlays":
+      return overlayScenes;
+    case "signed":
+      return signedScenes();
+    case "git":
+    case "push":
+      return scenes;
+  }
+}
 
 type Foreign = { readonly file: string; readonly context?: string };
 
@@ -62,7 +81,7 @@ function readArguments(): Asked | "help" {
   const { kubeconfig: file, context, help } = values;
   if (help === true) return "help";
   const [named, ...others] = positionals;
-  const story = named === "git" || named === "overlays" || named === "signed" ? named : "push";
+  const story = isStory(named) ? named : "push";
   const unexpected = story === "push" ? named : others[0];
   if (unexpected !== undefined) throw new Error(`Unexpected argument '${unexpected}'`);
   if (file === undefined && context !== undefined) throw new Error("--context needs --kubeconfig FILE");
@@ -96,8 +115,7 @@ async function playAll({ story, foreign }: Asked): Promise<number> {
       `Sluice started in ${Math.round(performance.now() - startedAt)} ms: registry ${registry}, cluster ${foreign?.file ?? "embedded"}`,
     );
     try {
-      const own = story === "overlays" ? overlayScenes : story === "signed" ? signedScenes() : scenes;
-      for (const scene of host === undefined ? own : gitScenes(host)) await play(scene, stage);
+      for (const scene of host === undefined ? scenesOf(story) : gitScenes(host)) await play(scene, stage);
     } catch (error) {
       if (foreign !== undefined) await clearStage(stage);
       throw error;

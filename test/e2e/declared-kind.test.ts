@@ -46,7 +46,7 @@ const toyKind: Kind = {
   statusManager: "toy-status",
   eventSource: "toy-controller",
   isSource: false,
-  sourceRef: ["spec", "box"],
+  sourceRefs: [["spec", "box"]],
   words: {
     one: "toy",
     many: "toys",
@@ -146,7 +146,7 @@ describe("a kind that is declared in one file", () => {
     const { out } = await world.sh("get", "toys", "-n", "default", "--show-source");
     expect(cellsOf(out)).toEqual([
       ["NAME", "SOURCE", "REVISION", "SUSPENDED", "READY", "MESSAGE"],
-      ["ball", "OCIRepository/box", "red@1", "False", "True", "is red"],
+      ["ball", "OCIRepository/default/box", "red@1", "False", "True", "is red"],
     ]);
     expect((await world.sh("get", "ty", "ball", "-n", "default")).code).toBe(0);
     // It comes after the status.

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { gitPrograms } from "../../local/demo/git-http-backend.ts";
 
-const usage = "usage: npm run demo [-- git | overlays | signed | --kubeconfig FILE [--context NAME]]\n";
+const usage = "usage: npm run demo [-- git | helm | overlays | signed | --kubeconfig FILE [--context NAME]]\n";
 
 async function demo(...args: readonly string[]) {
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
@@ -55,6 +55,14 @@ test("the story of overlays comes out as expected: two environments, their varia
   const { code, out, err } = await demo("overlays");
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
   expect(out).toContain('production: "Good morning from production", 3 replicas, Secret decrypted');
+});
+
+test("the story of Helm comes out as expected: a chart is installed, upgraded, corrected, rolled back and uninstalled", async () => {
+  const { code, out, err } = await demo("helm");
+  expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
+  expect(out).toContain('3 replicas, message "Hello from the HelmRelease"');
+  expect(out).toContain("Helm rollback to previous release default/podinfo.v3 with chart podinfo@1.1.0");
+  expect(out).toContain("its objects and its records are gone, and nothing else");
 });
 
 test("the story of signatures comes out as expected: unsigned is refused, signed rolls out", async () => {

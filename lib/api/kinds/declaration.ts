@@ -25,8 +25,11 @@ export interface KindDeclaration {
   readonly eventSource: string;
   /** Whether objects of other kinds take their content from it. */
   readonly isSource: boolean;
-  /** Path of the reference to the source that an object takes its content from; absent if it has none. */
-  readonly sourceRef?: readonly string[];
+  /**
+   * Paths of references to the source that an object takes its content from, of which it has one; absent for a kind that takes it from no
+   * source.
+   */
+  readonly sourceRefs?: readonly (readonly string[])[];
   /** The annotation that pauses an object, with this value in any case; absent: `spec.suspend` does. */
   readonly pausedBy?: { readonly annotation: string; readonly value: string };
   readonly words: KindWords;
@@ -60,8 +63,10 @@ export interface KindWords {
   readonly aliases: readonly string[];
   /** The plural in descriptions: `OCIRepositories`. */
   readonly plural: string;
-  /** Path of the revision that an object is at. */
+  /** Path of the revision that an object is at; a number is a place in a list. */
   readonly revision: readonly string[];
+  /** Where the revision is while there is none at that path. */
+  readonly revisionElse?: readonly string[];
   /** What a successful run has done with that revision: `applied`. */
   readonly done: string;
 }

@@ -26,7 +26,7 @@ export const declaredHelmChart = {
   statusManager: "source-controller",
   eventSource: "source-controller",
   isSource: true,
-  sourceRef: ["spec", "sourceRef"],
+  sourceRefs: [["spec", "sourceRef"]],
   words: {
     one: "chart",
     many: "chart",

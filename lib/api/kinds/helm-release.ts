@@ -20,12 +20,17 @@ export const declaredHelmRelease = {
   statusManager: "helm-controller",
   eventSource: "helm-controller",
   isSource: false,
+  sourceRefs: [
+    ["spec", "chartRef"],
+    ["spec", "chart", "spec", "sourceRef"],
+  ],
   words: {
     one: "helmrelease",
     many: "helmreleases",
     aliases: ["hr"],
     plural: "HelmReleases",
-    revision: ["status", "lastAttemptedRevision"],
+    revision: ["status", "history", "0", "chartVersion"],
+    revisionElse: ["status", "lastAttemptedRevision"],
     done: "applied",
   },
 } as const satisfies KindDeclaration;

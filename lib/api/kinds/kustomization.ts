@@ -20,7 +20,7 @@ export const declaredKustomization = {
   statusManager: "gotk-kustomize-controller",
   eventSource: "kustomize-controller",
   isSource: false,
-  sourceRef: ["spec", "sourceRef"],
+  sourceRefs: [["spec", "sourceRef"]],
   words: {
     one: "kustomization",
     many: "kustomizations",

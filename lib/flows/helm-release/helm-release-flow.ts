@@ -1,10 +1,9 @@
 import { isUnreconciled } from "../../api/kinds/unreconciled.ts";
-import { finalizer, helmGroup, ownerLabels } from "../../api/names.ts";
+import { finalizer } from "../../api/names.ts";
 import { allEnded } from "../../core/concurrency.ts";
 import { digestOf } from "../../core/digest.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
-import { canonicalJson, toJsonObject } from "../../core/json.ts";
-import type { PostRender } from "../../core/ports/helm-engine.ts";
+import { canonicalJson } from "../../core/json.ts";
 import { HelmEngineError } from "../../core/ports/helm-engine.ts";
 import type { Flow, FlowResult } from "../../core/ports/run.ts";
 import { type HealthRules, parseHealthRules } from "../../health/health-rules.ts";
@@ -15,6 +14,7 @@ import { TargetFault } from "../owner/target-fault.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { releaseManager } from "./actions/hook-object.ts";
 import { releaseActions } from "./actions/release-actions.ts";
+import { postRenderOf } from "./actions/render.ts";
 import { recordLimits } from "./actions/revise.ts";
 import type { ReleaseAttempt } from "./attempt/attempt.ts";
 import type { HelmReleaseContext, HelmReleaseDeps } from "./attempt/context.ts";
@@ -146,22 +146,12 @@ function attemptOf(ctx: HelmReleaseContext, { healthRules, prepared, values }: P
     chart: { bytes, metadata, ociDigest, versionSuffix },
     values,
     configDigest,
-    postRender: postRenderOf(ctx),
+    postRender: postRenderOf(spec, ctx),
     ...digests,
     healthRules,
     store: secretReleaseStore(names, { cluster: ctx.target, helm: deps.helm, clock: deps.clock, tenant }),
     observe: (record, oci) => deps.helm.observe(record.bytes, { tenant, ociDigest: oci }, recordLimits, run.signal),
     token: digestOf(canonicalJson([carried.key, { ...names }, digests])),
-  };
-}
-
-function postRenderOf({ name, namespace, release: { spec } }: HelmReleaseContext): PostRender {
-  const { commonMetadata, postRenderers = [], postRenderStrategy = "combined" } = spec;
-  return {
-    renderers: postRenderers.map((renderer) => toJsonObject(renderer)),
-    ...(commonMetadata === undefined ? {} : { commonMetadata }),
-    originLabels: ownerLabels({ name, namespace, labelGroup: helmGroup }),
-    strategy: postRenderStrategy,
   };
 }
 

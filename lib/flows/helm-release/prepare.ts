@@ -3,12 +3,13 @@ import { messageOf } from "../../core/failure.ts";
 import { canonicalJson } from "../../core/json.ts";
 import type { EngineLimits } from "../../core/ports/engine.ts";
 import { type ChartMetadata, HelmEngineError } from "../../core/ports/helm-engine.ts";
+import { type ReleaseValues, valuesFault } from "../../helm/read-values.ts";
 import { compareSemver, readSemver } from "../../sources/semver-version.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
 import { Blocked } from "./blocked.ts";
 import type { Carried } from "./carried.ts";
 import { type ChartSource, notFound } from "./chart-source.ts";
-import { type ReleaseValues, valuesError } from "./values.ts";
+import { valuesError } from "./values.ts";
 
 /** To load a chart and compose its values. */
 const prepareLimits: EngineLimits = { maxCpuMs: 30_000, maxWallMs: 120_000, maxOutputBytes: 32 * 1024 * 1024 };
@@ -79,17 +80,11 @@ function refuseOtherVersion(tag: string, { version }: ChartMetadata): void {
 
 function refused(error: HelmEngineError, references: ReleaseValues["references"], ctx: HelmReleaseContext): unknown {
   const reference = error.reference === undefined ? undefined : references[error.reference];
-  if (reference !== undefined) return valuesError(reference, valuesFault(reference, error), ctx, error);
+  if (reference !== undefined) return valuesError(reference, valuesFault(reference, messageOf(error)), ctx, error);
   const message = messageOf(error);
   const event = { type: "Warning", message } as const;
   if (error.reason === "values") return new Blocked("ValuesError", message, { retry: "backoff", event, cause: error });
   if (error.reason === "busy" || error.reason === "unavailable") return error;
   // Flux's event lacks the beginning.
   return new Blocked("ArtifactFailed", `Could not load chart: ${message}`, { retry: "backoff", event, cause: error });
-}
-
-/** A parser of a Secret's text may quote it. */
-function valuesFault({ kind, targetPath }: ReleaseValues["references"][number], error: HelmEngineError): string {
-  const what = targetPath === undefined ? "failed to read values data" : "failed to merge value";
-  return kind === "Secret" ? what : `${what}: ${messageOf(error)}`;
 }

@@ -1,9 +1,7 @@
 import type { HelmReleaseStatus } from "../../api/helm-release-status.ts";
+import { forceAtAnnotation, resetAtAnnotation } from "../../api/names.ts";
 import { withoutFailures } from "./action-end.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
-
-const forceAnnotation = "reconcile.fluxcd.io/forceAt";
-const resetAnnotation = "reconcile.fluxcd.io/resetAt";
 
 /**
  * Whether a release is to be forced once, and the status that says so: the request counts if it is that of the run, and neither was handled
@@ -13,7 +11,7 @@ export function takeForce(
   status: HelmReleaseStatus,
   ctx: HelmReleaseContext,
 ): { readonly isForced: boolean; readonly status: HelmReleaseStatus } {
-  const wanted = ctx.live.metadata.annotations?.[forceAnnotation];
+  const wanted = ctx.live.metadata.annotations?.[forceAtAnnotation];
   if (wanted === undefined) return { isForced: false, status };
   const isForced = isRequested(wanted, status.lastHandledForceAt, ctx);
   return { isForced, status: { ...status, lastHandledForceAt: wanted } };
@@ -21,7 +19,7 @@ export function takeForce(
 
 /** The same for a request to reset the counters, which are reset then. */
 export function takeReset(status: HelmReleaseStatus, ctx: HelmReleaseContext): HelmReleaseStatus {
-  const wanted = ctx.live.metadata.annotations?.[resetAnnotation];
+  const wanted = ctx.live.metadata.annotations?.[resetAtAnnotation];
   if (wanted === undefined) return status;
   const isReset = isRequested(wanted, status.lastHandledResetAt, ctx);
   return { ...(isReset ? withoutFailures(status) : status), lastHandledResetAt: wanted };

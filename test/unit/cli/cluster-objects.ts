@@ -28,6 +28,16 @@ export function kustomization(
   };
 }
 
+export function helmRelease(name: string, spec = {}, status = {}, namespace = "flux-system"): LiveObject {
+  return {
+    apiVersion: "helm.toolkit.fluxcd.io/v2",
+    kind: "HelmRelease",
+    metadata: { name, namespace, uid: `u-${name}`, generation: 1 },
+    spec,
+    status,
+  };
+}
+
 export const source: LiveObject = {
   apiVersion: "source.toolkit.fluxcd.io/v1",
   kind: "OCIRepository",

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { type GetOptions, getAll, getObjects } from "../../../cli/get-objects.ts";
 import { TimeIsUp } from "../../../cli/session.ts";
+import { declaredHelmRelease } from "../../../lib/api/kinds/helm-release.ts";
 import { declaredHelmRepository } from "../../../lib/api/kinds/helm-repository.ts";
 import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
 import { declaredReceiver } from "../../../lib/api/kinds/receiver.ts";
 import { messageOf } from "../../../lib/core/failure.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
-import { condition, kustomization, readyStatus } from "./cluster-objects.ts";
+import { condition, helmRelease, kustomization, readyStatus } from "./cluster-objects.ts";
 import { fakeSession } from "./fake-session.ts";
 
 function labelled(name: string, team: string, namespace = "flux-system"): LiveObject {
@@ -24,6 +25,39 @@ test("a HelmRepository of type oci, which is never reconciled, is shown as ready
   const session = fakeSession([registry]);
   await getObjects(declaredHelmRepository, undefined, { header: false }, session);
   expect(session.output.out).toMatch(/^charts\t\s*\tFalse\s*\tTrue\s*\tHelm repository is Ready/);
+});
+
+describe("get helmreleases", () => {
+  const shown = async (...objects: readonly LiveObject[]) => {
+    const session = fakeSession(objects);
+    await getObjects(declaredHelmRelease, undefined, { header: true, showSource: true }, session);
+    return session.output.out.split("\n").map((line) =>
+      line
+        .split("\t")
+        .slice(0, 6)
+        .map((cell) => cell.trim()),
+    );
+  };
+  const conditions = [condition("Ready", "True", "Helm upgrade succeeded")];
+
+  test("shows the chart version of the latest snapshot in flux's columns, and the source in each of its forms (12)", async () => {
+    const template = { chart: { spec: { chart: "web", sourceRef: { kind: "HelmRepository", name: "charts" } } } };
+    const ref = { chartRef: { kind: "OCIRepository", name: "web", namespace: "charts" } };
+    const history = [{ chartVersion: "1.2.0" }, { chartVersion: "1.1.0" }];
+    expect(
+      await shown(
+        helmRelease("web", template, { conditions, history, lastAttemptedRevision: "1.3.0" }),
+        helmRelease("oci", ref, { conditions, lastAttemptedRevision: "2.0.0+6c959c51ccbb" }),
+        helmRelease("new", { ...ref, suspend: true }, {}),
+      ),
+    ).toEqual([
+      ["NAME", "SOURCE", "REVISION", "SUSPENDED", "READY", "MESSAGE"],
+      ["web", "HelmRepository/flux-system/charts", "1.2.0", "False", "True", "Helm upgrade succeeded"],
+      ["oci", "OCIRepository/charts/web", "2.0.0+6c959c51ccbb", "False", "True", "Helm upgrade succeeded"],
+      ["new", "OCIRepository/charts/web", "", "True", "False", "waiting to be reconciled"],
+      [""],
+    ]);
+  });
 });
 
 describe("get sources all", () => {
@@ -70,8 +104,8 @@ describe("get", () => {
   test("shows the namespace first with -A, and the source with --show-source", async () => {
     const objects = [kustomization("web", {}, readyStatus, "apps"), kustomization("db")];
     const lines = (await get(objects, undefined, { allNamespaces: true, showSource: true })).split("\n");
-    expect(lines[0]).toMatch(/^NAMESPACE {2}\tNAME\tSOURCE {11}\tREVISION/);
-    expect(lines[1]).toMatch(/^apps {7}\tweb \tOCIRepository\/app\tv1@sha256:6c959c51/);
+    expect(lines[0]).toMatch(/^NAMESPACE {2}\tNAME\tSOURCE {23}\tREVISION/);
+    expect(lines[1]).toMatch(/^apps {7}\tweb \tOCIRepository\/apps\/app {7}\tv1@sha256:6c959c51/);
   });
 
   test("prints no header with --no-header", async () => {

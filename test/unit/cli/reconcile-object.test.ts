@@ -1,12 +1,109 @@
 import { describe, expect, test } from "vitest";
 import { reconcileObject } from "../../../cli/reconcile-object.ts";
 import { TimeIsUp } from "../../../cli/session.ts";
+import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import { declaredHelmRelease } from "../../../lib/api/kinds/helm-release.ts";
 import { declaredHelmRepository } from "../../../lib/api/kinds/helm-repository.ts";
 import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
 import { declaredOciRepository } from "../../../lib/api/kinds/oci-repository.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
-import { condition, handled, kustomization, readyStatus, revision, source } from "./cluster-objects.ts";
+import { condition, handled, helmRelease, kustomization, readyStatus, revision, source } from "./cluster-objects.ts";
 import { fakeSession } from "./fake-session.ts";
+
+describe("reconcile helmrelease", () => {
+  const ready = { conditions: [condition("Ready", "True", "Helm upgrade succeeded")] };
+  const ofChart = (repository: object) => ({ chart: { spec: { chart: "web", sourceRef: repository } } });
+  const object = (kind: string, name: string, namespace: string, spec = {}): LiveObject => ({
+    ...source,
+    kind,
+    metadata: { ...source.metadata, name, namespace, uid: `u-${kind}-${namespace}-${name}` },
+    spec,
+  });
+  const annotated = ({ output }: { readonly output: { readonly err: string } }) =>
+    output.err.split("\n").filter((line) => line.startsWith("►"));
+
+  test.each([
+    [{}, []],
+    [{ force: true }, ["forceAt"]],
+    [{ reset: true }, ["resetAt"]],
+    [{ force: true, reset: true }, ["forceAt", "resetAt"]],
+  ])("with %j the annotations of the request have the value of the request", async (how, names) => {
+    const seen = new Map<string, string>();
+    const session = fakeSession(
+      [helmRelease("web", {}, { ...ready, history: [{ chartVersion: "1.2.0" }] })],
+      (asked) => {
+        for (const [key, value] of Object.entries(asked.metadata.annotations ?? {})) seen.set(key, value);
+        return handled(asked);
+      },
+    );
+    await reconcileObject(declaredHelmRelease, "web", how, session);
+    const at = seen.get("reconcile.fluxcd.io/requestedAt") ?? "";
+    expect(at).toMatch(/^\d{4}-/);
+    expect(Object.fromEntries(seen)).toEqual(
+      Object.fromEntries(["requestedAt", ...names].map((name) => [`reconcile.fluxcd.io/${name}`, at])),
+    );
+    expect(session.output.err).toContain("✔ applied revision 1.2.0\n");
+  });
+
+  test("--with-source reconciles the chart's source, then the chart, both in the source's namespace, then the release (8)", async () => {
+    const repository = { kind: "HelmRepository", name: "charts", namespace: "charts" };
+    const session = fakeSession(
+      [
+        object("HelmRepository", "charts", "charts"),
+        object("HelmChart", "flux-system-web", "charts", { sourceRef: { kind: "HelmRepository", name: "charts" } }),
+        helmRelease("web", ofChart(repository), ready),
+      ],
+      handled,
+    );
+    await reconcileObject(declaredHelmRelease, "web", { withSource: declaredKinds }, session);
+    expect(annotated(session)).toEqual([
+      "► annotating HelmRepository charts in charts namespace",
+      "► annotating HelmChart flux-system-web in charts namespace",
+      "► annotating HelmRelease web in flux-system namespace",
+    ]);
+  });
+
+  test("--with-source reconciles the OCIRepository of chartRef, and leaves a HelmRepository of type oci alone", async () => {
+    const ofRef = helmRelease("ref", { chartRef: { kind: "OCIRepository", name: "app" } }, ready);
+    const ofOci = helmRelease("web", ofChart({ kind: "HelmRepository", name: "oci" }), ready);
+    const chart = object("HelmChart", "flux-system-web", "flux-system", {
+      sourceRef: { kind: "HelmRepository", name: "oci" },
+    });
+    const session = fakeSession(
+      [source, ofRef, ofOci, chart, object("HelmRepository", "oci", "flux-system", { type: "oci" })],
+      handled,
+    );
+    for (const name of ["ref", "web"]) {
+      await reconcileObject(declaredHelmRelease, name, { withSource: declaredKinds }, session);
+    }
+    expect(session.patched).toEqual([
+      "OCIRepository/app",
+      "HelmRelease/ref",
+      "HelmChart/flux-system-web",
+      "HelmRelease/web",
+    ]);
+  });
+
+  test("waits while the chart is not ready, and ends with the reason when the release has failed", async () => {
+    const stop = new AbortController();
+    const message = "HelmChart 'flux-system/flux-system-web' is not ready: does not have an artifact";
+    const waiting = fakeSession(
+      [helmRelease("web")],
+      (asked) => handled(asked, [condition("Ready", "False", message, "SourceNotReady")]),
+      stop.signal,
+    );
+    const reconciling = reconcileObject(declaredHelmRelease, "web", {}, waiting);
+    await expect.poll(() => waiting.output.err).toContain("waiting for HelmRelease");
+    stop.abort(new TimeIsUp());
+    await expect(reconciling).rejects.toThrow("context deadline exceeded");
+    const failing = fakeSession([helmRelease("web")], (asked) =>
+      handled(asked, [condition("Ready", "False", "Helm upgrade failed: no", "UpgradeFailed")]),
+    );
+    await expect(reconcileObject(declaredHelmRelease, "web", {}, failing)).rejects.toThrow(
+      "HelmRelease reconciliation failed: 'Helm upgrade failed: no'",
+    );
+  });
+});
 
 describe("reconcile", () => {
   test("triggers a reconciliation, waits for it to finish and prints the revision (6)", async () => {

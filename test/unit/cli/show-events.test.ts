@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { showEvents } from "../../../cli/show-events.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
-import { kustomization, readyStatus } from "./cluster-objects.ts";
+import { helmRelease, kustomization, readyStatus } from "./cluster-objects.ts";
 import { fakeSession } from "./fake-session.ts";
 
 describe("events", () => {
@@ -76,6 +76,35 @@ describe("events", () => {
     expect(rows.slice(1, -1).map((cells) => `${cells[0]} ${cells[3]}`)).toEqual([
       "sources Elsewhere",
       "flux-system BuildFailed",
+    ]);
+  });
+
+  test("--for a HelmRelease are its own events and those of its HelmChart and its HelmRepository (14)", async () => {
+    const about = (kind: string, name: string, namespace: string): LiveObject => ({
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name: `${kind}.${name}`, namespace, uid: `e-${kind}-${name}` },
+      involvedObject: { kind, name },
+      type: "Normal",
+      reason: "R",
+      message: "m",
+    });
+    const repository = { kind: "HelmRepository", name: "charts", namespace: "charts" };
+    const release = helmRelease("web", { chart: { spec: { chart: "web", sourceRef: repository } } });
+    const session = fakeSession([
+      release,
+      about("HelmRelease", "web", "flux-system"),
+      about("HelmRelease", "db", "flux-system"),
+      about("HelmChart", "flux-system-web", "charts"),
+      about("HelmRepository", "charts", "charts"),
+    ]);
+    await showEvents(declaredKinds, { for: "helmrelease/web" }, session);
+    expect(session.output.out.split("\n").map((line) => line.split("\t")[4]?.trim())).toEqual([
+      "OBJECT",
+      "HelmRelease/web",
+      "HelmChart/flux-system-web",
+      "HelmRepository/charts",
+      undefined,
     ]);
   });
 

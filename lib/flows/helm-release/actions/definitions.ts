@@ -29,13 +29,8 @@ export async function applyDefinitions(
   { ctx, healthRules }: Pick<ReleaseAttempt, "ctx" | "healthRules">,
 ): Promise<AppliedDefinitions> {
   const { deps, name, namespace, run, target } = ctx;
-  const wanted = crds.filter(({ manifest: { kind } }) => kind === "CustomResourceDefinition");
-  if (policy === "Skip" || wanted.length === 0) return { kind: "done" };
-  const owner = ownerLabels({ name, namespace, labelGroup: helmGroup });
-  const manifests = wanted.map(({ manifest }): Manifest => {
-    const { labels, namespace: _dropped, ...metadata } = manifest.metadata;
-    return { ...manifest, metadata: { ...metadata, labels: { ...labels, ...owner } } };
-  });
+  const manifests = definitionsToApply(crds, policy, { name, namespace });
+  if (manifests.length === 0) return { kind: "done" };
   const wait = waitFor("definitions", carried, deps.clock.now());
   if (wait.looks === 0) {
     try {
@@ -61,4 +56,19 @@ export async function applyDefinitions(
     return { kind: "waiting", wait: looked(wait), dueInMs: nextLookMs(wait.looks) };
   }
   return { kind: "failed", message: `failed to apply CustomResourceDefinitions: ${why}` };
+}
+
+/** The definitions in `crds/` of a chart as they are applied by the policy. @param owner the HelmRelease */
+export function definitionsToApply(
+  crds: readonly RenderedObject[],
+  policy: "Create" | "CreateReplace" | "Skip",
+  owner: { readonly name: string; readonly namespace: string },
+): readonly Manifest[] {
+  if (policy === "Skip") return [];
+  const own = ownerLabels({ ...owner, labelGroup: helmGroup });
+  return crds.flatMap(({ manifest }) => {
+    if (manifest.kind !== "CustomResourceDefinition") return [];
+    const { labels, namespace: _dropped, ...metadata } = manifest.metadata;
+    return [{ ...manifest, metadata: { ...metadata, labels: { ...labels, ...own } } }];
+  });
 }

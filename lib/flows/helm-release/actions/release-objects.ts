@@ -3,7 +3,7 @@ import { type Manifest, refOf } from "../../../core/manifest.ts";
 import type { VersionedRef } from "../../../core/object-ref.ts";
 import type { Resource } from "../../../core/ports/cluster.ts";
 import type { ObservedRelease, RenderedObject } from "../../../core/ports/helm-engine.ts";
-import type { HelmReleaseContext } from "../attempt/context.ts";
+import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
 import { withHelmMarks } from "./helm-marks.ts";
 
 /** An object of a release as it is sent: in its namespace, and with Helm's marks. */
@@ -14,10 +14,16 @@ export interface ReleaseObject {
   readonly resource: Resource | undefined;
 }
 
+interface Placing {
+  readonly deps: { readonly concurrency: number };
+  readonly run: { readonly signal: AbortSignal };
+  readonly target: Pick<TargetCluster, "resource">;
+}
+
 /** The objects of a revision's manifest; one that names no namespace is in that of the release, unless its kind has none. */
 export async function releaseObjects(
   { name, namespace, objects }: Pick<ObservedRelease, "name" | "namespace" | "objects">,
-  { deps, run, target }: HelmReleaseContext,
+  { deps, run, target }: Placing,
 ): Promise<readonly ReleaseObject[]> {
   const release = { name, namespace };
   const place = async ({ manifest }: RenderedObject, stop: AbortSignal): Promise<ReleaseObject> => {

@@ -1,7 +1,18 @@
+import type { HelmReleaseSpec } from "../../../api/helm-release-spec.ts";
+import { helmGroup, ownerLabels } from "../../../api/names.ts";
+import { toJsonObject } from "../../../core/json.ts";
 import type { EngineLimits } from "../../../core/ports/engine.ts";
-import type { Rendered, RenderedObject } from "../../../core/ports/helm-engine.ts";
+import type {
+  HelmEngine,
+  PostRender,
+  Rendered,
+  RenderedObject,
+  ValuesToCompose,
+} from "../../../core/ports/helm-engine.ts";
+import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
+import type { ReleaseNames } from "../../../helm/release-names.ts";
 import type { StoredRevision } from "../../../helm/release-store.ts";
-import type { ReleaseAttempt } from "../attempt/attempt.ts";
+import type { ReleaseAttempt, ReleaseChart } from "../attempt/attempt.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import { lookupIn } from "./lookup.ts";
 
@@ -10,6 +21,21 @@ export const renderLimits: EngineLimits = { maxCpuMs: 60_000, maxWallMs: 240_000
 
 /** To load a chart and read `crds/`. */
 const definitionLimits: EngineLimits = { maxCpuMs: 30_000, maxWallMs: 120_000, maxOutputBytes: 32 * 1024 * 1024 };
+
+/** What of an attempt decides about the rendered objects. */
+export interface Rendering {
+  readonly ctx: {
+    readonly deps: { readonly helm: Pick<HelmEngine, "render"> };
+    readonly namespace: string;
+    readonly release: { readonly spec: Pick<HelmReleaseSpec, "install" | "upgrade"> };
+    readonly run: { readonly key: { readonly cluster: string }; readonly signal: AbortSignal };
+    readonly target: TargetCluster;
+  };
+  readonly chart: Pick<ReleaseChart, "bytes" | "versionSuffix">;
+  readonly names: Pick<ReleaseNames, "name" | "namespace">;
+  readonly postRender: PostRender;
+  readonly values: ValuesToCompose;
+}
 
 /** What lies in `crds/` of the chart of the release that is wanted. It is applied before the release is rendered, whose templates may look it up. */
 export async function releaseDefinitions(
@@ -20,7 +46,7 @@ export async function releaseDefinitions(
   return deps.helm.definitions(await chartInput(attempt, former), definitionLimits, run.signal);
 }
 
-async function chartInput({ chart, ctx, values }: ReleaseAttempt, former: StoredRevision | undefined) {
+async function chartInput({ chart, ctx, values }: Rendering, former: StoredRevision | undefined) {
   const { namespace, run } = ctx;
   return {
     tenant: { cluster: run.key.cluster, namespace },
@@ -35,13 +61,13 @@ async function chartInput({ chart, ctx, values }: ReleaseAttempt, former: Stored
 export async function renderRelease(
   action: "install" | "upgrade",
   revision: number,
-  attempt: ReleaseAttempt,
+  rendering: Rendering,
   former?: StoredRevision,
 ): Promise<Rendered> {
-  const { ctx, names, postRender } = attempt;
+  const { ctx, names, postRender } = rendering;
   const { deps, release, run, target } = ctx;
   const input = {
-    ...(await chartInput(attempt, former)),
+    ...(await chartInput(rendering, former)),
     release: { name: names.name, namespace: names.namespace, revision },
     action,
     postRender,
@@ -49,4 +75,17 @@ export async function renderRelease(
     skipsSchemaValidation: release.spec[action]?.disableSchemaValidation === true,
   };
   return deps.helm.render(input, lookupIn(target), renderLimits, run.signal);
+}
+
+/** What is done with what the templates give, by the spec of a HelmRelease. */
+export function postRenderOf(
+  { commonMetadata, postRenderers = [], postRenderStrategy = "combined" }: HelmReleaseSpec,
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+): PostRender {
+  return {
+    renderers: postRenderers.map((renderer) => toJsonObject(renderer)),
+    ...(commonMetadata === undefined ? {} : { commonMetadata }),
+    originLabels: ownerLabels({ name, namespace, labelGroup: helmGroup }),
+    strategy: postRenderStrategy,
+  };
 }

@@ -1,0 +1,201 @@
+import { readFile } from "node:fs/promises";
+import { declaredHelmChart } from "../lib/api/kinds/helm-chart.ts";
+import { declaredHelmRelease } from "../lib/api/kinds/helm-release.ts";
+import { declaredOciRepository } from "../lib/api/kinds/oci-repository.ts";
+import { helmGroup } from "../lib/api/names.ts";
+import type { JsonObject } from "../lib/core/json.ts";
+import { type Manifest, refOf } from "../lib/core/manifest.ts";
+import {
+  checkName,
+  durationOf,
+  exportNamespace,
+  metadataOf,
+  upsert,
+  withoutUndefined,
+  yamlOf,
+} from "./created-object.ts";
+import { failureOf, waitFor } from "./progress.ts";
+import { doneText, isCurrent } from "./reconcile-object.ts";
+import { type GlobalOptions, type Session, type Surroundings, withCluster } from "./session.ts";
+import { isObserved } from "./suspend-and-resume.ts";
+
+export interface HelmReleaseOptions extends GlobalOptions {
+  readonly export?: boolean;
+  readonly label?: readonly string[];
+  readonly interval: string;
+  readonly releaseName?: string;
+  readonly source?: string;
+  readonly chart?: string;
+  readonly chartVersion?: string;
+  readonly chartRef?: string;
+  readonly chartInterval?: string;
+  readonly dependsOn?: readonly string[];
+  readonly targetNamespace?: string;
+  readonly storageNamespace?: string;
+  readonly createTargetNamespace?: boolean;
+  readonly serviceAccount?: string;
+  readonly reconcileStrategy: string;
+  readonly values?: readonly string[];
+  readonly valuesFrom?: readonly string[];
+  readonly crds?: string;
+  readonly kubeconfigSecretRef?: string;
+}
+
+/** `create helmrelease`: a HelmRelease, and waits until its release is installed or upgraded. */
+export async function createHelmRelease(
+  name: string | undefined,
+  options: HelmReleaseOptions,
+  surroundings: Surroundings,
+): Promise<void> {
+  checkName(name);
+  const spec = await specOf(options);
+  if (options.export === true) {
+    const manifest = manifestOf(name, exportNamespace(options, surroundings), spec, options);
+    surroundings.terminal.document(await yamlOf(manifest));
+    return;
+  }
+  await withCluster(options, surroundings, async (session) => {
+    const { terminal } = session;
+    terminal.generating("generating HelmRelease");
+    terminal.action("applying HelmRelease");
+    const manifest = manifestOf(name, session.namespace, spec, options);
+    terminal.success(`HelmRelease ${await upsert(manifest, session)}`);
+    await awaitRelease(manifest, session);
+  });
+}
+
+function manifestOf(name: string, namespace: string, spec: JsonObject, options: HelmReleaseOptions): Manifest {
+  const { kind, versions } = declaredHelmRelease;
+  return { apiVersion: `${helmGroup}/${versions[0]}`, kind, metadata: metadataOf(name, namespace, options), spec };
+}
+
+async function awaitRelease(manifest: Manifest, session: Session): Promise<void> {
+  const { terminal } = session;
+  terminal.waiting("waiting for HelmRelease reconciliation");
+  const ref = { ...refOf(manifest), version: declaredHelmRelease.versions[0] };
+  const seen = await waitFor(
+    ref,
+    (object) => {
+      if (!isObserved(object)) return false;
+      if (isCurrent(object)) return true;
+      const failure = failureOf(object);
+      if (failure !== undefined) throw new Error(`HelmRelease reconciliation failed: '${failure}'`);
+      return false;
+    },
+    session,
+  );
+  const done = doneText(declaredHelmRelease, seen);
+  terminal.success(`HelmRelease ${ref.name} is ready`);
+  terminal.success(done);
+}
+
+async function specOf(options: HelmReleaseOptions): Promise<JsonObject> {
+  const { createTargetNamespace, crds, dependsOn, serviceAccount, targetNamespace } = options;
+  const createNamespace = createTargetNamespace === true ? true : undefined;
+  // Of a policy flux gives an install no more than Create: there is nothing to replace.
+  const install = withoutUndefined({ createNamespace, crds: crds === undefined ? undefined : "Create" });
+  return withoutUndefined({
+    ...chartOf(options),
+    interval: durationOf(options.interval, "--interval"),
+    releaseName: options.releaseName,
+    targetNamespace,
+    storageNamespace: options.storageNamespace ?? targetNamespace,
+    dependsOn: dependsOn?.map(dependencyOf),
+    serviceAccountName: serviceAccount,
+    kubeConfig:
+      options.kubeconfigSecretRef === undefined ? undefined : { secretRef: { name: options.kubeconfigSecretRef } },
+    install: Object.keys(install).length === 0 ? undefined : install,
+    upgrade: crds === undefined ? undefined : { crds },
+    valuesFrom: options.valuesFrom?.map(valuesReferenceOf),
+    values: options.values === undefined ? undefined : await readValues(options.values),
+  });
+}
+
+/** `chart` or `chartRef` of the spec. */
+function chartOf({ chart, chartInterval, chartRef, ...options }: HelmReleaseOptions): JsonObject {
+  if (chart === undefined && chartRef === undefined) throw new Error("chart or chart-ref is required");
+  if (chart !== undefined && chartRef !== undefined)
+    throw new Error("cannot use --chart in combination with --chart-ref");
+  if (chart === undefined) return { chartRef: chartReferenceOf(chartRef ?? "") };
+  // flux makes an object without it, which its API server refuses.
+  if (options.source === undefined) throw new Error("source is required with --chart");
+  const spec = withoutUndefined({
+    chart,
+    version: options.chartVersion,
+    sourceRef: sourceReferenceOf(options.source),
+    reconcileStrategy: options.reconcileStrategy,
+    interval: chartInterval === undefined ? undefined : durationOf(chartInterval, "--chart-interval"),
+  });
+  return { chart: { spec } };
+}
+
+const chartSources = ["HelmRepository", "GitRepository", "Bucket"];
+const chartKinds: readonly string[] = [declaredOciRepository.kind, declaredHelmChart.kind];
+const valuesKinds = ["Secret", "ConfigMap"];
+
+function sourceReferenceOf(text: string): JsonObject {
+  const { kind, ...rest } = readReference(text);
+  if (kind === "" || rest.name === "")
+    throw new Error(`invalid helm chart source '${text}', must be in format <kind>/<name>`);
+  return { kind: knownKind(kind, chartSources, "source kind"), ...rest };
+}
+
+function chartReferenceOf(text: string): JsonObject {
+  const { kind, ...rest } = readReference(text);
+  if (!chartKinds.includes(kind)) {
+    throw new Error(`chart reference kind '${kind}' is not supported, must be one of: ${chartKinds.join(", ")}`);
+  }
+  return { kind, ...rest };
+}
+
+function valuesReferenceOf(text: string): JsonObject {
+  const { kind, rest } = splitKind(text);
+  if (kind === "") throw new Error(`invalid Kubernetes object reference '${text}', must be in format <kind>/<name>`);
+  return { kind: knownKind(kind, valuesKinds, "reference kind"), name: rest };
+}
+
+/** The kind as the API spells it, for one in any case of letters. */
+function knownKind(kind: string, kinds: readonly string[], what: string): string {
+  const known = kinds.find((each) => each.toLowerCase() === kind.toLowerCase());
+  if (known === undefined) throw new Error(`${what} '${kind}' is not supported, must be one of: ${kinds.join(", ")}`);
+  return known;
+}
+
+/** `KIND/NAME`, or `KIND/NAME.NAMESPACE`: the last dot separates, as in flux. */
+function readReference(text: string): { readonly kind: string; readonly name: string; readonly namespace?: string } {
+  const { kind, rest } = splitKind(text);
+  const dot = rest.lastIndexOf(".");
+  return dot === -1 ? { kind, name: rest } : { kind, name: rest.slice(0, dot), namespace: rest.slice(dot + 1) };
+}
+
+function splitKind(text: string): { readonly kind: string; readonly rest: string } {
+  const [first = "", second, ...more] = text.split("/");
+  return second === undefined || more.length > 0 ? { kind: "", rest: text } : { kind: first, rest: second };
+}
+
+/** `NAME` or `NAMESPACE/NAME`. */
+function dependencyOf(text: string): JsonObject {
+  const { kind: namespace, rest: name } = splitKind(text);
+  return namespace === "" ? { name } : { namespace, name };
+}
+
+/** The values files, later ones winning. */
+async function readValues(files: readonly string[]): Promise<JsonObject> {
+  const [{ chartYamlMap }, { mergeMaps }] = await Promise.all([
+    import("../lib/sources/helm/chart-yaml.ts"),
+    import("../lib/sources/helm/merge-values.ts"),
+  ]);
+  let values: JsonObject = {};
+  for (const file of files) {
+    const bytes = await readFile(file).catch((error: unknown) => {
+      throw new Error(`reading values from ${file} failed: the file cannot be read`, { cause: error });
+    });
+    try {
+      values = mergeMaps(values, chartYamlMap(bytes));
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new Error(`converting values to JSON from ${file} failed: ${error.message}`, { cause: error });
+    }
+  }
+  return values;
+}

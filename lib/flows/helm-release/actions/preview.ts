@@ -1,0 +1,157 @@
+import type { HelmReleaseSpec } from "../../../api/helm-release-spec.ts";
+import { dryRunMessage } from "../../../apply/dry-run.ts";
+import { formatEntryId } from "../../../apply/set/entry-id.ts";
+import { mapLimit } from "../../../core/concurrency.ts";
+import { isJsonObject, type JsonObject, toJsonObject } from "../../../core/json.ts";
+import { type Manifest, refOf } from "../../../core/manifest.ts";
+import type { VersionedRef } from "../../../core/object-ref.ts";
+import type { Clock } from "../../../core/ports/clock.ts";
+import { ApiError } from "../../../core/ports/cluster.ts";
+import type { HelmEngine, Hook, HookEvent, ObservedRelease, ValuesToCompose } from "../../../core/ports/helm-engine.ts";
+import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
+import { noTenant } from "../../../core/tenant.ts";
+import { releaseNames } from "../../../helm/release-names.ts";
+import { secretReleaseStore } from "../../../helm/secret-release-store.ts";
+import { definitionsToApply } from "./definitions.ts";
+import { type FieldChange, fieldChanges } from "./field-changes.ts";
+import { releaseManager } from "./hook-object.ts";
+import { releaseObjects } from "./release-objects.ts";
+import { postRenderOf, renderRelease } from "./render.ts";
+
+/** A HelmRelease as it is to be previewed. */
+export interface ReleaseToPreview {
+  readonly name: string;
+  readonly namespace: string;
+  readonly spec: HelmReleaseSpec;
+  /** The packaged chart. */
+  readonly chart: Uint8Array;
+  readonly values: ValuesToCompose;
+}
+
+/** What a preview asks of the world. It writes nothing. */
+export interface PreviewDeps {
+  readonly target: TargetCluster;
+  readonly helm: Pick<HelmEngine, "observe" | "render">;
+  readonly clock: Pick<Clock, "now">;
+  /** Requests to the API server at the same time. */
+  readonly concurrency: number;
+}
+
+export type PreviewedChange =
+  | { readonly kind: "created" | "deleted" | "unchanged" }
+  | { readonly kind: "changed"; readonly fields: readonly FieldChange[] }
+  /** The API server refuses it, or cannot be asked yet. */
+  | { readonly kind: "refused"; readonly message: string };
+
+export interface PreviewedObject {
+  readonly ref: VersionedRef;
+  readonly change: PreviewedChange;
+}
+
+/** What an install or upgrade would do. */
+export interface Preview {
+  readonly action: "install" | "upgrade";
+  /** Definitions of `crds/` first, then the objects of the manifest, then what is deleted. */
+  readonly objects: readonly PreviewedObject[];
+  /** The hooks that would run, with when they do. They are not compared: each is made anew. */
+  readonly hooks: readonly { readonly ref: VersionedRef; readonly events: readonly HookEvent[] }[];
+}
+
+/**
+ * Finds out what the next action of a release would do, by rendering it and by dry runs, and writes nothing. What is deleted is what the
+ * manifest of the deployed revision has and the new one has not; that is kept where its manifest says so.
+ *
+ * @throws HelmEngineError if the chart cannot be rendered; ApiError where the API server could not be asked
+ */
+export async function previewRelease(
+  { chart, name, namespace, spec, values }: ReleaseToPreview,
+  { clock, concurrency, helm, target }: PreviewDeps,
+  signal: AbortSignal,
+): Promise<Preview> {
+  const names = releaseNames(spec, { name, namespace });
+  const run = { key: noTenant, signal };
+  const ctx = { deps: { helm, concurrency }, namespace, release: { spec }, run, target };
+  const store = secretReleaseStore(names, { cluster: target, helm, clock, tenant: noTenant });
+  const heads = await store.heads(signal);
+  const [latest] = heads;
+  const head = heads.find(({ status }) => status === "deployed") ?? latest;
+  const deployed = head && (await store.read(head.version, "", signal));
+  const action = latest === undefined ? "install" : "upgrade";
+  const former = spec.upgrade?.preserveValues === true ? deployed?.observed.values : undefined;
+  const rendering = {
+    ctx,
+    chart: { bytes: async () => chart, versionSuffix: "" },
+    names,
+    postRender: postRenderOf(spec, { name, namespace }),
+    values: action === "upgrade" ? { ...values, former } : values,
+  };
+  const { crds, observed } = await renderRelease(action, (latest?.version ?? 0) + 1, rendering);
+  const policy = spec[action]?.crds ?? "Create";
+  const definitions = definitionsToApply(crds, policy, { name, namespace });
+  const wanted = (await releaseObjects(observed, ctx)).map(({ manifest }) => manifest);
+  const change = async (manifest: Manifest, stop: AbortSignal): Promise<PreviewedObject> => ({
+    ref: refOf(manifest),
+    change: await changeOf(manifest, target, stop),
+  });
+  const applied = await mapLimit([...definitions, ...wanted], concurrency, change, signal);
+  const kept = new Set(applied.map(({ ref }) => formatEntryId(ref)));
+  const gone = deployed === undefined ? [] : await deletedOf(deployed.observed, kept, ctx);
+  const hooks = spec[action]?.disableHooks === true ? [] : hooksOf(observed, action);
+  return { action, objects: [...applied, ...gone], hooks };
+}
+
+/** By a dry run of its apply, as an action sends it. */
+async function changeOf(manifest: Manifest, target: TargetCluster, signal: AbortSignal): Promise<PreviewedChange> {
+  const ref = refOf(manifest);
+  try {
+    const live = await target.get(ref, signal);
+    const options = { manager: releaseManager, force: true, dryRun: true } as const;
+    const { created, object } = await target.apply(manifest, options, signal);
+    if (live === undefined || created) return { kind: "created" };
+    const fields = fieldChanges(comparedOf(toJsonObject(live)), comparedOf(toJsonObject(object)));
+    return fields.length === 0 ? { kind: "unchanged" } : { kind: "changed", fields };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { kind: "refused", message: dryRunMessage({ ref }, error) };
+  }
+}
+
+/** What an apply may change: neither the status nor what the API server keeps in the metadata. */
+function comparedOf({ metadata, status: _status, ...content }: JsonObject): JsonObject {
+  const { annotations, labels } = isJsonObject(metadata) ? metadata : {};
+  return {
+    ...content,
+    metadata: { ...(annotations === undefined ? {} : { annotations }), ...(labels === undefined ? {} : { labels }) },
+  };
+}
+
+const keepAnnotation = "helm.sh/resource-policy";
+
+async function deletedOf(
+  former: ObservedRelease,
+  kept: ReadonlySet<string>,
+  ctx: Parameters<typeof releaseObjects>[1] & { readonly target: TargetCluster },
+): Promise<readonly PreviewedObject[]> {
+  const stale = (await releaseObjects(former, ctx)).filter(
+    ({ manifest, ref }) =>
+      !kept.has(formatEntryId(ref)) && manifest.metadata.annotations?.[keepAnnotation]?.toLowerCase() !== "keep",
+  );
+  const found = await mapLimit(
+    stale,
+    ctx.deps.concurrency,
+    async ({ ref, resource }, stop) =>
+      resource === undefined || (await ctx.target.get(ref, stop)) === undefined ? undefined : ref,
+    ctx.run.signal,
+  );
+  return found.flatMap((ref) => (ref === undefined ? [] : [{ ref, change: { kind: "deleted" } as const }]));
+}
+
+function hooksOf({ hooks, namespace }: ObservedRelease, action: "install" | "upgrade"): Preview["hooks"] {
+  const mine = (event: HookEvent): boolean => event === `pre-${action}` || event === `post-${action}`;
+  return hooks.flatMap((hook: Hook) => {
+    const events = hook.events.filter(mine);
+    if (events.length === 0) return [];
+    const ref = refOf(hook.manifest);
+    return [{ ref: { ...ref, namespace: ref.namespace === "" ? namespace : ref.namespace }, events }];
+  });
+}

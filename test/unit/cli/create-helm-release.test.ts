@@ -1,0 +1,258 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { startKubernetes } from "@sluice/embedded-kubernetes";
+import { load } from "js-yaml";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { run } from "../../../cli/run.ts";
+import { terminal } from "../../../cli/terminal.ts";
+import { connect } from "../../../lib/kube/connect.ts";
+import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
+
+const { signal } = new AbortController();
+let folder: string;
+let kubeconfig: string;
+let kubernetes: Awaited<ReturnType<typeof startKubernetes>>;
+let cluster: ReturnType<typeof connect>;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-create-release-"));
+  kubernetes = await startKubernetes({ stateFolder: join(folder, "state") });
+  kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, kubernetes.kubeconfig());
+  cluster = connect(await readKubeconfig({ file: kubeconfig, env: {}, homeDir: folder }), {
+    clock: systemClock,
+    env: {},
+  });
+  const apply = { manager: "test", force: true };
+  await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "apps" } }, apply, signal);
+  await cluster.apply(definition, apply, signal);
+});
+afterAll(async () => {
+  cluster.close();
+  await kubernetes.close();
+  await rm(folder, { recursive: true });
+});
+
+/** The definition as far as the command needs it. */
+const definition = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "helmreleases.helm.toolkit.fluxcd.io" },
+  spec: {
+    group: "helm.toolkit.fluxcd.io",
+    names: { kind: "HelmRelease", listKind: "HelmReleaseList", plural: "helmreleases", singular: "helmrelease" },
+    scope: "Namespaced",
+    versions: [
+      {
+        name: "v2",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
+  },
+};
+
+async function create(...args: readonly string[]) {
+  let [out, err] = ["", ""];
+  const code = await run(["-n", "apps", "--kubeconfig", kubeconfig, "create", "helmrelease", ...args], {
+    terminal: terminal(
+      (text) => {
+        out += text;
+      },
+      (text) => {
+        err += text;
+      },
+    ),
+    env: {},
+    homeDir: folder,
+    cwd: folder,
+    stdin: Readable.from([]),
+    signal,
+    onSignal: () => {},
+    exit: () => {
+      throw new Error("exit");
+    },
+  });
+  return { code, out, err };
+}
+
+const refOf = (name: string) => ({
+  group: "helm.toolkit.fluxcd.io",
+  version: "v2",
+  kind: "HelmRelease",
+  namespace: "apps",
+  name,
+});
+
+/** The spec that `--export` prints. */
+async function exported(...args: readonly string[]): Promise<unknown> {
+  const { code, err, out } = await create("web", ...args, "--export");
+  expect([code, err]).toEqual([0, ""]);
+  const document = load(out);
+  return typeof document === "object" && document !== null && "spec" in document ? document.spec : undefined;
+}
+
+/** Plays the reconcile of a HelmRelease: what its Ready condition says of this generation. */
+async function says(name: string, generation: number, ready: object, more: object = {}): Promise<void> {
+  await expect.poll(async () => (await cluster.get(refOf(name), signal))?.metadata.generation).toBe(generation);
+  const condition = { type: "Ready", observedGeneration: generation, lastTransitionTime: "2026-11-23T12:00:00Z" };
+  const body = { status: { observedGeneration: generation, conditions: [{ ...condition, ...ready }], ...more } };
+  await cluster.patch(refOf(name), { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
+}
+
+const installed = { status: "True", reason: "InstallSucceeded", message: "Helm install succeeded" };
+const ofRepository = ["--source", "HelmRepository/charts", "--chart", "web"];
+
+describe("sluice create helmrelease", () => {
+  test("makes a HelmRelease, waits while its chart is not there yet, and prints the version of the release", async () => {
+    const command = create("web", ...ofRepository, "--chart-version", "1.x", "--label", "team=a");
+    const notReady = "HelmChart 'apps/apps-web' is not ready: does not have an artifact";
+    await says("web", 1, { status: "False", reason: "SourceNotReady", message: notReady });
+    await says("web", 1, installed, { history: [{ chartVersion: "1.2.0" }], lastAttemptedRevision: "1.2.0" });
+    const { code, err } = await command;
+    expect([code, err.split("\n")]).toEqual([
+      0,
+      [
+        "✚ generating HelmRelease",
+        "► applying HelmRelease",
+        "✔ HelmRelease created",
+        "◎ waiting for HelmRelease reconciliation",
+        "✔ HelmRelease web is ready",
+        "✔ applied revision 1.2.0",
+        "",
+      ],
+    ]);
+    const object = await cluster.get(refOf("web"), signal);
+    expect([object?.metadata.labels, object?.["spec"]]).toEqual([
+      { team: "a" },
+      {
+        interval: "1m0s",
+        chart: {
+          spec: {
+            chart: "web",
+            version: "1.x",
+            sourceRef: { kind: "HelmRepository", name: "charts" },
+            reconcileStrategy: "ChartVersion",
+          },
+        },
+      },
+    ]);
+  });
+
+  test("overwrites the whole spec of one that exists, and keeps a value that is set to null", async () => {
+    const file = join(folder, "null.yaml");
+    await writeFile(file, "resources: null\nreplicas: 2\n");
+    const first = create("again", ...ofRepository, "--release-name", "old");
+    await says("again", 1, installed, { lastAttemptedRevision: "1.0.0" });
+    expect((await first).code).toBe(0);
+    const second = create("again", "--chart-ref", "OCIRepository/web.charts", "--values", file);
+    await says("again", 2, installed, { lastAttemptedRevision: "1.0.1" });
+    expect((await second).err).toContain("✔ HelmRelease updated");
+    expect((await cluster.get(refOf("again"), signal))?.["spec"]).toEqual({
+      interval: "1m0s",
+      chartRef: { kind: "OCIRepository", name: "web", namespace: "charts" },
+      values: { resources: null, replicas: 2 },
+    });
+  });
+
+  test("ends with the reason as soon as the release has failed", async () => {
+    const command = create("bad", ...ofRepository);
+    await says("bad", 1, { status: "False", reason: "InstallFailed", message: "Helm install failed: no" });
+    expect(await command).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("✗ HelmRelease reconciliation failed: 'Helm install failed: no'"),
+    });
+  });
+});
+
+describe("sluice create helmrelease --export", () => {
+  test("prints what every option says, in the fields of flux", async () => {
+    expect(
+      await exported(
+        ...["--source", "gitrepository/charts.git.team", "--chart", "./charts/web", "--chart-interval", "10m"],
+        ...["--reconcile-strategy", "Revision", "--release-name", "site", "--target-namespace", "prod"],
+        ...["--create-target-namespace", "--service-account", "deployer", "--crds", "CreateReplace"],
+        ...["--depends-on", "db,infra/cache", "--values-from", "secret/keys", "--values-from", "ConfigMap/base"],
+        ...["--kubeconfig-secret-ref", "other", "--interval", "5m"],
+      ),
+    ).toEqual({
+      chart: {
+        spec: {
+          chart: "./charts/web",
+          sourceRef: { kind: "GitRepository", name: "charts.git", namespace: "team" },
+          reconcileStrategy: "Revision",
+          interval: "10m0s",
+        },
+      },
+      interval: "5m0s",
+      releaseName: "site",
+      targetNamespace: "prod",
+      storageNamespace: "prod",
+      install: { createNamespace: true, crds: "Create" },
+      upgrade: { crds: "CreateReplace" },
+      serviceAccountName: "deployer",
+      dependsOn: [{ name: "db" }, { name: "cache", namespace: "infra" }],
+      valuesFrom: [
+        { kind: "Secret", name: "keys" },
+        { kind: "ConfigMap", name: "base" },
+      ],
+      kubeConfig: { secretRef: { name: "other" } },
+    });
+  });
+
+  test("keeps a storage namespace of its own", async () => {
+    const spaces = ["--target-namespace", "prod", "--storage-namespace", "releases"];
+    expect(await exported(...ofRepository, ...spaces)).toMatchObject({
+      targetNamespace: "prod",
+      storageNamespace: "releases",
+    });
+  });
+
+  test("merges values files, of which the later wins, and reads them as Go does", async () => {
+    await writeFile(join(folder, "a.yaml"), "image: { tag: v1, pull: yes }\nports: [80, 81]\n");
+    await writeFile(join(folder, "b.yaml"), "image: { tag: v2 }\nports: [90]\n");
+    const files = [join(folder, "a.yaml"), join(folder, "b.yaml")].join(",");
+    expect(await exported(...ofRepository, "--values", files)).toMatchObject({
+      values: { image: { tag: "v2", pull: true }, ports: [90] },
+    });
+  });
+
+  test.each([
+    [[], "chart or chart-ref is required"],
+    [["--chart", "web", "--chart-ref", "HelmChart/web"], "cannot use --chart in combination with --chart-ref"],
+    [["--chart", "web"], "source is required with --chart"],
+    [["--chart", "web", "--source", "charts"], "invalid helm chart source 'charts', must be in format <kind>/<name>"],
+    [
+      ["--chart", "web", "--source", "OCIRepository/charts"],
+      "source kind 'OCIRepository' is not supported, must be one of: HelmRepository, GitRepository, Bucket",
+    ],
+    [
+      ["--chart-ref", "GitRepository/web"],
+      "chart reference kind 'GitRepository' is not supported, must be one of: OCIRepository, HelmChart",
+    ],
+    [
+      [...ofRepository, "--values-from", "web"],
+      "invalid Kubernetes object reference 'web', must be in format <kind>/<name>",
+    ],
+    [
+      [...ofRepository, "--values-from", "Pod/web"],
+      "reference kind 'Pod' is not supported, must be one of: Secret, ConfigMap",
+    ],
+    [[...ofRepository, "--values", "/missing.yaml"], "reading values from /missing.yaml failed"],
+  ])("%j is refused in flux's words", async (args, message) => {
+    const { code, err } = await create("web", ...args, "--export");
+    expect([code, err]).toEqual([1, expect.stringContaining(`✗ ${message}`)]);
+  });
+
+  test("a values file that is no map is refused with its name, and is not quoted", async () => {
+    const file = join(folder, "list.yaml");
+    await writeFile(file, "- s3cret\n");
+    const { code, err } = await create("web", ...ofRepository, "--values", file, "--export");
+    expect([code, err]).toEqual([1, expect.stringContaining(`converting values to JSON from ${file} failed: `)]);
+    expect(err).not.toContain("s3cret");
+  });
+});
