@@ -13,12 +13,11 @@ import { fixtures } from "./recording.ts";
 
 const GivenScenarios = z.strictObject({
   played: z.array(z.string()),
-  waiting: z.record(z.string(), z.array(z.string())),
 });
 
 let given: Promise<z.infer<typeof GivenScenarios>> | undefined;
 
-/** Every scenario that the project was given: those that are played, and what the others wait for. */
+/** Every scenario that the project was given. */
 export function givenScenarios(): Promise<z.infer<typeof GivenScenarios>> {
   given ??= readFile(join(fixtures, "given.yaml"), "utf8").then((text) => GivenScenarios.parse(load(text)));
   return given;

@@ -34,7 +34,10 @@ export type OwnStage = Stage & Required<Pick<Stage, "isAtRest">>;
  *
  * @param time by which it measures timeouts; by default the machine's
  */
-export function ownSluice(signal: AbortSignal, time?: Pick<PassingTime, "clock"> & Partial<Pick<PassingTime, "pass">>): () => OwnStage {
+export function ownSluice(
+  signal: AbortSignal,
+  time?: Pick<PassingTime, "clock"> & Partial<Pick<PassingTime, "pass">>,
+): () => OwnStage {
   const running = new AsyncDisposableStack();
   let own: OwnStage | undefined;
   beforeAll(async () => {

@@ -15,12 +15,14 @@ const volatile = new Set([
 /** What a step left without what differs from run to run, in an order that does not. */
 export function comparable({ objects, events, releases, managed }: Left): Left {
   return {
-    objects: objects.map((object) => ({ ...object, ...withoutVolatile(object) })) as Left["objects"],
+    objects: objects.map(({ status, ...object }) =>
+      isJsonObject(status) ? { ...object, status: withoutVolatile(status) } : object,
+    ),
     // Controllers report different objects at the same time; the events of one object are in order.
     events: events
       .map((event) => ({ ...event, message: event.message.split("\n\nLast Helm logs:")[0] ?? "" }))
       .toSorted((a, b) => (a.object === b.object ? 0 : a.object < b.object ? -1 : 1)),
-    releases: releases.toSorted((a, b) => compareText(String(a["secret"]), String(b["secret"]))),
+    releases: releases.toSorted((a, b) => compareText(secretOf(a), secretOf(b))),
     managed: managed.toSorted((a, b) => compareText(placeOf(a), placeOf(b))),
   };
 }
@@ -33,19 +35,22 @@ function compareText(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-function withoutVolatile(value: object): JsonObject {
-  const result = withoutVolatileIn(value as JsonObject);
-  return isJsonObject(result) ? result : {};
+function secretOf({ secret }: JsonObject): string {
+  return typeof secret === "string" ? secret : "";
 }
 
-function withoutVolatileIn(value: Json, key = ""): Json {
-  if (Array.isArray(value)) {
-    const items = value.map((item) => withoutVolatileIn(item));
+function withoutVolatile(value: Json, key = ""): Json {
+  if (isJsonArray(value)) {
+    const items = value.map((item) => withoutVolatile(item));
     return key === "conditions" ? items.toSorted((a, b) => compareText(typeOf(a), typeOf(b))) : items;
   }
   if (!isJsonObject(value)) return value;
   const kept = Object.entries(value).filter(([name]) => !volatile.has(name));
-  return Object.fromEntries(kept.map(([name, field]) => [name, withoutVolatileIn(field ?? null, name)]));
+  return Object.fromEntries(kept.map(([name, field]) => [name, withoutVolatile(field, name)]));
+}
+
+function isJsonArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
 }
 
 function typeOf(condition: Json): string {

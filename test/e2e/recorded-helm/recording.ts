@@ -31,13 +31,13 @@ export type Action = z.infer<typeof Action>;
 
 const Seen = z.looseObject({ kind: z.string(), name: z.string(), namespace: z.string().exactOptional() });
 
-const Left = z.strictObject({
+/** What a step left in the cluster. */
+export const Left = z.strictObject({
   objects: z.array(Seen),
   events: z.array(z.looseObject({ object: z.string(), reason: z.string(), message: z.string() })),
   releases: z.array(AnyObject),
   managed: z.array(Seen),
 });
-/** What a step left in the cluster. */
 export type Left = z.infer<typeof Left>;
 
 const Recording = z.strictObject({

@@ -1,7 +1,7 @@
 import { expect, vi } from "vitest";
 import { z } from "zod";
 import { digestOf } from "../../../lib/core/digest.ts";
-import { isJsonObject, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
+import { isJsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import { type LiveObject, type Manifest, refOf } from "../../../lib/core/manifest.ts";
 import { parseApiVersion } from "../../../lib/core/object-ref.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
@@ -12,7 +12,7 @@ import { deadlineMs } from "../../deadline.ts";
 import { packed } from "../../unit/sources/helm/charts.ts";
 import type { OwnStage } from "../recorded-flux/own-sluice.ts";
 import { comparable } from "./comparable.ts";
-import type { Action, Left, Recording } from "./recording.ts";
+import { type Action, Left, type Recording } from "./recording.ts";
 import { shownEvent, shownManaged, shownObject, shownRelease } from "./shown.ts";
 
 const recordedRegistry = "127.0.0.1:27000";
@@ -182,14 +182,14 @@ export class Scene {
     return { ...ours, data: Object.fromEntries(data) };
   }
 
-  #asRecorded<Value>(value: Value): Value {
+  #asRecorded(value: object): unknown {
     const { helm, registry } = this.#stage;
     const pairs = [...this.#recorded, [registry, recordedRegistry], [helm?.address ?? recordedCharts, recordedCharts]];
     const text = pairs.reduce(
       (left, [own = "", recorded = ""]) => left.replaceAll(own, recorded),
       JSON.stringify(value).replaceAll(registryWords, "$1; unknown tag=$2"),
     );
-    return JSON.parse(text.replaceAll("timeout of 10m0s", "timeout of 30s")) as Value;
+    return JSON.parse(text.replaceAll("timeout of 10m0s", "timeout of 30s"));
   }
 
   /** What is there of what the recording shows, and what is there beside it. */
@@ -200,7 +200,7 @@ export class Scene {
       releases: await this.#releases(releases),
       managed: await this.#managed(managed),
     };
-    return this.#asRecorded<unknown>(shown) as Left;
+    return Left.parse(this.#asRecorded(shown));
   }
 
   async #object({ kind, name, namespace = this.recording.namespace }: Left["objects"][number]) {
@@ -222,13 +222,13 @@ export class Scene {
   }
 
   /** One that was not written since an earlier step is recorded in short. */
-  async #releases(recorded: Left["releases"]): Promise<readonly JsonObject[]> {
+  async #releases(recorded: Left["releases"]): Promise<readonly object[]> {
     const query = { group: "", version: "v1", kind: "Secret", labelSelector: "owner=helm" };
     const all = (await this.#stage.cluster.list(query, this.#signal)).filter((one) => this.#isOfScenario(one));
     return all.map((live) => {
       const shown = shownRelease(live);
       const isShort = recorded.some((one) => one["secret"] === shown.secret && one["release"] === undefined);
-      if (!isShort) return toJsonObject(JSON.parse(JSON.stringify(shown)) as JsonObject);
+      if (!isShort) return shown;
       const { info, version } = shown.release;
       return { secret: shown.secret, status: info.status, description: info.description ?? null, version };
     });
@@ -274,7 +274,7 @@ export class Scene {
 function namespacesOf({ namespace, steps }: Recording): ReadonlySet<string> {
   const others = steps.flatMap(({ flux: { managed, releases } }) => [
     ...managed.map((one) => (one.kind === "Namespace" ? one.name : (one.namespace ?? ""))),
-    ...releases.map(({ secret }) => String(secret).split("/")[0] ?? ""),
+    ...releases.map(({ secret }) => (typeof secret === "string" ? (secret.split("/")[0] ?? "") : "")),
   ]);
   return new Set([namespace, ...others]);
 }
