@@ -3,6 +3,7 @@ import type { FileFaults } from "./fault.ts";
 const hooks = ["test/e2e/helm-release/hooks.test.ts"];
 const uninstall = ["test/e2e/helm-release/uninstall.test.ts"];
 const drift = ["test/e2e/helm-release/drift.test.ts"];
+const release = ["test/e2e/helm-release/release.test.ts"];
 const end = ["test/e2e/helm-release/finalize.test.ts"];
 
 export const helmActionFaults: readonly FileFaults[] = [
@@ -99,6 +100,51 @@ export const helmActionFaults: readonly FileFaults[] = [
         what: "a mark on the live object alone excludes nothing",
         find: '    if (live !== undefined && isExcluded(live.metadata)) return { kind: "excluded" };\n',
         replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/actions/upgrade.ts",
+    tests: release,
+    faults: [
+      {
+        what: "the values of an upgrade that has failed are kept",
+        find: "(deployed ?? last)",
+        replace: "last",
+      },
+      {
+        what: "definitions that nobody wants refuse an upgrade",
+        find: 'policy === "Skip" ? [] : await',
+        replace: "await",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/wanted-config-digest.ts",
+    tests: ["test/e2e/helm-release/whole-release.test.ts"],
+    faults: [
+      {
+        what: "values that are kept are upgraded for ever",
+        find: "release.spec.upgrade?.preserveValues === true && ",
+        replace: "release.spec.upgrade === undefined && ",
+        named: "preserveValues",
+      },
+    ],
+  },
+  {
+    file: "lib/engine/wasm-helm.ts",
+    tests: ["test/unit/engine/wasm-helm.test.ts"],
+    faults: [
+      {
+        what: "an answer of the engine loses digits",
+        find: "return parseOwnJson(text);",
+        replace: "return JSON.parse(text);",
+      },
+      { what: "what is looked up loses digits", find: "formatJson(found ??", replace: "JSON.stringify(found ??" },
+      {
+        what: "only the last lookup counts",
+        find: "bytes += Buffer.byteLength(text);",
+        replace: "bytes = Buffer.byteLength(text);",
       },
     ],
   },

@@ -163,6 +163,8 @@ describe("the release of a chart", () => {
     const skips = { files, spec: { install: { crds: "Skip" } } } as const;
     const other = await attemptOf(scene, { a: configMap("a", "blue") }, skips);
     expect(await releaseActions.install(other, undefined)).toMatchObject({ kind: "succeeded" });
+    const skipsLater = { files, spec: { upgrade: { crds: "Skip" } } } as const;
+    expect(await upgrade(scene, { a: configMap("a", "white") }, skipsLater)).toMatchObject({ kind: "succeeded" });
   });
 
   test("2.4: an upgrade with preserveValues keeps the values of what is deployed, with every digit", async () => {
