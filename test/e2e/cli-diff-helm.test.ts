@@ -4,6 +4,7 @@ import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { LiveObject, Manifest } from "../../lib/core/manifest.ts";
+import { pushChart } from "../../local/demo/push-chart.ts";
 import { type Files, packed } from "../unit/sources/helm/charts.ts";
 import { type CliWorld, cliWorld } from "./cli-world.ts";
 import { type HelmHost, helmHost } from "./recorded-flux/helm-host.ts";
@@ -115,6 +116,34 @@ describe("sluice diff helmrelease", () => {
       'apiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData: {password: "{{ .Values.password }}2"}\n';
     const { code, out } = await diff({ ...chart, "templates/secret.yaml": changed });
     expect([code, out]).toEqual([1, "► Secret/default/web changed\n    ~ /data/password: ***** → *****\n"]);
+  });
+
+  test("takes the version of an installed chart of an OCIRepository for that of the same chart that was not pushed", async () => {
+    const versioned = (version: string) => ({
+      "Chart.yaml": `apiVersion: v2\nname: oci\nversion: ${version}\n`,
+      "templates/all.yaml": configMap("oci", "{version: {{ .Chart.Version | quote }}}"),
+    });
+    const files = new Map(Object.entries(versioned("1.0.0")));
+    await pushChart(files, { host: world.registry, repository: "charts/oci" }, signal);
+    const layerSelector = {
+      mediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
+      operation: "copy",
+    };
+    const url = `oci://${world.registry}/charts/oci`;
+    const source = {
+      apiVersion: "source.toolkit.fluxcd.io/v1",
+      kind: "OCIRepository",
+      metadata: { name: "oci", namespace: "default" },
+      spec: { interval: "1h", url, insecure: true, ref: { semver: "1.x" }, layerSelector },
+    };
+    await world.cluster.apply(source, { manager: "test", force: true }, signal);
+    expect(await sh("create", "hr", "oci", "--chart-ref", "OCIRepository/oci")).toMatchObject({ code: 0 });
+    expect(await diff(versioned("1.0.0"), "oci")).toMatchObject({ code: 0, out: "" });
+    const { code, out } = await diff(versioned("1.0.1"), "oci");
+    expect([code, out]).toEqual([
+      1,
+      expect.stringMatching(/~ \/data\/version: "1\.0\.0\+[0-9a-f]{12}" → "1\.0\.1"\n$/),
+    ]);
   });
 
   test("names the hooks that would run, which are no changes", async () => {

@@ -7,6 +7,7 @@ import { type Manifest, refOf } from "../../../core/manifest.ts";
 import type { VersionedRef } from "../../../core/object-ref.ts";
 import type { Clock } from "../../../core/ports/clock.ts";
 import { ApiError } from "../../../core/ports/cluster.ts";
+import type { EngineLimits } from "../../../core/ports/engine.ts";
 import type { HelmEngine, Hook, HookEvent, ObservedRelease, ValuesToCompose } from "../../../core/ports/helm-engine.ts";
 import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
 import { noTenant } from "../../../core/tenant.ts";
@@ -31,7 +32,7 @@ export interface ReleaseToPreview {
 /** What a preview asks of the world. It writes nothing. */
 export interface PreviewDeps {
   readonly target: TargetCluster;
-  readonly helm: Pick<HelmEngine, "observe" | "render">;
+  readonly helm: Pick<HelmEngine, "observe" | "prepare" | "render">;
   readonly clock: Pick<Clock, "now">;
   /** Requests to the API server at the same time. */
   readonly concurrency: number;
@@ -80,7 +81,10 @@ export async function previewRelease(
   const former = spec.upgrade?.preserveValues === true ? deployed?.observed.values : undefined;
   const rendering = {
     ctx,
-    chart: { bytes: async () => chart, versionSuffix: "" },
+    chart: {
+      bytes: async () => chart,
+      versionSuffix: await suffixOf(deployed?.observed, { chart, values }, helm, signal),
+    },
     names,
     postRender: postRenderOf(spec, { name, namespace }),
     values: action === "upgrade" ? { ...values, former } : values,
@@ -99,6 +103,24 @@ export async function previewRelease(
   const hooks = spec[action]?.disableHooks === true ? [] : hooksOf(observed, action);
   return { action, objects: [...applied, ...gone], hooks };
 }
+
+/**
+ * The chart of an OCI artifact is marked in its version with the artifact's digest, which a chart that was not pushed does not have. Under
+ * the version that is deployed it gets the same mark, so that the mark alone makes no difference.
+ */
+async function suffixOf(
+  deployed: ObservedRelease | undefined,
+  { chart, values }: Pick<ReleaseToPreview, "chart" | "values">,
+  helm: Pick<HelmEngine, "prepare">,
+  signal: AbortSignal,
+): Promise<string> {
+  const [, version, mark] = /^([^+]*)(\+[0-9a-f]{12})$/.exec(deployed?.chart.version ?? "") ?? [];
+  if (version === undefined || mark === undefined) return "";
+  const input = { tenant: noTenant, chart, versionSuffix: "", values };
+  return (await helm.prepare(input, prepareLimits, signal)).chart.version === version ? mark : "";
+}
+
+const prepareLimits: EngineLimits = { maxCpuMs: 30_000, maxWallMs: 120_000, maxOutputBytes: 32 * 1024 * 1024 };
 
 /** By a dry run of its apply, as an action sends it. */
 async function changeOf(manifest: Manifest, target: TargetCluster, signal: AbortSignal): Promise<PreviewedChange> {
