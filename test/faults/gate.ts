@@ -224,8 +224,8 @@ export const gateFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "--with-source reconciles the source of that name in the object's own namespace",
-        find: 'own === "" ? session.namespace : own',
-        replace: "session.namespace",
+        find: "{ ...session, namespace: wanted.namespace, isNamespaceGiven: true }",
+        replace: "{ ...session, isNamespaceGiven: true }",
       },
       {
         what: "the failure of an earlier request ends the command",

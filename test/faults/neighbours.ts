@@ -231,8 +231,8 @@ export const neighbourFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "events of a source are looked for in the object's namespace",
-        find: 'namespace: namespace === "" ? session.namespace : namespace,',
-        replace: "namespace: session.namespace,",
+        find: "queries.push({ ...own, namespace, fieldSelector: fieldSelectorOf(source.kind, source.name) });",
+        replace: "queries.push({ ...own, fieldSelector: fieldSelectorOf(source.kind, source.name) });",
       },
       {
         what: "events of two namespaces do not name them",
@@ -248,8 +248,8 @@ export const neighbourFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "labels that are no longer given stay on an object that exists",
-        find: "metadata: { labels: replacing(before.metadata.labels, metadata.labels ?? {}) }",
-        replace: "metadata: { labels: metadata.labels ?? {} }",
+        find: '"/metadata/labels": metadata.labels ?? {}',
+        replace: '"/metadata/labels": metadata.labels',
         named: "overwrites the spec of one that exists",
       },
     ],

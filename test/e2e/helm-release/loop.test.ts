@@ -306,7 +306,7 @@ describe("the release loop with Helm's own actions", () => {
     expect(dueInMs).toBeLessThanOrEqual(315_000);
     expect(conditions(scene)[0]).toMatch(/^Reconciling True ProgressingWithRetry: retrying after /);
     await run(failingInstall, { spec });
-    expect(await secretsOf(scene)).toEqual(["v1 failed", "v2 deployed"]);
+    expect(await secretsOf(scene)).toEqual(["v1 superseded", "v2 deployed"]);
   });
 
   test("23/32: another version of the chart resets the counters of a stalled release", async () => {
@@ -358,7 +358,7 @@ describe("the release loop with Helm's own actions", () => {
     expect(await secretsOf(scene)).toEqual(["v1 uninstalled"]);
     await run({ a: configMap("a", "blue") });
 
-    expect(await secretsOf(scene)).toEqual(["v1 uninstalled", "v2 deployed"]);
+    expect(await secretsOf(scene)).toEqual(["v1 superseded", "v2 deployed"]);
     expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ color: "blue" });
   });
 
