@@ -223,9 +223,10 @@ export const gateFaults: readonly FileFaults[] = [
     tests: ["test/unit/cli/reconcile-object.test.ts"],
     faults: [
       {
-        what: "--with-source reconciles the source of that name in the object's own namespace",
-        find: 'own === "" ? session.namespace : own',
-        replace: "session.namespace",
+        what: "a forced request has a value of its own",
+        find: "[forceAtAnnotation]: at",
+        replace: "[forceAtAnnotation]: now()",
+        named: "annotations of the request",
       },
       {
         what: "the failure of an earlier request ends the command",

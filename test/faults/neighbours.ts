@@ -230,9 +230,9 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/cli/show-events.test.ts"],
     faults: [
       {
-        what: "events of a source are looked for in the object's namespace",
-        find: 'namespace: namespace === "" ? session.namespace : namespace,',
-        replace: "namespace: session.namespace,",
+        what: "events of the HelmChart between a release and its source are left out",
+        find: "of [generatedChartOf(kind, object), sourceOf(kind, object)]",
+        replace: "of [sourceOf(kind, object)]",
       },
       {
         what: "events of two namespaces do not name them",
@@ -248,9 +248,10 @@ export const neighbourFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "labels that are no longer given stay on an object that exists",
-        find: "metadata: { labels: replacing(before.metadata.labels, metadata.labels ?? {}) }",
-        replace: "metadata: { labels: metadata.labels ?? {} }",
-        named: "overwrites the spec of one that exists",
+        find: '"/metadata/labels": metadata.labels ?? {}',
+        replace: '"/metadata/labels": metadata.labels',
+        tests: ["test/unit/cli/create-helm-release.test.ts"],
+        named: "overwrites the whole spec",
       },
     ],
   },
