@@ -20,6 +20,7 @@ import { gitRepositoryFaults } from "./git-repository.ts";
 import { gitVerifyFaults } from "./git-verify.ts";
 import { helmActionFaults } from "./helm-actions.ts";
 import { helmChartFaults } from "./helm-chart.ts";
+import { helmCommandFaults } from "./helm-commands.ts";
 import { helmRepositoryFaults } from "./helm-repositories.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
@@ -83,6 +84,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...limitFaults,
   ...layerFaults,
   ...helmActionFaults,
+  ...helmCommandFaults,
   ...helmChartFaults,
   ...helmRepositoryFaults,
   ...infraFaults,

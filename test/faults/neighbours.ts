@@ -230,9 +230,9 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/cli/show-events.test.ts"],
     faults: [
       {
-        what: "events of a source are looked for in the object's namespace",
-        find: "queries.push({ ...own, namespace, fieldSelector: fieldSelectorOf(source.kind, source.name) });",
-        replace: "queries.push({ ...own, fieldSelector: fieldSelectorOf(source.kind, source.name) });",
+        what: "events of the HelmChart between a release and its source are left out",
+        find: "of [generatedChartOf(kind, object), sourceOf(kind, object)]",
+        replace: "of [sourceOf(kind, object)]",
       },
       {
         what: "events of two namespaces do not name them",
@@ -250,7 +250,8 @@ export const neighbourFaults: readonly FileFaults[] = [
         what: "labels that are no longer given stay on an object that exists",
         find: '"/metadata/labels": metadata.labels ?? {}',
         replace: '"/metadata/labels": metadata.labels',
-        named: "overwrites the spec of one that exists",
+        tests: ["test/unit/cli/create-helm-release.test.ts"],
+        named: "overwrites the whole spec",
       },
     ],
   },

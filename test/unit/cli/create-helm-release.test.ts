@@ -143,10 +143,10 @@ describe("sluice create helmrelease", () => {
     ]);
   });
 
-  test("overwrites the whole spec of one that exists, and keeps a value that is set to null", async () => {
+  test("overwrites the whole spec of one that exists and its labels, and keeps a value that is set to null", async () => {
     const file = join(folder, "null.yaml");
     await writeFile(file, "resources: null\nreplicas: 2\n");
-    const first = create("again", ...ofRepository, "--release-name", "old");
+    const first = create("again", ...ofRepository, "--release-name", "old", "--label", "team=a");
     await says("again", 1, installed, { lastAttemptedRevision: "1.0.0" });
     expect((await first).code).toBe(0);
     const second = create("again", "--chart-ref", "OCIRepository/web.charts", "--values", file);
@@ -157,6 +157,7 @@ describe("sluice create helmrelease", () => {
       chartRef: { kind: "OCIRepository", name: "web", namespace: "charts" },
       values: { resources: null, replicas: 2 },
     });
+    expect((await cluster.get(refOf("again"), signal))?.metadata.labels ?? {}).toEqual({});
   });
 
   test("ends with the reason as soon as the release has failed", async () => {
