@@ -223,16 +223,10 @@ export const gateFaults: readonly FileFaults[] = [
     tests: ["test/unit/cli/reconcile-object.test.ts"],
     faults: [
       {
-<<<<<<< HEAD
-        what: "--with-source reconciles the source of that name in the object's own namespace",
-        find: "{ ...session, namespace: wanted.namespace, isNamespaceGiven: true }",
-        replace: "{ ...session, isNamespaceGiven: true }",
-=======
         what: "a forced request has a value of its own",
         find: "[forceAtAnnotation]: at",
         replace: "[forceAtAnnotation]: now()",
         named: "annotations of the request",
->>>>>>> w/cli
       },
       {
         what: "the failure of an earlier request ends the command",
