@@ -367,11 +367,16 @@ export const flowsFaults: readonly FileFaults[] = [
         find: "leasedCluster(await deps.targetOf(live, signal), run)",
         replace: "await deps.targetOf(live, signal)",
       },
+    ],
+  },
+  {
+    file: "lib/flows/owner/inventory-uid.ts",
+    tests: ["test/e2e/flow/two-clusters.test.ts"],
+    faults: [
       {
         what: "a credential that may read less splits the inventory",
         find: "if (((await saved(known)) ?? []).length > 0) throw",
         replace: "if ((await saved(known)) === undefined) throw",
-        tests: ["test/e2e/flow/two-clusters.test.ts"],
         named: "may no longer read which cluster it is",
       },
     ],

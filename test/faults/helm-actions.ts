@@ -5,8 +5,41 @@ const uninstall = ["test/e2e/helm-release/uninstall.test.ts"];
 const drift = ["test/e2e/helm-release/drift.test.ts"];
 const release = ["test/e2e/helm-release/release.test.ts"];
 const end = ["test/e2e/helm-release/finalize.test.ts"];
+const endThere = ["test/e2e/helm-release/end.test.ts"];
 
 export const helmActionFaults: readonly FileFaults[] = [
+  {
+    file: "lib/flows/helm-release/end.ts",
+    tests: endThere,
+    faults: [
+      {
+        what: "whatever is wrong with another cluster lets go of the release there",
+        find: "if (isLeft && !(error instanceof TargetFault && error.isGone)) return",
+        replace: "if (isLeft && !(error instanceof TargetFault)) return",
+      },
+      {
+        what: "the back-off of a deletion that is held never grows",
+        find: "carried: toCarriedEnd({ failures: failures + 1, wait })",
+        replace: "carried: toCarriedEnd({ failures, wait })",
+      },
+      {
+        what: "a deletion that is held tells so in each run",
+        find: 'before?.status !== "False" || ',
+        replace: "true || ",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/helm-release/actions/uninstall.ts",
+    tests: endThere,
+    faults: [
+      {
+        what: "a release of the same name in another cluster is uninstalled",
+        find: 'if (order.reason !== "remediation" && (await isElsewhere(ctx))) return',
+        replace: 'if (order.reason !== "remediation" && (await isElsewhere(ctx)) && releaseName === "") return',
+      },
+    ],
+  },
   {
     file: "lib/flows/helm-release/actions/hooks.ts",
     tests: hooks,

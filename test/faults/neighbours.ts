@@ -328,8 +328,20 @@ export const neighbourFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/kustomization/sharing-target.ts",
-    tests: ["test/unit/flows/kustomization/sharing-target.test.ts"],
+    file: "lib/flows/owner/owners-nearby.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "a prune takes along what HelmReleases have",
+        find: 'const all = [...kustomizations, ...(await ownersOfKind("HelmRelease", home, signal))];',
+        replace: "const all = kustomizations.filter(() => home !== undefined && !signal.aborted);",
+        named: "while a HelmRelease has objects",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/owner/sharing-target.ts",
+    tests: ["test/unit/flows/owner/sharing-target.test.ts"],
     faults: [
       {
         what: "a cluster that does not answer one home is left out by all of them",
@@ -340,7 +352,7 @@ export const neighbourFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/flows/owner/kube-config-field.ts",
-    tests: ["test/unit/flows/kustomization/sharing-target.test.ts"],
+    tests: ["test/unit/flows/owner/sharing-target.test.ts"],
     faults: [
       {
         what: "Secrets of one name in two namespaces count as one cluster",

@@ -31,8 +31,8 @@ export const otherClusterFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/kustomization/sharing-target.ts",
-    tests: ["test/unit/flows/kustomization/sharing-target.test.ts"],
+    file: "lib/flows/owner/sharing-target.ts",
+    tests: ["test/unit/flows/owner/sharing-target.test.ts"],
     faults: [
       {
         what: "a cluster is opened although saved inventories tell who shares it",

@@ -5,6 +5,7 @@ import { Failure, messageOf } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { configTopic, readyTopic, sourceTopic } from "../../core/topics.ts";
 import type { WorkKey } from "../../core/work-key.ts";
+import { kubeConfigTopics } from "../owner/elsewhere.ts";
 import { evaluateReadyExpr } from "../owner/ready-expr.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
 import { Blocked, terminal } from "./blocked.ts";
@@ -23,17 +24,12 @@ export async function subscribeForRun(ctx: HelmReleaseContext): Promise<void> {
   const { deps, namespace, run } = ctx;
   const { dependsOn = [], kubeConfig, valuesFrom = [] } = ctx.release.spec;
   const { cluster } = run.key;
-  const read = [
-    ...valuesFrom.map(({ kind, name }) => ({ kind, name })),
-    ...(kubeConfig?.secretRef === undefined ? [] : [{ kind: "Secret" as const, name: kubeConfig.secretRef.name }]),
-    ...(kubeConfig?.configMapRef === undefined
-      ? []
-      : [{ kind: "ConfigMap" as const, name: kubeConfig.configMapRef.name }]),
-  ];
+  const read = [...valuesFrom.map(({ kind, name }) => ({ kind, name }))];
   const topics = [
     sourceTopic(chartSourceKey(ctx)),
     ...dependsOn.map((dependency) => readyTopic(dependencyKey(dependency, ctx))),
     ...read.map(({ kind, name }) => configTopic({ cluster, kind, namespace, name })),
+    ...kubeConfigTopics(kubeConfig, run.key),
   ];
   await deps.subscriptions.subscribe([...new Set(topics)], run.fence, run.signal);
 }

@@ -8,6 +8,7 @@ import type { ReleaseNames } from "../../helm/release-names.ts";
 import type { ReleaseStore } from "../../helm/release-store.ts";
 import { fullReleaseName, snapshotOf, versionedChart } from "../../helm/snapshot.ts";
 import { removeConditions, setConditions } from "../conditions.ts";
+import { letGoElsewhere } from "../owner/elsewhere.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { releaseManager } from "./actions/hook-object.ts";
 import { timeoutMsOf } from "./actions/timeouts.ts";
@@ -18,7 +19,7 @@ import { deleteGeneratedChart } from "./generated-chart.ts";
 import { type EventMetadata, metadataOf, recordRelease } from "./release-events.ts";
 
 /** What the end of a HelmRelease carries to its next run. */
-interface CarriedEnd {
+export interface CarriedEnd {
   readonly failures: number;
   readonly wait: ActionWait | undefined;
 }
@@ -34,7 +35,7 @@ export interface EndOfRelease {
  * The end of a HelmRelease (reference helmrelease 17): uninstalls the release, deletes the HelmChart that was made for it, and lets go of
  * the object. A suspended one leaves both. Its source does not matter.
  *
- * @param ctx its target is open, unless what names it is gone: then call {@link letGo}
+ * @param ctx its target is open
  */
 export async function finalizeRelease(
   ctx: HelmReleaseContext,
@@ -44,16 +45,22 @@ export async function finalizeRelease(
   const { finalizers = [] } = ctx.live.metadata;
   if (!finalizers.includes(finalizer)) return { outcome: "deleted", dueInMs: undefined };
   if (ctx.release.spec.suspend === true) return letGo(ctx);
-  const unended = await uninstalled(ctx, readCarried(carried), end);
+  const unended = await uninstalled(ctx, readCarriedEnd(carried), end);
   if (unended !== undefined) return unended;
   await deleteGeneratedChart(ctx);
   return letGo(ctx);
 }
 
-function readCarried(carried: JsonObject | undefined): CarriedEnd {
+/** What the run before has carried over, if it was one of the end. */
+export function readCarriedEnd(carried: JsonObject | undefined): CarriedEnd {
   const { failures, isFinalizing, wait } = carried ?? {};
   if (isFinalizing !== true) return { failures: 0, wait: undefined };
   return { failures: typeof failures === "number" ? failures : 0, wait: readWait(wait) };
+}
+
+/** The state as it is carried. */
+export function toCarriedEnd({ failures, wait }: CarriedEnd): JsonObject {
+  return { isFinalizing: true, failures, ...(wait === undefined ? {} : { wait: { ...wait } }) };
 }
 
 function readWait(wait: unknown): ActionWait | undefined {
@@ -78,12 +85,11 @@ async function uninstalled(
   const outcome = await uninstallRelease({ ...order, reason: "deletion", healthRules: undefined }, wait);
   if (outcome.kind === "waiting") {
     await ctx.write(running(ctx));
-    const carried = { isFinalizing: true, failures, wait: { ...outcome.wait } };
-    return { outcome: "waiting", dueInMs: outcome.dueInMs, carried };
+    return { outcome: "waiting", dueInMs: outcome.dueInMs, carried: toCarriedEnd({ failures, wait: outcome.wait }) };
   }
   const status = await report(outcome, latest, ctx);
   if (status === undefined) {
-    const carried = { isFinalizing: true, failures: failures + 1 };
+    const carried = toCarriedEnd({ failures: failures + 1, wait: undefined });
     return { outcome: "failed", dueInMs: backOffMs(failures, ctx.deps.timing.retryDelay), carried };
   }
   const { history: _history, storageNamespace: _storage, ...rest } = status;
@@ -123,8 +129,7 @@ async function report(
 ): Promise<HelmReleaseStatus | undefined> {
   const status = withWritten(end, ctx.status());
   const release = latest === undefined ? ctx.name : fullReleaseName(latest);
-  const chart = latest === undefined ? "" : ` with chart ${versionedChart(latest)}`;
-  const metadata = latest === undefined ? noMetadata : metadataOf(latest);
+  const { about, metadata } = aboutLatest(ctx);
   const released = (reason: "UninstallFailed" | "UninstallSucceeded", message: string, from: HelmReleaseStatus) => {
     const said = { status: "False", reason, message } as const;
     return setConditions(
@@ -137,7 +142,7 @@ async function report(
     );
   };
   if (end.kind === "succeeded") {
-    const message = `Helm uninstall succeeded for release ${release}${chart}`;
+    const message = `Helm uninstall succeeded for release ${about}`;
     recordRelease(ctx, { type: "Normal", reason: "UninstallSucceeded", message }, metadata);
     const { inventory: _inventory, ...rest } = status;
     return released("UninstallSucceeded", message, rest);
@@ -148,11 +153,18 @@ async function report(
   if (latest !== undefined && end.message === alreadyDeleted(latest.name)) {
     return released("UninstallSucceeded", `Release ${release} was already uninstalled`, status);
   }
-  const message = `Helm uninstall failed for release ${release}${chart}: ${end.message}`;
+  const message = `Helm uninstall failed for release ${about}: ${end.message}`;
   recordRelease(ctx, { type: "Warning", reason: "UninstallFailed", message }, metadata, end.log);
   await ctx.write(released("UninstallFailed", message, { ...status, failures: (status.failures ?? 0) + 1 }));
   await ctx.eventsSent();
   return undefined;
+}
+
+/** The release that the status knows, for messages and events. */
+export function aboutLatest(ctx: HelmReleaseContext): { readonly about: string; readonly metadata: EventMetadata } {
+  const [latest] = ctx.status().history ?? [];
+  if (latest === undefined) return { about: ctx.name, metadata: noMetadata };
+  return { about: `${fullReleaseName(latest)} with chart ${versionedChart(latest)}`, metadata: metadataOf(latest) };
 }
 
 /** The history as the revisions are now. */
@@ -182,14 +194,17 @@ function running(ctx: HelmReleaseContext): HelmReleaseStatus {
 
 /**
  * The very end: what Sluice knows of the object is removed, then the finalizer. What is in the cluster stays, and so do the claims of
- * others on it.
+ * others on it. An event names what stays in clusters that this run does not work in.
  */
 export async function letGo(ctx: HelmReleaseContext): Promise<FlowResult> {
   const { deps, home, live, owner, run } = ctx;
-  const entries = (await deps.inventories.load(owner, run.fence, run.signal)) ?? [];
-  const ids = entries.map(({ id }) => id);
-  await deps.ledger.release(owner.clusterUid, owner.uid, ids, run.fence, run.signal);
-  await deps.inventories.remove(owner, run.fence, run.signal);
+  await letGoElsewhere(ctx, {});
+  if (ctx.remote !== "closed") {
+    const entries = (await deps.inventories.load(owner, run.fence, run.signal)) ?? [];
+    const ids = entries.map(({ id }) => id);
+    await deps.ledger.release(owner.clusterUid, owner.uid, ids, run.fence, run.signal);
+    await deps.inventories.remove(owner, run.fence, run.signal);
+  }
   await deps.subscriptions.subscribe([], run.fence, run.signal);
   // Before the object can go, since the events are about it.
   await ctx.eventsSent();

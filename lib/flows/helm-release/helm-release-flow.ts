@@ -2,7 +2,7 @@ import { isUnreconciled } from "../../api/kinds/unreconciled.ts";
 import { finalizer } from "../../api/names.ts";
 import { allEnded } from "../../core/concurrency.ts";
 import { digestOf } from "../../core/digest.ts";
-import { Failure, messageOf } from "../../core/failure.ts";
+import { Failure } from "../../core/failure.ts";
 import { canonicalJson } from "../../core/json.ts";
 import { HelmEngineError } from "../../core/ports/helm-engine.ts";
 import type { Flow, FlowResult } from "../../core/ports/run.ts";
@@ -51,7 +51,11 @@ const ignore = (): void => {};
 
 async function reconcile(ctx: HelmReleaseContext): Promise<FlowResult> {
   const { live, run } = ctx;
-  if (live.metadata.deletionTimestamp !== undefined) return end(ctx);
+  if (live.metadata.deletionTimestamp !== undefined) {
+    // Not at the start of a function: a deletion is rare.
+    const { endRelease } = await import("./end.ts");
+    return endRelease(ctx);
+  }
   if (!(live.metadata.finalizers ?? []).includes(finalizer)) {
     const withOurs = (finalizers: readonly string[]) => [...finalizers, finalizer];
     await writeFinalizers(live, withOurs, { home: ctx.home, manager: releaseManager }, run.signal);
@@ -165,36 +169,4 @@ async function healthRulesOf({ cel, deps, release, run }: HelmReleaseContext): P
 async function suspended(ctx: HelmReleaseContext): Promise<FlowResult> {
   await ctx.write(handled(observed(ctx.status(), ctx), ctx));
   return { outcome: "suspended", dueInMs: undefined };
-}
-
-async function end(ctx: HelmReleaseContext): Promise<FlowResult> {
-  // Not at the start of a function: a deletion is rare.
-  const { finalizeRelease, letGo } = await import("./finalize.ts");
-  const names = releaseNames(ctx.release.spec, ctx);
-  const tenant = { cluster: ctx.run.key.cluster, namespace: ctx.namespace };
-  let open: HelmReleaseContext;
-  try {
-    open = ctx.release.spec.suspend === true ? ctx : await openTarget(ctx);
-  } catch (error) {
-    if (!(error instanceof TargetFault)) throw error;
-    ctx.deps.log.warn("the cluster of spec.kubeConfig cannot be opened, so the release is not uninstalled", {
-      ...ctx.run.key,
-      error: messageOf(error),
-    });
-    return letGo(ctx);
-  }
-  const { clock, helm } = ctx.deps;
-  return finalizeRelease(open, ctx.run.carried, {
-    names,
-    storeOf: (storageNamespace) =>
-      secretReleaseStore(
-        { name: nameOf(open, names.name), storageNamespace },
-        { cluster: open.target, helm, clock, tenant },
-      ),
-  });
-}
-
-/** Of the release that the status knows: the spec may have another name by now. */
-function nameOf(ctx: HelmReleaseContext, byDefault: string): string {
-  return ctx.status().history?.[0]?.name ?? byDefault;
 }

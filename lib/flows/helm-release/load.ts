@@ -7,6 +7,7 @@ import { type LiveObject, refOf } from "../../core/manifest.ts";
 import { asTarget } from "../../core/ports/home-and-target.ts";
 import type { Run } from "../../core/ports/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
+import { inventoryUid } from "../owner/inventory-uid.ts";
 import { hasKubeConfig } from "../owner/kube-config-field.ts";
 import { reportEvent } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
@@ -54,7 +55,7 @@ async function contextOf(
   return {
     ...{ live, release, name, namespace, generation, run, deps, home, homeUid, target },
     requestedAt: live.metadata.annotations?.[requestedAtAnnotation],
-    owner: { uid, clusterUid: homeUid, generation },
+    owner: { uid, clusterUid: isRemote ? "" : homeUid, generation },
     remote: isRemote ? "closed" : undefined,
     cel: deps.cel.withBudget(run.key),
     status: () => status,
@@ -77,14 +78,17 @@ async function contextOf(
 /**
  * The context with the cluster of `spec.kubeConfig` open.
  *
- * @throws TargetFault if what it names cannot be used; an outage if the cluster does not answer
+ * @throws TargetFault if what it names cannot be used, or does not tell any more which cluster it leads to; an outage if the cluster does
+ * not answer
  */
 export async function openTarget(ctx: HelmReleaseContext): Promise<HelmReleaseContext> {
   if (ctx.remote !== "closed") return ctx;
   const { deps, home, live, owner, run } = ctx;
   const remote = await deps.remoteTargetOf(live, { home, cluster: run.key.cluster }, run.signal);
-  const target = leasedCluster(remote.cluster, run);
-  return { ...ctx, remote, target, owner: { ...owner, clusterUid: remote.uid } };
+  const clusterUid = await inventoryUid(remote, ctx);
+  // A prune asks once more which cluster it is about to delete in.
+  const target = leasedCluster({ ...remote.cluster, uid: async () => clusterUid }, run);
+  return { ...ctx, remote, target, owner: { ...owner, clusterUid } };
 }
 
 /** Stands for an object whose spec cannot be read: as suspended, so nothing of it can be taken for an instruction. */

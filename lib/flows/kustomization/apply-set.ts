@@ -1,4 +1,3 @@
-import { kustomizeGroup } from "../../api/names.ts";
 import {
   type InventoryReport,
   type KnownInventory,
@@ -7,19 +6,17 @@ import {
   saveUnderGeneration,
 } from "../../apply/inventory.ts";
 import { usualRules } from "../../apply/set/apply-rules.ts";
-import type { ApplySet, OtherOwners, OwnerNearby } from "../../apply/set/apply-set.ts";
+import type { ApplySet, OtherOwners } from "../../apply/set/apply-set.ts";
 import { type EventReason, Failure } from "../../core/failure.ts";
-import type { LiveObject } from "../../core/manifest.ts";
-import type { ObjectRef } from "../../core/object-ref.ts";
 import { isOutage } from "../../core/ports/outage.ts";
 import { releaseTopic } from "../../core/topics.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { keyOfClaim } from "../owner/owner-state.ts";
+import { ownersAround, ownersOfKind } from "../owner/owners-nearby.ts";
 import { readCarriedState } from "./attempt.ts";
 import { type KustomizationContext, openTarget } from "./context.ts";
 import { subscribeForRun } from "./dependencies.ts";
-import { nearbyInTarget } from "./nearby-in-target.ts";
-import { claimNameOf, expectedBySiblings, ownerStateOf, ownersNearby } from "./other-owners.ts";
+import { claimNameOf, expectedBySiblings, ownerStateOf } from "./other-owners.ts";
 import type { ResolvedSource } from "./resolve-source.ts";
 
 /**
@@ -55,11 +52,10 @@ function otherKustomizations(ctx: KustomizationContext, source: ResolvedSource |
     stateOf: (claim, signal) => ownerStateOf(claim, ctx, signal),
     ownersAround: async ({ isNear, mayCascade }, signal) => {
       if (source === undefined && !mayCascade) return { expected: [], owners: [] };
-      // With the installation's rights: another owner's objects count, whether or not this object's account may see them.
-      const all = await ctx.home.list({ group: kustomizeGroup, version: "v1", kind: "Kustomization" }, signal);
+      const all = await ownersOfKind("Kustomization", ctx.home, signal);
       return {
         expected: source === undefined ? [] : await expectedBySiblings(all, isNear, source, ctx),
-        owners: mayCascade ? await ownersAround(all, isNear, ctx) : [],
+        owners: mayCascade ? await ownersAround(all, isNear, ctx, signal) : [],
       };
     },
     wake: async (other, why, signal) => {
@@ -72,17 +68,6 @@ function otherKustomizations(ctx: KustomizationContext, source: ResolvedSource |
       }
     },
   };
-}
-
-async function ownersAround(
-  all: readonly LiveObject[],
-  isNear: (ref: ObjectRef) => boolean,
-  ctx: KustomizationContext,
-): Promise<readonly OwnerNearby[]> {
-  const inTarget = await nearbyInTarget(all, isNear, ctx);
-  const { homeUid, owner } = ctx;
-  const self = { uid: owner.uid, isElsewhere: homeUid !== owner.clusterUid };
-  return ownersNearby(all, { ...self, inTarget: (live) => inTarget.get(live) ?? [] }, isNear);
 }
 
 /** What the Kustomization has in the cluster before a run; see {@link knownInventory}. */

@@ -21,9 +21,9 @@ import type { BuildInput } from "../../manifests/build/build-input.ts";
 import type { KeyParts } from "../../sops/keys/key-parts.ts";
 import type { FlowDeps } from "../flow-deps.ts";
 import type { TenantPlace } from "../owner/config-map-target.ts";
+import { inventoryUid } from "../owner/inventory-uid.ts";
 import { hasKubeConfig } from "../owner/kube-config-field.ts";
 import type { RemoteTarget } from "../owner/remote-target.ts";
-import { TargetFault } from "../owner/target-fault.ts";
 import { type EventToRecord, reportEvent } from "../record-event.ts";
 import type { SourceKinds } from "../source/read-source.ts";
 import { statusPatch } from "../status-patch.ts";
@@ -250,27 +250,6 @@ export async function openTarget(ctx: KustomizationContext): Promise<Kustomizati
   const target = leasedCluster({ ...remote.cluster, uid: async () => clusterUid }, run);
   return { ...ctx, remote, target, owner: { ...owner, clusterUid } };
 }
-
-/** The uid of the cluster, or what stood for it when the inventory was first saved, since the credential could not read it then. */
-async function inventoryUid(
-  { uid, fallbackUid, mayBe }: Pick<RemoteTarget, "fallbackUid" | "mayBe" | "uid">,
-  { deps: { inventories }, owner, run }: KustomizationContext,
-): Promise<string> {
-  // The run needs this inventory anyway.
-  const saved = (clusterUid: string) => inventories.load({ ...owner, clusterUid }, run.fence, run.signal);
-  if ((await saved(uid)) !== undefined) return uid;
-  const clusters = await inventories.clusters(owner, run.fence, run.signal);
-  for (const known of clusters.filter(mayBe)) {
-    if (((await saved(known)) ?? []).length > 0) throw new TargetFault(noLongerTold);
-  }
-  return clusters.includes(fallbackUid) ? fallbackUid : uid;
-}
-
-/** Under another name the objects would be taken for those of another cluster, and what is no longer wanted would stay for good. */
-const noLongerTold =
-  "the credential of spec.kubeConfig may not get the namespace kube-system, by which its cluster is known, and this Kustomization " +
-  "has objects in a cluster of the same certificate authority, perhaps this one. Allow the credential to get the namespace " +
-  "kube-system, or use one that may";
 
 /** Stands for an object whose spec cannot be read: as suspended, so nothing of it can be taken for an instruction. */
 function unreadable(live: LiveObject): Kustomization {

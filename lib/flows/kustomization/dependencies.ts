@@ -4,6 +4,7 @@ import { kustomizeGroup } from "../../api/names.ts";
 import { Failure } from "../../core/failure.ts";
 import { configTopic, readyTopic, sourceTopic } from "../../core/topics.ts";
 import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
+import { kubeConfigTopics } from "../owner/elsewhere.ts";
 import { type Blocked, invalid, type KustomizationContext, type KustomizationDeps } from "./context.ts";
 import { cycleText, isReady, keysOf, needed } from "./dependency-cycle.ts";
 import { type ResolvedSource, requeueText, sourceKey } from "./resolve-source.ts";
@@ -27,17 +28,9 @@ export async function subscribeForRun(ctx: KustomizationContext, more: readonly 
   const keys = [kustomization.spec.decryption?.secretRef ?? []]
     .flat()
     .map(({ name }) => configTopic({ cluster, kind: "Secret", namespace, name }));
-  const read = [...variables, ...keys, ...kubeConfigTopics(ctx)];
+  const read = [...variables, ...keys, ...kubeConfigTopics(kustomization.spec.kubeConfig, run.key)];
   const topics = [source, ...dependencyKeys(ctx).map(readyTopic), ...read, ...more];
   await deps.subscriptions.subscribe(topics, run.fence, run.signal);
-}
-
-/** The topic of the Secret or ConfigMap that `spec.kubeConfig` names; none without one. */
-export function kubeConfigTopics({ kustomization, namespace, run }: KustomizationContext): readonly string[] {
-  const { secretRef, configMapRef } = kustomization.spec.kubeConfig ?? {};
-  const [kind, name] =
-    secretRef === undefined ? (["ConfigMap", configMapRef?.name] as const) : (["Secret", secretRef.name] as const);
-  return name === undefined ? [] : [configTopic({ cluster: run.key.cluster, kind, namespace, name })];
 }
 
 /**

@@ -20,6 +20,7 @@ import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { Outage } from "../../core/ports/outage.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
+import { letGoElsewhere } from "../owner/elsewhere.ts";
 import { deletesObjects, refOfClaim } from "../owner/owner-state.ts";
 import { accountExists, accountName } from "../owner/service-account.ts";
 import { reportEvent } from "../record-event.ts";
@@ -27,7 +28,7 @@ import { writeFinalizers } from "../write-finalizers.ts";
 import { applySetOf, inventoryOf } from "./apply-set.ts";
 import { type CarriedState, ending } from "./attempt.ts";
 import type { KustomizationContext } from "./context.ts";
-import { finalizeRemote, letGoElsewhere, mayExistThere } from "./finalize-remote.ts";
+import { finalizeRemote, mayExistThere } from "./finalize-remote.ts";
 import { countPruned, logSkippedPrunes, pruneLines, recordPending } from "./prune.ts";
 import { type ResolvedSource, resolveSource } from "./resolve-source.ts";
 import { appliedAnnotations, withConditions, withoutConditions } from "./status.ts";
@@ -79,7 +80,7 @@ async function finalizeThere(ctx: KustomizationContext, carried: CarriedState): 
 async function letGo(ctx: KustomizationContext, startedAt: number): Promise<FlowResult> {
   const { deps, home, kustomization, live, run } = ctx;
   const { suspend, interval } = kustomization.spec;
-  await letGoElsewhere(ctx);
+  await letGoElsewhere(ctx, appliedAnnotations(ctx));
   await deps.subscriptions.subscribe([], run.fence, run.signal);
   if (!suspend && ending(ctx).isReady) {
     const took = formatDuration(deps.clock.now() - startedAt);

@@ -1,23 +1,21 @@
 import { isTrue } from "../../api/condition.ts";
 import { type Kustomization, readKustomization, unsupportedKustomizationFields } from "../../api/kustomization.ts";
-import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { kustomizeGroup } from "../../api/names.ts";
 import { referenceFaults } from "../../api/spec-references.ts";
-import type { Expected, OwnerNearby, OwnerState } from "../../apply/set/apply-set.ts";
-import { readEntryId } from "../../apply/set/entry-id.ts";
+import type { Expected, OwnerState } from "../../apply/set/apply-set.ts";
 import { Failure } from "../../core/failure.ts";
 import { type LiveObject, type Manifest, refOf } from "../../core/manifest.ts";
 import { type ObjectRef, subject } from "../../core/object-ref.ts";
 import type { Claim } from "../../core/ports/ledger.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { buildInput } from "../../manifests/build/build-input.ts";
-import { isBeingDeletedWithObjects, stateOfOwner } from "../owner/owner-state.ts";
+import { stateOfOwner } from "../owner/owner-state.ts";
+import { sharingTarget } from "../owner/sharing-target.ts";
 import { type FetchableArtifact, fetchableArtifact } from "../source/read-source.ts";
 import type { KustomizationContext } from "./context.ts";
 import { decryptionOf, decryptionRefusal } from "./decryption.ts";
 import { loadPostBuild } from "./post-build.ts";
 import { type ResolvedSource, sourceKey, sourceRefusal } from "./resolve-source.ts";
-import { sharingTarget } from "./sharing-target.ts";
 
 /**
  * What has become of the owner that made a claim. A claim is void if no owner has its uid, or if the owner is being
@@ -35,48 +33,6 @@ export async function ownerStateOf(
 export function claimNameOf({ name, namespace, homeUid, owner }: KustomizationContext): string {
   const ref = `Kustomization/${namespace}/${name}`;
   return homeUid === owner.clusterUid ? ref : `${ref}/${homeUid}`;
-}
-
-/**
- * The Kustomizations of the home cluster, and which objects near ours the others have by their status. The ledger cannot tell:
- * it has a row for each object and none for a namespace, so all of it would have to be read. A status also has what Flux applied. Pure.
- *
- * @param self our own uid, whether we apply to another cluster than the home, and what the others have in our target
- * @param isNear which objects of the target matter: the others may have more than is worth holding
- */
-export function ownersNearby(
-  all: readonly LiveObject[],
-  self: {
-    readonly uid: string;
-    readonly isElsewhere: boolean;
-    readonly inTarget: (live: LiveObject) => readonly ObjectRef[];
-  },
-  isNear: (ref: ObjectRef) => boolean,
-): readonly OwnerNearby[] {
-  return all
-    .map((live): OwnerNearby => {
-      const isSelf = live.metadata.uid === self.uid;
-      return {
-        ref: refOf(live),
-        isSelf,
-        isTerminating: isBeingDeletedWithObjects(live),
-        cascades: isBeingDeletedWithObjects(live, true),
-        has: isSelf
-          ? []
-          : self
-              .inTarget(live)
-              .filter(isNear)
-              .map((ref) => ({ ref })),
-      };
-    })
-    .filter(({ ref, has }) => has.length > 0 || (!self.isElsewhere && isNear(ref)));
-}
-
-/** What a Kustomization has by its status. */
-export function inventoryIn(live: LiveObject): readonly ObjectRef[] {
-  const status = KustomizationStatus.pick({ inventory: true }).safeParse(live["status"] ?? {});
-  // An unreadable entry in the status of another Kustomization must not stop this run.
-  return (status.data?.inventory?.entries ?? []).flatMap(({ id }) => readEntryId(id) ?? []);
 }
 
 /**

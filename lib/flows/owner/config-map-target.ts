@@ -101,7 +101,7 @@ async function configMapAt(
     if (error instanceof ApiError && error.reason === "Forbidden") throw noClient(`${failed}: ${error.message}`, error);
     throw outageOf(error, "ReconciliationFailed", failed);
   });
-  if (found === undefined) throw noClient(`${failed}: configmaps "${name}" not found`);
+  if (found === undefined) throw noClient(`${failed}: configmaps "${name}" not found`, undefined, true);
   return found;
 }
 

@@ -109,8 +109,8 @@ async function bySecret(
   signal: AbortSignal,
 ): Promise<RemoteCluster> {
   const place = `${namespace}/${name}`;
-  const unreadable = (why: string, cause?: unknown) =>
-    noClient(`unable to read KubeConfig secret '${place}' error: ${why}`, cause);
+  const unreadable = (why: string, cause?: unknown, isGone = false) =>
+    noClient(`unable to read KubeConfig secret '${place}' error: ${why}`, cause, isGone);
   const misnamed = nameFault(name);
   if (misnamed !== undefined) throw unreadable(misnamed);
   const ref = { group: "", version: "v1", kind: "Secret", namespace, name };
@@ -118,7 +118,7 @@ async function bySecret(
     if (error instanceof ApiError && error.reason === "Forbidden") throw unreadable(error.message, error);
     throw outageOf(error, "ReconciliationFailed", `unable to read KubeConfig secret '${place}'`);
   });
-  if (secret === undefined) throw unreadable(`secrets "${name}" not found`);
+  if (secret === undefined) throw unreadable(`secrets "${name}" not found`, undefined, true);
   const data = new Map(Object.entries(Data.parse(secret["data"])));
   const found = (key === "" ? ["value", "value.yaml"] : [key]).find((one) => data.has(one));
   if (found === undefined) {

@@ -4,14 +4,17 @@ import { Failure } from "../../core/failure.ts";
 export class TargetFault extends Failure {
   /** What Flux's event says, which is more than the condition. */
   readonly event: string;
+  /** The Secret or ConfigMap that `spec.kubeConfig` names does not exist. */
+  readonly isGone: boolean;
 
-  constructor(message: string, options: ErrorOptions & { event?: string } = {}) {
+  constructor(message: string, options: ErrorOptions & { event?: string; isGone?: boolean } = {}) {
     super("ReconciliationFailed", message, options);
     this.event = options.event ?? message;
+    this.isGone = options.isGone ?? false;
   }
 }
 
 /** Flux could not make a client. */
-export function noClient(message: string, cause?: unknown): TargetFault {
-  return new TargetFault(message, { cause, event: `failed to build kube client: ${message}` });
+export function noClient(message: string, cause?: unknown, isGone = false): TargetFault {
+  return new TargetFault(message, { cause, event: `failed to build kube client: ${message}`, isGone });
 }

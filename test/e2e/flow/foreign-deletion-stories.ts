@@ -1,11 +1,28 @@
 import { describe, expect, test } from "vitest";
-import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { helmGroup, kustomizeGroup } from "../../../lib/api/names.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
 import { configMap, namespaceNamed, placed, service, widget } from "./sample-manifests.ts";
 import { elsewhere, isGoing, pruneRefused, settle } from "./taking-along.ts";
 import type { World } from "./world.ts";
+
+/** Makes a HelmRelease that shows this object as its own. */
+async function helmRelease(world: World, name: string, id: string): Promise<void> {
+  const { cluster, namespace, signal } = world;
+  const spec = { interval: "1h", chartRef: { kind: "OCIRepository", name: "chart" } };
+  const apiVersion = `${helmGroup}/v2`;
+  const release = { apiVersion, kind: "HelmRelease", metadata: { name, namespace }, spec };
+  await cluster.apply(release, { manager: "test", force: true }, signal);
+  const body = { status: { inventory: { entries: [{ id, v: "v1" }] } } };
+  const ref = { group: helmGroup, version: "v2", kind: "HelmRelease", namespace, name };
+  await cluster.patch(ref, { type: "merge", body }, { manager: "helm-controller", subresource: "status" }, signal);
+}
+
+async function removeHelmRelease({ cluster, namespace, signal }: World, name: string): Promise<void> {
+  const ref = { group: helmGroup, version: "v2", kind: "HelmRelease", namespace, name };
+  await cluster.delete(ref, { propagation: "Background" }, signal);
+}
 
 /** What a prune may take along where other Kustomizations have something in it. */
 export function foreignDeletionStories(name: string, newWorld: () => Promise<World>): void {
@@ -119,6 +136,43 @@ export function foreignDeletionStories(name: string, newWorld: () => Promise<Wor
       );
       expect(await world.get("Widget", "w", `${group}/v1`)).toBeDefined();
       await world.run("tenant");
+      await world.run("platform");
+      expect(await world.ready("platform")).toMatch(/^True/);
+    });
+
+    test("a namespace stays while a HelmRelease has objects in it", async () => {
+      const world = await newWorld();
+      const within = `${world.namespace}-charted`;
+      await world.publish("v1", [namespaceNamed(within)]);
+      await world.kustomization("platform", elsewhere);
+      await settle(world, "platform");
+      await helmRelease(world, "web", `${within}_web__ConfigMap`);
+      await world.publish("v2", []);
+      await world.run("platform");
+      const theirs = `ConfigMap/${within}/web of HelmRelease/${world.namespace}/web`;
+      expect(await world.ready("platform")).toBe(
+        `False ReconciliationFailed: ${pruneRefused(`Namespace/${within}`, theirs)}\n`,
+      );
+      expect(await isGoing(world, within)).toBe(false);
+      await removeHelmRelease(world, "web");
+      await world.run("platform");
+      expect(await world.ready("platform")).toMatch(/^True/);
+    });
+
+    test("a definition stays while a HelmRelease has objects of it", async () => {
+      const world = await newWorld();
+      const group = `charted.${world.namespace}.example.com`;
+      await world.publish("v1", [widgetDefinition(group)]);
+      await world.kustomization("platform", elsewhere);
+      await settle(world, "platform");
+      await helmRelease(world, "web", `${world.namespace}_w_${group}_Widget`);
+      await world.publish("v2", []);
+      await world.run("platform");
+      const theirs = `Widget/${world.namespace}/w of HelmRelease/${world.namespace}/web`;
+      expect(await world.ready("platform")).toContain(
+        pruneRefused(`CustomResourceDefinition/widgets.${group}`, theirs),
+      );
+      await removeHelmRelease(world, "web");
       await world.run("platform");
       expect(await world.ready("platform")).toMatch(/^True/);
     });

@@ -50,6 +50,10 @@ export interface ActionScene {
   settle(kind: string, name: string, status: JsonObject): Promise<void>;
   /** Stores a revision. */
   put(observed: Partial<ObservedRelease>): Promise<void>;
+  /** What a Secret holds for such a revision. */
+  recordOf(observed: Partial<ObservedRelease>): ReleaseRecord;
+  /** What the object listens to. */
+  subscriptions(): readonly string[];
   putRecord(record: ReleaseRecord, mark?: AttemptMark): Promise<void>;
 }
 
@@ -180,9 +184,11 @@ export async function actionScene(
     putRecord: async (record, mark) => {
       await releases.create(record, mark, signal);
     },
+    recordOf: (observed) => jsonRecord({ ...emptyRelease(namespace), ...observed }),
     put: async (observed) => {
-      await releases.create(jsonRecord({ ...emptyRelease(namespace), ...observed }), undefined, signal);
+      await releases.create(scene.recordOf(observed), undefined, signal);
     },
+    subscriptions: () => state.subscriptionsOf(key),
   };
   return scene;
 }

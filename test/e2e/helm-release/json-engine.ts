@@ -7,8 +7,9 @@ export function jsonRecord(observed: ObservedRelease): ReleaseRecord {
 }
 
 /** Helm's engine for records of {@link jsonRecord}: it renders nothing. */
-export function jsonEngine(): Pick<HelmEngine, "amend"> {
+export function jsonEngine(): Pick<HelmEngine, "amend" | "observe"> {
   return {
+    observe: async (bytes) => partOf<ObservedRelease>(JSON.parse(new TextDecoder().decode(bytes))),
     amend: async (bytes, change, { ociDigest }) => {
       const observed = partOf<ObservedRelease>(JSON.parse(new TextDecoder().decode(bytes)));
       return jsonRecord({ ...amended(observed, change), digest: `of a record${ociDigest && ` with ${ociDigest}`}` });

@@ -1,14 +1,10 @@
-import { helmGroup, kustomizeGroup } from "../../../api/names.ts";
+import { helmGroup } from "../../../api/names.ts";
 import { usualRules } from "../../../apply/set/apply-rules.ts";
-import type { ApplySet, OtherOwners, OwnerNearby } from "../../../apply/set/apply-set.ts";
-import { readEntryId } from "../../../apply/set/entry-id.ts";
+import type { ApplySet, OtherOwners } from "../../../apply/set/apply-set.ts";
 import { helmReleaseStyle } from "../../../apply/set/owner-style.ts";
-import { isJsonObject } from "../../../core/json.ts";
-import { type LiveObject, refOf } from "../../../core/manifest.ts";
-import type { ObjectRef } from "../../../core/object-ref.ts";
-import { ApiError } from "../../../core/ports/cluster.ts";
 import { releaseTopic } from "../../../core/topics.ts";
-import { isBeingDeletedWithObjects, keyOfClaim, stateOfOwner } from "../../owner/owner-state.ts";
+import { keyOfClaim, stateOfOwner } from "../../owner/owner-state.ts";
+import { ownersAround, ownersOfKind } from "../../owner/owners-nearby.ts";
 import type { HelmReleaseContext } from "../attempt/context.ts";
 
 /** A HelmRelease as an owner of objects. */
@@ -36,7 +32,9 @@ function otherOwners(ctx: HelmReleaseContext): OtherOwners {
   return {
     stateOf: (claim, signal) => stateOfOwner(claim, { home, homeUid, targetUid: owner.clusterUid }, signal),
     ownersAround: async ({ isNear, mayCascade }, signal) => {
-      return { expected: [], owners: mayCascade ? await ownersNear(isNear, ctx, signal) : [] };
+      if (!mayCascade) return { expected: [], owners: [] };
+      const all = await ownersOfKind("Kustomization", home, signal);
+      return { expected: [], owners: await ownersAround(all, isNear, ctx, signal) };
     },
     wake: async (other, why, signal) => {
       await deps.requests.request(keyOfClaim(other, run.key.cluster), `${ownName} ${why}`, signal);
@@ -49,51 +47,4 @@ function otherOwners(ctx: HelmReleaseContext): OtherOwners {
       }
     },
   };
-}
-
-/** The owners at home, and which objects near ours they have by their status. */
-async function ownersNear(
-  isNear: (ref: ObjectRef) => boolean,
-  { home, owner }: HelmReleaseContext,
-  signal: AbortSignal,
-): Promise<readonly OwnerNearby[]> {
-  const kinds = [
-    { group: kustomizeGroup, version: "v1", kind: "Kustomization" },
-    { group: helmGroup, version: "v2", kind: "HelmRelease" },
-  ];
-  const all: LiveObject[] = [];
-  for (const kind of kinds) {
-    all.push(
-      ...(await home.list(kind, signal).catch((error: unknown) => {
-        if (error instanceof ApiError && error.reason === "NoMatch") return [];
-        throw error;
-      })),
-    );
-  }
-  return all
-    .map((live): OwnerNearby => {
-      const isSelf = live.metadata.uid === owner.uid;
-      return {
-        ref: refOf(live),
-        isSelf,
-        isTerminating: isBeingDeletedWithObjects(live),
-        cascades: isBeingDeletedWithObjects(live, true),
-        has: isSelf
-          ? []
-          : shownIn(live)
-              .filter(isNear)
-              .map((ref) => ({ ref })),
-      };
-    })
-    .filter(({ has, ref }) => has.length > 0 || isNear(ref));
-}
-
-/** What an owner has by its status. */
-function shownIn({ status }: LiveObject): readonly ObjectRef[] {
-  const inventory = isJsonObject(status) ? status["inventory"] : undefined;
-  const entries = isJsonObject(inventory) && Array.isArray(inventory["entries"]) ? inventory["entries"] : [];
-  return entries.flatMap((entry: unknown) => {
-    const id = isJsonObject(entry) ? entry["id"] : undefined;
-    return typeof id === "string" ? (readEntryId(id) ?? []) : [];
-  });
 }

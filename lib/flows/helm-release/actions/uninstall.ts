@@ -4,6 +4,7 @@ import { refOf } from "../../../core/manifest.ts";
 import { subject } from "../../../core/object-ref.ts";
 import type { InventoryEntry } from "../../../core/ports/inventory-store.ts";
 import type { RevisionHead, StoredRevision } from "../../../helm/release-store.ts";
+import { isElsewhere } from "../../owner/elsewhere.ts";
 import type { ActionOutcome, ActionWait, UninstallOrder, WrittenRevision } from "../attempt/action.ts";
 import {
   alsoInInventory,
@@ -30,11 +31,14 @@ export function alreadyDeleted(releaseName: string): string {
 /**
  * Uninstalls a release as Helm does (pkg/action/uninstall.go): hooks, objects in reverse order, the wait until they are gone, hooks, and
  * the revisions or, with `keepHistory`, their status. The last revision says how far it has come, so that a run goes on where another was
- * stopped. Also deletes what the inventory has beside the manifest: without a stored revision, all of it.
+ * stopped. Also deletes what the inventory has beside the manifest: without a stored revision, all of it. In a cluster that it was not
+ * installed in it deletes nothing.
  */
 export async function uninstallRelease(order: UninstallOrder, wait: ActionWait | undefined): Promise<ActionOutcome> {
   const { ctx, releaseName, store } = order;
   const { keepHistory = false } = ctx.release.spec.uninstall ?? {};
+  // What has its name here is another release.
+  if (order.reason !== "remediation" && (await isElsewhere(ctx))) return failed(releaseNotFound, [], []);
   const heads = await store.heads(ctx.run.signal);
   const [latest] = heads;
   const last = latest && (await store.read(latest.version, ociDigestOf(latest, order), ctx.run.signal));

@@ -1,30 +1,44 @@
-import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { mapLimit } from "../../core/concurrency.ts";
 import { Failure } from "../../core/failure.ts";
-import type { LiveObject } from "../../core/manifest.ts";
+import { isJsonObject } from "../../core/json.ts";
+import { type LiveObject, refOf } from "../../core/manifest.ts";
+import type { Clock } from "../../core/ports/clock.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
+import type { Fence } from "../../core/ports/fence.ts";
+import type { HomeCluster } from "../../core/ports/home-and-target.ts";
+import type { InventoryOwner, InventoryStore } from "../../core/ports/inventory-store.ts";
 import { isOutage, Outage } from "../../core/ports/outage.ts";
-import { hasKubeConfig, kubeConfigText } from "../owner/kube-config-field.ts";
-import type { KustomizationContext, KustomizationDeps } from "./context.ts";
+import type { Run } from "../../core/ports/run.ts";
+import type { TenantPlace } from "./config-map-target.ts";
+import { hasKubeConfig, kubeConfigText } from "./kube-config-field.ts";
+import type { RemoteTarget } from "./remote-target.ts";
 
 /** What is asked of a run and of its installation. */
-export type SharingContext = Pick<KustomizationContext, "home" | "homeUid" | "live" | "owner" | "remote" | "run"> & {
-  readonly deps: Pick<KustomizationDeps, "clock" | "objects" | "remoteTargetOf"> & {
-    readonly inventories: Pick<KustomizationDeps["inventories"], "clusters">;
+export interface SharingContext {
+  readonly home: HomeCluster;
+  readonly homeUid: string;
+  readonly live: LiveObject;
+  readonly owner: InventoryOwner;
+  readonly remote: RemoteTarget | "closed" | undefined;
+  readonly run: Pick<Run, "key" | "signal">;
+  readonly deps: {
+    readonly clock: Clock;
+    readonly remoteTargetOf: (live: LiveObject, place: TenantPlace, signal: AbortSignal) => Promise<RemoteTarget>;
+    readonly inventories: Pick<InventoryStore, "clusters">;
   };
-};
+}
 
-/** How long the cluster of another Kustomization may take to be opened. */
+/** How long the cluster of another owner may take to be opened. */
 const openingMs = 5_000;
 /** A cluster that took longer is not opened again for this time, so it slows no other run. */
 const forgetMs = 60_000;
 /** How many clusters are opened at the same time: those that do not answer hold up no others. */
 const openings = 32;
-/** For each installation: until when a cluster that did not answer is not tried again, by its `spec.kubeConfig`. */
-const silent = new WeakMap<object, Map<string, number>>();
+/** For each clock: until when a cluster that did not answer is not tried again, by the home cluster and `spec.kubeConfig`. */
+const silent = new WeakMap<Clock, Map<string, number>>();
 
 /**
- * Those of these Kustomizations whose objects are in the cluster that ours are in: elsewhere objects of the same names are others. One
+ * Those of these owners whose objects are in the cluster that ours are in: elsewhere objects of the same names are others. One
  * that names what we name shares it, and so does one that is done with its present spec and has a saved inventory of our cluster. Any
  * other one is opened, for some seconds at most: that no inventory is saved under a name of ours proves nothing, since one cluster
  * has several names, and what leads to it may have changed. One that does not answer in that time is among them.
@@ -59,19 +73,23 @@ export function ours({ owner: { clusterUid }, remote }: Pick<SharingContext, "ow
   return remote === undefined || remote === "closed" ? [clusterUid] : [clusterUid, remote.fallbackUid];
 }
 
-/** The clusters that a Kustomization has a saved inventory of. */
+/** The clusters that an owner has a saved inventory of. */
 export async function savedClusters(
-  { metadata: { namespace = "", name, uid } }: LiveObject,
-  { deps: { inventories }, run }: SharingContext,
+  live: LiveObject,
+  ctx: SharingContext,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  // Read, not written: that takes no lease.
-  return inventories.clusters({ uid }, { key: { ...run.key, namespace, name }, token: 0 }, signal);
+  return ctx.deps.inventories.clusters({ uid: live.metadata.uid }, fenceOf(live, ctx), signal);
+}
+
+/** To read what another owner has saved: that takes no lease. */
+export function fenceOf(live: LiveObject, { run }: Pick<SharingContext, "run">): Fence {
+  return { key: { cluster: run.key.cluster, ...refOf(live) }, token: 0 };
 }
 
 /** Whether its saved inventories are of what it names now. */
 function isDone({ metadata: { generation }, status }: LiveObject): boolean {
-  return KustomizationStatus.safeParse(status ?? {}).data?.observedGeneration === generation;
+  return isJsonObject(status) && status["observedGeneration"] === generation;
 }
 
 async function opensOurs(
@@ -81,8 +99,8 @@ async function opensOurs(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { deps, home, run } = ctx;
-  const until = silent.get(deps.objects) ?? new Map<string, number>();
-  silent.set(deps.objects, until);
+  const until = silent.get(deps.clock) ?? new Map<string, number>();
+  silent.set(deps.clock, until);
   for (const [text, time] of until) if (time <= deps.clock.now()) until.delete(text);
   const text = `${run.key.cluster} ${kubeConfigText(other)}`;
   if (until.has(text)) return true;
@@ -109,7 +127,7 @@ function limited(ms: number, signal: AbortSignal) {
   const over = Promise.withResolvers<never>();
   over.promise.catch(() => undefined);
   const timer = setTimeout(() => {
-    const reason = new Outage("ReconciliationFailed", "the cluster of another Kustomization does not answer");
+    const reason = new Outage("ReconciliationFailed", "the cluster of another owner does not answer");
     limit.abort(reason);
     over.reject(reason);
   }, ms);

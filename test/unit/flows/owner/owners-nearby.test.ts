@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LiveObject, Metadata } from "../../../../lib/core/manifest.ts";
 import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
-import { inventoryIn, ownersNearby } from "../../../../lib/flows/kustomization/other-owners.ts";
+import { inventoryIn, ownersNearby } from "../../../../lib/flows/owner/owners-nearby.ts";
 
 const kustomization = (
   name: string,
@@ -27,7 +27,7 @@ const everything = () => true;
 const atHome = { uid: "uid-self", isElsewhere: false, inTarget: inventoryIn };
 const elsewhere = { ...atHome, isElsewhere: true };
 
-describe("what Kustomizations have in a cluster", () => {
+describe("what owners have in a cluster", () => {
   test.each([
     {
       name: "one that lives on",
@@ -69,6 +69,24 @@ describe("what Kustomizations have in a cluster", () => {
     const { name } = of.metadata;
     const ref = expect.objectContaining({ kind: "Kustomization", namespace: "apps", name });
     expect(ownersNearby([of], atHome, everything)).toEqual([expect.objectContaining({ ref, ...is })]);
+  });
+
+  test.each([
+    { what: "that lives on", release: {}, is: { isTerminating: false, cascades: true } },
+    {
+      what: "that goes with its release",
+      release: { metadata: { deletionTimestamp } },
+      is: { isTerminating: true, cascades: true },
+    },
+    {
+      what: "that is suspended and leaves its release",
+      release: { metadata: { deletionTimestamp }, spec: { suspend: true } },
+      is: { isTerminating: false, cascades: false },
+    },
+  ])("a HelmRelease $what", ({ release, is }) => {
+    const live = { ...kustomization("web", release), apiVersion: "helm.toolkit.fluxcd.io/v2", kind: "HelmRelease" };
+    const ref = { group: "helm.toolkit.fluxcd.io", kind: "HelmRelease", namespace: "apps", name: "web" };
+    expect(ownersNearby([live], atHome, everything)).toMatchObject([{ ref, has: [object("web")], ...is }]);
   });
 
   test("only what is asked for", () => {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { asTarget } from "../../../../lib/core/ports/home-and-target.ts";
-import { objectCache } from "../../../../lib/flows/kustomization/object-cache.ts";
-import { type SharingContext, sharingTarget } from "../../../../lib/flows/kustomization/sharing-target.ts";
+import { type SharingContext, sharingTarget } from "../../../../lib/flows/owner/sharing-target.ts";
 import { TargetFault } from "../../../../lib/flows/owner/target-fault.ts";
 import { noCluster, noHome } from "../../../doubles/no-cluster.ts";
 import { steppedClock } from "../../../doubles/stepped-clock.ts";
@@ -37,7 +36,6 @@ function context(remoteTargetOf: Opening, saved: Readonly<Record<string, readonl
         opened.push(live.metadata.name);
         return remoteTargetOf(live, place, stop);
       },
-      objects: objectCache(),
       inventories: { clusters: async ({ uid }) => saved[uid] ?? [] },
     },
     home: noHome,
@@ -54,11 +52,6 @@ function context(remoteTargetOf: Opening, saved: Readonly<Record<string, readonl
         name: "self",
       },
       signal,
-      fence: { key: { cluster: "c", group: "", kind: "", namespace: "", name: "" }, token: 1 },
-      assertLease: () => {},
-      carried: undefined,
-      isRequested: true,
-      superseded: async () => false,
     },
   };
   return { ctx, clock, opened };
