@@ -20,14 +20,14 @@ export const applyStatementFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a label does not protect from prune",
-        find: 'return markOf(live, "prune", "disabled") ??',
-        replace: 'return markOf({ ...live, labels: {} }, "prune", "disabled") ??',
+        find: 'return markOf(live, "prune", "disabled");',
+        replace: 'return markOf({ ...live, labels: {} }, "prune", "disabled");',
         named: "(97)",
       },
       {
         what: "an annotation does not protect from prune",
-        find: 'return markOf(live, "prune", "disabled") ??',
-        replace: 'return markOf({ ...live, annotations: {} }, "prune", "disabled") ??',
+        find: 'return markOf(live, "prune", "disabled");',
+        replace: 'return markOf({ ...live, annotations: {} }, "prune", "disabled");',
         named: "(97)",
       },
       {

@@ -113,6 +113,21 @@ export const helmActionFaults: readonly FileFaults[] = [
         find: "  if (!isMarkedAs(metadata, release)) return",
         replace: "  if (metadata.name === release.name) return",
       },
+      {
+        what: "an uninstall takes along what others have in a namespace",
+        find: '  if (why !== undefined) return { kind: "held", ref, why };',
+        replace: '  if (why === "") return { kind: "held", ref, why };',
+      },
+      {
+        what: "an uninstall takes along what it keeps itself",
+        find: "takenAlong(all.map(decided),",
+        replace: "takenAlong(some.map(decided).filter(() => all.length > 0),",
+      },
+      {
+        what: "what another client has created is deleted",
+        find: "const isReplaced = uid !== undefined && uid !== metadata.uid;",
+        replace: "const isReplaced = uid === metadata.uid;",
+      },
     ],
   },
   {

@@ -16,14 +16,27 @@ export interface Staying extends Placed {
   readonly why?: string | undefined;
 }
 
-type DecidedEntry = EntryFacts & { readonly decision: PruneDecision };
+export type DecidedEntry = EntryFacts & { readonly decision: PruneDecision };
+
+type Around = Pick<PruneFacts, "expected" | "owners" | "wanted">;
+
+/** The prune candidates that may not be deleted, by entry id, with the reason. Pure. */
+export function refusals(decided: readonly DecidedEntry[], facts: Around): ReadonlyMap<string, string> {
+  const refs = new Map(decided.map(({ entry, ref }) => [entry.id, ref]));
+  return new Map(
+    [...takenAlong(decided, facts)].flatMap(([id, staying]) => {
+      const ref = refs.get(id);
+      return ref === undefined ? [] : [[id, refusal(ref, staying)] as const];
+    }),
+  );
+}
 
 /**
- * The prune candidates that may not be deleted, by entry id, with the reason: their deletion would cascade to an object that must
- * stay (wanted, owned or expected by another owner, or kept by this prune). ADR 0007. Pure.
+ * What the deletion of namespaces and definitions among these would cascade to although it must stay (wanted, owned or expected by
+ * another owner, or kept by this prune), by their entry id. ADR 0007. Pure.
  */
-export function refusals(decided: readonly DecidedEntry[], facts: PruneFacts): ReadonlyMap<string, string> {
-  const lines = new Map<string, string>();
+export function takenAlong(decided: readonly DecidedEntry[], facts: Around): ReadonlyMap<string, readonly Staying[]> {
+  const found = new Map<string, readonly Staying[]>();
   const deleted = decided.filter(({ decision }) => decision.kind === "delete" && !decision.isTerminating);
   const deletedIds = new Set(deleted.map(({ entry }) => entry.id));
   const wanted = inOrder(facts.wanted);
@@ -39,20 +52,25 @@ export function refusals(decided: readonly DecidedEntry[], facts: PruneFacts): R
       ...others.filter((one) => formatEntryId(one.ref) === entry.id || isIn(one, scope)),
       ...left.filter((one) => isIn(one, scope)),
     ];
-    if (staying.length > 0) lines.set(entry.id, refusal(ref, eachOnce(staying)));
+    if (staying.length > 0) found.set(entry.id, eachOnce(staying));
   }
-  return lines;
+  return found;
 }
 
 /** Why a namespace or definition may not be pruned, and what to do about it. Pure. */
 export function refusal(ref: ObjectRef, staying: readonly Staying[]): string {
+  return (
+    `${subject(ref)} prune refused: ${wouldTakeAlong(staying)}; ` +
+    `put it back, take that out too, or annotate it with ${kustomizeGroup}/prune: disabled to keep it`
+  );
+}
+
+/** Why a namespace or definition has to stay. Pure. */
+export function wouldTakeAlong(staying: readonly Staying[]): string {
   const names = staying.map(({ ref: each, owner, why }) => {
     return `${subject(each)}${owner === undefined ? "" : ` of ${owner}`}${why === undefined ? "" : ` (${why})`}`;
   });
-  return (
-    `${subject(ref)} prune refused: it would take along what is still wanted: ${someOf(names)}; ` +
-    `put it back, take that out too, or annotate it with ${kustomizeGroup}/prune: disabled to keep it`
-  );
+  return `it would take along what is still wanted: ${someOf(names)}`;
 }
 
 /** The owners that stay, and the objects of the others of them. An owner that this prune deletes with its objects does not count. */

@@ -67,12 +67,18 @@ export async function gatherFacts(task: PruneTask, set: ApplySet, signal: AbortS
   const { expected, owners } = await others.ownersAround({ isNear, mayCascade }, signal);
   const entries = [...(await withClaimants(looked, set, signal)), ...kept];
   if (!scopes.some(({ kind }) => kind === "definition")) return { ...facts, clusterUid, entries, expected, owners };
+  return { ...facts, clusterUid, entries, ...(await withPlurals({ expected, owners }, set, signal)) };
+}
+
+/** With what the cluster calls their kinds in the plural, as definitions name them. */
+export async function withPlurals(
+  { expected, owners }: Pick<PruneFacts, "expected" | "owners">,
+  set: Pick<ApplySet, "cluster">,
+  signal: AbortSignal,
+): Promise<Pick<PruneFacts, "expected" | "owners">> {
   const plurals = await pluralsOf([...expected, ...owners, ...owners.flatMap(({ has }) => has)], set, signal);
   const withPlural = <One extends Placed>(one: One): One => ({ ...one, plural: plurals.get(kindOf(one.ref)) });
   return {
-    ...facts,
-    clusterUid,
-    entries,
     expected: expected.map(withPlural),
     owners: owners.map((one) => ({ ...withPlural(one), has: one.has.map(withPlural) })),
   };
@@ -170,7 +176,7 @@ function listedOnly({ id, version }: InventoryEntry, live: LiveObjects): Seen {
 /** What the cluster calls the kinds of these in the plural, by {@link kindOf}. */
 async function pluralsOf(
   placed: readonly Placed[],
-  { cluster }: ApplySet,
+  { cluster }: Pick<ApplySet, "cluster">,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string | undefined>> {
   const plurals = new Map<string, string | undefined>();

@@ -48,7 +48,12 @@ export function isForced(metadata: Marked): boolean {
 
 /** Which label or annotation of the live object keeps it when it is no longer wanted, if any. */
 export function keptBy(live: Marked): string | undefined {
-  return markOf(live, "prune", "disabled") ?? leftAloneBy(live);
+  return unprunedBy(live) ?? leftAloneBy(live);
+}
+
+/** The label or annotation that says that an object is never pruned, if it has it. */
+export function unprunedBy(live: Marked): string | undefined {
+  return markOf(live, "prune", "disabled");
 }
 
 /** The owner that the owner labels name, unless it is the one that the wanted object names. */

@@ -1,5 +1,5 @@
 import type { Metadata } from "../../core/manifest.ts";
-import { isCreateOnly, isForced, isMerged, isUnmanaged, keptBy } from "./opt-outs.ts";
+import { isCreateOnly, isForced, isMerged, isUnmanaged, keptBy, unprunedBy } from "./opt-outs.ts";
 
 type Marked = Pick<Metadata, "labels" | "annotations"> | undefined;
 
@@ -35,7 +35,10 @@ export const kustomizationStyle: OwnerStyle = {
 const never = (): boolean => false;
 const resourcePolicy = "helm.sh/resource-policy";
 
-/** As Helm: one annotation keeps an object, and those of a Kustomization mean nothing. */
+/**
+ * As Helm: one annotation keeps an object, and those of a Kustomization mean nothing, but for the one that says that an object is never
+ * pruned.
+ */
 export const helmReleaseStyle: OwnerStyle = {
   kind: "HelmRelease",
   manager: "helm-controller",
@@ -46,7 +49,7 @@ export const helmReleaseStyle: OwnerStyle = {
     isForced: never,
     keptBy: (live) => {
       const isKept = live?.annotations?.[resourcePolicy]?.trim().toLowerCase() === "keep";
-      return isKept ? `${resourcePolicy}: keep` : undefined;
+      return isKept ? `${resourcePolicy}: keep` : unprunedBy(live);
     },
   },
 };

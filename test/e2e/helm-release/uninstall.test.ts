@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { Hook, RenderedObject } from "../../../lib/core/ports/helm-engine.ts";
+import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import { withHelmMarks } from "../../../lib/flows/helm-release/actions/helm-marks.ts";
 import { uninstallRelease } from "../../../lib/flows/helm-release/actions/uninstall.ts";
 import type { ActionOutcome, ActionWait } from "../../../lib/flows/helm-release/attempt/action.ts";
+import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
 import { type ActionScene, actionScene, hookOf } from "./action-scene.ts";
 
@@ -46,6 +48,37 @@ async function run(
   const ctx = await scene.context({ spec });
   const names = { releaseName: "app", releaseNamespace: scene.namespace };
   return uninstallRelease({ ctx, store: scene.store, ...names, reason: "deletion", healthRules: undefined }, wait);
+}
+
+const keep = { "helm.sh/resource-policy": "keep" };
+
+async function save(scene: ActionScene, entries: readonly InventoryEntry[]): Promise<void> {
+  const { deps, owner, run: ofScene } = await scene.context();
+  await deps.inventories.save(owner, entries, ofScene.fence, ofScene.signal);
+}
+
+/** Another owner claims a ConfigMap. */
+async function claim(scene: ActionScene, name: string, by: { owner: string; uid: string }): Promise<void> {
+  const { deps, owner, run: ofScene } = await scene.context();
+  const claimed = { id: `${scene.namespace}_${name}__ConfigMap`, owner: by.owner, ownerUid: by.uid };
+  await deps.ledger.claim(owner.clusterUid, [claimed], ofScene.fence, ofScene.signal);
+}
+
+/** A Kustomization that shows these as its own; answers its uid. */
+async function kustomization(scene: ActionScene, name: string, ids: readonly string[]): Promise<string> {
+  const apiVersion = "kustomize.toolkit.fluxcd.io/v1";
+  const sourceRef = { kind: "OCIRepository", name: "repo" };
+  const spec = { interval: "1h", prune: true, sourceRef };
+  const { metadata } = await scene.apply({ apiVersion, kind: "Kustomization", metadata: { name }, spec });
+  const ref = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization", name };
+  const body = { status: { inventory: { entries: ids.map((id) => ({ id, v: "v1" })) } } };
+  await embedded.cluster.patch(
+    { ...ref, namespace: scene.namespace },
+    { type: "merge", body },
+    { manager: "test", subresource: "status" },
+    new AbortController().signal,
+  );
+  return metadata.uid;
 }
 
 const statuses = (scene: ActionScene) =>
@@ -146,7 +179,6 @@ describe("the uninstall of a release", () => {
 
   test("helm.sh/resource-policy: keep protects an object, in the manifest and on the object in the cluster", async () => {
     const scene = await newScene();
-    const keep = { "helm.sh/resource-policy": "keep" };
     await installed(scene, [configMap("in-manifest", keep), configMap("in-cluster"), configMap("neither")]);
     const { namespace } = scene;
     const marked = withHelmMarks(configMap("in-cluster", keep), { name: "app", namespace });
@@ -154,6 +186,85 @@ describe("the uninstall of a release", () => {
 
     expect((await run(scene)).kind).toBe("succeeded");
     expect(scene.writes).toEqual(["deleted ConfigMap/neither"]);
+  });
+
+  test("kustomize.toolkit.fluxcd.io/prune: disabled protects an object too", async () => {
+    const scene = await newScene();
+    const disabled = { "kustomize.toolkit.fluxcd.io/prune": "disabled" };
+    await installed(scene, [configMap("in-manifest", disabled), configMap("in-cluster"), configMap("neither")]);
+    await scene.patch("ConfigMap", "in-cluster", { metadata: { annotations: disabled } });
+
+    expect((await run(scene)).kind).toBe("succeeded");
+    expect(scene.writes).toEqual(["deleted ConfigMap/neither"]);
+  });
+
+  test("what was kept when it left the release stays, though a later revision has it again", async () => {
+    const scene = await newScene();
+    await installed(scene, [configMap("a")]);
+    await save(scene, [{ id: `${scene.namespace}_a__ConfigMap`, version: "v1", state: "retained" }]);
+
+    expect((await run(scene)).kind).toBe("succeeded");
+    expect(scene.writes).toEqual([]);
+  });
+
+  test("what another client has created under the name of an object stays, whatever its annotations say", async () => {
+    const scene = await newScene();
+    await installed(scene, [configMap("a")]);
+    await save(scene, [{ id: `${scene.namespace}_a__ConfigMap`, version: "v1", state: "live", uid: "of-the-former" }]);
+
+    expect((await run(scene)).kind).toBe("succeeded");
+    expect(scene.writes).toEqual([]);
+  });
+
+  test("an object that a living Kustomization claims stays; the claim of one that is gone does not matter", async () => {
+    const scene = await newScene();
+    await installed(scene, [configMap("a"), configMap("b")]);
+    const uid = await kustomization(scene, "next", []);
+    await claim(scene, "a", { owner: `Kustomization/${scene.namespace}/next`, uid });
+    await claim(scene, "b", { owner: `Kustomization/${scene.namespace}/gone`, uid: "gone" });
+
+    expect((await run(scene)).kind).toBe("succeeded");
+    expect(scene.writes).toEqual(["deleted ConfigMap/b"]);
+  });
+
+  test("a namespace that holds an object of a Kustomization stays, and an event says why", async () => {
+    const scene = await newScene();
+    const within = `${scene.namespace}-within`;
+    await installed(scene, [configMap("a"), { apiVersion: "v1", kind: "Namespace", metadata: { name: within } }]);
+    await kustomization(scene, "tenant", [`${within}_db__ConfigMap`]);
+
+    expect((await run(scene)).kind).toBe("succeeded");
+    expect(scene.writes).toEqual(["deleted ConfigMap/a"]);
+    expect(scene.events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual([
+      `Warning PruneFailed: Namespace/${within} not deleted: it would take along what is still wanted: ` +
+        `ConfigMap/${within}/db of Kustomization/${scene.namespace}/tenant`,
+    ]);
+  });
+
+  test("a definition stays that a Kustomization has objects of", async () => {
+    const scene = await newScene();
+    const group = `${scene.namespace}.example.com`;
+    await installed(scene, [widgetDefinition(group)]);
+    await kustomization(scene, "tenant", [`${scene.namespace}_w_${group}_Widget`]);
+
+    expect((await run(scene)).kind).toBe("succeeded");
+    expect(scene.writes).toEqual([]);
+    expect(scene.events.map(({ message }) => message)).toEqual([
+      `CustomResourceDefinition/widgets.${group} not deleted: it would take along what is still wanted: ` +
+        `Widget/${scene.namespace}/w of Kustomization/${scene.namespace}/tenant`,
+    ]);
+  });
+
+  test("a namespace stays that holds what the uninstall itself keeps, and goes with the rest where it holds nothing", async () => {
+    const scene = await newScene();
+    const [holding, empty] = [`${scene.namespace}-holding`, `${scene.namespace}-empty`];
+    const namespaces = [holding, empty].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+    const kept = { ...configMap("kept"), metadata: { name: "kept", namespace: holding, annotations: keep } };
+    const other = { ...configMap("other"), metadata: { name: "other", namespace: empty } };
+    await installed(scene, [...namespaces, kept, other]);
+
+    expect((await run(scene, { spec: { uninstall: { disableWait: true } } })).kind).toBe("succeeded");
+    expect(scene.writes).toEqual(["deleted ConfigMap/other", `deleted Namespace/${empty}`]);
   });
 
   test("an object that another release has by now stays", async () => {

@@ -158,15 +158,16 @@ interface Deleted {
 async function deleteAll(order: UninstallOrder, stored: StoredRevision | undefined): Promise<Deleted> {
   const { ctx, releaseName, releaseNamespace } = order;
   const inventory = await ctx.deps.inventories.load(ctx.owner, ctx.run.fence, ctx.run.signal);
+  const entries = new Map((inventory ?? []).map((entry) => [entry.id, entry]));
   const objects = stored === undefined ? [] : await releaseObjects(stored.observed, ctx);
   const ofManifest = objects
     .filter(({ resource }) => resource !== undefined)
     .map(({ manifest, ref }): ObjectToDelete => {
-      return {
-        ref: refOf(manifest),
-        version: ref.version,
-        isKept: helmReleaseStyle.optOuts.keptBy(manifest.metadata) !== undefined,
-      };
+      const entry = entries.get(formatEntryId(ref));
+      const mark = helmReleaseStyle.optOuts.keptBy(manifest.metadata);
+      const retained = entry?.state === "retained" ? "kept when it left the release" : undefined;
+      const keptBy = mark === undefined ? retained : `${mark} in the manifest`;
+      return { ref: refOf(manifest), version: ref.version, uid: entry?.uid, keptBy };
     });
   const release = { name: releaseName, namespace: stored?.observed.namespace ?? releaseNamespace };
   const deletion: DeletionOrder = { ctx, release, propagation: propagationOf(order) };
@@ -249,20 +250,27 @@ async function purge(heads: readonly RevisionHead[], { ctx, store }: UninstallOr
 
 /**
  * The inventory without what is deleted: what is protected stays in it and is never deleted, what is another's leaves it. Claims end
- * before, so that the next owner of an object may have it.
+ * before, so that the next owner of an object may have it. An event names the namespaces and definitions that stay.
  */
 async function forget(
   deleted: readonly DeletedObject[],
   inventory: readonly InventoryEntry[] | undefined,
   { ctx }: UninstallOrder,
 ): Promise<void> {
-  if (inventory === undefined) return;
   const { deps, owner, run } = ctx;
+  for (const one of deleted) {
+    if (one.kind !== "held") continue;
+    const message = `${subject(one.ref)} not deleted: ${one.why}`;
+    ctx.record({ type: "Warning", reason: "PruneFailed", message, annotations: {} });
+    deps.log.warn("a namespace or definition stays after the uninstall", { ...run.key, object: subject(one.ref) });
+  }
+  if (inventory === undefined) return;
   const outcomes = new Map(deleted.map((one) => [formatEntryId(one.ref), one]));
   const left = inventory.flatMap((entry): readonly InventoryEntry[] => {
     const outcome = outcomes.get(entry.id);
     if (outcome === undefined || outcome.kind === "refused") return [entry];
-    return outcome.kind === "kept" && outcome.isOurs ? [{ ...entry, state: "retained" }] : [];
+    const isRetained = outcome.kind === "held" || (outcome.kind === "kept" && outcome.isOurs);
+    return isRetained ? [{ ...entry, state: "retained" }] : [];
   });
   const ids = new Set(left.map(({ id }) => id));
   const over = inventory.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
