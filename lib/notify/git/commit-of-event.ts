@@ -23,15 +23,17 @@ export interface HostStates {
 /**
  * The status for an event; undefined if it gets none. The revision is the first that the metadata have of `commit`, `originRevision` and
  * `revision`. Throws Flux's text.
+ *
+ * @param words before the text about a revision without a commit
  */
-export function statusOfEvent(event: NotificationEvent, states: HostStates): StatusOfEvent | undefined {
+export function statusOfEvent(event: NotificationEvent, states: HostStates, words = ""): StatusOfEvent | undefined {
   const isProgressing = event.reason === "Progressing";
   if (isProgressing && states.progressing === undefined) return undefined;
   const { commit, originRevision, revision } = event.metadata ?? {};
   const text = commit ?? originRevision ?? revision;
   if (text === undefined) throw new Error("missing revision metadata");
   return {
-    commit: commitOf(text),
+    commit: commitOf(text, words),
     state: isProgressing && states.progressing !== undefined ? states.progressing : stateOf(event, states),
     description: reasonInWords(event),
   };
@@ -44,10 +46,11 @@ function stateOf({ severity }: NotificationEvent, { info, error, unknown }: Host
 }
 
 /** The commit in a revision such as `main@sha1:<hash>`, `main/<hash>` or `<hash>`. Throws Flux's text if there is none. */
-export function commitOf(revision: string): string {
+export function commitOf(revision: string, words = ""): string {
   const separator = revision.includes(":") ? ":" : "/";
   const hash = revision.slice(revision.lastIndexOf(separator) + 1);
-  if (Buffer.byteLength(hash) !== 40) throw new Error(`failed to extract commit hash from '${revision}' revision`);
+  if (Buffer.byteLength(hash) !== 40)
+    throw new Error(`${words}failed to extract commit hash from '${revision}' revision`);
   return hash;
 }
 

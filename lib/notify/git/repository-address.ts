@@ -50,7 +50,8 @@ function scpParts(address: string): Parts | undefined {
   return host === undefined || path === undefined || address.length > 2048 ? undefined : { scheme: "ssh", host, path };
 }
 
-function unescaped(path: string): string {
+/** A path without the escapes of a URL. */
+export function unescaped(path: string): string {
   return path.replaceAll(/(?:%[\da-f]{2})+/gi, (escapes) => Buffer.from(escapes.replaceAll("%", ""), "hex").toString());
 }
 

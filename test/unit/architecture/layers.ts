@@ -254,7 +254,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/notify/providers",
-    imports: ["lib/notify", "lib/notify/git"],
+    imports: ["lib/core", "lib/core/ports", "lib/notify", "lib/notify/git"],
     why: "One file for each type of Provider.",
   },
   {
