@@ -13,8 +13,8 @@ export interface GitHubRequest<Answer> {
   readonly method: "GET" | "PATCH" | "POST";
   /** Below `repos/<owner>/<repo>/`. */
   readonly path: string;
-  /** As JSON; its fields are sent in their order. */
-  readonly body?: object;
+  /** JSON: {@link githubJson}. */
+  readonly body?: string;
   /** GitHub's JSON of version 3 by default. */
   readonly accept?: string;
   readonly answer: z.ZodType<Answer>;
@@ -66,7 +66,7 @@ export function githubRepository(settings: ProviderSettings, parts: ProviderPart
       "x-github-api-version": "2022-11-28",
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     };
-    const request = { method, url, headers, body: body === undefined ? undefined : githubJson(body) };
+    const request = { method, url, headers, body: body === undefined ? undefined : `${body}\n` };
     try {
       const response = await askHost(
         { ...request, ...(api === publicApi || tls === undefined ? {} : { tls }) },
@@ -145,12 +145,10 @@ function apiAt(origin: string): string {
   return host.startsWith("api.") || host.includes(".api.") ? `${origin}/` : `${origin}/api/v3/`;
 }
 
-/** As Go writes it without the escapes for HTML. */
-export function githubJson(body: object): string {
-  const json = JSON.stringify(body, (_key, value: unknown) =>
-    typeof value === "string" ? value.toWellFormed() : value,
-  );
-  return `${json.replaceAll("\u2028", String.raw`\u2028`).replaceAll("\u2029", String.raw`\u2029`)}\n`;
+/** As Go writes it without the escapes for HTML. The fields of an object keep their order. */
+export function githubJson(value: string | Readonly<Record<string, string>>): string {
+  const json = JSON.stringify(value, (_key, each: unknown) => (typeof each === "string" ? each.toWellFormed() : each));
+  return json.replaceAll("\u2028", String.raw`\u2028`).replaceAll("\u2029", String.raw`\u2029`);
 }
 
 function readAs<Answer>(schema: z.ZodType<Answer>, response: HttpResponse): Answer {

@@ -57,7 +57,14 @@ export function unescaped(path: string): string {
 
 /** A segment of a path as Go's `url.PathEscape` writes it. */
 export function escapedSegment(segment: string): string {
-  return encodeURIComponent(segment.toWellFormed())
-    .replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  return escapedValue(segment)
+    .replaceAll("+", "%20")
     .replaceAll(/%(?:24|26|2B|3A|3D|40)/g, decodeURIComponent);
+}
+
+/** A value of a query as Go's `url.QueryEscape` writes it. */
+export function escapedValue(value: string): string {
+  return encodeURIComponent(value.toWellFormed())
+    .replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll("%20", "+");
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { inWords } from "../git/ask-host.ts";
 import { requiredCommitStatus, statusOfEvent } from "../git/commit-of-event.ts";
-import { githubRepository } from "../git/github-repository.ts";
+import { githubJson, githubRepository } from "../git/github-repository.ts";
 import { escapedSegment } from "../git/repository-address.ts";
 import type { MakeProvider } from "../provider.ts";
 
@@ -28,7 +28,7 @@ export const github: MakeProvider = (settings, parts) => {
         (each) => each.context === context && each.state != null && each.description != null,
       );
       if (latest?.state === state && latest.description === description) return;
-      const body = { state, description, context };
+      const body = githubJson({ state, description, context });
       await inWords("could not create commit status", signal, () =>
         ask({ method: "POST", path: `statuses/${commit}`, body, answer: z.unknown() }),
       );

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { inWords } from "../git/ask-host.ts";
-import { githubRepository } from "../git/github-repository.ts";
+import { githubJson, githubRepository } from "../git/github-repository.ts";
 import { eventJson } from "../go-json.ts";
 import type { MakeProvider } from "../provider.ts";
 
@@ -11,7 +11,8 @@ export const githubDispatch: MakeProvider = (settings, parts) => {
     async post(event, signal) {
       const { ask } = await repository.connect({ hasLogin: false }, signal);
       const { kind, name, namespace } = event.involvedObject;
-      const body = { event_type: `${kind}/${name}.${namespace}`, client_payload: JSON.rawJSON(eventJson(event)) };
+      const type = githubJson(`${kind}/${name}.${namespace}`);
+      const body = `{"event_type":${type},"client_payload":${eventJson(event)}}`;
       await inWords("could not send github repository dispatch webhook", signal, () =>
         ask({ method: "POST", path: "dispatches", body, answer: z.unknown() }),
       );

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { inWords } from "../git/ask-host.ts";
 import { changeRequestComment, changeRequestNumber, requiredProviderUid } from "../git/change-request.ts";
-import { githubRepository } from "../git/github-repository.ts";
+import { githubJson, githubRepository } from "../git/github-repository.ts";
 import type { MakeProvider } from "../provider.ts";
 
 const Comments = z
@@ -23,7 +23,8 @@ export const githubPullRequestComment: MakeProvider = (settings, parts) => {
   return {
     async post(event, signal) {
       const { ask, login } = await repository.connect({ hasLogin: true }, signal);
-      const { body, marker } = changeRequestComment(event, "flux-pr-comment-key", uid);
+      const { body: text, marker } = changeRequestComment(event, "flux-pr-comment-key", uid);
+      const body = githubJson({ body: text });
       const number = changeRequestNumber(event, "Atoi");
       const comments = await inWords("failed to list pull request comments", signal, () =>
         ask({
@@ -36,11 +37,11 @@ export const githubPullRequestComment: MakeProvider = (settings, parts) => {
       const own = comments?.find((each) => (each.user?.login ?? "") === login && (each.body ?? "").includes(marker));
       if (own === undefined) {
         await inWords("failed to create pull request comment", signal, () =>
-          ask({ method: "POST", path: `issues/${number}/comments`, body: { body }, answer: z.unknown() }),
+          ask({ method: "POST", path: `issues/${number}/comments`, body, answer: z.unknown() }),
         );
       } else {
         await inWords("failed to update pull request comment", signal, () =>
-          ask({ method: "PATCH", path: `issues/comments/${own.id}`, body: { body }, answer: z.unknown() }),
+          ask({ method: "PATCH", path: `issues/comments/${own.id}`, body, answer: z.unknown() }),
         );
       }
     },

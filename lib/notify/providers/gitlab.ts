@@ -2,6 +2,7 @@ import { z } from "zod";
 import { inWords } from "../git/ask-host.ts";
 import { requiredCommitStatus, statusOfEvent } from "../git/commit-of-event.ts";
 import { gitlabProject, gitlabSegment } from "../git/gitlab-project.ts";
+import { escapedValue } from "../git/repository-address.ts";
 import type { MakeProvider } from "../provider.ts";
 
 const states = { info: "success", error: "failed", unknown: "can't convert to gitlab state" };
@@ -17,7 +18,7 @@ export const gitlab: MakeProvider = (settings, parts) => {
       const status = statusOfEvent(event, states);
       if (status === undefined) return;
       const { commit, state, description } = status;
-      const path = `repository/commits/${gitlabSegment(commit)}/statuses?${new URLSearchParams({ name }).toString()}`;
+      const path = `repository/commits/${gitlabSegment(commit)}/statuses?name=${escapedValue(name)}`;
       const statuses = await inWords("unable to list commit status", signal, () =>
         project.ask({ method: "GET", path, answer: Statuses }, signal),
       );
