@@ -47,6 +47,10 @@ async function sent(type: string, settings: Partial<ProviderSettings>, event: No
   return { requests, fault };
 }
 
+function bodyOf({ raw }: { readonly raw: string }): unknown {
+  return JSON.parse(raw);
+}
+
 function faultOfSetup(type: string, settings: Partial<ProviderSettings>): string {
   try {
     providers[type]?.make(settingsOf({ type, ...settings }), recordingParts());
@@ -180,7 +184,7 @@ describe("the type pagerduty", () => {
       "https://events.pagerduty.com/v2/enqueue",
       "https://events.pagerduty.com/v2/change/enqueue",
     ]);
-    expect(requests.map(({ raw }) => JSON.parse(raw))).toEqual([
+    expect(requests.map(bodyOf)).toEqual([
       { routing_key: "key", event_action: "resolve", dedup_key: "5e1c7a90-2f6b-4d3e-9a41-7c0d2b8e6f15" },
       {
         routing_key: "key",
@@ -420,7 +424,7 @@ describe("the one error of the reference (section 22) is for", () => {
   test.each(Object.entries(fragments))("%s", async (type, { settings, fragment }) => {
     const { requests, fault } = await sent(type, settings, failed);
     expect(fault).toBeUndefined();
-    expect(requests.map(({ raw }) => JSON.parse(raw))).toMatchObject([fragment]);
+    expect(requests.map(bodyOf)).toMatchObject([fragment]);
   });
 
   test("zulip", async () => {

@@ -148,7 +148,10 @@ function recordedHeaders({ headers }: Pick<RecordedDelivery, "headers">): object
 
 describe("as recorded of Flux, with a Secret and a proxy", () => {
   const proxy = { url: new URL("http://127.0.0.1:26203") };
-  const steps = recordedSteps("notify-proxy-types").filter(({ step }) => step in providers);
+  const steps = recordedSteps("notify-proxy-types").filter(
+    // Where nothing was kept of the body as it was, its type has a test of its own.
+    ({ step, deliveries }) => step in providers && deliveries.every(({ raw }) => raw !== undefined),
+  );
 
   test.each(steps)("$step sends its message", async ({ step, events, deliveries, failures }) => {
     const parts = recordingParts();
