@@ -9,6 +9,7 @@ import { grafana } from "./grafana.ts";
 import { lark } from "./lark.ts";
 import { matrix } from "./matrix.ts";
 import { msteams } from "./msteams.ts";
+import { nats } from "./nats.ts";
 import { opsgenie } from "./opsgenie.ts";
 import { otel } from "./otel.ts";
 import { pagerduty } from "./pagerduty.ts";
@@ -43,6 +44,7 @@ export const providers: Readonly<Record<string, ProviderType>> = {
   lark: { make: lark, class: "other" },
   matrix: { make: matrix, class: "other" },
   msteams: { make: msteams, class: "other" },
+  nats: { make: nats, class: "other" },
   opsgenie: { make: opsgenie, class: "other" },
   otel: { make: otel, class: "other" },
   pagerduty: { make: pagerduty, class: "other" },
