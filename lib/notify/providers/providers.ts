@@ -1,5 +1,6 @@
 import type { MakeProvider } from "../provider.ts";
 import { alertmanager } from "./alertmanager.ts";
+import { azureeventhub } from "./azureeventhub.ts";
 import { datadog } from "./datadog.ts";
 import { discord } from "./discord.ts";
 import { generic, genericHmac } from "./generic.ts";
@@ -34,6 +35,7 @@ export interface ProviderType {
 /** The types of Provider. */
 export const providers: Readonly<Record<string, ProviderType>> = {
   alertmanager: { make: alertmanager, class: "other" },
+  azureeventhub: { make: azureeventhub, class: "other" },
   datadog: { make: datadog, class: "other" },
   discord: { make: discord, class: "other" },
   generic: { make: generic, class: "generic" },
