@@ -59,8 +59,9 @@ async function step<Result>(words: string, signal: AbortSignal, act: () => Promi
 
 function serverUrl(server: string): URL {
   const text = server.includes("://") ? server : `nats://${server}`;
-  if (!URL.canParse(text)) throw new Error("nats: invalid URL");
-  return new URL(text);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !["nats:", "tls:"].includes(url.protocol)) throw new Error("nats: invalid URL");
+  return url;
 }
 
 /** What the first server gives that gives anything; throws what the last one says. */

@@ -211,6 +211,10 @@ describe("a message of nats", () => {
     }
   });
 
+  test.each(["ws://127.0.0.1:1", "nats://[::1", "http://127.0.0.1:1"])("is not sent to %s", async (address) => {
+    expect(await publish({ address })).toContain("error connecting to server: nats: invalid URL");
+  });
+
   test("goes to the next server if the first does not answer", async () => {
     const { address, received } = await natsServer();
     const silent = createServer((socket) => socket.destroy());
