@@ -245,7 +245,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/notify",
     imports: ["lib/core", "lib/core/ports", "lib/cel", "lib/sources/git"],
-    why: "Events as messages: who gets them, and the port of those who deliver them. A login of a GitHub App is the one of git.",
+    why: "What happened, and what a provider of notifications is: it knows no flow. Apps of GitHub log in as for git.",
   },
   {
     folder: "lib/notify/git",
@@ -261,16 +261,6 @@ export const layers: readonly Layer[] = [
     folder: "lib/admission",
     imports: ["lib/core", "lib/core/ports"],
     why: "Admission reviews, answered from what they hold.",
-  },
-  {
-    folder: "lib/notify",
-    imports: ["lib/core", "lib/core/ports"],
-    why: "What happened, and what a provider of notifications is: it knows no flow.",
-  },
-  {
-    folder: "lib/notify/providers",
-    imports: ["lib/core", "lib/core/ports", "lib/notify"],
-    why: "One file for each type of Provider.",
   },
   {
     folder: "lib/configuration",
