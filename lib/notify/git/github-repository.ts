@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { messageOf } from "../../core/failure.ts";
 import type { HttpResponse } from "../../core/ports/http.ts";
-import { safeText } from "../../core/safe-text.ts";
+import { safeMessage } from "../../core/safe-text.ts";
 import { Secret } from "../../core/secret.ts";
 import { type GitHubApp, githubAppLogins } from "../../sources/git/github-app.ts";
 import { type GithubApp, type ProviderParts, type ProviderSettings, ProviderSetupError } from "../provider.ts";
@@ -188,7 +188,7 @@ function assertAnswered(
   if (status === 202) throw new Error("job scheduled on GitHub side; try again later");
   if (isSuccess(response)) return;
   const { message, errors, documentation_url: page } = faultOf(response);
-  const said = `${method} ${url}: ${status} ${safeText(message)}`;
+  const said = `${method} ${url}: ${status} ${safeMessage(message)}`;
   if (status === 403 && headers["x-ratelimit-remaining"] === "0") {
     throw new Error(`${said} ${resetText(Number(headers["x-ratelimit-reset"] ?? 0) * 1000 - now)}`);
   }
@@ -196,7 +196,7 @@ function assertAnswered(
   const each = errors.map(
     ({ resource, field, code, message: text }) => `{Resource:${resource} Field:${field} Code:${code} Message:${text}}`,
   );
-  throw new Error(`${said} [${safeText(each.join(" "))}]`);
+  throw new Error(`${said} [${safeMessage(each.join(" "))}]`);
 }
 
 function faultOf(response: HttpResponse): z.infer<typeof Fault> {

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { messageOf } from "../../../../lib/core/failure.ts";
 import { type Http, HttpError, type HttpRequest, type HttpResponse } from "../../../../lib/core/ports/http.ts";
+import { maxAnswerBytes } from "../../../../lib/notify/git/ask-host.ts";
 import { commitOf } from "../../../../lib/notify/git/commit-of-event.ts";
 import { isSetupFailure, type ProviderParts, type ProviderSettings } from "../../../../lib/notify/provider.ts";
 import { providers } from "../../../../lib/notify/providers/providers.ts";
@@ -102,7 +103,7 @@ test.each(types)("%s bounds every answer and names itself", async (type) => {
   expect(await send(type, host)).toEqual({ fault: undefined, isSetup: false });
   expect(host.requests.length).toBeGreaterThan(0);
   for (const { headers, maxBytes, maxRedirects = 0 } of host.requests) {
-    expect(maxBytes).toBe(16 * 1024 * 1024);
+    expect(maxBytes).toBe(maxAnswerBytes);
     expect(maxRedirects).toBe(0);
     expect(headers?.["user-agent"]).toBe("sluice");
   }
