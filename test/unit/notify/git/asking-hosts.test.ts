@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { messageOf } from "../../../../lib/core/failure.ts";
 import { type Http, HttpError, type HttpRequest, type HttpResponse } from "../../../../lib/core/ports/http.ts";
 import { maxAnswerBytes } from "../../../../lib/notify/git/ask-host.ts";
-import { commitOf } from "../../../../lib/notify/git/commit-of-event.ts";
+import { commitOf, statusOfEvent } from "../../../../lib/notify/git/commit-of-event.ts";
 import { isSetupFailure, type ProviderParts, type ProviderSettings } from "../../../../lib/notify/provider.ts";
 import { providers } from "../../../../lib/notify/providers/providers.ts";
 import { githubAppLogins } from "../../../../lib/sources/git/github-app.ts";
@@ -77,6 +77,16 @@ describe("statements", () => {
   test("63: a revision has a commit of forty characters, or it is refused", () => {
     expect(commitOf(`main@sha1:${commit}`)).toBe(commit);
     expect(() => commitOf("1.4.2")).toThrow("failed to extract commit hash from '1.4.2' revision");
+  });
+
+  test.each([
+    [{ commit: `sha1:${"1".repeat(40)}`, originRevision: "2".repeat(40), revision: "3".repeat(40) }, "1".repeat(40)],
+    [{ originRevision: `main@sha1:${"2".repeat(40)}`, revision: "3".repeat(40) }, "2".repeat(40)],
+    [{ revision: `main/${"3".repeat(40)}` }, "3".repeat(40)],
+  ])("64: commit beats originRevision beats revision: %o", (metadata, hash) => {
+    const states = { info: "good", error: "bad", unknown: "neither" };
+    const status = { commit: hash, state: "good", description: "apply succeeded" };
+    expect(statusOfEvent(eventOf({ metadata }), states)).toEqual(status);
   });
 
   test("66: a token of Bitbucket without a colon is refused before anything is sent", async () => {
