@@ -111,6 +111,16 @@ export function hasTimedOut({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof Error && reason.name === "TimeoutError";
 }
 
+/** What clients say that leave out what they asked when the time of the delivery ended. */
+export async function orDeadline<Result>(signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (hasTimedOut(signal)) throw new Error("context deadline exceeded", { cause: error });
+    throw error;
+  }
+}
+
 /** Puts these words before the text of whatever `act` throws, as Go wraps errors. An aborted signal keeps its reason. */
 export async function inWords<Result>(
   words: string,

@@ -5,7 +5,7 @@ import { safeMessage } from "../../core/safe-text.ts";
 import { Secret } from "../../core/secret.ts";
 import { type GitHubApp, githubAppLogins } from "../../sources/git/github-app.ts";
 import { type GithubApp, type ProviderParts, type ProviderSettings, ProviderSetupError } from "../provider.ts";
-import { askHost, hasTimedOut, isSuccess, jsonBody } from "./ask-host.ts";
+import { askHost, hasTimedOut, isSuccess, jsonBody, orDeadline } from "./ask-host.ts";
 import { escapedSegment, repositoryAddress } from "./repository-address.ts";
 
 /** A request about a repository on GitHub. */
@@ -67,26 +67,20 @@ export function githubRepository(settings: ProviderSettings, parts: ProviderPart
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     };
     const request = { method, url, headers, body: body === undefined ? undefined : `${body}\n` };
-    try {
-      const response = await askHost(
-        { ...request, ...(api === publicApi || tls === undefined ? {} : { tls }) },
-        parts.http,
-        signal,
-      );
+    // go-github leaves the request out of it.
+    return orDeadline(signal, async () => {
+      const trust = api === publicApi || tls === undefined ? {} : { tls };
+      const response = await askHost({ ...request, ...trust }, parts.http, signal);
       assertAnswered(response, request, parts.now());
       return readAs(answer, response);
-    } catch (error) {
-      // go-github leaves the request out of it.
-      if (hasTimedOut(signal)) throw new Error("context deadline exceeded", { cause: error });
-      throw error;
-    }
+    });
   };
 
   return {
     async connect({ hasLogin }, signal) {
       try {
         if (app !== undefined) {
-          const login = await logins({ ...app, proxy, tls }, { hasSlug: hasLogin }, signal);
+          const login = await orDeadline(signal, () => logins({ ...app, proxy, tls }, { hasSlug: hasLogin }, signal));
           const bearer = login.token.reveal();
           if (!hasLogin || (login.slug ?? "") !== "")
             return sessionOf(hasLogin ? `${login.slug}[bot]` : "", bearer, signal);

@@ -219,22 +219,49 @@ describe("a delivery that ends", () => {
         signal.addEventListener("abort", end);
       }),
   };
-  const ended = async (type: string, reason: Error): Promise<Sent> => {
+  const ended = async (type: string, reason: Error, change: Partial<ProviderSettings> = {}): Promise<Sent> => {
     const controller = new AbortController();
-    const sent = send(type, hanging, {}, { signal: controller.signal });
+    const sent = send(type, hanging, change, { signal: controller.signal });
     controller.abort(reason);
     return sent;
   };
 
   test.each([
     ["github", "could not list commit statuses: context deadline exceeded"],
-    [
-      "gitlabmergerequestcomment",
-      'failed to get authenticated user info: Get "https://git.example/api/v4/user": context deadline exceeded',
-    ],
+    ["gitlabmergerequestcomment", "failed to get authenticated user info: context deadline exceeded"],
     ["gitea", 'failed creating Gitea client: Get "https://git.example/api/v1/version": context deadline exceeded'],
   ])("by its timeout is a failure of %s", async (type, words) => {
     expect((await ended(type, new DOMException("", "TimeoutError"))).fault).toBe(words);
+  });
+
+  test("by its timeout is a failure of Bitbucket Server after so many attempts", async () => {
+    const { fault } = await ended("bitbucketserver", new DOMException("", "TimeoutError"));
+    expect(fault).toMatch(/^could not get .* giving up after 1 attempt\(s\): context deadline exceeded$/);
+  });
+
+  test.each([
+    ["gitlab", "unable to list commit status: context deadline exceeded"],
+    ["bitbucketserver", /^could not get existing commit status: .* commit status: context deadline exceeded$/],
+  ])("by its timeout between two attempts is a failure of %s", async (type, words) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const sleep = async (): Promise<void> => {
+      controller.abort(new DOMException("", "TimeoutError"));
+      signal.throwIfAborted();
+    };
+    const host = hostOf(() => ({ status: 503 }));
+    const { fault } = await send(type, host, {}, { signal, sleep });
+    expect(fault).toMatch(words);
+    expect(host.requests).toHaveLength(1);
+  });
+
+  test("by its timeout while an App of GitHub logs in fails while it is set up", async () => {
+    const privateKey = generateKeyPairSync("rsa", { modulusLength: 2048 })
+      .privateKey.export({ type: "pkcs1", format: "pem" })
+      .toString();
+    const githubApp = { appId: "7", installationId: "8", privateKey };
+    const sent = await ended("github", new DOMException("", "TimeoutError"), { token: "", githubApp });
+    expect(sent).toEqual({ fault: "context deadline exceeded", isSetup: true });
   });
 
   test.each(types)("because its caller stops is none of %s", async (type) => {
