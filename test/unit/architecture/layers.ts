@@ -243,6 +243,21 @@ export const layers: readonly Layer[] = [
     why: "Deliveries of webhooks. It wakes objects by a port and knows no flow.",
   },
   {
+    folder: "lib/notify",
+    imports: ["lib/core", "lib/core/ports", "lib/cel", "lib/sources/git"],
+    why: "What happened, and what a provider of notifications is: it knows no flow. Apps of GitHub log in as for git.",
+  },
+  {
+    folder: "lib/notify/git",
+    imports: ["lib/core", "lib/core/ports", "lib/sources/git", "lib/notify"],
+    why: "What types of git hosts share: addresses, commits, comments, and the clients of the hosts.",
+  },
+  {
+    folder: "lib/notify/providers",
+    imports: ["lib/core", "lib/core/ports", "lib/notify", "lib/notify/git"],
+    why: "One file for each type of Provider.",
+  },
+  {
     folder: "lib/admission",
     imports: ["lib/core", "lib/core/ports"],
     why: "Admission reviews, answered from what they hold.",
