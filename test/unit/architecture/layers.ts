@@ -243,6 +243,11 @@ export const layers: readonly Layer[] = [
     why: "Deliveries of webhooks. It wakes objects by a port and knows no flow.",
   },
   {
+    folder: "lib/notify",
+    imports: ["lib/core/ports"],
+    why: "Events on their way out: which Alerts they match, and what a Provider sends. It reads objects by ports and knows no flow.",
+  },
+  {
     folder: "lib/admission",
     imports: ["lib/core", "lib/core/ports"],
     why: "Admission reviews, answered from what they hold.",
@@ -470,6 +475,16 @@ export const layers: readonly Layer[] = [
     why: "The flow of Receiver.",
   },
   {
+    folder: "lib/flows/alert",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/gate", "lib/flows"],
+    why: "The flow of Alert.",
+  },
+  {
+    folder: "lib/flows/notification-provider",
+    imports: ["lib/core/ports", "lib/api", "lib/api/kinds", "lib/gate", "lib/flows"],
+    why: "The flow of Provider.",
+  },
+  {
     folder: "lib/flows/kinds",
     imports: [
       "lib/core",
@@ -492,6 +507,8 @@ export const layers: readonly Layer[] = [
       "lib/flows/kustomization",
       "lib/flows/helm-release",
       "lib/flows/receiver",
+      "lib/flows/alert",
+      "lib/flows/notification-provider",
       "lib/flows/owner",
     ],
     why: "Each kind with its flow: the only place that knows all of them.",
