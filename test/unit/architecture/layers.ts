@@ -23,6 +23,11 @@ export const layers: readonly Layer[] = [
     why: "The cloud identity of a service account, which flows and the keys of sops ask for.",
   },
   {
+    folder: "lib/secrets",
+    imports: ["lib/core", "lib/core/ports"],
+    why: "What Secrets hold for connections, in Flux's words: trust of certificates, and proxies.",
+  },
+  {
     folder: "lib/process",
     imports: ["lib/core", "lib/core/ports"],
     why: "Adapter: the clock of the machine, and log entries as lines.",
@@ -244,7 +249,15 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/notify",
-    imports: ["lib/core/ports"],
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/secrets",
+      "lib/manifests/go-yaml",
+      "lib/manifests",
+    ],
     why: "Events on their way out: which Alerts they match, and what a Provider sends. It reads objects by ports and knows no flow.",
   },
   {
@@ -269,7 +282,16 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/source",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/gate", "lib/sources/archive", "lib/flows"],
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/secrets",
+      "lib/gate",
+      "lib/sources/archive",
+      "lib/flows",
+    ],
     why: "What the flows of all sources share. It knows no origin.",
   },
   {
@@ -279,6 +301,7 @@ export const layers: readonly Layer[] = [
       "lib/core/ports",
       "lib/api",
       "lib/api/kinds",
+      "lib/secrets",
       "lib/sources/archive",
       "lib/sources/git",
       "lib/sources/git/checkout",
@@ -335,7 +358,15 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/helm-repository",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/sources/helm", "lib/flows/source"],
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/secrets",
+      "lib/sources/helm",
+      "lib/flows/source",
+    ],
     why: "The flow of HelmRepository, and how files of such a repository are fetched.",
   },
   {
