@@ -94,6 +94,7 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
     state,
     log,
     home,
+    dispatchDeps,
     deliverDeps,
     apply({ apiVersion, kind, metadata, ...rest }: Manifest): void {
       const id = `${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
