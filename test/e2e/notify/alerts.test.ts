@@ -1,61 +1,29 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { requestedAtAnnotation } from "../../../lib/api/names.ts";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
-import type { ProviderType } from "../../../lib/notify/admits.ts";
-import { closeServer } from "../../doubles/close-server.ts";
 import { type S3Server, s3Server } from "../../doubles/s3-server.ts";
 import { type CliWorld, cliWorld } from "../cli-world.ts";
+import { type EventServer, eventServer, forwarding } from "./event-server.ts";
 
 const never = new AbortController().signal;
 const namespace = "default";
 
-/** The event as JSON to the Provider's address, as little as a type of Provider can be. */
-const forwards = (of: ProviderType["class"]): ProviderType => ({
-  class: of,
-  make: ({ address: url }, { http }) => ({
-    async post(event, signal) {
-      const body = Buffer.from(JSON.stringify(event));
-      const { status } = await http.send({ method: "POST", url, body, timeoutMs: 60_000, maxBytes: 1_024 }, signal);
-      if (status !== 200) throw new Error(`request failed with status code ${status}`);
-    },
-  }),
-});
-
-interface Arrived {
-  readonly path: string;
-  readonly event: JsonObject;
-}
-
-const arrived: Arrived[] = [];
-const server = createServer((request, response) => {
-  const parts: Buffer[] = [];
-  request.on("data", (part: Buffer) => parts.push(part));
-  request.on("end", () => {
-    const event: unknown = JSON.parse(Buffer.concat(parts).toString());
-    if (isJsonObject(event)) arrived.push({ path: request.url ?? "", event });
-    response.writeHead(request.url === "/refuses" ? 403 : 200).end();
-  });
-});
+let server: EventServer;
 let world: CliWorld;
 let s3: S3Server;
 beforeAll(async () => {
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  server = await eventServer();
   s3 = await s3Server();
   s3.accessKeyId = "AKIA";
-  world = await cliWorld({ providers: { generic: forwards("generic"), slack: forwards("other") } });
+  world = await cliWorld({ providers: { generic: forwarding("generic"), slack: forwarding("other") } });
 });
 afterAll(async () => {
   await world.close();
   await s3[Symbol.asyncDispose]();
-  await closeServer(server);
+  await server[Symbol.asyncDispose]();
 });
 
-function at(path: string): string {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on TCP
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
-}
+const at = (path: string) => server.at(path);
 
 async function apply(apiVersion: string, kind: string, name: string, fields: JsonObject): Promise<void> {
   const manifest = { apiVersion, kind, metadata: { name, namespace }, ...fields };
@@ -94,7 +62,7 @@ const run = () => reconcile("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "
 
 /** `severity reason` of what has arrived at a path, in order. */
 function reasons(path: string): readonly string[] {
-  return arrived
+  return server.arrived
     .filter((one) => one.path === path)
     .map(({ event }) => [event["severity"], event["reason"]].filter((word) => typeof word === "string").join(" "));
 }
@@ -132,13 +100,15 @@ test("an Alert sends what happens to a Kustomization, from its source to its fai
   await expect.poll(() => reasons("/all")).toEqual(expect.arrayContaining(first));
 
   // 47: a heartbeat goes to generic Providers only, with what tells it from other events.
-  const finished = arrived.find(({ path, event }) => path === "/all" && event["reason"] === "ReconciliationSucceeded");
+  const finished = server.arrived.find(
+    ({ path, event }) => path === "/all" && event["reason"] === "ReconciliationSucceeded",
+  );
   expect(finished?.event).toMatchObject({
     involvedObject: { kind: "Kustomization", namespace, name: "paint", apiVersion: "kustomize.toolkit.fluxcd.io/v1" },
     metadata: { commit_status: "update", env: "test", revision: expect.stringMatching(/^sha256:/) },
     reportingController: "kustomize-controller",
   });
-  const messages = () => arrived.filter(({ path }) => path === "/chat").map(({ event }) => event["message"]);
+  const messages = () => server.arrived.filter(({ path }) => path === "/chat").map(({ event }) => event["message"]);
   await expect.poll(messages).toContain("ConfigMap/default/paint created");
 
   // 51: what is missing is told on the Alert.

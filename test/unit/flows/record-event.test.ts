@@ -3,7 +3,7 @@ import { type LiveObject, type Manifest } from "../../../lib/core/manifest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { type HomeCluster } from "../../../lib/core/ports/home-and-target.ts";
 import type { Run } from "../../../lib/core/ports/run.ts";
-import { recordEvent, reportEvent } from "../../../lib/flows/record-event.ts";
+import { type EventToRecord, recordEvent, reportEvent } from "../../../lib/flows/record-event.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { noHome } from "../../doubles/no-cluster.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
@@ -160,7 +160,11 @@ describe("where Alerts are told of events", () => {
   const object = { apiVersion: "v1", kind: "Kustomization", metadata: { name: "a", namespace: "n", uid: "u" } };
 
   /** What happens, in its order, when an event is reported while the API server answers so. */
-  async function happens(answer: () => void, assertLease = () => {}): Promise<readonly string[]> {
+  async function happens(
+    answer: () => void,
+    assertLease = () => {},
+    reported: EventToRecord = event,
+  ): Promise<readonly string[]> {
     const order: string[] = [];
     const cluster: HomeCluster = {
       ...noHome,
@@ -177,7 +181,7 @@ describe("where Alerts are told of events", () => {
       events: { tell: async (where, { reason, message }) => void order.push(`told ${where} ${reason} ${message}`) },
     };
     const parts = { clock: systemClock, log: recordedLog() };
-    await reportEvent(cluster, object, event, "kustomize-controller", run, parts).catch((error: unknown) =>
+    await reportEvent(cluster, object, reported, "kustomize-controller", run, parts).catch((error: unknown) =>
       order.push(String(error)),
     );
     return order;
@@ -189,6 +193,11 @@ describe("where Alerts are told of events", () => {
       throw terminating("n");
     };
     expect(await happens(refuse)).toEqual(["written", "told c Progressing m"]);
+  });
+
+  test("they are not told of one that is only for people who look at the object", async () => {
+    const trace = { ...event, isTrace: true };
+    expect(await happens(() => undefined, undefined, trace)).toEqual(["written"]);
   });
 
   test("they are not told by a run that has lost its lease", async () => {
