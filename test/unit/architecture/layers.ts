@@ -243,6 +243,16 @@ export const layers: readonly Layer[] = [
     why: "Deliveries of webhooks. It wakes objects by a port and knows no flow.",
   },
   {
+    folder: "lib/notify",
+    imports: ["lib/core", "lib/core/ports"],
+    why: "What is told of an event, and to whom. It knows no flow and no type of provider.",
+  },
+  {
+    folder: "lib/notify/providers",
+    imports: ["lib/core", "lib/core/ports", "lib/notify"],
+    why: "One file for each type of provider, by the port of lib/notify.",
+  },
+  {
     folder: "lib/admission",
     imports: ["lib/core", "lib/core/ports"],
     why: "Admission reviews, answered from what they hold.",
@@ -508,7 +518,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/aws",
-    imports: ["lib/core", "lib/core/ports"],
+    imports: ["lib/core", "lib/core/ports", "lib/notify"],
     why: "Adapter: the AWS SDK, its faults in the words of the ports.",
   },
   {
@@ -599,6 +609,8 @@ export const layers: readonly Layer[] = [
       "lib/sources",
       "lib/sources/collect",
       "lib/receiver",
+      "lib/notify",
+      "lib/notify/providers",
       "lib/admission",
       "lib/configuration",
       "lib/definitions",
