@@ -706,6 +706,7 @@ export const layers: readonly Layer[] = [
       "lib/sources/oci",
       "lib/apply",
       "lib/definitions",
+      "lib/notify",
       "lib/http",
       "lib/kube",
       "lib/aws",
