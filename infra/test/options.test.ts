@@ -18,6 +18,7 @@ const roleOf = (name: string) => `arn:aws:iam::210987654321:role/sluice-${name}`
 const roles = {
   reconcile: roleOf("reconcile"),
   receiver: roleOf("receiver"),
+  notify: roleOf("notify"),
   definitions: roleOf("definitions"),
   configuration: roleOf("configuration"),
 };
@@ -48,6 +49,7 @@ function everyOption() {
     reconcile: { batchSize: 4, memoryMiB: 3_000, tmpMiB: 1_100 },
     admission: true,
     webhooks: true,
+    notifications: true,
     settings: { "watch-configs-label-selector": "team=shop" },
   });
   const rights = "clusterAdmin";
@@ -253,7 +255,7 @@ describe("each option reaches its resource:", () => {
     for (const alarm of alarms) expect(alarm).toMatchObject({ AlarmActions: [topicArn], OKActions: [topicArn] });
   });
 
-  test("webhooks and admission have alarms of their own", () => {
+  test("webhooks, notifications and admission have alarms of their own", () => {
     expect(Object.keys(watch.alarms)).toEqual(
       expect.arrayContaining([
         "HintsDropped",
@@ -261,6 +263,9 @@ describe("each option reaches its resource:", () => {
         "ReceiverAnswers5xx",
         "ReceiverAnswers5xxOther",
         "AdmissionErrors",
+        "NotificationDeadLetters",
+        "NotificationsLate",
+        "NotificationsLateOther",
         "ReconcileErrorsOther",
       ]),
     );
