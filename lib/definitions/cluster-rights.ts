@@ -1,3 +1,4 @@
+import type { KindDeclaration } from "../api/kinds/declaration.ts";
 import { declaredKinds, definedKinds } from "../api/kinds/declared-kinds.ts";
 import { declaredExternalArtifact } from "../api/kinds/external-artifact.ts";
 import { declaredHelmChart } from "../api/kinds/helm-chart.ts";
@@ -53,7 +54,7 @@ const identity: Right = {
  * `clusterAdmin`, or that of the service accounts which it impersonates.
  */
 const reconcile: readonly Right[] = [
-  ...declaredKinds.flatMap(({ group, plural }): readonly Right[] => [
+  ...(declaredKinds as readonly KindDeclaration[]).flatMap(({ group, isStatusless, plural }): readonly Right[] => [
     {
       group,
       resource: plural,
@@ -63,7 +64,15 @@ const reconcile: readonly Right[] = [
         { verb: "patch", why: "to set and remove the finalizer" },
       ],
     },
-    { group, resource: `${plural}/status`, verbs: [{ verb: "patch", why: "to write conditions and inventory" }] },
+    ...(isStatusless === true
+      ? []
+      : [
+          {
+            group,
+            resource: `${plural}/status`,
+            verbs: [{ verb: "patch", why: "to write conditions and inventory" } as const],
+          },
+        ]),
   ]),
   {
     group: declaredExternalArtifact.group,

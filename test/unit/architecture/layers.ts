@@ -23,6 +23,11 @@ export const layers: readonly Layer[] = [
     why: "The cloud identity of a service account, which flows and the keys of sops ask for.",
   },
   {
+    folder: "lib/secrets",
+    imports: ["lib/core", "lib/core/ports"],
+    why: "What Secrets hold for connections, in Flux's words: trust of certificates, and proxies.",
+  },
+  {
     folder: "lib/process",
     imports: ["lib/core", "lib/core/ports"],
     why: "Adapter: the clock of the machine, and log entries as lines.",
@@ -244,8 +249,16 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/notify",
-    imports: ["lib/core", "lib/core/ports"],
-    why: "What is told of an event, and to whom. It knows no flow and no type of provider.",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/secrets",
+      "lib/manifests/go-yaml",
+      "lib/manifests",
+    ],
+    why: "Events on their way out: which Alerts they match, and what a Provider sends. It reads objects by ports and knows no flow.",
   },
   {
     folder: "lib/notify/providers",
@@ -274,7 +287,16 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/source",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/gate", "lib/sources/archive", "lib/flows"],
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/secrets",
+      "lib/gate",
+      "lib/sources/archive",
+      "lib/flows",
+    ],
     why: "What the flows of all sources share. It knows no origin.",
   },
   {
@@ -284,6 +306,7 @@ export const layers: readonly Layer[] = [
       "lib/core/ports",
       "lib/api",
       "lib/api/kinds",
+      "lib/secrets",
       "lib/sources/archive",
       "lib/sources/git",
       "lib/sources/git/checkout",
@@ -340,7 +363,15 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/helm-repository",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/sources/helm", "lib/flows/source"],
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/secrets",
+      "lib/sources/helm",
+      "lib/flows/source",
+    ],
     why: "The flow of HelmRepository, and how files of such a repository are fetched.",
   },
   {
@@ -480,6 +511,16 @@ export const layers: readonly Layer[] = [
     why: "The flow of Receiver.",
   },
   {
+    folder: "lib/flows/alert",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/gate", "lib/flows"],
+    why: "The flow of Alert.",
+  },
+  {
+    folder: "lib/flows/notification-provider",
+    imports: ["lib/core/ports", "lib/api", "lib/api/kinds", "lib/gate", "lib/flows"],
+    why: "The flow of Provider.",
+  },
+  {
     folder: "lib/flows/kinds",
     imports: [
       "lib/core",
@@ -502,6 +543,8 @@ export const layers: readonly Layer[] = [
       "lib/flows/kustomization",
       "lib/flows/helm-release",
       "lib/flows/receiver",
+      "lib/flows/alert",
+      "lib/flows/notification-provider",
       "lib/flows/owner",
     ],
     why: "Each kind with its flow: the only place that knows all of them.",
