@@ -271,6 +271,16 @@ export const layers: readonly Layer[] = [
     why: "Admission reviews, answered from what they hold.",
   },
   {
+    folder: "lib/notify",
+    imports: ["lib/core", "lib/core/ports"],
+    why: "What happened, and what a provider of notifications is: it knows no flow.",
+  },
+  {
+    folder: "lib/notify/providers",
+    imports: ["lib/core", "lib/core/ports", "lib/notify"],
+    why: "One file for each type of Provider.",
+  },
+  {
     folder: "lib/configuration",
     imports: ["lib/core", "lib/core/ports", "lib/api"],
     why: "Sluice's own objects in the cluster, as the deploy writes them.",
