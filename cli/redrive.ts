@@ -157,8 +157,6 @@ async function releaseAll(letters: readonly StoredLetter[], queue: DeadLetterQue
 const Event = z.looseObject({ source: z.string(), "detail-type": z.string(), detail: z.looseObject({}) });
 const Tick = z.strictObject({});
 const Message = z.union([WakeUp, SweepRequest, LookRequest]);
-const Notification = NotificationMessage.pick({ alert: true, event: true });
-
 interface Content {
   readonly holds: string;
   readonly schema: z.ZodType;
@@ -176,7 +174,7 @@ const contents: Readonly<Record<Redriven, Content>> = {
 };
 
 function notificationText(message: unknown): string {
-  const { alert, event } = Notification.parse(message);
+  const { alert, event } = NotificationMessage.parse(message);
   const { kind, namespace, name } = event.involvedObject;
   return cutText(`${kind}/${namespace}/${name} ${event.reason} for ${alert.namespace}/${alert.name}`, maxShownBytes);
 }

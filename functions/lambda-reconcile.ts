@@ -4,6 +4,7 @@ import { s3Artifacts } from "../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../lib/aws/s3/s3-bucket.ts";
 import { readSecret, secretsClient } from "../lib/aws/secrets-manager.ts";
 import { sqsDeadLetters, sqsLookRequests, sqsVisibility } from "../lib/aws/sqs.ts";
+import { sqsNotifications } from "../lib/aws/sqs-notifications.ts";
 import { wasmCel } from "../lib/cel/wasm-cel.ts";
 import type { BucketLogin } from "../lib/core/ports/bucket-login.ts";
 import type { DataKeys } from "../lib/core/ports/data-keys.ts";
@@ -14,6 +15,8 @@ import { wasmHelm } from "../lib/engine/wasm-helm.ts";
 import { kinds } from "../lib/flows/kinds/kinds.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { remoteClusters } from "../lib/kube/remote-clusters.ts";
+import { dispatchEvents } from "../lib/notify/dispatch.ts";
+import { listedAlerts } from "../lib/notify/listed-alerts.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { limitThreads, threadTurn } from "../lib/threads/thread-job.ts";
 import { maxRunsOf } from "./cluster-limits.ts";
@@ -138,8 +141,17 @@ export const handler = lambdaHandler(async (signal) => {
     },
   });
   const queue = queueOfNetwork(config);
+  const notificationsUrl = config.SLUICE_NOTIFICATION_QUEUE_URL;
+  const events =
+    notificationsUrl === undefined
+      ? undefined
+      : dispatchEvents({
+          ...{ clusters, clock, log, alerts: listedAlerts(clock), windows: stores.eventWindows },
+          queue: sqsNotifications(sqs, { url: notificationsUrl, region }),
+        });
   const { handler: reconcile } = composeReconcile({
-    ...{ queue: queueDeps, stores, clusters, kinds, metrics, flows },
+    queue: { ...queueDeps, ...(events === undefined ? {} : { events }) },
+    ...{ stores, clusters, kinds, metrics, flows },
     deadLetters: sqsDeadLetters(sqs, { url: config.SLUICE_DEAD_LETTER_QUEUE_URL, region }),
     looks: sqsLookRequests(sqs, queue),
     extendVisibility: sqsVisibility(sqs, queue),

@@ -1,17 +1,14 @@
 import { messageOf } from "../lib/core/failure.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Log } from "../lib/core/ports/log.ts";
+import type { Deliver } from "../lib/notify/deliver.ts";
+import type { Notification } from "../lib/notify/notification.ts";
 import { NotificationMessage } from "../lib/notify/notification-message.ts";
 import { type FifoOutcome, type FifoRecord, handleFifoBatch } from "./fifo-batch.ts";
 import type { BatchResponse } from "./sqs-batch.ts";
 
-/**
- * Delivers a message to its Provider, whose refusal is told by an event on the Alert: then the message is done too. Throws where the
- * cluster cannot be asked, or where the signal was aborted: then nothing is known, and the message comes again.
- */
-export type Deliver = (message: NotificationMessage, signal: AbortSignal) => Promise<void>;
-
 export interface NotifyDeps {
+  /** What the Provider refuses is done with too. One that throws is tried again. */
   readonly deliver: Deliver;
   /** Hides the message that this receipt handle names for another `visibilityMs` from now. */
   readonly hide: (receiptHandle: string, visibilityMs: number, signal: AbortSignal) => Promise<void>;
@@ -63,7 +60,7 @@ async function handle(record: FifoRecord, deps: NotifyDeps, signal: AbortSignal)
   }
 }
 
-function readMessage(body: string): NotificationMessage | { readonly fault: string } {
+function readMessage(body: string): Notification | { readonly fault: string } {
   try {
     return NotificationMessage.parse(JSON.parse(body));
   } catch (error) {

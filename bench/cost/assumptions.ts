@@ -3,7 +3,7 @@ export const assumptions = {
   hoursPerMonth: 730,
   daysPerMonth: 365 / 12,
   /** The functions as infra/lib/functions.ts makes them. */
-  memoryGb: { ingest: 0.5, sweep: 0.5, reconcile: 1_792 / 1_024, receiver: 1, notify: 0.5 },
+  memoryGb: { ingest: 0.5, sweep: 0.5, reconcile: 1_792 / 1_024, receiver: 1, notify: 1 },
   /** Lambda gives a core at 1,769 MB, and less memory a share of it. */
   memoryGbPerCore: 1_769 / 1_024,
   /** Processor time of a whole core, milliseconds: README, "How fast", medians. The sweep: a guess, since it only waits; a webhook and a notification: guesses, without the start of CEL. */

@@ -63,7 +63,7 @@ export const functionRows = {
     deadlineReserveMs: 2_000,
   },
   notify: {
-    memoryMiB: 512,
+    memoryMiB: 1024,
     timeoutSeconds: 300,
     trigger: "notifications",
     access: ["document", "ownerName", "ownNotifications"],

@@ -3,17 +3,16 @@ import { cutText } from "../core/cut-text.ts";
 import { digestOf } from "../core/digest.ts";
 import { messageBody } from "../core/ports/message-body.ts";
 import { maxMessageBytes } from "../core/ports/wake-ups.ts";
+import type { Notification } from "./notification.ts";
 
 const Text = z.string();
 const Named = z.object({ namespace: Text, name: Text });
 
-/** What travels in the queue of notifications: an event that an Alert has matched, for the Provider of the Alert. */
-export const NotificationMessage = z.object({
-  /** Id of the cluster that the objects are in. */
+/** What travels in the queue of notifications. */
+export const NotificationMessage: z.ZodType<Notification> = z.object({
   cluster: Text,
   alert: Named,
   provider: Named,
-  /** By which events are told to be the same (reference notifications 12). */
   eventKey: Text,
   event: z.object({
     involvedObject: z.object({
@@ -33,13 +32,12 @@ export const NotificationMessage = z.object({
     reportingInstance: Text.exactOptional(),
   }),
 });
-export type NotificationMessage = z.infer<typeof NotificationMessage>;
 
 /**
  * The body of a message. One that is longer than a queue takes is cut at the event's `message`. Throws a `RangeError` if it is too long
  * even without it.
  */
-export function notificationBody(message: NotificationMessage): string {
+export function notificationBody(message: Notification): string {
   const full = JSON.stringify(message);
   const over = Buffer.byteLength(full) - (maxMessageBytes - spareBytes);
   if (over <= 0) return messageBody(message);
@@ -59,7 +57,7 @@ const spareBytes = 4_096;
 const cutMark = 3;
 
 /** The messages of a group arrive in the order in which they were sent: those of one object for one Provider. */
-export function notificationGroup({ cluster, event, provider }: NotificationMessage): string {
+export function notificationGroup({ cluster, event, provider }: Notification): string {
   const { kind, namespace, name } = event.involvedObject;
   return hexOf([cluster, kind, namespace, name, provider.namespace, provider.name]);
 }
@@ -68,7 +66,7 @@ export function notificationGroup({ cluster, event, provider }: NotificationMess
  * Of two messages with the same id a queue keeps the first, for five minutes. The time of the event is a part of it: the same event is
  * told again after five minutes by the clock of the emitter, which is not that of the queue.
  */
-export function notificationId({ cluster, alert, event, eventKey, provider }: NotificationMessage): string {
+export function notificationId({ cluster, alert, event, eventKey, provider }: Notification): string {
   return hexOf([cluster, alert.namespace, alert.name, provider.name, eventKey, event.timestamp]);
 }
 

@@ -657,6 +657,7 @@ export const layers: readonly Layer[] = [
       "lib/threads",
       "lib/cel",
       "lib/sources",
+      "lib/sources/git",
       "lib/sources/collect",
       "lib/receiver",
       "lib/notify",

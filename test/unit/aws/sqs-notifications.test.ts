@@ -3,12 +3,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { sqsClient } from "../../../lib/aws/sqs.ts";
 import { sqsNotifications } from "../../../lib/aws/sqs-notifications.ts";
-import {
-  type NotificationMessage,
-  notificationBody,
-  notificationGroup,
-  notificationId,
-} from "../../../lib/notify/notification-message.ts";
+import type { Notification } from "../../../lib/notify/notification.ts";
+import { notificationBody, notificationGroup, notificationId } from "../../../lib/notify/notification-message.ts";
 import { deadlineMs } from "../../deadline.ts";
 import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
 import { notificationEventOf } from "../notify/notification-event-of.ts";
@@ -16,7 +12,7 @@ import { notificationEventOf } from "../notify/notification-event-of.ts";
 const region = "eu-west-1";
 const Sent = z.record(z.string(), z.unknown());
 
-function messageFor(alert: string): NotificationMessage {
+function messageFor(alert: string): Notification {
   return {
     ...{ cluster: "prod", eventKey: "k", event: notificationEventOf() },
     alert: { namespace: "apps", name: alert },
@@ -24,7 +20,7 @@ function messageFor(alert: string): NotificationMessage {
   };
 }
 
-async function add(messages: readonly NotificationMessage[], fault?: WireFault) {
+async function add(messages: readonly Notification[], fault?: WireFault) {
   const bodies: unknown[] = [];
   await using wire = await faultyWire(undefined, (_, _count, body) => {
     const sent = Sent.parse(JSON.parse(body.toString()));

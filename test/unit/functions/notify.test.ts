@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { beginWithinMs, notifyHandler, retryAfterMs } from "../../../functions/notify.ts";
-import { type NotificationMessage, notificationBody } from "../../../lib/notify/notification-message.ts";
+import type { Notification } from "../../../lib/notify/notification.ts";
+import { notificationBody } from "../../../lib/notify/notification-message.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
 import { notificationEventOf } from "../notify/notification-event-of.ts";
 
-function messageFor(name: string): NotificationMessage {
+function messageFor(name: string): Notification {
   const involvedObject = { kind: "Kustomization", namespace: "apps", name };
   return {
     ...{ cluster: "prod", eventKey: "k", event: notificationEventOf({ involvedObject }) },

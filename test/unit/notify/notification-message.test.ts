@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { maxMessageBytes } from "../../../lib/core/ports/wake-ups.ts";
+import type { Notification } from "../../../lib/notify/notification.ts";
 import {
   NotificationMessage,
   notificationBody,
@@ -8,7 +9,7 @@ import {
 } from "../../../lib/notify/notification-message.ts";
 import { notificationEventOf } from "./notification-event-of.ts";
 
-const message: NotificationMessage = {
+const message: Notification = {
   cluster: "arn:aws:eks:eu-west-1:123456789012:cluster/prod",
   alert: { namespace: "apps", name: "on-call" },
   provider: { namespace: "apps", name: "slack" },

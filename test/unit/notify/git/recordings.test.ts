@@ -30,7 +30,7 @@ function comparable({ headers, raw, ...delivery }: Delivery): Delivery {
 
 describe.each([
   ["github", "a commit status on GitHub", "62 63 64"],
-  ["proxy-types", "a commit status by each host", "N7"],
+  ["proxy-types-git", "a commit status by each host", "N7"],
   ["github-comment", "a comment on a pull request of GitHub", "67"],
 ])("notifications/%s: %s is as recorded (%s)", (scenario) => {
   const host = memoryGitHost();

@@ -33,7 +33,7 @@ async function sent(type: AwsProviderType, address: string, event: NotificationE
     putEvent: async (one) => void events.push(one),
     send: async (message) => void messages.push(message),
   });
-  await providers[type](settingsOf(type, address, alertUid), parts).post(event, never);
+  await providers[type].make(settingsOf(type, address, alertUid), parts).post(event, never);
   return { topics, events, messages };
 }
 
