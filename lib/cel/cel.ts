@@ -97,6 +97,12 @@ export interface Cel {
     signal: AbortSignal,
     numbers?: CelNumbers,
   ): Promise<CelProgram<boolean>>;
+  /**
+   * For texts whose values are objects of Kubernetes: whole numbers are int.
+   *
+   * @throws CelFault where the text does not parse, or where its type is not string for certain
+   */
+  compileString(expression: string, variables: readonly string[], signal: AbortSignal): Promise<CelProgram<string>>;
   /** @throws CelFault where the text does not parse or check. The result has to be something that JSON can express. */
   compileValue(expression: string, variables: readonly string[], signal: AbortSignal): Promise<CelProgram<Json>>;
   /** @throws CelFault that names the variable or validation that does not compile */

@@ -144,7 +144,7 @@ function celOf(threads: ModuleThreads, limits: typeof celLimits, budget: Budget 
   };
 
   const compile = async <Value extends Json>(
-    output: "bool" | "value",
+    output: "bool" | "string" | "value",
     isValue: (json: Json) => json is Value,
     expression: string,
     variables: readonly string[],
@@ -178,6 +178,8 @@ function celOf(threads: ModuleThreads, limits: typeof celLimits, budget: Budget 
     withBudget: (tenant, purpose = "run") => celOf(threads, limits, { tenant, ...budgets[purpose] }),
     compileBool: (expression, variables, signal, numbers) =>
       compile("bool", (json) => typeof json === "boolean", expression, variables, signal, numbers === "integers"),
+    compileString: (expression, variables, signal) =>
+      compile("string", (json) => typeof json === "string", expression, variables, signal, true),
     compileValue: (expression, variables, signal) =>
       compile("value", (_json): _json is Json => true, expression, variables, signal),
     async compileRules(rules, signal) {

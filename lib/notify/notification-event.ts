@@ -6,6 +6,7 @@ export interface InvolvedObject {
   readonly uid?: string;
   readonly apiVersion?: string;
   readonly resourceVersion?: string;
+  readonly fieldPath?: string;
 }
 
 /**
@@ -16,7 +17,7 @@ export interface NotificationEvent {
   readonly involvedObject: InvolvedObject;
   /** `trace`, `info` or `error`; others are passed on as they are. */
   readonly severity: string;
-  /** RFC 3339, whole seconds. */
+  /** RFC 3339, whole seconds; empty if the emitter gave none. */
   readonly timestamp: string;
   readonly message: string;
   readonly reason: string;

@@ -1,5 +1,6 @@
 import type { Proxy } from "../core/ports/dial.ts";
 import type { Http, TlsTrust } from "../core/ports/http.ts";
+import type { GitHubAppLogins } from "../sources/git/github-app.ts";
 import type { NotificationEvent } from "./notification-event.ts";
 
 /** A GitHub App of the keys `githubApp…` of a Provider's Secret. */
@@ -36,6 +37,19 @@ export interface ProviderSettings {
   readonly alert: { readonly name: string; readonly namespace: string; readonly uid: string };
 }
 
+/**
+ * A failure of what Flux does while it sets a provider up, which here is part of `post`: a login, or the question who the user is. It
+ * counts as "setup", so its text stands behind `failed to initialize notifier: `.
+ */
+export class ProviderSetupError extends Error {
+  override readonly name = "ProviderSetupError";
+}
+
+/** Whether the text of what `post` threw stands behind `failed to dispatch notification for …`, and not behind `failed to send …`. */
+export function isSetupFailure(error: unknown): boolean {
+  return error instanceof ProviderSetupError;
+}
+
 /** Sends one message for an event whose metadata is merged and has no prefixes. Throws what goes wrong in Flux's words. */
 export interface NotificationProvider {
   post(event: NotificationEvent, signal: AbortSignal): Promise<void>;
@@ -52,4 +66,6 @@ export interface ProviderParts {
   readonly now: () => number;
   /** Waits between two attempts. Throws the reason of the signal if it is aborted first. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Keeps tokens of GitHub Apps from one message to the next. Without it each provider asks for its own. */
+  readonly githubApps?: GitHubAppLogins;
 }

@@ -5,6 +5,7 @@ export const noCel: Cel = {
   compileBool: unexpected,
   compileHealth: unexpected,
   compileRules: unexpected,
+  compileString: unexpected,
   compileValue: unexpected,
   withBudget: () => noCel,
 };

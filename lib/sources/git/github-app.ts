@@ -23,6 +23,19 @@ export interface GitHubApp {
 /** Answers a token of the installation. Throws an `Error` whose message holds no credential, or the reason of `signal`. */
 export type GitHubAppToken = (app: GitHubApp, signal: AbortSignal) => Promise<Secret>;
 
+/** A token of an installation, and the name by which GitHub knows its App: undefined unless it was asked for. */
+export interface GitHubAppLogin {
+  readonly token: Secret;
+  readonly slug: string | undefined;
+}
+
+/** {@link GitHubAppToken} that asks for the App's slug too, where `hasSlug` says so. */
+export type GitHubAppLogins = (
+  app: GitHubApp,
+  options: { readonly hasSlug: boolean },
+  signal: AbortSignal,
+) => Promise<GitHubAppLogin>;
+
 /** GitHub's own API. */
 const publicApi = "https://api.github.com/";
 const timeoutMs = 10_000;
@@ -32,32 +45,49 @@ const renewBeforeMs = 5 * 60_000;
 /** Of all tokens together, which have some hundred characters each. */
 export const maxTokenBytes = 256 * 1024;
 
+const App = z.object({ slug: z.string().default("") });
 const Installation = z.object({ id: z.int() });
 const Token = z.object({ token: z.string().min(1), expires_at: z.string() });
+
+/** {@link githubAppLogins} of which only the token is asked for. */
+export function githubAppTokens(http: Http, clock: Pick<Clock, "now">): GitHubAppToken {
+  const login = githubAppLogins(http, clock);
+  return async (app, signal) => (await login(app, { hasSlug: false }, signal)).token;
+}
 
 /**
  * Tokens of installations of GitHub Apps, as Flux gets them (auth/githubapp). A token is kept in memory until five minutes before
  * its end, for exactly the same app, key, address and trust.
  */
-export function githubAppTokens(http: Http, clock: Pick<Clock, "now">): GitHubAppToken {
-  const kept = byteBoundedCache<string, { readonly token: Secret; readonly until: number }>(
+export function githubAppLogins(http: Http, clock: Pick<Clock, "now">): GitHubAppLogins {
+  const kept = byteBoundedCache<string, { readonly login: GitHubAppLogin; readonly until: number }>(
     maxTokenBytes,
-    ({ token }) => 2 * token.reveal().length,
+    ({ login: { token, slug = "" } }) => 2 * (token.reveal().length + slug.length),
   );
-  return async (app, signal) => {
-    const key = cacheKey(app);
+  return async (app, { hasSlug }, signal) => {
+    const key = `${hasSlug ? "with slug " : ""}${cacheKey(app)}`;
     const known = kept.get(key);
-    if (known !== undefined && clock.now() < known.until) return known.token;
+    if (known !== undefined && clock.now() < known.until) return known.login;
     kept.delete(key);
     const api = apiOf(app.baseUrl);
     const ask = asker(http, app, { api, jwt: appJwt(app, clock.now()) });
+    const slug = hasSlug ? await slugOf(ask, signal) : undefined;
     const id =
       "id" in app.installation ? app.installation.id : await installationId(app.installation.owner, ask, signal);
     const { token, expires_at } = await ask("POST", `app/installations/${id}/access_tokens`, Token, signal);
-    const secret = new Secret(token);
-    kept.set(key, { token: secret, until: Date.parse(expires_at) - renewBeforeMs });
-    return secret;
+    const login = { token: new Secret(token), slug };
+    kept.set(key, { login, until: Date.parse(expires_at) - renewBeforeMs });
+    return login;
   };
+}
+
+async function slugOf(ask: Ask, signal: AbortSignal): Promise<string> {
+  try {
+    return (await ask("GET", "app", App, signal)).slug;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new Error(`failed to get app information: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** A digest, so that no key lies about as the key of a map. */

@@ -1,7 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { CelFault, JsonText, maxDeliveryCost, maxFilterCost, maxRunCost } from "../../../lib/cel/cel.ts";
+import {
+  CelFault,
+  type CelProgram,
+  JsonText,
+  maxDeliveryCost,
+  maxFilterCost,
+  maxRunCost,
+} from "../../../lib/cel/cel.ts";
 import { celLimits, celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import type { Json } from "../../../lib/core/json.ts";
 import { maxJsonParts } from "../../../lib/core/json-text.ts";
@@ -23,18 +30,23 @@ const answers = z
   .array(
     z.object({
       expression: z.string(),
-      output: z.enum(["bool", "value", "parsed"]),
+      output: z.enum(["bool", "string", "value", "parsed"]),
       value: z.json().optional(),
       fault: z.string().optional(),
     }),
   )
   .parse(JSON.parse(await readFile(new URL("answers.json", testdata), "utf8")));
 
-function program(expression: string, output: "bool" | "value") {
+function program(expression: string, output: "bool" | "string" | "value"): Promise<CelProgram<Json>> {
   const variables = ["res", "req", "claims"];
-  return output === "bool"
-    ? cel.compileBool(expression, variables, forever)
-    : cel.compileValue(expression, variables, forever);
+  switch (output) {
+    case "bool":
+      return cel.compileBool(expression, variables, forever);
+    case "string":
+      return cel.compileString(expression, variables, forever);
+    case "value":
+      return cel.compileValue(expression, variables, forever);
+  }
 }
 
 /** A health expression, which is true where the object is Current. */
@@ -44,7 +56,7 @@ async function isCurrent(expression: string, object: Json | JsonText): Promise<b
   return status instanceof CelFault ? status : status === "Current";
 }
 
-async function resultOf(expression: string, output: "bool" | "value" | "parsed"): Promise<Json | CelFault> {
+async function resultOf(expression: string, output: "bool" | "string" | "value" | "parsed"): Promise<Json | CelFault> {
   try {
     if (output === "parsed") return await isCurrent(expression, new JsonText(valuesText));
     return await (await program(expression, output)).evaluate(values, forever);

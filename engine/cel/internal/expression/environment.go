@@ -28,11 +28,15 @@ const (
 type Output string
 
 const (
-	Bool Output = "bool"
-	Any  Output = "value"
+	Bool   Output = "bool"
+	String Output = "string"
+	Any    Output = "value"
 	// Parsed and not checked: Flux's health expressions, whose variables are the fields of an object of any kind.
 	Parsed Output = "parsed"
 )
+
+// The type that an expression has to have before it is evaluated: dyn is not enough.
+var staticTypes = map[Output]*cel.Type{Bool: cel.BoolType, String: cel.StringType}
 
 // Expression is one that compiles.
 type Expression struct {
@@ -126,8 +130,8 @@ func compile(env *cel.Env, text string, output Output, limit uint64) (expression
 	if issues != nil {
 		return nil, &Fault{Refused, fmt.Sprintf("failed to parse the CEL expression '%s': %s", text, issues.String())}
 	}
-	if got := checked.OutputType(); output == Bool && got != cel.BoolType {
-		return nil, &Fault{Refused, fmt.Sprintf("CEL expression output type mismatch: expected %s, got %s", cel.BoolType, got)}
+	if want, got := staticTypes[output], checked.OutputType(); want != nil && got != want {
+		return nil, &Fault{Refused, fmt.Sprintf("CEL expression output type mismatch: expected %s, got %s", want, got)}
 	}
 	limited, err := limitedCalls(env)
 	if err != nil {

@@ -45,6 +45,8 @@ func TestAsFlux(t *testing.T) {
 		text, output, values := line, expression.Bool, readValues(t, false)
 		if rest, isValue := strings.CutPrefix(line, "value "); isValue {
 			text, output = rest, expression.Any
+		} else if rest, isString := strings.CutPrefix(line, "string "); isString {
+			text, output = rest, expression.String
 		} else if rest, isParsed := strings.CutPrefix(line, "parsed "); isParsed {
 			text, output, values = rest, expression.Parsed, readValues(t, true)
 		}
@@ -90,7 +92,7 @@ func expectSameStart(t *testing.T, ours, fluxes string) {
 func ours(text string, output expression.Output, values map[string]any) answer {
 	result := answer{Expression: text, Output: string(output)}
 	compiled, err := expression.Compile(text, variables, output)
-	if err == nil && output != expression.Any {
+	if err == nil && (output == expression.Bool || output == expression.Parsed) {
 		var value bool
 		if value, err = compiled.Bool(values, unlimited()); err == nil {
 			result.Value, _ = json.Marshal(value)
@@ -117,6 +119,9 @@ func fluxes(text string, output expression.Output, values map[string]any) (answe
 	if output == expression.Bool {
 		options = append(options, flux.WithOutputType(cel.BoolType))
 	}
+	if output == expression.String {
+		options = append(options, flux.WithOutputType(cel.StringType))
+	}
 	result := answer{Expression: text, Output: string(output)}
 	compiled, err := flux.NewExpression(text, options...)
 	if err != nil {
@@ -129,6 +134,15 @@ func fluxes(text string, output expression.Output, values map[string]any) (answe
 			return result, false
 		}
 		result.Fault = err.Error()
+		return result, true
+	}
+	if output == expression.String {
+		value, err := compiled.EvaluateString(context.Background(), values)
+		if err != nil {
+			result.Fault = err.Error()
+			return result, true
+		}
+		result.Value, _ = json.Marshal(value)
 		return result, true
 	}
 	value, err := compiled.EvaluateBoolean(context.Background(), values)

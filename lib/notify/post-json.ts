@@ -1,0 +1,244 @@
+import { messageOf } from "../core/failure.ts";
+import type { Proxy } from "../core/ports/dial.ts";
+import { HttpError, type HttpRequest, type HttpResponse, type TlsTrust, trustElsewhere } from "../core/ports/http.ts";
+import { safeMessage } from "../core/safe-text.ts";
+import type { ProviderParts } from "./provider.ts";
+
+/** A message for one address. */
+export interface Message {
+  /** `POST` by default. */
+  readonly method?: "POST" | "PUT";
+  readonly url: string;
+  /** Names in any case; of two with the same name the later one counts. `content-type` is JSON by default. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+  readonly proxy?: Proxy | undefined;
+  readonly tls?: TlsTrust | undefined;
+  /** 5 by default. */
+  readonly maxAttempts?: number;
+  /** Throws what is wrong with the answer. By default {@link assertAccepted}. */
+  readonly check?: (answer: HttpResponse) => void;
+}
+
+/** The parts that sending needs. */
+export type SendingParts = Pick<ProviderParts, "http" | "now" | "sleep">;
+
+const maxAttemptsByDefault = 5;
+const maxAnswerBytes = 1_048_576;
+const maxRedirects = 10;
+const [minWaitMs, maxWaitMs] = [2_000, 30_000];
+/** The signal of the delivery ends it before. */
+const timeoutMs = 900_000;
+
+/**
+ * Sends a message as most types do (`H` in the reference): any 2xx is success; a connection that failed, 429 and 5xx but 501 are
+ * tried again after 2, 4, 8 and 16 seconds, or when `Retry-After` says. Throws Flux's text otherwise.
+ */
+export async function postMessage(message: Message, parts: SendingParts, signal: AbortSignal): Promise<void> {
+  const answer = await inWords("failed to execute request", signal, () => sendMessage(message, parts, signal));
+  await inWords("request failed", signal, () => (message.check ?? assertAccepted)(answer));
+}
+
+/** {@link postMessage}, with the text that most types put before a failure. */
+export function postAsMessage(message: Message, parts: SendingParts, signal: AbortSignal): Promise<void> {
+  return inWords("postMessage failed", signal, () => postMessage(message, parts, signal));
+}
+
+/** Puts these words before the text of whatever `act` throws, as Go wraps errors, unless it is the reason of the signal. */
+export async function inWords<Result>(
+  words: string,
+  signal: AbortSignal,
+  act: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) throw error;
+    throw new Error(`${words}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Throws unless the status is any 2xx. */
+export function assertAccepted({ status, headers, body }: HttpResponse): void {
+  if (status >= 200 && status < 300) return;
+  const isLost = [301, 302, 303].includes(status) && headers["location"] !== undefined;
+  const why = isLost ? "a redirect that would lose the message is not followed" : textOf(body);
+  throw new Error(`request failed with status code ${status}: ${why}`);
+}
+
+/** The body of an answer as it may be shown. */
+export function textOf(body: Uint8Array): string {
+  return safeMessage(Buffer.from(body).toString());
+}
+
+/**
+ * The answer to the last attempt; redirects by 307 and 308 are followed. Throws the text of Flux's client if there is none, or if
+ * the last attempt would be made again too.
+ */
+export async function sendMessage(message: Message, parts: SendingParts, signal: AbortSignal): Promise<HttpResponse> {
+  const request = requestOf(message);
+  for (let attempt = 1; ; attempt++) {
+    const givenUp = `${request.method} ${shownUrl(request.url)} giving up after ${attempt} attempt(s)`;
+    const outcome = await attemptOf(request, parts, signal, givenUp);
+    const isFault = outcome instanceof HttpError;
+    const isFinal = isFault ? !isTriedAgain(outcome) : !isBusy(outcome);
+    if (isFinal && !isFault) return outcome;
+    if (isFinal || attempt >= (message.maxAttempts ?? maxAttemptsByDefault)) {
+      throw new Error(isFault ? `${givenUp}: ${goWords(outcome, request)}` : givenUp, { cause: outcome });
+    }
+    try {
+      await parts.sleep(waitMs(attempt, isFault ? undefined : outcome, parts.now()), signal);
+    } catch (error) {
+      throwIfEnded(signal);
+      throw error;
+    }
+  }
+}
+
+/** {@link sendMessage} with one attempt, whose answer counts whatever its status. */
+export async function sendOnce(message: Message, parts: SendingParts, signal: AbortSignal): Promise<HttpResponse> {
+  const request = requestOf(message);
+  const outcome = await attemptOf(request, parts, signal, quotedRequest(request));
+  if (outcome instanceof HttpError) throw new Error(goWords(outcome, request), { cause: outcome });
+  return outcome;
+}
+
+async function attemptOf(
+  request: Sent,
+  { http }: SendingParts,
+  signal: AbortSignal,
+  wordsIfEnded: string,
+): Promise<HttpError | HttpResponse> {
+  try {
+    assertSendable(request);
+    return await follow(request, (each) => http.send(each, signal));
+  } catch (error) {
+    throwIfEnded(signal, `${wordsIfEnded}: `);
+    if (!(error instanceof HttpError)) throw error;
+    return error;
+  }
+}
+
+/** If the delivery has ended: its own timeout is a failure in Go's words, and whatever else aborted the signal is thrown as it is. */
+export function throwIfEnded(signal: AbortSignal, words = ""): void {
+  if (!signal.aborted) return;
+  const reason: unknown = signal.reason;
+  if (reason instanceof Error && reason.name === "TimeoutError") {
+    throw new Error(`${words}context deadline exceeded`, { cause: reason });
+  }
+  signal.throwIfAborted();
+}
+
+type Sent = Omit<HttpRequest, "headers" | "method"> & {
+  readonly method: "POST" | "PUT";
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+function requestOf({ method = "POST", url, headers = {}, body, proxy, tls }: Message): Sent {
+  return {
+    method,
+    url,
+    headers: sentHeaders({ "content-type": "application/json", "user-agent": "sluice", ...lowerCased(headers) }),
+    body: typeof body === "string" ? Buffer.from(body) : body,
+    timeoutMs,
+    maxBytes: maxAnswerBytes,
+    proxy,
+    tls,
+  };
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** Go's client sets these itself, whatever a Secret says. */
+const ownHeaders = new Set(["content-length", "host", "trailer", "transfer-encoding"]);
+
+/** Values as Go sends them: in UTF-8 and trimmed. Node takes each character for a byte. */
+function sentHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const sent = Object.entries(headers).filter(([name]) => !ownHeaders.has(name));
+  return Object.fromEntries(
+    sent.map(([name, value]) => [name, Buffer.from(value.replaceAll(/^[ \t]+|[ \t]+$/g, "")).toString("latin1")]),
+  );
+}
+
+/** Throws what Go's client says of a request that cannot be sent. */
+function assertSendable({ url, headers }: Sent): void {
+  const [, scheme = ""] = /^([a-z][a-z\d+.-]*):/i.exec(url) ?? [];
+  if (!/^https?$/i.test(scheme)) throw new HttpError("refused", `unsupported protocol scheme "${scheme}"`);
+  if (!URL.canParse(url)) throw new HttpError("refused", "http: no Host in request URL");
+  for (const [name, value] of Object.entries(headers)) {
+    const shown = JSON.stringify(name.replaceAll(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase()));
+    if (!/^[!#$%&'*+.^_`|~\dA-Za-z-]+$/.test(name)) {
+      throw new HttpError("refused", `net/http: invalid header field name ${JSON.stringify(name)}`);
+    }
+    // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+    if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value)) {
+      throw new HttpError("refused", `net/http: invalid header field value for ${shown}`);
+    }
+  }
+}
+
+/** Sends the request, and sends it again where 307 and 308 say, ten times at most. */
+async function follow(request: Sent, send: (request: Sent) => Promise<HttpResponse>): Promise<HttpResponse> {
+  let current = request;
+  for (let redirects = 0; ; redirects++) {
+    const answer = await send(current);
+    const { location } = answer.headers;
+    if ((answer.status !== 307 && answer.status !== 308) || location === undefined) return answer;
+    if (redirects >= maxRedirects) throw new HttpError("redirect", `stopped after ${maxRedirects} redirects`);
+    if (!URL.canParse(location, current.url)) throw new HttpError("redirect", "failed to parse Location header");
+    const [next, from] = [new URL(location, current.url), new URL(current.url)];
+    if (next.protocol !== "https:" && next.protocol !== from.protocol) {
+      throw new HttpError("redirect", "redirected to an address that is not followed");
+    }
+    current = { ...(next.host === from.host ? current : withoutCredentials(current)), url: next.href };
+  }
+}
+
+/** What another host may know. The headers of a Secret and of a type are not among them: many hold a credential. */
+const harmlessHeaders = new Set(["content-type", "gotk-component", "user-agent", "x-signature"]);
+
+function withoutCredentials(request: Sent): Sent {
+  const headers = Object.entries(request.headers).filter(([name]) => harmlessHeaders.has(name));
+  const { tls } = request;
+  return { ...request, headers: Object.fromEntries(headers), tls: tls === undefined ? undefined : trustElsewhere(tls) };
+}
+
+/** A connection that failed. A certificate, the network policy and a redirect say the same the next time. */
+function isTriedAgain({ reason }: HttpError): boolean {
+  return ["protocol", "timeout", "unreachable"].includes(reason);
+}
+
+function isBusy({ status }: HttpResponse): boolean {
+  return status === 429 || (status >= 500 && status !== 501);
+}
+
+/** `Post "https://example.com/hook": dial tcp …`, as Go's client says it. */
+function goWords({ message }: HttpError, request: Sent): string {
+  const { origin, pathname } = URL.canParse(request.url) ? new URL(request.url) : { origin: "", pathname: "" };
+  const start = `${request.method} ${origin}${pathname}: `;
+  return `${quotedRequest(request)}: ${message.startsWith(start) ? message.slice(start.length) : message}`;
+}
+
+function quotedRequest({ method, url }: Sent): string {
+  return `${method === "POST" ? "Post" : "Put"} ${JSON.stringify(shownUrl(url))}`;
+}
+
+/** Without its query and user, which often are the credential. */
+function shownUrl(url: string): string {
+  return url.replace(/[?#].*$/s, "").replace(/^([a-z][a-z\d+.-]*:\/\/)[^/]*@/i, "$1");
+}
+
+/** How long to wait after so many attempts. */
+function waitMs(attempts: number, answer: HttpResponse | undefined, now: number): number {
+  const asks = answer !== undefined && (answer.status === 429 || answer.status === 503);
+  const asked = asks ? askedWaitMs(answer.headers["retry-after"], now) : undefined;
+  return asked ?? Math.min(minWaitMs * 2 ** (attempts - 1), maxWaitMs);
+}
+
+function askedWaitMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}

@@ -1,0 +1,214 @@
+import { describe, expect, test } from "vitest";
+import { Secret } from "../../../lib/core/secret.ts";
+import type { NotificationEvent } from "../../../lib/notify/notification-event.ts";
+import type { ProviderSettings } from "../../../lib/notify/provider.ts";
+import { otel, traceIdOf } from "../../../lib/notify/providers/otel.ts";
+import { recordedSteps, seen } from "./recorded-deliveries.ts";
+import { type Answer, recordingParts, settingsOf } from "./recording-http.ts";
+
+const never = new AbortController().signal;
+const address = "http://127.0.0.1:26200/otel";
+const login = { username: "golden", password: "golden-password", token: "golden-token" };
+const uid = "8f14e45f-ceea-467f-a9d8-0b1c2d3e4f50";
+const alert = { namespace: "golden-notify-proxy-types", name: "otel", uid };
+
+const [recording] = recordedSteps("notify-proxy-types").filter(({ step }) => step === "otel");
+const [recordedEvent] = recording?.events ?? [];
+
+function eventOf(changes: Partial<NotificationEvent> = {}): NotificationEvent {
+  if (recordedEvent === undefined) throw new Error("the recording has no event");
+  return { ...recordedEvent, ...changes };
+}
+
+async function sent(settings: Partial<ProviderSettings>, event = eventOf(), ...answers: Answer[]) {
+  const parts = recordingParts(...answers);
+  const provider = otel(settingsOf({ type: "otel", address, alert, ...settings }), parts);
+  await provider.post(event, never);
+  return parts.requests;
+}
+
+/** A message of protobuf by the numbers of its fields, in order. Numbers are as they are, and bytes are not read further. */
+function fieldsOf(bytes: Uint8Array): readonly (readonly [number: number, value: Buffer | bigint])[] {
+  const message = Buffer.from(bytes);
+  const fields: [number, Buffer | bigint][] = [];
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = message.readUInt8(at++);
+      value += (byte & 127) * 2 ** shift;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < message.length) {
+    const tag = varint();
+    const [number, type] = [tag >> 3, tag & 7];
+    if (type === 0) fields.push([number, BigInt(varint())]);
+    else if (type === 2) {
+      const length = varint();
+      fields.push([number, message.subarray(at, at + length)]);
+      at += length;
+    } else {
+      fields.push([number, type === 1 ? message.readBigUInt64LE(at) : BigInt(message.readUInt32LE(at))]);
+      at += type === 1 ? 8 : 4;
+    }
+  }
+  return fields;
+}
+
+function all(bytes: Buffer, number: number): readonly Buffer[] {
+  return fieldsOf(bytes).flatMap(([one, value]) => (one === number && Buffer.isBuffer(value) ? [value] : []));
+}
+
+function only(bytes: Buffer, number: number): Buffer {
+  return all(bytes, number)[0] ?? Buffer.alloc(0);
+}
+
+function numberAt(bytes: Buffer, number: number): bigint | undefined {
+  const [, value] = fieldsOf(bytes).find(([one]) => one === number) ?? [];
+  return typeof value === "bigint" ? value : undefined;
+}
+
+function attributes(bytes: Buffer, number: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    all(bytes, number).map((pair) => [only(pair, 1).toString(), only(only(pair, 2), 1).toString()]),
+  );
+}
+
+/** The request for a trace, in the words of the recordings. */
+function traceOf(body: Uint8Array | undefined) {
+  const resourceSpans = only(Buffer.from(body ?? []), 1);
+  const scopeSpans = only(resourceSpans, 2);
+  const span = only(scopeSpans, 2);
+  const status = only(span, 15);
+  return {
+    resource: attributes(only(resourceSpans, 1), 1),
+    schemaUrl: only(resourceSpans, 3).toString(),
+    scope: only(only(scopeSpans, 1), 1).toString(),
+    traceId: only(span, 1).toString("hex"),
+    spanId: only(span, 2).toString("hex"),
+    name: only(span, 5).toString(),
+    kind: numberAt(span, 6),
+    startTimeUnixNano: numberAt(span, 7),
+    endTimeUnixNano: numberAt(span, 8),
+    attributes: attributes(span, 9),
+    status: { message: only(status, 2).toString(), code: numberAt(status, 3) },
+    flags: numberAt(span, 16),
+  };
+}
+
+describe("the type otel", () => {
+  test("sends the span that was recorded of Flux", async () => {
+    const proxy = { url: new URL("http://127.0.0.1:26203") };
+    const [request] = await sent({ ...login, channel: "stream/topic", proxy });
+    const [delivery] = recording?.deliveries ?? [];
+    if (request === undefined || delivery === undefined) throw new Error("nothing was sent");
+    const { "user-agent": _agent, "proxy-authorization": proxyLogin, ...headers } = delivery.headers;
+    const { over, method, path } = delivery;
+    expect(seen(request)).toMatchObject({ over, method, path, headers });
+    expect(request.proxy).toEqual({ ...proxy, username: "golden", password: new Secret("golden-token") });
+    expect(proxyLogin).toBe(`Basic ${Buffer.from("golden:golden-token").toString("base64")}`);
+    const trace = traceOf(request.body);
+    expect({
+      resourceSpans: [
+        {
+          resource: { ...trace.resource, "service.instance.id": "<alert-uid>" },
+          schemaUrl: trace.schemaUrl,
+          scopeSpans: [
+            {
+              scope: trace.scope,
+              spans: [
+                {
+                  traceId:
+                    "<first 16 bytes of SHA-256 of <alert-uid>:main@sha1:0a1b2c3d4e5f60718293a4b5c6d7e8f901234567>",
+                  spanId: "<8 bytes>",
+                  name: trace.name,
+                  kind: Number(trace.kind),
+                  startTimeUnixNano: String(trace.startTimeUnixNano),
+                  endTimeUnixNano: "<time>",
+                  attributes: trace.attributes,
+                  status: { message: trace.status.message, code: Number(trace.status.code) },
+                  flags: Number(trace.flags),
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    }).toEqual(delivery.body);
+    expect(trace.resource["service.instance.id"]).toBe(uid);
+    expect(trace.traceId).toBe("213d329629566715f4a937144eeeafeb");
+    expect(trace.spanId).toMatch(/^[0-9a-f]{16}$/);
+    expect(trace.endTimeUnixNano).toBe(BigInt(Date.UTC(2026, 2, 2, 11, 31, 8)) * 1_000_000n);
+  });
+
+  test("says of an event that is no error that it is well, without its message", async () => {
+    const [request] = await sent({}, eventOf({ severity: "info" }));
+    expect(traceOf(request?.body).status).toEqual({ message: "", code: 1n });
+  });
+
+  test("makes one trace of all events of an Alert that name a revision", () => {
+    const of = (metadata: Readonly<Record<string, string>>): string =>
+      Buffer.from(traceIdOf({ uid }, eventOf({ metadata }))).toString("hex");
+    expect(of({ revision: "1.4@sha256:ab" })).toBe(
+      of({ "app-version": "1.4", "oci-digest": "sha256:ab", revision: "2" }),
+    );
+    expect(of({ "app-version": "1.4" })).toBe(of({ revision: "unknown" }));
+    expect(of({ revision: "2" })).not.toBe(of({ revision: "3" }));
+  });
+
+  test("sends nothing of a HelmRepository", async () => {
+    const { involvedObject } = eventOf();
+    expect(await sent({}, eventOf({ involvedObject: { ...involvedObject, kind: "HelmRepository" } }))).toEqual([]);
+  });
+
+  test("has long texts, and metadata in place of an attribute with its name", async () => {
+    const message = "x".repeat(40_000);
+    const [request] = await sent(
+      {},
+      eventOf({ message, metadata: { "object.kind": "mine", empty: "", "": "no key" } }),
+    );
+    const { attributes: found, status } = traceOf(request?.body);
+    expect(status.message).toBe(message);
+    expect(found).toMatchObject({ "object.kind": "mine", empty: "" });
+    expect(Object.keys(found)).toHaveLength(5);
+  });
+
+  test.each([
+    { to: "http://collector.test", url: "http://collector.test/v1/traces" },
+    { to: "https://collector.test:4318?x=y", url: "https://collector.test:4318/v1/traces" },
+    { to: "http://collector.test/", url: "http://collector.test/" },
+    { to: "http://collector.test/api/otlp?x=y", url: "http://collector.test/api/otlp" },
+  ])("sends what is for $to to $url", async ({ to, url }) => {
+    expect((await sent({ address: to })).map((request) => request.url)).toEqual([url]);
+  });
+
+  const team = { "X-Team": "shop" };
+  test.each<{ what: string; settings: Partial<ProviderSettings>; authorization: string | undefined }>([
+    { what: "none if the Secret has no headers", settings: login, authorization: undefined },
+    {
+      what: "name and token",
+      settings: { ...login, headers: team },
+      authorization: `Basic ${Buffer.from("golden:golden-token").toString("base64")}`,
+    },
+    { what: "the token alone", settings: { token: "t", headers: team }, authorization: "Bearer t" },
+    { what: "the password as the token", settings: { password: "p", headers: team }, authorization: "Bearer p" },
+    { what: "an empty token", settings: { headers: team }, authorization: "Bearer" },
+    { what: "none with a name alone", settings: { username: "u", headers: team }, authorization: undefined },
+    { what: "that of the headers", settings: { ...login, headers: { Authorization: "mine" } }, authorization: "mine" },
+  ])("logs in with $what", async ({ settings, authorization }) => {
+    const [request] = await sent(settings);
+    expect(request?.headers?.["authorization"]).toBe(authorization);
+    expect(request?.headers?.["content-type"]).toBe("application/x-protobuf");
+  });
+
+  test("says why a span was not taken", async () => {
+    await expect(sent({}, eventOf(), { status: 400, body: "no" })).rejects.toThrow(
+      "traces export: request failed: request failed with status code 400: no",
+    );
+  });
+
+  test("needs an address", () => {
+    expect(() => otel(settingsOf({ type: "otel" }), recordingParts())).toThrow(`parse "": empty url`);
+  });
+});
