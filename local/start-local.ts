@@ -18,7 +18,9 @@ import { httpClient } from "../lib/http/http-client.ts";
 import type { SentRequest } from "../lib/kube/api-client.ts";
 import { remoteClusters } from "../lib/kube/remote-clusters.ts";
 import type { ProviderType } from "../lib/notify/admits.ts";
+import { commitStatuses } from "../lib/notify/commit-status.ts";
 import { listedAlerts } from "../lib/notify/listed-alerts.ts";
+import { providers } from "../lib/notify/providers/providers.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { logMetrics } from "../lib/process/write-log.ts";
 import { authentications } from "../lib/receiver/authenticate.ts";
@@ -162,8 +164,8 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
       }),
       authentications: { ...authentications, ...issuedTokens({ cel, clock, http }) },
       notify: {
-        ...{ alerts, http, providers: options.providers ?? {} },
-        commitStatusOf: noCommitStatus,
+        ...{ alerts, http, dial: http.dial, providers: options.providers ?? providers },
+        commitStatusOf: commitStatuses(cel),
         noCrossNamespaceRefs: settings["no-cross-namespace-refs"],
       },
       registryHosts: (account, region) => hostsOf(registry, account, region),
@@ -191,11 +193,6 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
     state: state.path,
     close: () => running.disposeAsync(),
   };
-}
-
-/** Called for types of Provider that set the status of a commit. */
-async function noCommitStatus(): Promise<never> {
-  throw new Error("this Sluice has no type of Provider that sets the status of a commit");
 }
 
 /** Starts the embedded API server, writes its kubeconfig and answers its port. */

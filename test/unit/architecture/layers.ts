@@ -711,6 +711,7 @@ export const layers: readonly Layer[] = [
       "lib/engine",
       "lib/cel",
       "lib/notify",
+      "lib/notify/providers",
       "lib/receiver",
       "lib/definitions",
       "lib/flows/kinds",
