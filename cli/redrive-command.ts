@@ -5,7 +5,7 @@ import type { Surroundings } from "./session.ts";
 /** `redrive` speaks to SQS and STS, and to no cluster. */
 export function addRedriveCommand(root: Command, { terminal, signal }: Surroundings): void {
   const command = root
-    .command("redrive <hints|undelivered|wake-ups>")
+    .command("redrive <hints|undelivered|wake-ups|notifications>")
     .description("move the messages of a dead-letter queue back; the outputs of the stack have the whole command")
     .requiredOption("--role <arn>", "role of the stack that may move them; you need sts:AssumeRole on it")
     .requiredOption("--from <url>", "URL of the dead-letter queue")

@@ -6,13 +6,14 @@ import { cutText } from "../lib/core/cut-text.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import type { DeadLetterQueue, StoredLetter } from "../lib/core/ports/dead-letter-queue.ts";
 import { LookRequest, SweepRequest, WakeUp } from "../lib/core/ports/wake-ups.ts";
+import { NotificationMessage } from "../lib/notify/notification-message.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { type GlobalOptions, type Surroundings, timeoutOf } from "./session.ts";
 import { table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What a dead-letter queue of an installation holds. */
-export const redriven = ["hints", "undelivered", "wake-ups"] as const;
+export const redriven = ["hints", "undelivered", "wake-ups", "notifications"] as const;
 export type Redriven = (typeof redriven)[number];
 
 export interface RedriveOptions extends GlobalOptions {
@@ -77,7 +78,8 @@ export async function redrive(
 
 /** `https://sqs.<region>.amazonaws.com/<account>/<name>`, and its region. */
 function queueUrl(option: string, text: string): readonly [url: string, region: string] {
-  const [, region] = /^https:\/\/sqs\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/\d{12}\/[\w-]+$/.exec(text) ?? [];
+  const [, region] =
+    /^https:\/\/sqs\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/\d{12}\/[\w-]+(?:\.fifo)?$/.exec(text) ?? [];
   if (region !== undefined) return [text, region];
   throw new Error(
     `${option} "${text}" is not the URL of a queue: write https://sqs.<region>.amazonaws.com/<account>/<name>`,
@@ -100,7 +102,7 @@ type Fate =
 
 /**
  * Moves letters until the queue is empty or `limit` are seen. Each is sent before it is deleted, so a command that is killed loses none and
- * may send one twice, which does no harm: a hint and a wake-up carry no state. What is not understood stays. With `dryRun` nothing is
+ * may send one twice, which does no harm: a hint and a wake-up carry no state, and the queue of notifications takes a copy once. What is not understood stays. With `dryRun` nothing is
  * moved, and everything is visible again at the end.
  */
 export async function moveLetters(what: Redriven, moving: Moving, signal: AbortSignal): Promise<void> {
@@ -155,6 +157,27 @@ async function releaseAll(letters: readonly StoredLetter[], queue: DeadLetterQue
 const Event = z.looseObject({ source: z.string(), "detail-type": z.string(), detail: z.looseObject({}) });
 const Tick = z.strictObject({});
 const Message = z.union([WakeUp, SweepRequest, LookRequest]);
+interface Content {
+  readonly holds: string;
+  readonly schema: z.ZodType;
+  /** Of a message of this schema. Default: the beginning of its body. */
+  readonly text?: (data: unknown) => string;
+}
+
+const hint: Content = { holds: "event", schema: Event, text: eventText };
+/** What each dead-letter queue holds. */
+const contents: Readonly<Record<Redriven, Content>> = {
+  hints: hint,
+  undelivered: hint,
+  "wake-ups": { holds: "wake-up", schema: Message },
+  notifications: { holds: "notification", schema: NotificationMessage, text: notificationText },
+};
+
+function notificationText(message: unknown): string {
+  const { alert, event } = NotificationMessage.parse(message);
+  const { kind, namespace, name } = event.involvedObject;
+  return cutText(`${kind}/${namespace}/${name} ${event.reason} for ${alert.namespace}/${alert.name}`, maxShownBytes);
+}
 
 function fateOf(what: Redriven, { body, source }: StoredLetter, given: string | undefined): Fate {
   const shown = cutText(body, maxShownBytes);
@@ -162,10 +185,11 @@ function fateOf(what: Redriven, { body, source }: StoredLetter, given: string | 
   const to = given ?? source;
   if (what === "undelivered" && Tick.safeParse(content).success)
     return { kind: "drop", shown: "a tick of the schedule" };
-  const read = what === "wake-ups" ? Message.safeParse(content) : Event.safeParse(content);
-  if (!read.success) return { kind: "leave", shown, why: what === "wake-ups" ? "no wake-up" : "no event" };
+  const { holds, schema, text } = contents[what];
+  const read = schema.safeParse(content);
+  if (!read.success) return { kind: "leave", shown, why: `no ${holds}` };
   if (to === undefined) return { kind: "leave", shown, why: "SQS does not say which queue it comes from: give --to" };
-  return { kind: "move", shown: what !== "wake-ups" ? eventText(read.data) : shown, to };
+  return { kind: "move", shown: text?.(read.data) ?? shown, to };
 }
 
 function eventText(event: unknown): string {

@@ -4,9 +4,11 @@ import { s3Artifacts } from "../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../lib/aws/s3/s3-bucket.ts";
 import { readSecret, secretsClient } from "../lib/aws/secrets-manager.ts";
 import { sqsDeadLetters, sqsLookRequests, sqsVisibility } from "../lib/aws/sqs.ts";
+import { sqsNotifications } from "../lib/aws/sqs-notifications.ts";
 import { wasmCel } from "../lib/cel/wasm-cel.ts";
 import type { BucketLogin } from "../lib/core/ports/bucket-login.ts";
 import type { DataKeys } from "../lib/core/ports/data-keys.ts";
+import type { EventSink } from "../lib/core/ports/event-sink.ts";
 import type { GitLogin } from "../lib/core/ports/git-login.ts";
 import type { EksTarget } from "../lib/core/ports/remote-clusters.ts";
 import { wasmEngine } from "../lib/engine/wasm-engine.ts";
@@ -14,6 +16,7 @@ import { wasmHelm } from "../lib/engine/wasm-helm.ts";
 import { kinds } from "../lib/flows/kinds/kinds.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { remoteClusters } from "../lib/kube/remote-clusters.ts";
+import { listedAlerts } from "../lib/notify/listed-alerts.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { limitThreads, threadTurn } from "../lib/threads/thread-job.ts";
 import { maxRunsOf } from "./cluster-limits.ts";
@@ -81,6 +84,7 @@ export const handler = lambdaHandler(async (signal) => {
   let gitLogin: GitLogin | undefined;
   let bucketLogins: BucketLogin | undefined;
   let opener: DataKeys | undefined;
+  const alerts = listedAlerts(clock);
   const dataKeys: DataKeys = {
     async open(sealed, identity, stop) {
       // Few objects are encrypted.
@@ -115,6 +119,7 @@ export const handler = lambdaHandler(async (signal) => {
     ...{ clock, concurrency, engine, helm, cel, http, dataKeys, installationKey, log, metrics },
     remoteClusters: remoteClusters({ clock, network, eks }),
     settings: values,
+    alertsChanged: (cluster) => alerts.forget(cluster),
     logins: { aws },
     gitLogins: {
       aws: {
@@ -138,8 +143,22 @@ export const handler = lambdaHandler(async (signal) => {
     },
   });
   const queue = queueOfNetwork(config);
+  const notifications = config.SLUICE_NOTIFICATION_QUEUE_URL;
+  let dispatched: EventSink | undefined;
+  const events = (url: string): EventSink => ({
+    async tell(cluster, event, stop) {
+      // Not every installation has notifications, and it loads the matcher of RE2.
+      const { dispatchEvents } = await import("../lib/notify/dispatch.ts");
+      dispatched ??= dispatchEvents({
+        ...{ clusters, clock, log, alerts, windows: stores.eventWindows },
+        queue: sqsNotifications(sqs, { url, region }),
+      });
+      await dispatched.tell(cluster, event, stop);
+    },
+  });
   const { handler: reconcile } = composeReconcile({
-    ...{ queue: queueDeps, stores, clusters, kinds, metrics, flows },
+    queue: { ...queueDeps, ...(notifications === undefined ? {} : { events: events(notifications) }) },
+    ...{ stores, clusters, kinds, metrics, flows },
     deadLetters: sqsDeadLetters(sqs, { url: config.SLUICE_DEAD_LETTER_QUEUE_URL, region }),
     looks: sqsLookRequests(sqs, queue),
     extendVisibility: sqsVisibility(sqs, queue),

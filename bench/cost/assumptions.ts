@@ -3,13 +3,13 @@ export const assumptions = {
   hoursPerMonth: 730,
   daysPerMonth: 365 / 12,
   /** The functions as infra/lib/functions.ts makes them. */
-  memoryGb: { ingest: 0.5, sweep: 0.5, reconcile: 1_792 / 1_024, receiver: 1 },
+  memoryGb: { ingest: 0.5, sweep: 0.5, reconcile: 1_792 / 1_024, receiver: 1, notify: 1 },
   /** Lambda gives a core at 1,769 MB, and less memory a share of it. */
   memoryGbPerCore: 1_769 / 1_024,
-  /** Processor time of a whole core, milliseconds: README, "How fast", medians. The sweep: a guess, since it only waits; a webhook: a guess, without the start of CEL. */
-  cpuMs: { unchanged: 12, changed: 32, pull: 32, ingest: 5, sweep: 10, webhook: 5 },
+  /** Processor time of a whole core, milliseconds: README, "How fast", medians. The sweep: a guess, since it only waits; a webhook and a notification: guesses, without the start of CEL. */
+  cpuMs: { unchanged: 12, changed: 32, pull: 32, ingest: 5, sweep: 10, webhook: 5, notification: 5 },
   /** A round trip, milliseconds: guesses, rather high. */
-  roundTripMs: { cluster: 10, table: 5, queue: 10, store: 25, registry: 50 },
+  roundTripMs: { cluster: 10, table: 5, queue: 10, store: 25, registry: 50, provider: 300 },
   /** Round trips that a run waits for one after the other, read from the flow: lists of kinds, and the status with its event, go together. */
   waits: {
     /** A Kustomization that changes nothing, at its interval: its cluster's owner, the lists, the event. */
@@ -26,6 +26,8 @@ export const assumptions = {
     clusterSweep: { cluster: 3, table: 3, queue: 0, store: 0, registry: 0 },
     /** A delivery to a Receiver: the index by path, the token in the cluster, the request of one object and its wake-up. */
     webhook: { cluster: 1, table: 3, queue: 1, store: 0, registry: 0 },
+    /** A notification: the Alert, its Provider, a Secret, and the request to the service. */
+    notification: { cluster: 3, table: 0, queue: 0, store: 0, registry: 0, provider: 1 },
   },
   /** Requests to the API server of a cluster, for each run. */
   requests: {
@@ -39,6 +41,8 @@ export const assumptions = {
     pull: { cluster: 6 },
     /** `node bench/main.ts realRequests`, one of four objects changed; and the look at the owner. */
     changed: { cluster: 13 + 1 },
+    /** Its round trips. */
+    notification: { cluster: 3 },
   },
   /** Of an event of the audit log: a guess. Most requests are at the level of metadata, and a patch has its body. */
   auditEventBytes: 1_500,
@@ -61,6 +65,8 @@ export const assumptions = {
     clusterSweep: { read: 7 + 2 * 0.5, write: 2 },
     /** A guess: the index by path and the metadata of what is selected. The request is counted with the push. */
     webhook: { read: 2, write: 0 },
+    /** The window of five minutes in which the same event is told once, written by the run that tells it. */
+    notification: { read: 0, write: 1 },
   },
   /** Lambda's pollers of a queue where maxConcurrency is set, and how long each asks: AWS Lambda, "Configuring scaling behavior". */
   pollers: 5,
@@ -92,6 +98,10 @@ export interface Workload {
   readonly pushesPerDay: number;
   /** To Receivers; what they start is counted as pushes. */
   readonly deliveriesPerDay: number;
+  /** To Providers, from runs that are counted elsewhere. */
+  readonly notificationsPerDay: number;
+  /** One for each network where there are notifications. */
+  readonly notificationQueues: number;
   /** Of the admission webhook: one where there is one. */
   readonly admissionSecrets: number;
   /** Default for SluiceObservability: alarms, an own topic; no dashboard. */

@@ -10,6 +10,8 @@ export const atRest: Workload = {
   intervalMinutes: 10,
   pushesPerDay: 0,
   deliveriesPerDay: 0,
+  notificationsPerDay: 0,
+  notificationQueues: 0,
   admissionSecrets: 0,
   dashboards: 0,
   ownKeys: 0,
@@ -30,6 +32,13 @@ export const withWebhooks: Workload = {
   deliveriesPerDay: 1_000,
   admissionSecrets: 1,
   alarms: billedAlarms(1, ["webhooks", "admission"]),
+};
+
+export const withNotifications: Workload = {
+  ...atRest,
+  notificationsPerDay: 1_000,
+  notificationQueues: 1,
+  alarms: billedAlarms(1, ["notifications"]),
 };
 
 export const pushing: Workload = { ...atRest, pushesPerDay: 1_000 };

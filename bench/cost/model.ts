@@ -50,19 +50,21 @@ function countsOf(workload: Workload, { hoursPerMonth, daysPerMonth }: Assumptio
     pull: pushes,
     changed: pushes,
     webhook: workload.deliveriesPerDay * daysPerMonth,
+    notification: workload.notificationsPerDay * daysPerMonth,
   } satisfies Record<RunName, number>;
 }
 
 /** Requests to the API servers in a month: each is an event of the audit log of its cluster. */
 export function clusterRequests(workload: Workload, given: Assumptions): number {
   const counts = countsOf(workload, given);
-  const { unchanged, source, clusterSweep, pull, changed } = given.requests;
+  const { unchanged, source, clusterSweep, pull, changed, notification } = given.requests;
   return (
     counts.unchanged * unchanged.cluster +
     counts.source * source.cluster +
     counts.clusterSweep * clusterSweep.cluster +
     counts.pull * pull.cluster +
-    counts.changed * changed.cluster
+    counts.changed * changed.cluster +
+    counts.notification * notification.cluster
   );
 }
 
@@ -86,6 +88,7 @@ export function linesOf(workload: Workload, given: Assumptions): readonly Line[]
   const logGb = logged / 1_000_000_000;
   const auditEvents = clusterRequests(workload, given);
   const stored = (workload.kustomizations + workload.sources) * given.tableGbPerUnit;
+  const { notificationQueues: queues } = workload;
   const received = (messages: number): number => receives(messages, given);
   return [
     { what: "Table, writes of runs and sweeps", price: "tableWriteUnit", quantity: total((run) => units[run].write) },
@@ -96,6 +99,7 @@ export function linesOf(workload: Workload, given: Assumptions): readonly Line[]
     { what: "Lambda, sweeps", price: "lambdaGbSecond", quantity: gbSeconds(["sweep", "clusterSweep"]) },
     { what: "Lambda, pushes", price: "lambdaGbSecond", quantity: gbSeconds(["ingest", "pull", "changed"]) },
     { what: "Lambda, webhooks", price: "lambdaGbSecond", quantity: gbSeconds(["webhook"]) },
+    { what: "Lambda, notifications", price: "lambdaGbSecond", quantity: gbSeconds(["notification"]) },
     { what: "Lambda, invocations", price: "lambdaRequest", quantity: total(() => 1) },
     { what: "Queues, sent and deleted wake-ups and hints", price: "queueRequest", quantity: 2 * (wakeUps + pushes) },
     {
@@ -104,6 +108,12 @@ export function linesOf(workload: Workload, given: Assumptions): readonly Line[]
       quantity: workload.networks * received(wakeUps / workload.networks),
     },
     { what: "Queues, polling of the hints", price: "queueRequest", quantity: received(pushes) },
+    {
+      what: "Queues, polling of the notifications",
+      price: "fifoRequest",
+      quantity: queues === 0 ? 0 : queues * received(counts.notification / queues),
+    },
+    { what: "Queues, sent and deleted notifications", price: "fifoRequest", quantity: 2 * counts.notification },
     {
       what: "Queues, groups of messages",
       price: "queueGroupRequest",
@@ -155,6 +165,7 @@ const functionOf = {
   ingest: "ingest",
   sweep: "sweep",
   webhook: "receiver",
+  notification: "notify",
 } as const satisfies Record<RunName, string>;
 
 const cpuOf = {
@@ -166,6 +177,17 @@ const cpuOf = {
   ingest: "ingest",
   sweep: "sweep",
   webhook: "webhook",
+  notification: "notification",
 } as const satisfies Record<RunName, string>;
 
-const runNames = ["unchanged", "source", "sweep", "clusterSweep", "ingest", "pull", "changed", "webhook"] as const;
+const runNames = [
+  "unchanged",
+  "source",
+  "sweep",
+  "clusterSweep",
+  "ingest",
+  "pull",
+  "changed",
+  "webhook",
+  "notification",
+] as const;

@@ -18,6 +18,7 @@ export const priceUnits = {
   tableBackupGbMonth: "GB-month of point-in-time recovery",
   queueRequest: "request to a standard queue",
   queueGroupRequest: "surcharge of a request about a message with a group",
+  fifoRequest: "request to a FIFO queue",
   eventFromOtherAccount: "event of another account",
   logGb: "GB of logs taken in",
   logGbMonth: "GB-month of logs",
@@ -78,6 +79,7 @@ export const prices: Readonly<Record<Region, Prices>> = {
     tableBackupGbMonth: remembered(0.2, "https://aws.amazon.com/dynamodb/pricing/on-demand/"),
     queueRequest: page(0.4 / million, queuePage, "2026-03-14"),
     queueGroupRequest: page(0.1 / million, queuePage, "2026-03-14"),
+    fifoRequest: remembered(0.5 / million, "https://aws.amazon.com/sqs/pricing/"),
     eventFromOtherAccount: page(1 / million, eventsPage, "2026-03-13"),
     logGb: page(
       0.5,
@@ -111,6 +113,7 @@ export const prices: Readonly<Record<Region, Prices>> = {
     tableBackupGbMonth: list("AmazonDynamoDB", 0.22, dynamodbList),
     queueRequest: remembered(0.4 / million, "https://aws.amazon.com/sqs/pricing/"),
     queueGroupRequest: remembered(0.1 / million, "https://aws.amazon.com/sqs/pricing/"),
+    fifoRequest: remembered(0.5 / million, "https://aws.amazon.com/sqs/pricing/"),
     eventFromOtherAccount: page(1 / million, eventsPage, "2026-03-13"),
     logGb: list("AmazonCloudWatch", 0.57, cloudwatchList),
     logGbMonth: list("AmazonCloudWatch", 0.03, cloudwatchList),

@@ -1,6 +1,15 @@
 import { billedAlarms } from "../../infra/lib/alarms.ts";
 import { type Assumptions, assumptions, type Workload } from "./assumptions.ts";
-import { atRest, audited, clustersPerInstallation, largest, mostAtRest, pushing, withWebhooks } from "./cases.ts";
+import {
+  atRest,
+  audited,
+  clustersPerInstallation,
+  largest,
+  mostAtRest,
+  pushing,
+  withNotifications,
+  withWebhooks,
+} from "./cases.ts";
 import { limits } from "./growth.ts";
 import { clusterRequests, linesOf, type PricedLine, priced, totalOf } from "./model.ts";
 import { copied, type PriceName, prices, priceUnits, type Region, regions } from "./prices.ts";
@@ -15,6 +24,7 @@ export function printCost(): string {
     auditPart(),
     pushPart(),
     webhookPart(),
+    notificationPart(),
     networkPart(),
     growthPart(),
     assumptionPart(),
@@ -93,6 +103,21 @@ function webhookPart(): string {
     "## Webhooks",
     wrapped(
       `\`webhooks\` and \`admission\` of \`Sluice\` together cost ${dollars(once)} a month more in ${region}: ${more} alarms (${dollars(more * alarmMonth.usd)}) and a secret (${dollars(secretMonth.usd)}). A function URL costs nothing beside Lambda. A million deliveries to Receivers cost ${dollars(each * 1_000_000)}, without the pushes that they tell of.`,
+    ),
+  ].join("\n\n");
+}
+
+function notificationPart(): string {
+  const [region] = regions;
+  const costs = (workload: Workload): number => totalOf(bill(workload, region));
+  const once = costs({ ...withNotifications, notificationsPerDay: 0 }) - costs(atRest);
+  const notifications = withNotifications.notificationsPerDay * assumptions.daysPerMonth;
+  const each = (costs(withNotifications) - costs(atRest) - once) / notifications;
+  const more = withNotifications.alarms - atRest.alarms;
+  return [
+    "## Notifications",
+    wrapped(
+      `\`notifications\` of \`Sluice\` cost ${dollars(once)} a month more in ${region} for each network: Lambda asks a FIFO queue too, and ${more} alarms watch it (${dollars(more * prices[region].alarmMonth.usd)}). A million notifications cost ${dollars(each * 1_000_000)}, without what SNS, EventBridge or the service of a Provider take for them.`,
     ),
   ].join("\n\n");
 }

@@ -3,6 +3,9 @@ import { Digest } from "../../lib/core/digest.ts";
 import { defaultNetwork, maxNetworks, networkPattern } from "./installation.ts";
 
 const queueUrl = z.string().regex(/^https?:\/\/[^/?#]+\/[0-9]{12}\/[A-Za-z0-9_-]{1,80}$/, "must be the URL of a queue");
+const fifoQueueUrl = z
+  .string("is required")
+  .regex(/^https?:\/\/[^/?#]+\/[0-9]{12}\/[A-Za-z0-9_-]{1,75}\.fifo$/, "must be the URL of a FIFO queue");
 
 const bucket = z.string("is required").regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket");
 const QueueUrls = z
@@ -56,6 +59,8 @@ export const Config = z.object({
     .optional(),
   /** Where deliveries to Receivers of this function's network come in; absent where there is no receiver function. */
   SLUICE_WEBHOOK_URL: z.url({ protocol: /^https$/, error: "must be an https URL" }).optional(),
+  /** The FIFO queue of notifications of this function's network; absent where there is no function that delivers them. */
+  SLUICE_NOTIFICATION_QUEUE_URL: fifoQueueUrl.optional(),
   /** A run is ended that long before Lambda would end it, so that its status can still be written. */
   SLUICE_DEADLINE_RESERVE_MS: wholeNumber(1_000, 120_000).default(15_000),
   /** The setting `concurrent-ssa` where the document has none. */
@@ -78,6 +83,17 @@ export const ReconcileConfig = Config.check(({ value: { SLUICE_NETWORK, SLUICE_Q
   const message = "must be one of the networks of SLUICE_QUEUE_URLS";
   issues.push({ code: "custom", input: undefined, path: ["SLUICE_NETWORK"], message });
 });
+
+/** Of the function that delivers notifications: it has a queue of its own, and sends no wake-up. */
+export const NotifyConfig = Config.pick({
+  AWS_REGION: true,
+  SLUICE_TABLE: true,
+  ...documentVariables,
+  SLUICE_NETWORK: true,
+  SLUICE_LOCAL_ADDRESSES: true,
+  SLUICE_DEADLINE_RESERVE_MS: true,
+  SLUICE_LOG_LEVEL: true,
+}).extend({ SLUICE_NOTIFICATION_QUEUE_URL: fifoQueueUrl });
 
 /** Of the collector of artifacts: it reaches neither a queue nor a cluster. */
 export const CollectConfig = Config.pick({

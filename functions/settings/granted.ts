@@ -13,8 +13,12 @@ const Granted = z.object({
   buckets: z.record(z.string(), byNamespace).exactOptional(),
   decryptionKeys: z.record(z.string(), byNamespace),
   targets: z.record(z.string(), byNamespace),
+  /** Absent where there are none: former releases did not have them. */
+  notificationTargets: z.record(z.string(), byNamespace).exactOptional(),
   /** The networks that take webhooks. */
   webhooks: z.array(z.string()),
+  /** The networks that deliver notifications. Absent where there are none: former releases did not have them. */
+  notifications: z.array(z.string()).exactOptional(),
   admission: z.boolean(),
 });
 export type Granted = z.infer<typeof Granted>;
@@ -54,7 +58,10 @@ export function dropped(before: Granted, after: Granted): readonly string[] {
   const narrowed = Object.entries(before.clusters).filter(
     ([arn, rights]) => rights === "clusterAdmin" && after.clusters[arn] === "namespaces",
   );
-  const lists = (what: "buckets" | "repositories" | "decryptionKeys" | "targets", name: string) =>
+  const lists = (
+    what: "buckets" | "repositories" | "decryptionKeys" | "targets" | "notificationTargets",
+    name: string,
+  ) =>
     Object.entries(before[what] ?? {}).flatMap(([arn, namespaces]) =>
       clusters.includes(arn)
         ? []
@@ -70,10 +77,14 @@ export function dropped(before: Granted, after: Granted): readonly string[] {
     ...before.webhooks
       .filter((network) => !after.webhooks.includes(network))
       .map((network) => `the URL for webhooks of the network ${network}`),
+    ...(before.notifications ?? [])
+      .filter((network) => !(after.notifications ?? []).includes(network))
+      .map((network) => `the notifications of the network ${network}`),
     ...(before.admission && !after.admission ? ["the admission webhook"] : []),
     ...lists("repositories", "repository"),
     ...lists("buckets", "bucket"),
     ...lists("decryptionKeys", "KMS key"),
     ...lists("targets", "target cluster"),
+    ...lists("notificationTargets", "target of notifications"),
   ];
 }

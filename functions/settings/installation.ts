@@ -3,6 +3,7 @@ import { isJsonObject } from "../../lib/core/json.ts";
 import { clusterArnPattern } from "../../lib/core/work-key.ts";
 import { isBucketName } from "./allowed-buckets.ts";
 import { isKeyPattern } from "./allowed-keys.ts";
+import { isNotificationTarget } from "./allowed-notification-targets.ts";
 import { isRepositoryPattern } from "./allowed-repositories.ts";
 import { isTargetPattern, namesEachOnce } from "./allowed-targets.ts";
 import { type EffectiveSettings, effectiveSettings } from "./effective-settings.ts";
@@ -40,7 +41,7 @@ const ClusterEntry = z.strictObject(
     /** In place of `role`: one for each function that reads this document and enters clusters. */
     roles: z
       .strictObject(
-        { reconcile: RoleArn, receiver: RoleArn.optional() },
+        { reconcile: RoleArn, receiver: RoleArn.optional(), notify: RoleArn.optional() },
         "must be an object with the role of each function",
       )
       .optional(),
@@ -121,6 +122,24 @@ const ClusterEntry = z.strictObject(
         "must list clusters by namespace",
       )
       .default({}),
+    /** Topics, buses and queues that notifications of a namespace go to with our identity: `{"apps": ["<ARN of a topic>"]}`. */
+    notificationTargets: z
+      .record(
+        z.string().regex(namespacePattern, "must be the name of a namespace"),
+        z
+          .array(
+            z
+              .string("must be text")
+              .refine(
+                isNotificationTarget,
+                "must be arn:aws:sns:<region>:<account>:<topic>, arn:aws:events:<region>:<account>:event-bus/<name> or arn:aws:sqs:<region>:<account>:<queue>",
+              ),
+            "must be a list of topics, buses and queues",
+          )
+          .max(100, "must be 100 targets at most"),
+        "must list targets by namespace",
+      )
+      .default({}),
   },
   { error: (issue) => (issue.code === "invalid_type" ? "must be an object with the ARN of a cluster" : undefined) },
 );
@@ -130,7 +149,7 @@ export type ClusterEntry = z.output<typeof ClusterEntry>;
 /** The role that a function assumes to enter a cluster; undefined: it enters with its own. */
 export function roleOf(
   { role, roles }: Pick<ClusterEntry, "role" | "roles">,
-  name: "reconcile" | "receiver",
+  name: "reconcile" | "receiver" | "notify",
 ): string | undefined {
   return roles === undefined ? role : roles[name];
 }
@@ -195,7 +214,7 @@ export type InstallationDocument = z.input<typeof Installation>;
 /** The keys of each level, for the nearest to one that is misspelled. */
 const keysOf = (path: readonly PropertyKey[]): readonly string[] =>
   path.includes("roles")
-    ? ["reconcile", "receiver"]
+    ? ["reconcile", "receiver", "notify"]
     : Object.keys(path[0] === "clusters" ? ClusterEntry.shape : Installation.shape);
 
 /**

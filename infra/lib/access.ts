@@ -2,6 +2,7 @@ import { Stack, Validations } from "aws-cdk-lib";
 import { type IRole, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { ISecret } from "aws-cdk-lib/aws-secretsmanager";
 import type { IConstruct } from "constructs";
+import { actionOnNotificationTarget } from "../../functions/settings/allowed-notification-targets.ts";
 import { partsOf } from "../../functions/settings/allowed-targets.ts";
 import { dueIndex } from "../../lib/aws/dynamodb/table.ts";
 import { artifactPrefix, unnamedKey } from "../../lib/aws/s3/artifact-keys.ts";
@@ -99,17 +100,10 @@ export const accesses = {
     ],
   }),
   wakeUps: ({ queues }) => {
-    const all = Object.entries(queues.wakeUps);
-    const urls = Object.fromEntries(all.map(([network, { queueUrl }]) => [network, queueUrl]));
+    const arns = Object.values(queues.wakeUps).map(({ queueArn }) => queueArn);
     return {
-      environment: { SLUICE_QUEUE_URLS: Stack.of(queues).toJsonString(urls) },
-      statements: [
-        allow(
-          "SendWakeUps",
-          ["sqs:SendMessage"],
-          all.map(([, { queueArn }]) => queueArn),
-        ),
-      ],
+      environment: { SLUICE_QUEUE_URLS: wakeUpUrls(queues) },
+      statements: [allow("SendWakeUps", ["sqs:SendMessage"], arns)],
     };
   },
   /** A run hides its wake-up for as long as its lease lasts. */
@@ -129,6 +123,29 @@ export const accesses = {
       statements: [allow("ReadAdmissionSecret", ["secretsmanager:GetSecretValue"], [admissionSecret.secretArn])],
     };
   },
+  /** A run tells what has happened, where there is a function that delivers it. */
+  notifications({ queues }, network): Access {
+    const queue = queues.notifications[network];
+    return queue === undefined
+      ? { environment: {}, statements: [] }
+      : {
+          environment: { SLUICE_NOTIFICATION_QUEUE_URL: queue.queueUrl },
+          statements: [allow("SendNotifications", ["sqs:SendMessage"], [queue.queueArn])],
+        };
+  },
+  /** A notification that was not delivered comes again later. */
+  ownNotifications({ queues }, network) {
+    const queue = notificationsOf(queues, network);
+    return {
+      environment: { SLUICE_NETWORK: network, SLUICE_NOTIFICATION_QUEUE_URL: queue.queueUrl },
+      statements: [allow("HideNotifications", ["sqs:ChangeMessageVisibility"], [queue.queueArn])],
+    };
+  },
+  /** Only the names by which a cluster's owner is known: no right to table or queues. */
+  ownerName: ({ state, queues }) => ({
+    environment: { SLUICE_TABLE: state.table.tableName, SLUICE_QUEUE_URLS: wakeUpUrls(queues) },
+    statements: [],
+  }),
   parked: ({ queues }) => ({
     environment: { SLUICE_DEAD_LETTER_QUEUE_URL: queues.parked.queueUrl },
     statements: [allow("TellOfParkedObjects", ["sqs:SendMessage"], [queues.parked.queueArn])],
@@ -235,6 +252,25 @@ export function mayEnter(role: IRole, target: string): void {
 /** Tells cdk-nag why a role has a resource with a `*`, as cdk-nag writes that resource. */
 export function acknowledgeWildcard(role: IConstruct, resource: string, reason: string): void {
   Validations.of(role).acknowledge({ id: `AwsSolutions::AwsSolutions-IAM5[Resource::${resource}]`, reason });
+}
+
+/** The URLs by network, as the functions read them. */
+function wakeUpUrls(queues: Queues): string {
+  const urls = Object.entries(queues.wakeUps).map(([network, { queueUrl }]) => [network, queueUrl] as const);
+  return Stack.of(queues).toJsonString(Object.fromEntries(urls));
+}
+
+export function notificationsOf(queues: Queues, network: string): Queues["parked"] {
+  const queue = queues.notifications[network];
+  if (queue === undefined) {
+    throw new Error(`${queues.node.path} has no queue of notifications for the network "${network}"`);
+  }
+  return queue;
+}
+
+/** Lets a role send to what notifications of an installation may go to: one action on this one topic, bus or queue. */
+export function mayNotify(role: IRole, target: string): void {
+  role.addToPrincipalPolicy(allow("", [actionOnNotificationTarget(target)], [target]));
 }
 
 export function wakeUpsOf(queues: Queues, network: string): Queues["parked"] {

@@ -1,7 +1,7 @@
 /** A query of CloudWatch Logs Insights that names what an alarm is about, as data: the construct saves it. */
 export interface AlarmQuery {
-  /** The functions whose logs it looks through; of reconcile and receiver those of all networks. */
-  readonly logs: readonly ("ingest" | "sweep" | "reconcile" | "receiver" | "admission")[];
+  /** The functions whose logs it looks through; of reconcile, receiver and notify those of all networks. */
+  readonly logs: readonly ("ingest" | "sweep" | "reconcile" | "receiver" | "notify" | "admission")[];
   /** Each a command of the query language. */
   readonly lines: readonly string[];
 }
@@ -54,6 +54,14 @@ export const alarmQueries = {
   WakeUpDeadLetters: {
     logs: ["reconcile"],
     lines: ['filter message = "wake-up not handled"', "stats count(*) as times by error", "limit 50"],
+  },
+  NotificationsNotHandled: {
+    logs: ["notify"],
+    lines: [
+      'filter message = "notification not handled"',
+      "stats count(*) as times by cluster, namespace, name, error",
+      "limit 50",
+    ],
   },
   HintDeadLetters: {
     logs: ["ingest"],

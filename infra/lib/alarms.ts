@@ -6,8 +6,13 @@ import type { QueryName } from "./alarm-queries.ts";
 export type AlarmSource =
   | {
       readonly of: "queue";
-      readonly queue: "wakeUpDeadLetters" | "hintsDeadLetters" | "undeliveredEvents";
+      readonly queue: "wakeUpDeadLetters" | "hintsDeadLetters" | "undeliveredEvents" | "notificationDeadLetters";
       readonly metric: "ApproximateNumberOfMessagesVisible";
+    }
+  | {
+      readonly of: "queues";
+      readonly queues: "notificationQueues";
+      readonly metric: "ApproximateAgeOfOldestMessage";
     }
   | {
       readonly of: "function";
@@ -44,7 +49,7 @@ export interface AlarmRow {
   /** What no data mean. */
   readonly missing: "breaching" | "notBreaching";
   /** The property of `Sluice` without which there is no such alarm. Default: there always is. */
-  readonly only?: "webhooks" | "admission";
+  readonly only?: "webhooks" | "notifications" | "admission";
   /** What has happened, for the person who is told. */
   readonly says: string;
   /** What to look at first. */
@@ -199,6 +204,27 @@ export const alarmRows = {
     says: "Deliveries to Receivers are answered with an error.",
     mend: "The query names the Receiver: mostly a filter without a result, or a cluster that does not answer.",
   },
+  NotificationDeadLetters: {
+    ...deadLetters,
+    only: "notifications",
+    query: "NotificationsNotHandled",
+    source: { of: "queue", queue: "notificationDeadLetters", metric: "ApproximateNumberOfMessagesVisible" },
+    says: "A notification was received too often without being delivered.",
+    mend: "The query says why: a cluster that did not answer for two hours, or a right that is missing in it. What a Provider refuses is no dead letter: an event on its Alert tells of it. The stack's output RedriveNotifications is the command that moves the messages back.",
+  },
+  NotificationsLate: {
+    severity: "ticket",
+    only: "notifications",
+    query: "NotificationsNotHandled",
+    statistic: "Maximum",
+    periodMinutes: 5,
+    periods: [2, 2],
+    threshold: 600,
+    missing: "notBreaching",
+    source: { of: "queues", queues: "notificationQueues", metric: "ApproximateAgeOfOldestMessage" },
+    says: "Notifications have waited for more than ten minutes.",
+    mend: "The query says why they are tried again. If it finds nothing, look whether the function notify takes messages: its event source mapping, its errors, the account's concurrency; or a Provider does not answer, and many wait behind it.",
+  },
   AdmissionErrors: { ...failing("admission"), severity: "ticket", only: "admission", query: "AdmissionErrors" },
   HintsDropped: {
     ...faults,
@@ -238,5 +264,6 @@ function metricsOf(source: AlarmSource): number {
 
 /** Whether there is an alarm for each network. */
 export function isPerNetwork(source: AlarmSource): boolean {
+  if (source.of === "queues") return true;
   return source.of === "function" && (source.function === "reconcile" || source.function === "receiver");
 }

@@ -36,7 +36,7 @@ export class SluiceStack extends Stack {
 
   constructor(scope: Construct, id: string, { command }: SluiceStackProps = {}) {
     const context = readContext(z.record(z.string(), z.unknown()).parse(scope.node.getAllContext()));
-    const { isGiven, clusters, repositories, buckets, webhooks, admission, allowDrops } = context;
+    const { isGiven, clusters, repositories, buckets, webhooks, notifications, admission, allowDrops } = context;
     const { emails, pageEmails, ticketEmails } = context;
     if (!isGiven && command !== undefined) {
       throw new Error(
@@ -62,7 +62,7 @@ export class SluiceStack extends Stack {
     this.sluice = new Sluice(this, "Sluice", {
       networks: networksOf(this, context),
       removalPolicy: RemovalPolicy[context.removalPolicy],
-      ...{ webhooks, admission, allowDrops },
+      ...{ webhooks, notifications, admission, allowDrops },
     });
     // Also before there is a cluster: roles in another account trust those of the functions, which the outputs name.
     const installing = this.sluice.emulated ? [] : Object.keys(this.sluice.wakeUpQueues);

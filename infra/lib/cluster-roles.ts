@@ -42,6 +42,7 @@ export class SluiceClusterRoles extends Construct implements ClusterRoles {
   readonly reconcile: string;
   readonly definitions: string;
   readonly receiver: string | undefined;
+  readonly notify: string | undefined;
   readonly configuration: string | undefined;
   readonly rights: ClusterRights;
   private readonly cluster: string;
@@ -53,7 +54,7 @@ export class SluiceClusterRoles extends Construct implements ClusterRoles {
     this.rights = rights;
     this.cluster = literalClusterArn(this, props);
     checkPlace(this, this.cluster);
-    const { reconcile, definitions, receiver, configuration } = functionRoles(this, props);
+    const { reconcile, definitions, receiver, notify, configuration } = functionRoles(this, props);
     this.reconcile = this.make("Reconcile", "sluice-reconcile", reconcile, rights === "clusterAdmin");
     this.definitions = this.make(
       "Definitions",
@@ -62,6 +63,7 @@ export class SluiceClusterRoles extends Construct implements ClusterRoles {
       definitionsRights === "clusterAdmin",
     );
     this.receiver = receiver && this.make("Receiver", "sluice-receiver", receiver, false);
+    this.notify = notify && this.make("Notify", "sluice-notify", notify, false);
     this.configuration = configuration && this.make("Configuration", "sluice-configuration", configuration, false);
   }
 
@@ -103,11 +105,12 @@ function functionRoles(scope: Construct, props: SluiceClusterRolesProps) {
     );
   }
   if (sluice === undefined) {
-    const { reconcile, definitions, receiver, configuration } = named ?? {};
+    const { reconcile, definitions, receiver, notify, configuration } = named ?? {};
     return {
       reconcile: namedRole(scope, "reconcile", reconcile),
       definitions: namedRole(scope, "definitions", definitions),
       receiver: receiver === undefined ? undefined : namedRole(scope, "receiver", receiver),
+      notify: notify === undefined ? undefined : namedRole(scope, "notify", notify),
       configuration: configuration === undefined ? undefined : namedRole(scope, "configuration", configuration),
     };
   }
@@ -119,10 +122,12 @@ function functionRoles(scope: Construct, props: SluiceClusterRolesProps) {
   }
   const roleOf = ({ roleArn }: IRole): TrustedRole => ({ arn: roleArn, account });
   const receiver = sluice.receiverRole(network);
+  const notify = sluice.notifyRole(network);
   return {
     reconcile: roleOf(sluice.reconcileRole(network)),
     definitions: roleOf(sluice.functionFor("definitions", network).role),
     receiver: receiver === undefined ? undefined : roleOf(receiver),
+    notify: notify === undefined ? undefined : roleOf(notify),
     configuration: configurations ? roleOf(sluice.functionFor("configuration", network).role) : undefined,
   };
 }

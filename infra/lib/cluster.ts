@@ -66,6 +66,13 @@ export interface AddClusterProps {
    */
   readonly targets?: Readonly<Record<string, readonly string[]>>;
   /**
+   * By namespace, what its Providers of the types `sns`, `eventbridge` and `sqs` may send to with Sluice's own identity, each whole:
+   * `{ apps: ["arn:aws:sns:<region>:<account>:<topic>"] }`, `arn:aws:events:<region>:<account>:event-bus/<name>` or
+   * `arn:aws:sqs:<region>:<account>:<queue>`. A target of another account, and the key of an encrypted one, must let the role of the
+   * function notify. Needs the property `notifications`. Default: none.
+   */
+  readonly notificationTargets?: Readonly<Record<string, readonly string[]>>;
+  /**
    * Rights of the function that installs definitions, at deployments only. `clusterAdmin`: nothing has to be prepared. `group`: only those
    * of the Kubernetes group `sluice-definitions`, which an administrator creates before (docs/cluster-rights.md). Default: `clusterAdmin`.
    */
@@ -102,6 +109,7 @@ export class SluiceCluster extends Construct {
   constructor(scope: Construct, id: string, props: SluiceClusterProps) {
     super(scope, id);
     const { cluster, decryptionKeys, maxRuns, network = defaultNetwork, role, roles, sluice, targets } = props;
+    const { notificationTargets } = props;
     checkRights(this, props.rights);
     checkRoles(this, props);
     this.arn = literalClusterArn(this, props);
@@ -118,6 +126,7 @@ export class SluiceCluster extends Construct {
       ...(maxRuns === undefined ? {} : { maxRuns }),
       ...(decryptionKeys === undefined ? {} : { decryptionKeys }),
       ...(targets === undefined ? {} : { targets }),
+      ...(notificationTargets === undefined ? {} : { notificationTargets }),
     });
     const installs = sluice.emulated ? undefined : sluice.functionFor("definitions", network);
     refuseUnreachable(this, cluster, installs, network);
@@ -153,6 +162,7 @@ export class SluiceCluster extends Construct {
     if (entries === undefined) return;
     if (entries.definitions !== undefined) this.definitions.node.addDependency(entries.definitions);
     if (entries.receiver !== undefined) this.definitions.node.addDependency(entries.receiver);
+    if (entries.notify !== undefined) this.definitions.node.addDependency(entries.notify);
     // When the cluster leaves the stack, reconcile is out before the cluster is given up: it would take it again.
     entries.reconcile.node.addDependency(this.definitions);
   }
@@ -229,6 +239,7 @@ export class SluiceCluster extends Construct {
     readonly reconcile: CfnAccessEntry;
     readonly definitions: CfnAccessEntry | undefined;
     readonly receiver: CfnAccessEntry | undefined;
+    readonly notify: CfnAccessEntry | undefined;
   } {
     const { network, sluice } = this;
     const reconcile = this.entry(
@@ -240,10 +251,13 @@ export class SluiceCluster extends Construct {
     const receives = sluice.receiverRole(network);
     const receiver =
       receives === undefined ? undefined : this.entry("ReceiverAccess", receives.roleArn, "sluice-receiver", false);
-    if (installs === undefined) return { reconcile, definitions: undefined, receiver };
+    const notifies = sluice.notifyRole(network);
+    const notify =
+      notifies === undefined ? undefined : this.entry("NotifyAccess", notifies.roleArn, "sluice-notify", false);
+    if (installs === undefined) return { reconcile, definitions: undefined, receiver, notify };
     const isAdmin = definitionsRights === "clusterAdmin";
     const definitions = this.entry("DefinitionsAccess", installs.role.roleArn, "sluice-definitions", isAdmin);
-    return { reconcile, definitions, receiver };
+    return { reconcile, definitions, receiver, notify };
   }
 }
 

@@ -15,6 +15,7 @@ const Roles = z.strictObject(
     reconcile: z.string("must be the ARN of a role"),
     definitions: z.string("must be the ARN of a role"),
     receiver: z.string("must be the ARN of a role").optional(),
+    notify: z.string("must be the ARN of a role").optional(),
   },
   "must be an object with the role of each function",
 );
@@ -88,6 +89,7 @@ export interface AppContext {
   readonly removalPolicy: "RETAIN" | "DESTROY";
   /** Properties of `Sluice`. */
   readonly webhooks: boolean;
+  readonly notifications: boolean;
   readonly admission: boolean;
   readonly allowDrops: boolean;
   /** Who gets an email of each alarm, of those that page, and of the others. */
@@ -97,7 +99,7 @@ export interface AppContext {
 }
 
 const names = [
-  ...["clusters", "repositories", "networks", "webhooks", "admission", "removalPolicy"],
+  ...["clusters", "repositories", "networks", "webhooks", "notifications", "admission", "removalPolicy"],
   ...["buckets", "emails", "pageEmails", "ticketEmails", "allowDrops", "sluice:emulator"],
 ];
 
@@ -146,6 +148,7 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   const removalPolicy = all["removalPolicy"] ?? "RETAIN";
   if (removalPolicy !== "RETAIN" && removalPolicy !== "DESTROY") faults.push("removalPolicy must be RETAIN or DESTROY");
   const webhooks = readFlag("webhooks", all["webhooks"], faults);
+  const notifications = readFlag("notifications", all["notifications"], faults);
   const admission = readFlag("admission", all["admission"], faults);
   const allowDrops = readFlag("allowDrops", all["allowDrops"], faults);
   const [emails = [], pageEmails = [], ticketEmails = []] = ["emails", "pageEmails", "ticketEmails"].map((name) =>
@@ -155,7 +158,7 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   const isGiven = all["clusters"] !== undefined;
   const kept = removalPolicy === "DESTROY" ? "DESTROY" : "RETAIN";
   const lists = { clusters, repositories, buckets, networks, removalPolicy: kept } as const;
-  return { isGiven, ...lists, webhooks, admission, allowDrops, emails, pageEmails, ticketEmails };
+  return { isGiven, ...lists, webhooks, notifications, admission, allowDrops, emails, pageEmails, ticketEmails };
 }
 
 /** The CDK's own names have a colon or a slash in them; "cli-telemetry" is in our cdk.json. */

@@ -11,6 +11,7 @@ import {
   PeriodOverride,
   TextWidget,
 } from "aws-cdk-lib/aws-cloudwatch";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { Sluice } from "./sluice.ts";
 
@@ -52,12 +53,12 @@ export function sluiceDashboard(scope: Construct, id: string, sluice: Sluice, al
       own(sluice, "ReconcileDuration", "p95", "Kustomization", { kind: "Kustomization" }),
       own(sluice, "ReconcileDuration", "p95", "OCIRepository", { kind: "OCIRepository" }),
     ]),
-    graph(
-      "Age of the oldest wake-up, s",
-      Object.entries(sluice.wakeUpQueues).map(([network, { queueName }]) =>
-        aws("AWS/SQS", "ApproximateAgeOfOldestMessage", { QueueName: queueName }, "Maximum", network),
+    graph("Age of the oldest message, s", [
+      ...Object.entries(sluice.wakeUpQueues).map(([network, queue]) => oldest(queue, network)),
+      ...Object.entries(sluice.notificationQueues).map(([network, queue]) =>
+        oldest(queue, `${network}, notifications`),
       ),
-    ),
+    ]),
   );
   dashboard.addWidgets(
     text("## What it costs", "Each line times its price is the part of the bill that grows: docs/cost.md."),
@@ -90,6 +91,10 @@ export function sluiceDashboard(scope: Construct, id: string, sluice: Sluice, al
 
 function text(title: string, words: string): TextWidget {
   return new TextWidget({ markdown: `${title}\n${words}`, width: 24, height: 2 });
+}
+
+function oldest({ queueName }: IQueue, label: string): Metric {
+  return aws("AWS/SQS", "ApproximateAgeOfOldestMessage", { QueueName: queueName }, "Maximum", label);
 }
 
 function own(

@@ -21,7 +21,7 @@ import { bundleFolder } from "./package-files.ts";
 import type { ServiceFunction } from "./service.ts";
 
 /** What starts a function: messages of a queue, a schedule, a custom resource of a stack, or a request to its URL. */
-type Trigger = "hints" | "wake-ups" | "every minute" | "every day" | "custom resource" | "web";
+type Trigger = "hints" | "wake-ups" | "notifications" | "every minute" | "every day" | "custom resource" | "web";
 
 interface FunctionRow {
   /** Default: by the property `reconcile` of `Sluice`. */
@@ -52,7 +52,7 @@ export const functionRows = {
   reconcile: {
     timeoutSeconds: 900,
     trigger: "wake-ups",
-    access: ["document", "runs", "wakeUps", "ownWakeUps", "parked", "artifacts", "installationKey"],
+    access: ["document", "runs", "wakeUps", "ownWakeUps", "parked", "artifacts", "installationKey", "notifications"],
   },
   receiver: {
     memoryMiB: 1024,
@@ -61,6 +61,12 @@ export const functionRows = {
     access: ["document", "requests", "receivers", "wakeUps", "ownNetwork"],
     maxConcurrency: 10,
     deadlineReserveMs: 2_000,
+  },
+  notify: {
+    memoryMiB: 1024,
+    timeoutSeconds: 300,
+    trigger: "notifications",
+    access: ["document", "ownerName", "ownNotifications"],
   },
   admission: {
     memoryMiB: 512,

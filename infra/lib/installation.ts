@@ -46,17 +46,18 @@ export class InstallationDocument extends Construct {
 
   serve(cluster: ServedCluster): void {
     const { arn, role, network = defaultNetwork, maxRuns = 20, decryptionKeys = {}, targets = {} } = cluster;
-    const { reconcile, receiver } = cluster.roles ?? {};
+    const { notificationTargets = {} } = cluster;
+    const { reconcile, receiver, notify } = cluster.roles ?? {};
     const named = `${this.node.path}: the cluster ${Token.isUnresolved(arn) ? "that was added" : `"${arn}"`}`;
     if (
-      [arn, role, reconcile, receiver, network].some((value) => Token.isUnresolved(value)) ||
+      [arn, role, reconcile, receiver, notify, network].some((value) => Token.isUnresolved(value)) ||
       Token.isUnresolved(maxRuns)
     ) {
       throw new Error(
         `${named} has a token in its ARN, role, network or maxRuns, which are known only while the stack is deployed; functions are told of clusters by a file that is written before: write literal values, arn:aws:eks:<region>:<account>:cluster/<name>`,
       );
     }
-    const lists = Object.entries({ decryptionKeys, targets }).flatMap(([name, given]) => {
+    const lists = Object.entries({ decryptionKeys, targets, notificationTargets }).flatMap(([name, given]) => {
       const list = Object.fromEntries(Object.entries(given).map(([namespace, arns]) => [namespace, [...arns]]));
       if (
         Object.entries(list)
@@ -72,7 +73,7 @@ export class InstallationDocument extends Construct {
     const entry = {
       ...{ arn, role, network, maxRuns, repositories: {} },
       // The other roles are of functions that do not read this document.
-      ...(reconcile === undefined ? {} : { roles: { reconcile, receiver } }),
+      ...(reconcile === undefined ? {} : { roles: { reconcile, receiver, notify } }),
       ...Object.fromEntries(lists),
     };
     this.check(named, [entry], {}, (fault) => fault.replace("clusters[0].", "its "));
@@ -116,7 +117,7 @@ export class InstallationDocument extends Construct {
   /** The VPC endpoints that functions of a network without another way out need for what they are told of. */
   neededEndpoints(network: string): readonly NeededEndpoint[] {
     const entries = [...this.clusters.values()].filter((one) => (one.network ?? defaultNetwork) === network);
-    const listed = (key: "decryptionKeys" | "repositories" | "targets") =>
+    const listed = (key: "decryptionKeys" | "notificationTargets" | "repositories" | "targets") =>
       entries.flatMap((one) => Object.values(one[key] ?? {}).flat());
     const uses = {
       roles:
@@ -125,14 +126,16 @@ export class InstallationDocument extends Construct {
       decryptionKeys: listed("decryptionKeys").length > 0,
       ecr: listed("repositories").some((one) => !isCodeCommit(one)),
       codecommit: listed("repositories").some(isCodeCommit),
+      sns: listed("notificationTargets").some((one) => one.split(":")[2] === "sns"),
+      events: listed("notificationTargets").some((one) => one.split(":")[2] === "events"),
     };
     return neededEndpoints.filter(({ neededBy }) => neededBy === undefined || uses[neededBy]);
   }
 
   /** What a later deployment must not take away in silence; the order in which clusters were added does not matter. */
-  granted(): Pick<Granted, "buckets" | "clusters" | "repositories" | "decryptionKeys" | "targets"> {
+  granted(): Omit<Granted, "admission" | "notifications" | "webhooks"> {
     const arns = [...this.clusters.keys()].toSorted();
-    const of = (name: "buckets" | "repositories" | "decryptionKeys" | "targets") =>
+    const of = (name: "buckets" | "repositories" | "decryptionKeys" | "targets" | "notificationTargets") =>
       Object.fromEntries(
         arns.flatMap((arn) => {
           const given = Object.entries(this.clusters.get(arn)?.[name] ?? {}).toSorted(([one], [other]) =>
@@ -142,12 +145,14 @@ export class InstallationDocument extends Construct {
         }),
       );
     const buckets = of("buckets");
+    const notificationTargets = of("notificationTargets");
     return {
       ...(Object.keys(buckets).length === 0 ? {} : { buckets }),
       clusters: Object.fromEntries(arns.map((arn) => [arn, this.rights.get(arn) ?? "unknown"])),
       repositories: of("repositories"),
       decryptionKeys: of("decryptionKeys"),
       targets: of("targets"),
+      ...(Object.keys(notificationTargets).length === 0 ? {} : { notificationTargets }),
     };
   }
 

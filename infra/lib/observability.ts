@@ -231,7 +231,10 @@ interface NetworkMetric {
 
 /** What an alarm looks at, once for each network where it has one each. */
 function metricsOf({ source, statistic, periodMinutes, only: optional }: AlarmRow, sluice: Sluice) {
-  const needed = optional === undefined ? undefined : { webhooks: "receiver", admission: "admission" }[optional];
+  const needed =
+    optional === undefined
+      ? undefined
+      : { webhooks: "receiver", notifications: "notify", admission: "admission" }[optional];
   return needed === undefined || sluice.functions[needed] !== undefined
     ? metricsOfSource(source, { statistic, period: Duration.minutes(periodMinutes) }, sluice)
     : [];
@@ -240,8 +243,15 @@ function metricsOf({ source, statistic, periodMinutes, only: optional }: AlarmRo
 function metricsOfSource(source: AlarmSource, how: How, sluice: Sluice): readonly NetworkMetric[] {
   const only = (metric: IMetric): readonly NetworkMetric[] => [{ network: defaultNetwork, metric }];
   switch (source.of) {
-    case "queue":
-      return only(sqsMetric(source.metric, sluice[source.queue].queueName, how));
+    case "queue": {
+      const queue = sluice[source.queue];
+      return queue === undefined ? [] : only(sqsMetric(source.metric, queue.queueName, how));
+    }
+    case "queues":
+      return Object.entries(sluice[source.queues]).map(([network, { queueName }]) => ({
+        network,
+        metric: sqsMetric(source.metric, queueName, how),
+      }));
     case "function":
       return Object.entries(sluice.functions).flatMap(([key, { functionName }]) => {
         const network = key === source.function ? defaultNetwork : key.slice(source.function.length + 1);

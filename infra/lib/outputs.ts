@@ -6,7 +6,7 @@ import { defaultNetwork } from "./service.ts";
 import type { Sluice } from "./sluice.ts";
 
 /** The functions that enter clusters: another account trusts their roles, or gives them access entries. */
-const entering = ["reconcile", "receiver", "definitions", "configuration"];
+const entering = ["reconcile", "receiver", "notify", "definitions", "configuration"];
 
 /**
  * Makes outputs of what people and other stacks ask a deployed Sluice for: names, URLs of queues and webhooks, ARNs of roles. Call it once
@@ -33,6 +33,12 @@ export function sluiceOutputs(
   one("ParkedQueue", sluice.parkedQueue.queueUrl, "A message for each object that is parked");
   for (const [network, { queueUrl }] of Object.entries(sluice.wakeUpQueues))
     output("WakeUpQueue", network, queueUrl, "Wake-ups, in front of reconcile");
+  for (const [network, { queueUrl }] of Object.entries(sluice.notificationQueues))
+    output("NotificationQueue", network, queueUrl, "Notifications, in front of notify");
+  if (sluice.notificationDeadLetters !== undefined) {
+    const { queueUrl } = sluice.notificationDeadLetters;
+    one("NotificationDeadLetterQueue", queueUrl, "Notifications that were not delivered");
+  }
   for (const [network, url] of Object.entries(sluice.webhookUrls))
     output("WebhookUrl", network, url, "Before the path of a Receiver: sluice get receivers");
   for (const network of Object.keys(sluice.wakeUpQueues)) {

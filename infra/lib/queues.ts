@@ -9,7 +9,9 @@ export interface QueuesProps {
   /** Default: SQS's own encryption. */
   readonly encryptionKey: IKey | undefined;
   /** Time-outs of the functions behind the queues, in seconds. */
-  readonly timeoutSeconds: { readonly ingest: number; readonly reconcile: number };
+  readonly timeoutSeconds: { readonly ingest: number; readonly reconcile: number; readonly notify: number };
+  /** Whether there are queues of notifications. */
+  readonly notifications: boolean;
 }
 
 /** As often as at home: a wake-up carries no state, and the sweep sends another. */
@@ -17,6 +19,9 @@ const wakeUpReceives = 20;
 
 /** A hint is lost where it is dropped, until the source's interval: after these it waits in the dead-letter queue. */
 const hintReceives = 5;
+
+/** One whose cluster does not answer is tried for about two hours, with growing waits (functions/notify.ts). */
+const notificationReceives = 12;
 
 /** What is worked off is dropped after four days, so that a dead letter has ten more. */
 const workRetention = Duration.days(4);
@@ -30,9 +35,13 @@ export class Queues extends Construct {
   readonly hintsDeadLetters: Queue;
   readonly parked: Queue;
   readonly undeliveredEvents: Queue;
+  /** By network; empty where there are none. */
+  readonly notifications: Readonly<Record<string, Queue>>;
+  readonly notificationDeadLetters: Queue | undefined;
 
-  constructor(scope: Construct, id: string, { networks, encryptionKey, timeoutSeconds }: QueuesProps) {
+  constructor(scope: Construct, id: string, props: QueuesProps) {
     super(scope, id);
+    const { networks, encryptionKey, timeoutSeconds } = props;
     const queue = (name: string, props: QueueProps = {}): Queue => {
       const made = new Queue(this, name, {
         encryption: encryptionKey === undefined ? QueueEncryption.SQS_MANAGED : QueueEncryption.KMS,
@@ -72,6 +81,25 @@ export class Queues extends Construct {
       retentionPeriod: workRetention,
       deadLetterQueue: { queue: this.hintsDeadLetters, maxReceiveCount: hintReceives },
     });
+    if (!props.notifications) {
+      this.notifications = {};
+      return;
+    }
+    // FIFO: what one object tells one Provider arrives in order, and what is sent twice arrives once.
+    const deadLetters = queue("NotificationDeadLetters", { fifo: true });
+    this.notificationDeadLetters = deadLetters;
+    this.notifications = Object.fromEntries(
+      networks.map((network) => [
+        network,
+        queue(`Notifications${pascalCase(network)}`, {
+          fifo: true,
+          // The least that Lambda accepts: the function itself says when a message comes again.
+          visibilityTimeout: Duration.seconds(timeoutSeconds.notify),
+          retentionPeriod: workRetention,
+          deadLetterQueue: { queue: deadLetters, maxReceiveCount: notificationReceives },
+        }),
+      ]),
+    );
   }
 }
 

@@ -21,17 +21,18 @@ export interface RedriveCommand {
  */
 export class Redrive extends Construct {
   readonly role: Role;
-  /** By what is moved: `Hints`, `Undelivered`, `WakeUps`. */
+  /** By what is moved: `Hints`, `Undelivered`, `WakeUps`, and `Notifications` where there are any. */
   readonly commands: Readonly<Record<string, RedriveCommand>>;
 
   constructor(scope: Construct, id: string, { queues, encryptionKey }: RedriveProps) {
     super(scope, id);
-    const { hints, hintsDeadLetters, undeliveredEvents, wakeUpDeadLetters } = queues;
+    const { hints, hintsDeadLetters, notificationDeadLetters, undeliveredEvents, wakeUpDeadLetters } = queues;
     this.role = new Role(this, "Role", {
       assumedBy: new AccountRootPrincipal(),
       description: "Sluice: moves dead letters back (sluice redrive)",
     });
-    const deadLetters = [hintsDeadLetters, undeliveredEvents, wakeUpDeadLetters];
+    const ofNotifications = notificationDeadLetters === undefined ? [] : [notificationDeadLetters];
+    const deadLetters = [hintsDeadLetters, undeliveredEvents, wakeUpDeadLetters, ...ofNotifications];
     this.role.addToPolicy(
       allow(
         "TakeDeadLetters",
@@ -43,7 +44,9 @@ export class Redrive extends Construct {
       allow(
         "SendThemBack",
         ["sqs:SendMessage"],
-        [hints, ...Object.values(queues.wakeUps)].map(({ queueArn }) => queueArn),
+        [hints, ...Object.values(queues.wakeUps), ...Object.values(queues.notifications)].map(
+          ({ queueArn }) => queueArn,
+        ),
       ),
     );
     if (encryptionKey !== undefined) {
@@ -64,6 +67,15 @@ export class Redrive extends Construct {
         description: "Moves back wake-ups that were not handled",
         command: command("wake-ups", wakeUpDeadLetters.queueUrl),
       },
+      ...Object.fromEntries(
+        ofNotifications.map(({ queueUrl }) => [
+          "Notifications",
+          {
+            description: "Moves back notifications that were not delivered",
+            command: command("notifications", queueUrl),
+          },
+        ]),
+      ),
     };
   }
 }

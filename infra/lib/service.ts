@@ -26,6 +26,8 @@ export interface ClusterRoles {
   readonly definitions: string;
   /** Needed with the property `webhooks`, and then another one than those of the others. */
   readonly receiver?: string | undefined;
+  /** Needed with the property `notifications`. */
+  readonly notify?: string | undefined;
   /** Needed where the cluster has a `SluiceConfiguration`. */
   readonly configuration?: string | undefined;
 }
@@ -37,7 +39,7 @@ export interface ServedCluster {
   /** ARN of the one role of another account that every function assumes to enter the cluster. Default: none. */
   readonly role?: string;
   /** In place of `role`: one for each function. Default: none. */
-  readonly roles?: Pick<ClusterRoles, "reconcile" | "receiver">;
+  readonly roles?: Pick<ClusterRoles, "reconcile" | "receiver" | "notify">;
   /** The network that reaches the cluster's endpoint, one of the Sluice's `networks`. Default: `default`. */
   readonly network?: string;
   /** What Sluice's own role may do in it, as `AddClusterProps` says; a later deployment must not narrow it in silence. Default: unknown. */
@@ -52,6 +54,8 @@ export interface ServedCluster {
   readonly decryptionKeys?: Readonly<Record<string, readonly string[]>>;
   /** By namespace, the other clusters that its Kustomizations may apply to by a ConfigMap, see `AddClusterProps`. Default: none. */
   readonly targets?: Readonly<Record<string, readonly string[]>>;
+  /** By namespace, what its Providers may send to with Sluice's own identity, see `AddClusterProps`. Default: none. */
+  readonly notificationTargets?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** One function with what belongs to it. */
@@ -89,6 +93,10 @@ export interface SluiceService extends IConstruct {
   readonly hintsDeadLetters: IQueue;
   /** Events that EventBridge could not deliver. */
   readonly undeliveredEvents: IQueue;
+  /** Notifications in front of notify, by network; empty without the property `notifications`. */
+  readonly notificationQueues: Readonly<Record<string, IQueue>>;
+  /** Notifications that were not delivered, from all networks; undefined without the property `notifications`. */
+  readonly notificationDeadLetters: IQueue | undefined;
   /** By name: `ingest`, `sweep`, `reconcile`, and `reconcile-<network>` for each other network. */
   readonly functions: Readonly<Record<string, IFunction>>;
   /** By the names of `functions`. */
@@ -113,6 +121,8 @@ export interface SluiceService extends IConstruct {
   networkEndpoints(network?: string): readonly IConstruct[];
   /** The role that reads tokens of Receivers in the clusters of a network; undefined without the property `webhooks`. */
   receiverRole(network?: string): IRole | undefined;
+  /** The role that reads Alerts and Providers in the clusters of a network; undefined without the property `notifications`. */
+  notifyRole(network?: string): IRole | undefined;
   /**
    * Tells the functions of a cluster, and lets reconcile describe it. Throws if the cluster cannot be looked after: a token in
    * place of its ARN, an unknown network, another account without a role, a cluster that is there already, more than 200 clusters.

@@ -11,7 +11,7 @@ import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct, IConstruct } from "constructs";
 import { type ReconcileSize, reconcileSize } from "../../functions/settings/reconcile-size.ts";
-import { allow, mayDecrypt, mayEnter } from "./access.ts";
+import { allow, mayDecrypt, mayEnter, mayNotify } from "./access.ts";
 import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
 import { DropGuard } from "./drop-guard.ts";
 import { type FunctionName, functionRows, SluiceFunction } from "./functions.ts";
@@ -64,6 +64,11 @@ export interface SluiceProps {
    * Default: none, the sweep finds it within a minute.
    */
   readonly admission?: boolean;
+  /**
+   * Whether there are functions that deliver notifications to the Providers of Alerts, one for each network with a queue of its own. What
+   * notifications may be sent to with Sluice's own identity is `notificationTargets` of `addCluster`. Default: none, Alerts do nothing.
+   */
+  readonly notifications?: boolean;
   /** The boundary of every role. Default: none. */
   readonly permissionsBoundary?: IManagedPolicy;
   /** On every resource that takes tags. Default: none. */
@@ -87,7 +92,7 @@ export interface SluiceProps {
   readonly breakGlassPrincipals?: readonly string[];
   /**
    * Whether this deployment may take away what the one before granted: a cluster, its rights, a repository, a key or a target of a
-   * namespace, webhooks, admission. Default: false, then such a deployment fails before anything is taken away.
+   * namespace, webhooks, notifications, admission. Default: false, then such a deployment fails before anything is taken away.
    */
   readonly allowDrops?: boolean;
 }
@@ -103,6 +108,8 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
   readonly hintsQueue: Queue;
   readonly hintsDeadLetters: Queue;
   readonly undeliveredEvents: Queue;
+  readonly notificationQueues: Readonly<Record<string, Queue>>;
+  readonly notificationDeadLetters: Queue | undefined;
   readonly functions: Record<string, IFunction> = {};
   readonly logGroups: Record<string, ILogGroup> = {};
   /** The role and the commands that move dead letters back. */
@@ -134,11 +141,16 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
       encryptionKey,
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     });
-    const { ingest, reconcile } = functionRows;
+    const { ingest, notify, reconcile } = functionRows;
     const queues = new Queues(this, "Queues", {
       networks,
       encryptionKey,
-      timeoutSeconds: { ingest: ingest.timeoutSeconds, reconcile: reconcile.timeoutSeconds },
+      notifications: props.notifications === true,
+      timeoutSeconds: {
+        ingest: ingest.timeoutSeconds,
+        notify: notify.timeoutSeconds,
+        reconcile: reconcile.timeoutSeconds,
+      },
     });
     this.document = new InstallationDocument(this, "Installation", props.settings ?? {});
     ({ table: this.table, bucket: this.bucket, installationKey: this.installationKey } = state);
@@ -148,6 +160,8 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     this.hintsQueue = queues.hints;
     this.hintsDeadLetters = queues.hintsDeadLetters;
     this.undeliveredEvents = queues.undeliveredEvents;
+    this.notificationQueues = queues.notifications;
+    this.notificationDeadLetters = queues.notificationDeadLetters;
 
     const size = reconcileSize(props.reconcile ?? {});
     if ("faults" in size) throw new Error(`${this.node.path}: ${size.faults.join("; ")}`);
@@ -180,6 +194,9 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
       made.consume(queue, { batchSize: size.batchSize, maxConcurrency });
       return made;
     });
+    for (const [network, queue] of Object.entries(queues.notifications)) {
+      this.makeFunction("notify", network).consume(queue, { batchSize: 10, maxConcurrency: notifyConcurrency });
+    }
     const receivers = props.webhooks === true ? networks.map((network) => this.makeFunction("receiver", network)) : [];
     this.webhookUrls = Object.fromEntries(
       receivers.map((receiver, index) => {
@@ -210,6 +227,10 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     deny.table(state.table, requests);
     deny.bucket(state.bucket, [...runs, collector.role], state.emptiedBy);
     for (const queue of Object.values(queues.wakeUps)) deny.queue(queue, senders);
+    for (const [network, queue] of Object.entries(queues.notifications)) {
+      deny.queue(queue, [this.reconcileRole(network), redrives]);
+    }
+    if (queues.notificationDeadLetters !== undefined) deny.queue(queues.notificationDeadLetters, []);
     deny.queue(queues.parked, runs);
     deny.queue(queues.hints, [redrives]);
     for (const queue of [queues.hintsDeadLetters, queues.wakeUpDeadLetters, queues.undeliveredEvents]) {
@@ -223,6 +244,7 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
         granted: () => ({
           ...this.document.granted(),
           webhooks: props.webhooks === true ? networks.toSorted() : [],
+          ...(props.notifications === true ? { notifications: networks.toSorted() } : {}),
           admission: props.admission === true,
         }),
         allowDrops: props.allowDrops === true,
@@ -278,6 +300,10 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     return this.made[keyOf("receiver", network)]?.role;
   }
 
+  notifyRole(network = defaultNetwork): IRole | undefined {
+    return this.made[keyOf("notify", network)]?.role;
+  }
+
   /** Makes an existing cluster known: access for the functions, and the definitions in it. */
   addCluster(id: string, props: AddClusterProps): SluiceCluster {
     return new SluiceCluster(this, id, { ...props, sluice: this });
@@ -285,7 +311,7 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
 
   serveCluster(cluster: ServedCluster): void {
     this.document.serve(cluster);
-    const { arn, role, roles, network, decryptionKeys = {}, targets = {} } = cluster;
+    const { arn, role, roles, network, decryptionKeys = {}, targets = {}, notificationTargets = {} } = cluster;
     const account = arn.split(":")[4] ?? "";
     const { account: own } = Stack.of(this);
     if (role === undefined && roles === undefined && /^\d{12}$/.test(own) && own !== account) {
@@ -295,9 +321,12 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     }
     const receiver = this.receiverRole(network);
     if (receiver !== undefined) this.checkReceiverRole(cluster);
+    const notify = this.notifyRole(network);
+    this.checkNotify(cluster, notify);
     const entering = [
       [this.reconcileRole(network), roles === undefined ? role : roles.reconcile],
       [receiver, roles?.receiver],
+      [notify, roles === undefined ? role : roles.notify],
     ] as const;
     for (const [own, assumed] of entering) {
       own?.addToPrincipalPolicy(
@@ -306,6 +335,21 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     }
     for (const key of new Set(Object.values(decryptionKeys).flat())) mayDecrypt(this.reconcileRole(network), key);
     for (const target of new Set(Object.values(targets).flat())) mayEnter(this.reconcileRole(network), target);
+    if (notify === undefined) return;
+    for (const target of new Set(Object.values(notificationTargets).flat())) mayNotify(notify, target);
+  }
+
+  private checkNotify({ arn, roles, notificationTargets = {} }: ServedCluster, notify: IRole | undefined): void {
+    if (notify === undefined && Object.keys(notificationTargets).length > 0) {
+      throw new Error(
+        `${this.node.path}: the cluster "${arn}" has notificationTargets, and no function sends to them: write notifications: true, or leave them out`,
+      );
+    }
+    if (notify !== undefined && roles !== undefined && roles.notify === undefined) {
+      throw new Error(
+        `${this.node.path}: roles of the cluster "${arn}" has no notify, which the property notifications needs: write roles.notify, the ARN of a role for that function`,
+      );
+    }
   }
 
   /** What is open to the internet enters with no rights but its own. */
@@ -339,6 +383,9 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     return this.made[keyOf(name, network)] ?? this.makeFunction(name, network);
   }
 }
+
+/** Functions that deliver at the same time in each network; each works on ten messages. */
+const notifyConcurrency = 5;
 
 const admissionSecretText = "Sluice: what the path of the admission webhook is made of";
 

@@ -10,7 +10,7 @@ export interface NeededEndpoint {
   /** The client of AWS' SDK that calls it; absent: it is called without one. */
   readonly client?: string;
   /** What of an installation needs it; absent: every installation. */
-  readonly neededBy?: "roles" | "decryptionKeys" | "ecr" | "codecommit";
+  readonly neededBy?: "roles" | "decryptionKeys" | "ecr" | "codecommit" | "sns" | "events";
   readonly why: string;
 }
 
@@ -28,7 +28,12 @@ export const neededEndpoints: readonly NeededEndpoint[] = [
     client: "@aws-sdk/client-s3",
     why: "artifacts, the document of the installation, answers of custom resources, layers of images in ECR",
   },
-  { service: "sqs", type: "interface", client: "@aws-sdk/client-sqs", why: "wake-ups, letters of parked objects" },
+  {
+    service: "sqs",
+    type: "interface",
+    client: "@aws-sdk/client-sqs",
+    why: "wake-ups, notifications, letters of parked objects",
+  },
   {
     service: "secretsmanager",
     type: "interface",
@@ -64,6 +69,8 @@ export const neededEndpoints: readonly NeededEndpoint[] = [
   },
   { service: "ecr.dkr", type: "interface", neededBy: "ecr", why: "tags and manifests of images in ECR" },
   { service: "git-codecommit", type: "interface", neededBy: "codecommit", why: "repositories of CodeCommit" },
+  { service: "sns", type: "interface", neededBy: "sns", why: "topics that notifications go to" },
+  { service: "events", type: "interface", neededBy: "events", why: "event buses that notifications go to" },
 ];
 
 /** Whether this network's subnets are known to have no route out of the VPC but through endpoints. */

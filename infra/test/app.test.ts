@@ -114,6 +114,7 @@ describe("the app", () => {
       networks: {},
       removalPolicy: "RETAIN",
       webhooks: false,
+      notifications: false,
       admission: false,
       allowDrops: false,
       emails: [],
@@ -124,8 +125,10 @@ describe("the app", () => {
       isGiven: false,
       emails: ["a@example.com", "b@example.com"],
     });
-    expect(readContext({ clusters: "none", webhooks: "true", admission: true })).toMatchObject({
+    const flags = { webhooks: "true", notifications: "true", admission: true };
+    expect(readContext({ clusters: "none", ...flags })).toMatchObject({
       webhooks: true,
+      notifications: true,
       admission: true,
     });
     expect(() => readContext({ clusters: "none", webhooks: "yes" })).toThrow("webhooks must be true or false");
@@ -234,17 +237,24 @@ describe("the app", () => {
     expect(said(inNetworks(1, 0))).toEqual([]);
   });
 
-  test("enters a cluster of another account by the roles of its functions, also with webhooks and admission", () => {
+  test("enters a cluster of another account by the roles of its functions, also with webhooks, notifications and admission", () => {
     const far = "arn:aws:eks:eu-west-1:210987654321:cluster/far";
     const role = (name: string) => `arn:aws:iam::210987654321:role/${name}`;
     const roles = { reconcile: role("reconcile"), definitions: role("definitions"), receiver: role("receiver") };
-    const context = { clusters: [prod, { arn: far, roles }], webhooks: true, admission: true };
+    const all = { ...roles, notify: role("notify") };
+    const flags = { webhooks: true, notifications: true, admission: true };
+    const context = { clusters: [prod, { arn: far, roles: all }], ...flags };
     const template = templateOf(new SluiceStack(checkedApp(context), "Sluice"));
     const assumed = (name: string) =>
       Object.entries(resourcesOf(template, "AWS::IAM::Policy"))
         .filter(([id]) => id.startsWith(`Sluice${name}Role`))
         .flatMap(([, policy]) => JSON.stringify(policy).match(/role\/\w+/g) ?? []);
-    expect([assumed("Reconcile"), assumed("Receiver")]).toEqual([["role/reconcile"], ["role/receiver"]]);
+    expect(["Reconcile", "Receiver", "Notify"].map(assumed)).toEqual([
+      ["role/reconcile"],
+      ["role/receiver"],
+      ["role/notify"],
+    ]);
+    expect(problem({ ...context, clusters: [prod, { arn: far, roles }] })).toContain("write roles.notify");
     expect(problem({ ...context, clusters: [prod, { arn: far, role: role("one") }] })).toContain("give roles");
   });
 

@@ -14,7 +14,7 @@ const farEnv = { account: "210987654321", region: "eu-north-1" };
 const roleNamed = (name: string) => `arn:aws:iam::210987654321:role/${name}`;
 
 /** Clusters of two accounts in one app: the roles in the cluster's account, and the Sluice that enters by them. */
-function twoAccounts(props: SluiceProps = { webhooks: true }) {
+function twoAccounts(props: SluiceProps = { webhooks: true, notifications: true }) {
   const app = checkedApp();
   const stack = new Stack(app, "Sluice", { env });
   const sluice = new Sluice(stack, "Sluice", props);
@@ -61,13 +61,14 @@ describe("a cluster of another account", () => {
     expect(given).toEqual({
       Reconcile: [roles.reconcile],
       Receiver: [roles.receiver],
+      Notify: [roles.notify],
       Definitions: [roles.definitions],
       Configuration: [roles.configuration],
     });
-    expect(new Set(Object.values(given).flat()).size).toBe(4);
+    expect(new Set(Object.values(given).flat()).size).toBe(5);
   });
 
-  test("tells its functions of deployments their own roles, and the document those of the two that read it", () => {
+  test("tells its functions of deployments their own roles, and the document those of the three that read it", () => {
     const { stack, sluice, roles } = twoAccounts();
     const template = templateOf(stack);
     const told = (type: string) =>
@@ -77,7 +78,11 @@ describe("a cluster of another account", () => {
     const document = sluice.node.findChild("Installation");
     const read = document instanceof InstallationDocument ? readInstallation(document.text()) : { faults: ["none"] };
     if ("faults" in read) throw new Error(read.faults.join());
-    expect(read.clusters[0]?.roles).toEqual({ reconcile: roles.reconcile, receiver: roles.receiver });
+    expect(read.clusters[0]?.roles).toEqual({
+      reconcile: roles.reconcile,
+      receiver: roles.receiver,
+      notify: roles.notify,
+    });
     expect(read.clusters.map((entry) => roleOf(entry, "receiver"))).toEqual([roles.receiver]);
   });
 
@@ -160,7 +165,7 @@ describe("SluiceClusterRoles", () => {
     const template = templateOf(there);
     const made = Object.values(resourcesOf(template, "AWS::IAM::Role")).map(({ Properties }) => Properties);
     const named = made.map((one) => roleNamed(String(one["RoleName"])));
-    expect(named).toEqual([roles.reconcile, roles.definitions, roles.receiver, roles.configuration]);
+    expect(named).toEqual([roles.reconcile, roles.definitions, roles.receiver, roles.notify, roles.configuration]);
     const trusted = made.map((one) => {
       const { Statement } = z
         .object({ Statement: z.tuple([z.looseObject({ Condition: z.object({ ArnEquals: z.unknown() }) })]) })
@@ -169,7 +174,7 @@ describe("SluiceClusterRoles", () => {
       return JSON.stringify(Statement[0].Condition.ArnEquals);
     });
     const functionRoles = resourcesOf(templateOf(stack), "AWS::IAM::Role");
-    const names = ["Reconcile", "Definitions", "Receiver", "Configuration"].map((name) => {
+    const names = ["Reconcile", "Definitions", "Receiver", "Notify", "Configuration"].map((name) => {
       const [, role] = Object.entries(functionRoles).find(([id]) => id.startsWith(`Sluice${name}Role`)) ?? [];
       return String(role?.Properties["RoleName"]);
     });
@@ -179,7 +184,7 @@ describe("SluiceClusterRoles", () => {
       ({ Properties }) => Policy.parse(Properties).PolicyDocument.Statement,
     );
     expect(rights).toEqual(
-      Array.from({ length: 4 }, () => [{ Effect: "Allow", Action: "eks:DescribeCluster", Resource: far }]),
+      Array.from({ length: 5 }, () => [{ Effect: "Allow", Action: "eks:DescribeCluster", Resource: far }]),
     );
   });
 
@@ -195,6 +200,7 @@ describe("SluiceClusterRoles", () => {
       ["far", ["sluice-reconcile"], false],
       ["far", ["sluice-definitions"], true],
       ["far", ["sluice-receiver"], false],
+      ["far", ["sluice-notify"], false],
       ["far", ["sluice-configuration"], false],
     ]);
   });
@@ -207,7 +213,7 @@ describe("SluiceClusterRoles", () => {
     const named = Object.entries(resourcesOf(templateOf(stack), "AWS::IAM::Role"))
       .filter(([, { Properties }]) => Properties["RoleName"] !== undefined)
       .map(([id]) => id.replace(/^Sluice|Role[0-9A-F]{8}$/g, ""));
-    expect(named.toSorted()).toEqual(["Configuration", "Definitions", "Receiver", "Reconcile"]);
+    expect(named.toSorted()).toEqual(["Configuration", "Definitions", "Notify", "Receiver", "Reconcile"]);
   });
 
   const ofAnotherApp = (props: Partial<SluiceClusterRolesProps>, stackEnv = farEnv) => {
@@ -222,7 +228,7 @@ describe("SluiceClusterRoles", () => {
 
   test("of another app names the roles of the functions, and makes none for those that are left out", () => {
     const { roles, template } = ofAnotherApp({ functionRoles });
-    expect([roles.receiver, roles.configuration]).toEqual([undefined, undefined]);
+    expect([roles.receiver, roles.notify, roles.configuration]).toEqual([undefined, undefined, undefined]);
     const text = JSON.stringify(resourcesOf(template, "AWS::IAM::Role"));
     for (const arn of Object.values(functionRoles)) expect(text).toContain(`"aws:PrincipalArn":"${arn}"`);
   });

@@ -24,6 +24,7 @@ test("the installation that the guide shows is read as it stands", () => {
     pageEmails: [],
     ticketEmails: [],
     webhooks: false,
+    notifications: false,
     admission: false,
     allowDrops: false,
   });

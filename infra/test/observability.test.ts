@@ -82,7 +82,7 @@ describe("SluiceObservability", () => {
   });
 
   test("no description is longer than the 1,024 characters that CloudWatch takes, with the longest names of log groups", () => {
-    const { stack } = watched(undefined, () => ({ webhooks: true, admission: true }));
+    const { stack } = watched(undefined, () => ({ webhooks: true, notifications: true, admission: true }));
     const lengths = alarmsOf(templateOf(stack)).map(
       ({ Properties }) => describedBy(Properties).replaceAll("<token>", "x".repeat(70)).length,
     );

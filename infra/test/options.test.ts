@@ -18,6 +18,7 @@ const roleOf = (name: string) => `arn:aws:iam::210987654321:role/sluice-${name}`
 const roles = {
   reconcile: roleOf("reconcile"),
   receiver: roleOf("receiver"),
+  notify: roleOf("notify"),
   definitions: roleOf("definitions"),
   configuration: roleOf("configuration"),
 };
@@ -48,6 +49,7 @@ function everyOption() {
     reconcile: { batchSize: 4, memoryMiB: 3_000, tmpMiB: 1_100 },
     admission: true,
     webhooks: true,
+    notifications: true,
     settings: { "watch-configs-label-selector": "team=shop" },
   });
   const rights = "clusterAdmin";
@@ -125,7 +127,7 @@ describe("each option reaches its resource:", () => {
 
   test("maxConcurrency is of the wake-ups of each network, and of no other queue", () => {
     const most = properties("AWS::Lambda::EventSourceMapping", /./).map((one) => one["ScalingConfig"]);
-    expect(most).toEqual([2, 7, 7].map((MaximumConcurrency) => ({ MaximumConcurrency })));
+    expect(most).toEqual([2, 7, 7, 5, 5].map((MaximumConcurrency) => ({ MaximumConcurrency })));
   });
 
   test("reconcile is the size of the reconcile functions and their batches, and of no other function", () => {
@@ -134,7 +136,9 @@ describe("each option reaches its resource:", () => {
     );
     expect(sizes.filter((size) => size === '3000 {"Size":1100}')).toHaveLength(2);
     expect(sizes.filter((size) => size.includes("3000") || size.includes("1100"))).toHaveLength(2);
-    expect(properties("AWS::Lambda::EventSourceMapping", /./).map((one) => one["BatchSize"])).toEqual([10, 4, 4]);
+    expect(properties("AWS::Lambda::EventSourceMapping", /./).map((one) => one["BatchSize"])).toEqual([
+      10, 4, 4, 10, 10,
+    ]);
   });
 
   test("reconcile that does not hold the limits of its runs is refused at synth", () => {
@@ -253,7 +257,7 @@ describe("each option reaches its resource:", () => {
     for (const alarm of alarms) expect(alarm).toMatchObject({ AlarmActions: [topicArn], OKActions: [topicArn] });
   });
 
-  test("webhooks and admission have alarms of their own", () => {
+  test("webhooks, notifications and admission have alarms of their own", () => {
     expect(Object.keys(watch.alarms)).toEqual(
       expect.arrayContaining([
         "HintsDropped",
@@ -261,6 +265,9 @@ describe("each option reaches its resource:", () => {
         "ReceiverAnswers5xx",
         "ReceiverAnswers5xxOther",
         "AdmissionErrors",
+        "NotificationDeadLetters",
+        "NotificationsLate",
+        "NotificationsLateOther",
         "ReconcileErrorsOther",
       ]),
     );

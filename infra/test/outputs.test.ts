@@ -15,7 +15,7 @@ function outputsOf(stack: Stack): z.infer<typeof Outputs> {
 }
 
 test("the stack puts out its table, bucket, queues, topics, webhook URL and the roles that enter clusters, as the guide lists them", () => {
-  const context = { clusters: [{ arn: prod, rights: "namespaces" }], webhooks: true };
+  const context = { clusters: [{ arn: prod, rights: "namespaces" }], webhooks: true, notifications: true };
   const outputs = outputsOf(new SluiceStack(checkedApp(context), "Sluice"));
   const guide = readFileSync(new URL("../../docs/deploy.md", import.meta.url), "utf8");
   const section = guide.split("\n## ").find((text) => text.startsWith("What the stack puts out")) ?? "";
@@ -33,12 +33,18 @@ test("outputs of a further network end in its name", () => {
     availabilityZones: ["eu-west-1a"],
     privateSubnetIds: ["subnet-0123456789abcdef0"],
   });
-  const sluice = new Sluice(stack, "Sluice", { networks: { "eu-private": { vpc } }, webhooks: true });
+  const sluice = new Sluice(stack, "Sluice", {
+    networks: { "eu-private": { vpc } },
+    webhooks: true,
+    notifications: true,
+  });
   sluice.addCluster("Prod", { clusterArn: prod, rights: "namespaces", network: "eu-private" });
   sluiceOutputs(stack, sluice);
   const names = Object.keys(outputsOf(stack)).filter((name) => name.endsWith("EuPrivate"));
   expect(names.toSorted()).toEqual([
     "DefinitionsRoleEuPrivate",
+    "NotificationQueueEuPrivate",
+    "NotifyRoleEuPrivate",
     "ReceiverRoleEuPrivate",
     "ReconcileRoleEuPrivate",
     "WakeUpQueueEuPrivate",

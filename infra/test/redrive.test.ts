@@ -9,7 +9,10 @@ import { checkedApp, env, resourcesOf, type TemplateFile, templateOf } from "./s
 const stack = new Stack(checkedApp(), "Sluice", { env });
 sluiceOutputs(
   stack,
-  new Sluice(stack, "Sluice", { encryptionKey: new Key(stack, "Key", { enableKeyRotation: true }) }),
+  new Sluice(stack, "Sluice", {
+    encryptionKey: new Key(stack, "Key", { enableKeyRotation: true }),
+    notifications: true,
+  }),
 );
 const template = templateOf(stack);
 
@@ -39,7 +42,7 @@ test("those of the account whom their own policies let may assume the role that 
   ]);
 });
 
-test("it takes from the three dead-letter queues, sends to hints and wake-ups, and may do no more", () => {
+test("it takes from the dead-letter queues, sends to hints, wake-ups and notifications, and may do no more", () => {
   const [policy] = Object.entries(resourcesOf(template, "AWS::IAM::Policy")).filter(([id]) => id.includes("Redrive"));
   const text = JSON.stringify(policy?.[1].Properties["PolicyDocument"]);
   expect(JSON.parse(text)).toMatchObject({
@@ -49,7 +52,8 @@ test("it takes from the three dead-letter queues, sends to hints and wake-ups, a
       { Sid: "UseKey", Action: ["kms:Decrypt", "kms:GenerateDataKey"] },
     ],
   });
-  const named = ["HintsDeadLetters", "UndeliveredEvents", "WakeUpDeadLetters", "Hints", "WakeUpsDefault"];
+  const taken = ["HintsDeadLetters", "UndeliveredEvents", "WakeUpDeadLetters", "NotificationDeadLetters"];
+  const named = [...taken, "Hints", "WakeUpsDefault", "NotificationsDefault"];
   const found = [...text.matchAll(/"Fn::GetAtt":\["Sluice(\w+)","Arn"\]/g)].map(([, id]) => id);
   expect(found).toEqual(expect.arrayContaining(named));
 });
@@ -58,7 +62,11 @@ test("the policies of the queues that it sends to except it from the denial, and
   const except = Object.entries(exceptions(template)).flatMap(([queue, text]) =>
     text.includes("RedriveRole") ? [queue] : [],
   );
-  expect(except.toSorted((a, b) => a.localeCompare(b))).toEqual(["SluiceHints", "SluiceWakeUpsDefault"]);
+  expect(except.toSorted((a, b) => a.localeCompare(b))).toEqual([
+    "SluiceHints",
+    "SluiceNotificationsDefault",
+    "SluiceWakeUpsDefault",
+  ]);
 });
 
 test("the outputs of the stack are the commands", () => {
@@ -70,5 +78,6 @@ test("the outputs of the stack are the commands", () => {
     expect.stringMatching(/npx sluice redrive hints --role .*RedriveRole.* --from .*SluiceHintsDeadLetters/),
     expect.stringMatching(/redrive undelivered --role .* --from .*SluiceUndeliveredEvents.* --to .*SluiceHints/),
     expect.stringMatching(/redrive wake-ups --role .* --from .*SluiceWakeUpDeadLetters/),
+    expect.stringMatching(/redrive notifications --role .* --from .*SluiceNotificationDeadLetters/),
   ]);
 });

@@ -23,7 +23,7 @@ function ofContext(values: Readonly<Record<string, unknown>>): Shape {
 /** The app in three shapes, each made anew. */
 export const shapes = {
   smallest: () => ofContext({ clusters: "none" }),
-  /** Everything that is optional: a cluster whose endpoint is private, a repository made here, a key, pushes from another account, webhooks, admission, keys of SOPS. */
+  /** Everything that is optional: a cluster whose endpoint is private, a repository made here, a key, pushes from another account, webhooks, notifications, admission, keys of SOPS. */
   privateCluster(): Shape {
     const app = checkedApp();
     const stack = new Stack(app, "Sluice", { env });
@@ -43,6 +43,7 @@ export const shapes = {
       tags: { team: "platform" },
       pushesFrom: [{ account: "210987654321" }],
       webhooks: true,
+      notifications: true,
       admission: true,
       breakGlassPrincipals: ["arn:aws:iam::123456789012:role/break-glass"],
     });
@@ -55,6 +56,13 @@ export const shapes = {
         apps: [
           "arn:aws:eks:eu-west-1:123456789012:cluster/edge",
           "arn:aws:eks:eu-north-1:210987654321:cluster/edge+arn:aws:iam::210987654321:role/sluice-edge",
+        ],
+      },
+      notificationTargets: {
+        apps: [
+          "arn:aws:sns:eu-west-1:123456789012:alerts",
+          "arn:aws:events:eu-west-1:123456789012:event-bus/platform",
+          "arn:aws:sqs:eu-west-1:210987654321:alerts",
         ],
       },
       decryptionKeys: {

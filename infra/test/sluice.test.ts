@@ -6,6 +6,7 @@ import {
   AdmissionConfig,
   Config,
   documentVariables,
+  NotifyConfig,
   ReconcileConfig,
   readConfig,
 } from "../../functions/settings/config.ts";
@@ -77,7 +78,7 @@ describe("Sluice deploys", () => {
       expect(Properties).toMatchObject({ Architectures: ["arm64"], Runtime: "nodejs24.x", Handler: "index.handler" });
     }
     const mappings = Object.values(resourcesOf(privateCluster, "AWS::Lambda::EventSourceMapping"));
-    expect(mappings).toHaveLength(3);
+    expect(mappings).toHaveLength(5);
     for (const { Properties } of mappings) {
       expect(Properties["FunctionResponseTypes"]).toEqual(["ReportBatchItemFailures"]);
       expect(JSON.stringify(Properties["ScalingConfig"])).toMatch(/^\{"MaximumConcurrency":\d+\}$/);
@@ -90,16 +91,19 @@ describe("Sluice deploys", () => {
     expect(only("AWS::SQS::Queue", /WakeUpsDefault/).Properties["VisibilityTimeout"]).toBe(reconcile);
     const ingest = Number(only("AWS::Lambda::Function", /IngestFunction/).Properties["Timeout"]);
     expect(only("AWS::SQS::Queue", /Hints$/).Properties["VisibilityTimeout"]).toBe(6 * ingest);
+    const notify = only("AWS::Lambda::Function", /^SluiceNotifyFunction/).Properties["Timeout"];
+    expect(only("AWS::SQS::Queue", /NotificationsDefault/).Properties["VisibilityTimeout"]).toBe(notify);
   });
 
   test("environments that the functions accept", () => {
-    const known = Object.keys({ ...Config.shape, ...AdmissionConfig.shape });
+    const known = Object.keys({ ...Config.shape, ...NotifyConfig.shape, ...AdmissionConfig.shape });
     const common = Config.pick({ SLUICE_TABLE: true, ...documentVariables });
     const schemas = {
       Ingest: common,
       Sweep: common,
       Reconcile: ReconcileConfig,
       Receiver: common,
+      Notify: NotifyConfig,
       Admission: AdmissionConfig,
     };
     for (const [name, schema] of Object.entries(schemas)) {
@@ -121,6 +125,7 @@ const values: Readonly<Record<string, string>> = {
   SLUICE_BUCKET: "sluice-artifacts",
   SLUICE_INSTALLATION_BUCKET: "cdk-assets",
   SLUICE_DEAD_LETTER_QUEUE_URL: queue,
+  SLUICE_NOTIFICATION_QUEUE_URL: `${queue}.fifo`,
   SLUICE_ADMISSION_SECRET: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:path",
   SLUICE_WEBHOOK_URL: "https://abcdefghijklmnop.lambda-url.eu-west-1.on.aws/",
   SLUICE_INSTALLATION_KEY_SECRET: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key",
@@ -191,6 +196,87 @@ describe("what is open to the internet", () => {
   });
 });
 
+describe("notifications", () => {
+  test("are none by default: no queue, no function, and no right of reconcile", () => {
+    const smallest = JSON.stringify(templateOf(shapes.smallest().stack));
+    expect(smallest).not.toMatch(/Notif|SLUICE_NOTIFICATION/);
+  });
+
+  test("are in a FIFO queue for each network, whose dead letters are kept for fourteen days", () => {
+    const queues = Object.entries(resourcesOf(privateCluster, "AWS::SQS::Queue")).filter(([id]) => /Notif/.test(id));
+    expect(queues.map(([id]) => id).toSorted()).toEqual([
+      "SluiceNotificationDeadLetters",
+      "SluiceNotificationsDefault",
+      "SluiceNotificationsEuPrivate",
+    ]);
+    for (const [id, { Properties }] of queues) {
+      expect(Properties["FifoQueue"]).toBe(true);
+      // The ids are made by the code, so that an event of five minutes later is another one.
+      expect(Properties["ContentBasedDeduplication"]).toBeUndefined();
+      const isDead = id.includes("DeadLetters");
+      expect(Properties["MessageRetentionPeriod"]).toBe((isDead ? 14 : 4) * 86_400);
+      if (isDead) continue;
+      expect(Properties["RedrivePolicy"]).toEqual({
+        deadLetterTargetArn: { "Fn::GetAtt": ["SluiceNotificationDeadLetters", "Arn"] },
+        maxReceiveCount: 12,
+      });
+    }
+  });
+
+  test("are sent by the reconcile function of the network, and by nobody else but the redrive", () => {
+    const [policy] = Object.values(resourcesOf(privateCluster, "AWS::SQS::QueuePolicy")).filter(
+      ({ Properties }) => JSON.stringify(Properties["Queues"]) === '[{"Ref":"SluiceNotificationsEuPrivate"}]',
+    );
+    const text = JSON.stringify(policy?.Properties["PolicyDocument"]);
+    const roles = [...text.matchAll(/"Fn::GetAtt":\["Sluice(\w+?)Role[0-9A-F]{8}","Arn"\]/g)].map(([, role]) => role);
+    expect(roles).toEqual(["ReconcileEuPrivate", "Redrive"]);
+    const url = (id: RegExp) =>
+      z
+        .object({ Variables: z.looseObject({ SLUICE_NOTIFICATION_QUEUE_URL: z.object({ Ref: z.string() }) }) })
+        .parse(only("AWS::Lambda::Function", id).Properties["Environment"]).Variables.SLUICE_NOTIFICATION_QUEUE_URL.Ref;
+    for (const name of ["Reconcile", "Notify"]) {
+      expect(url(new RegExp(`^Sluice${name}Function`))).toBe("SluiceNotificationsDefault");
+      expect(url(new RegExp(`^Sluice${name}EuPrivateFunction`))).toBe("SluiceNotificationsEuPrivate");
+    }
+  });
+
+  test("are delivered by a function with a group of its own in the cluster, and no right to state, artifacts or keys", () => {
+    const entries = Object.values(resourcesOf(privateCluster, "AWS::EKS::AccessEntry"));
+    const [entry, ...others] = entries.filter(
+      ({ Properties }) => String(Properties["KubernetesGroups"]) === "sluice-notify",
+    );
+    expect(others).toEqual([]);
+    expect(entry?.Properties["AccessPolicies"] ?? []).toEqual([]);
+    expect(JSON.stringify(entry?.Properties["PrincipalArn"])).toContain("SluiceNotifyEuPrivateRole");
+    const policies = Object.entries(resourcesOf(privateCluster, "AWS::IAM::Policy")).filter(([id]) =>
+      /Notify/.test(id),
+    );
+    expect(policies).toHaveLength(2);
+    expect(JSON.stringify(policies)).not.toMatch(/dynamodb|SluiceArtifacts|InstallationKey|SluiceParked|SluiceWakeUps/);
+  });
+
+  test("may go to the topics, buses and queues that a cluster lists, each by one action, from its own network alone", () => {
+    const rightsOf = (id: RegExp) => {
+      const [policy] = Object.entries(resourcesOf(privateCluster, "AWS::IAM::Policy")).filter(([name]) =>
+        id.test(name),
+      );
+      const Statement = z.looseObject({ Action: z.unknown(), Resource: z.unknown() });
+      const { Statement: statements } = z
+        .looseObject({ Statement: z.array(Statement) })
+        .parse(policy?.[1].Properties["PolicyDocument"]);
+      return statements.flatMap(({ Action, Resource }) =>
+        /^(sns|events):|^sqs:SendMessage$/.test(String(Action)) ? [[Action, Resource]] : [],
+      );
+    };
+    expect(rightsOf(/NotifyEuPrivate/)).toEqual([
+      ["sns:Publish", "arn:aws:sns:eu-west-1:123456789012:alerts"],
+      ["events:PutEvents", "arn:aws:events:eu-west-1:123456789012:event-bus/platform"],
+      ["sqs:SendMessage", "arn:aws:sqs:eu-west-1:210987654321:alerts"],
+    ]);
+    expect(rightsOf(/NotifyRole/)).toEqual([]);
+  });
+});
+
 describe("Sluice refuses", () => {
   const problem = (add: (sluice: Sluice, stack: Stack) => void, props: SluiceProps = {}): string => {
     const stack = new Stack(uncheckedApp(), "Test");
@@ -212,6 +298,31 @@ describe("Sluice refuses", () => {
     expect(problem((sluice, { partition }) => sluice.serveCluster({ arn: prod.replace("aws", partition) }))).toContain(
       "has a token in its ARN, role, network or maxRuns, which are known only while the stack is deployed",
     );
+  });
+
+  test("targets of notifications that it could not tell, or that no function sends to", () => {
+    const targets = { apps: ["arn:aws:sns:eu-west-1:123456789012:alerts"] };
+    const serve = (notificationTargets: Readonly<Record<string, readonly string[]>>) => (sluice: Sluice) =>
+      sluice.serveCluster({ arn: prod, notificationTargets });
+    expect(problem(serve(targets))).toContain("no function sends to them: write notifications: true");
+    expect(problem(serve(targets), { notifications: true })).toBe("none");
+    expect(problem(serve({ apps: ["arn:aws:sns:eu-west-1:123456789012:*"] }), { notifications: true })).toContain(
+      "its notificationTargets.apps[0] must be arn:aws:sns:<region>:<account>:<topic>",
+    );
+    const token = (sluice: Sluice, { account }: Stack) =>
+      serve({ apps: [`arn:aws:sns:eu-west-1:${account}:alerts`] })(sluice);
+    expect(problem(token, { notifications: true })).toContain("has a token in its notificationTargets");
+  });
+
+  test("a cluster whose roles have none for the function that delivers notifications", () => {
+    const role = (name: string) => `arn:aws:iam::123456789012:role/${name}`;
+    const serve = (roles: { readonly reconcile: string; readonly notify?: string }) => (sluice: Sluice) =>
+      sluice.serveCluster({ arn: prod, roles });
+    expect(problem(serve({ reconcile: role("r") }), { notifications: true })).toContain(
+      `roles of the cluster "${prod}" has no notify, which the property notifications needs`,
+    );
+    expect(problem(serve({ reconcile: role("r"), notify: role("n") }), { notifications: true })).toBe("none");
+    expect(problem(serve({ reconcile: role("r") }))).toBe("none");
   });
 
   test("more clusters than a sweep looks after", () => {

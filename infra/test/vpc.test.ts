@@ -223,6 +223,8 @@ describe("docs/vpc.md", () => {
       decryptionKeys: "with `decryptionKeys`",
       ecr: "with repositories of ECR",
       codecommit: "with repositories of CodeCommit",
+      sns: "with topics in `notificationTargets`",
+      events: "with buses in `notificationTargets`",
     };
     const rows = neededEndpoints.map(
       ({ service, type, neededBy, why }) =>

@@ -17,3 +17,19 @@ export const Duration = z
 export const LocalReference = z.object({ name: z.string().describe("Name of the referent.") });
 
 export const StringMap = z.record(z.string(), z.string());
+
+/** The kinds whose objects a Receiver may wake, and whose events an Alert may send. */
+export const fluxKinds = [
+  "Bucket",
+  "GitRepository",
+  "Kustomization",
+  "HelmRelease",
+  "HelmChart",
+  "HelmRepository",
+  "ImageRepository",
+  "ImagePolicy",
+  "ImageUpdateAutomation",
+  "OCIRepository",
+  "ArtifactGenerator",
+  "ExternalArtifact",
+] as const;

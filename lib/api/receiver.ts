@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Conditions } from "./condition.ts";
 import { limited } from "./field-marks.ts";
-import { Duration, LocalReference, StringMap } from "./fields.ts";
+import { Duration, fluxKinds, LocalReference, StringMap } from "./fields.ts";
 
 /** Of tokens, where a provider names none: the CRD leaves it out, as Flux's does. */
 export const defaultAudience = "notification-controller";
@@ -21,22 +21,7 @@ const ReceiverResource = z.object({
       "API version of the resource; those of sources, of ImageRepository and of ArtifactGenerator have a default.",
     )
     .exactOptional(),
-  kind: z
-    .enum([
-      "Bucket",
-      "GitRepository",
-      "Kustomization",
-      "HelmRelease",
-      "HelmChart",
-      "HelmRepository",
-      "ImageRepository",
-      "ImagePolicy",
-      "ImageUpdateAutomation",
-      "OCIRepository",
-      "ArtifactGenerator",
-      "ExternalArtifact",
-    ])
-    .describe("Kind of the resource."),
+  kind: z.enum(fluxKinds).describe("Kind of the resource."),
   name: z.string().min(1).max(253).describe("Name of the resource; * is every one with matchLabels."),
   namespace: z
     .string()

@@ -40,12 +40,13 @@ export function sqsDeadLetterQueue(client: SQSClient, queue: Queue): DeadLetterQ
       const { Messages = [] } = await call("ReceiveMessage", queue, (options) => client.send(command, options), signal);
       return Messages.map((message) => letterOf(message, queue));
     },
-    async send({ body, group }, url, signal) {
+    async send({ body, group, id: letterId }, url, signal) {
       const to = { url, region: queue.region };
       const command = new SendMessageCommand({
         QueueUrl: url,
         MessageBody: body,
         ...(group === undefined ? {} : { MessageGroupId: group }),
+        ...(url.endsWith(".fifo") ? { MessageDeduplicationId: letterId } : {}),
       });
       const { MessageId: id = "" } = await call("SendMessage", to, (options) => client.send(command, options), signal);
       return id;

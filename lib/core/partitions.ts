@@ -27,3 +27,9 @@ export function domainOfPartition(partition: string): string {
 export function domainOfRegion(region: string): string {
   return partitions.find(({ regions }) => region.startsWith(regions))?.domain ?? usualDomain;
 }
+
+/** As an ARN names it: `aws`, `aws-cn`. */
+export function partitionOfRegion(region: string): string {
+  if (region.startsWith("us-gov-")) return "aws-us-gov";
+  return partitions.find(({ regions }) => region.startsWith(regions))?.id ?? "aws";
+}

@@ -1,6 +1,8 @@
+import type { KindDeclaration } from "../api/kinds/declaration.ts";
 import { declaredKinds, definedKinds } from "../api/kinds/declared-kinds.ts";
 import { declaredExternalArtifact } from "../api/kinds/external-artifact.ts";
 import { declaredHelmChart } from "../api/kinds/helm-chart.ts";
+import { declaredReceiver } from "../api/kinds/receiver.ts";
 import type { Manifest } from "../core/manifest.ts";
 
 /** Verbs on a resource, in a cluster or in one namespace of it. */
@@ -22,12 +24,18 @@ interface Verb {
 }
 
 /** Who has rights: also the name of the Kubernetes group, of the ClusterRole and its binding, and of those in kube-system. */
-export type Holder = "sluice-reconcile" | "sluice-receiver" | "sluice-configuration" | "sluice-definitions";
+export type Holder =
+  | "sluice-reconcile"
+  | "sluice-receiver"
+  | "sluice-notify"
+  | "sluice-configuration"
+  | "sluice-definitions";
 
 /** Those whose rights the definitions function installs. */
 export const installedHolders = [
   "sluice-reconcile",
   "sluice-receiver",
+  "sluice-notify",
   "sluice-configuration",
 ] as const satisfies readonly Holder[];
 
@@ -46,7 +54,7 @@ const identity: Right = {
  * `clusterAdmin`, or that of the service accounts which it impersonates.
  */
 const reconcile: readonly Right[] = [
-  ...declaredKinds.flatMap(({ group, plural }): readonly Right[] => [
+  ...(declaredKinds as readonly KindDeclaration[]).flatMap(({ group, isStatusless, plural }): readonly Right[] => [
     {
       group,
       resource: plural,
@@ -56,7 +64,15 @@ const reconcile: readonly Right[] = [
         { verb: "patch", why: "to set and remove the finalizer" },
       ],
     },
-    { group, resource: `${plural}/status`, verbs: [{ verb: "patch", why: "to write conditions and inventory" }] },
+    ...(isStatusless === true
+      ? []
+      : [
+          {
+            group,
+            resource: `${plural}/status`,
+            verbs: [{ verb: "patch", why: "to write conditions and inventory" } as const],
+          },
+        ]),
   ]),
   {
     group: declaredExternalArtifact.group,
@@ -139,6 +155,38 @@ const receiver: readonly Right[] = [
   { group: "", resource: "secrets", verbs: [{ verb: "get", why: "for the token of a Receiver, its secretRef" }] },
 ];
 
+/**
+ * What the notify function does in a cluster: which Alert has matched is found out where the event is written. Its look at the owner of
+ * the cluster stands before each event that it writes.
+ */
+const notify: readonly Right[] = [
+  ...["alerts", "providers"].map(
+    (resource): Right => ({
+      group: declaredReceiver.group,
+      resource,
+      verbs: [{ verb: "get", why: "to read where a notification goes" }],
+    }),
+  ),
+  {
+    group: "",
+    resource: "secrets",
+    verbs: [{ verb: "get", why: "for the secretRef, certSecretRef and proxySecretRef of a Provider" }],
+  },
+  {
+    group: "",
+    resource: "events",
+    verbs: [{ verb: "create", why: "to tell of a notification that could not be delivered" }],
+  },
+  identity,
+  {
+    group: "",
+    resource: "configmaps",
+    names: ["sluice-owner"],
+    namespace: "kube-system",
+    verbs: [{ verb: "get", why: "names the owner of the cluster, and says whether Sluice is paused" }],
+  },
+];
+
 /** What the configuration function does: it writes objects of Sluice's kinds, and copies logins into their namespaces. */
 const configuration: readonly Right[] = [
   ...declaredKinds.map(({ group, isSource, plural }): Right => {
@@ -162,7 +210,7 @@ const configuration: readonly Right[] = [
 ];
 
 /**
- * What the definitions function needs itself. It also has all rights of the two others, since Kubernetes lets nobody grant what they do
+ * What the definitions function needs itself. It also has all rights of the others, since Kubernetes lets nobody grant what they do
  * not have.
  *
  * @internal Exported for the page that lists them.
@@ -209,8 +257,9 @@ function managed(what: string, deleted: string): readonly Verb[] {
 export const clusterRights: Readonly<Record<Holder, readonly Right[]>> = {
   "sluice-reconcile": reconcile,
   "sluice-receiver": receiver,
+  "sluice-notify": notify,
   "sluice-configuration": configuration,
-  "sluice-definitions": merged([...reconcile, ...receiver, ...configuration, ...definitionsAlone]),
+  "sluice-definitions": merged([...reconcile, ...receiver, ...notify, ...configuration, ...definitionsAlone]),
 };
 
 /** Each resource once, with all its verbs. */

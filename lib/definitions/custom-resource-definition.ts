@@ -13,7 +13,8 @@ const fluxLabels = {
 export async function customResourceDefinition(definition: KindDeclaration): Promise<JsonObject> {
   const { group, kind, plural, shortNames, categories, versions, columns } = definition;
   const [stored] = versions;
-  const schema = { openAPIV3Schema: schemaOf(definition, await definition.schemas()) };
+  const schemas = await definition.schemas();
+  const schema = { openAPIV3Schema: schemaOf(definition, schemas) };
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -41,7 +42,7 @@ export async function customResourceDefinition(definition: KindDeclaration): Pro
         ...(name === stored ? {} : deprecation(definition, name)),
         additionalPrinterColumns: columns.map((column) => ({ ...column })),
         schema: structuredClone(schema),
-        subresources: { status: {} },
+        subresources: schemas.status === undefined ? {} : { status: {} },
       })),
     },
   };
@@ -55,9 +56,6 @@ function deprecation({ group, kind, versions: [stored] }: KindDeclaration, versi
 }
 
 function schemaOf({ kind, description }: KindDeclaration, { spec, status }: KindSchemas): JsonObject {
-  const statusSchema = structural(status);
-  const { properties } = statusSchema;
-  if (!isJsonObject(properties)) throw new TypeError("the status of a kind must have fields");
   return {
     description,
     type: "object",
@@ -66,13 +64,20 @@ function schemaOf({ kind, description }: KindDeclaration, { spec, status }: Kind
       kind: { description: "Kind of this object.", type: "string" },
       metadata: { type: "object" },
       spec: { description: `What the ${kind} should do.`, ...structural(spec) },
-      status: {
-        description: `How the ${kind} is doing.`,
-        // A default must not have a field that the schema does not have.
-        ...("observedGeneration" in properties ? { default: { observedGeneration: -1 } } : {}),
-        ...statusSchema,
-      },
+      ...(status === undefined ? {} : { status: statusSchemaOf(kind, status) }),
     },
+  };
+}
+
+function statusSchemaOf(kind: string, status: z.ZodType): JsonObject {
+  const schema = structural(status);
+  const { properties } = schema;
+  if (!isJsonObject(properties)) throw new TypeError("the status of a kind must have fields");
+  return {
+    description: `How the ${kind} is doing.`,
+    // A default must not have a field that the schema does not have.
+    ...("observedGeneration" in properties ? { default: { observedGeneration: -1 } } : {}),
+    ...schema,
   };
 }
 

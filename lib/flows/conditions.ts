@@ -1,4 +1,5 @@
 import type { Condition } from "../api/condition.ts";
+import { kubernetesTime } from "../core/kubernetes-time.ts";
 import { safeMessage } from "../core/safe-text.ts";
 
 /** What a flow says by a condition; generation and time are filled in. */
@@ -69,11 +70,6 @@ export function failing<Status extends Conditioned>(
     ],
     now,
   );
-}
-
-/** UTC in whole seconds, as every `metav1.Time` is written. */
-export function kubernetesTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 function byRank(a: Condition, b: Condition): number {

@@ -1,15 +1,13 @@
-import { randomBytes } from "node:crypto";
 import type { ConditionReason } from "../api/condition.ts";
+import { eventManifest, type ReportedEvent } from "../core/event-manifest.ts";
 import { type EventReason, messageOf } from "../core/failure.ts";
-import type { LiveObject, Manifest } from "../core/manifest.ts";
+import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import type { Log } from "../core/ports/log.ts";
 import { type Run } from "../core/ports/run.ts";
-import { safeMessage, safeText } from "../core/safe-text.ts";
 import { leasedCluster } from "../gate/leased-cluster.ts";
-import { kubernetesTime } from "./conditions.ts";
 
 /** What to tell the users of an object. Reason and message are Flux's, since alerts match on them. */
 export interface EventToRecord {
@@ -18,6 +16,8 @@ export interface EventToRecord {
   readonly message: string;
   /** Revision and the like, as Flux's event metadata: keys are whole annotation keys. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Whether it is only for people who look at the object, as Flux's events of type Trace: Alerts are not told of it. */
+  readonly isTrace?: boolean;
 }
 
 const eventMetadataPrefix = "event.toolkit.fluxcd.io/";
@@ -34,41 +34,28 @@ export async function recordEvent(
   run: Run,
   clock: Clock,
 ): Promise<void> {
-  await create(eventManifest(object, event, source, clock.now()), cluster, run);
+  await create(manifestOf(object, event, source, clock.now()), cluster, event.isTrace === true ? untold(run) : run);
 }
 
-function eventManifest(object: LiveObject, event: EventToRecord, source: string, now: number) {
-  const { name, namespace = "default", uid, resourceVersion = "" } = object.metadata;
-  const at = kubernetesTime(now);
-  return {
-    apiVersion: "v1",
-    kind: "Event",
-    metadata: {
-      name: `${name.slice(0, 200).replace(/[-.]+$/, "")}.${randomBytes(8).toString("hex")}`,
-      namespace,
-      annotations: safeValues({ ...ownMetadata(object), ...event.annotations }),
-    },
-    involvedObject: { apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid, resourceVersion },
-    type: event.type,
-    reason: event.reason,
-    message: safeMessage(event.message),
-    source: { component: source },
-    reportingComponent: source,
-    reportingInstance: "sluice",
-    firstTimestamp: at,
-    lastTimestamp: at,
-    count: 1,
-  };
+function manifestOf(object: LiveObject, event: EventToRecord, source: string, now: number): ReportedEvent {
+  const annotations = { ...ownMetadata(object), ...event.annotations };
+  return eventManifest(object, { ...event, annotations }, source, now);
 }
 
+/** An Event that the API server has refused is told too: those whom Alerts tell do not read the cluster's Events. */
 async function create(event: ReportedEvent, cluster: HomeCluster, run: Run): Promise<void> {
-  await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);
+  try {
+    await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);
+  } catch (error) {
+    if (error instanceof ApiError) await run.events?.tell(run.key.cluster, event, run.signal);
+    throw error;
+  }
+  await run.events?.tell(run.key.cluster, event, run.signal);
 }
 
-/** An Event that is ready to be sent. */
-export interface ReportedEvent extends Manifest {
-  readonly reason: string;
-  readonly reportingComponent: string;
+/** The run, whose events Alerts are not told of. */
+export function untold({ events: _events, ...run }: Run): Run {
+  return run;
 }
 
 /** What an event is reported with. */
@@ -89,7 +76,8 @@ export async function reportEvent(
   run: Run,
   { clock, log }: Reporting,
 ): Promise<void> {
-  await sendEvent(eventManifest(object, event, source, clock.now()), cluster, run, log);
+  const manifest = manifestOf(object, event, source, clock.now());
+  await sendEvent(manifest, cluster, event.isTrace === true ? untold(run) : run, log);
 }
 
 /** As {@link reportEvent}, for one that was held back. */
@@ -125,10 +113,6 @@ function isForTermination({ causes }: ApiError): boolean {
 
 function namespaceOf({ key }: Run): string {
   return `${key.cluster}/${key.namespace}`;
-}
-
-function safeValues(annotations: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(annotations).map(([key, value]) => [key, safeText(value)]));
 }
 
 function ownMetadata(object: LiveObject): Record<string, string> {

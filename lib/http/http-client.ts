@@ -246,9 +246,9 @@ function withoutCredentials({ tls = {}, headers = {}, ...request }: HttpRequest)
 
 const credentialHeaders = new Set(["authorization", "cookie", "proxy-authorization"]);
 
-function tlsOptions({ ca, cert, key, insecure }: TlsTrust): object {
+function tlsOptions({ ca, isCaAlone, cert, key, insecure }: TlsTrust): object {
   return {
-    ...(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }),
+    ...(ca === undefined ? {} : { ca: isCaAlone === true ? [ca] : [...getCACertificates("default"), ca] }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
     rejectUnauthorized: insecure !== true,

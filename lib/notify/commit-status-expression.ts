@@ -22,7 +22,7 @@ export interface CommitStatusValues {
 /**
  * The ID that `spec.commitStatusExpr` of a Provider gives. It may be empty, which providers refuse.
  *
- * @throws Error with Flux's text, which stands behind `failed to dispatch notification for …: `; or the reason `signal` was aborted with
+ * @throws Error with Flux's text, which stands behind `failed to create commit status: `; or the reason `signal` was aborted with
  */
 export async function commitStatusOf(
   expression: string,
@@ -33,7 +33,7 @@ export async function commitStatusOf(
   const failed = (why: string, cause: unknown): Error => {
     signal.throwIfAborted();
     const what = "failed to evaluate the spec.commitStatusExpr CEL expression for the event";
-    return new Error(`failed to create commit status: ${what}: ${why}`, { cause });
+    return new Error(`${what}: ${why}`, { cause });
   };
   let program;
   try {

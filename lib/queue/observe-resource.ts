@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isPausedBy, type KindDeclaration, kindOf } from "../api/kinds/declaration.ts";
 import { declaredKinds } from "../api/kinds/declared-kinds.ts";
-import { requestedAtAnnotation } from "../api/names.ts";
+import { finalizer, requestedAtAnnotation } from "../api/names.ts";
 import { selectionDigest } from "../api/selectable-metadata.ts";
 import type { Metadata } from "../core/manifest.ts";
 import type { NotReady, ObservedResources } from "../core/ports/observed-resources.ts";
@@ -122,14 +122,18 @@ function isOnlyUnasked(before: string, own: string): boolean {
 }
 
 const pausedMark = "paused";
-const Summary = z.tuple([z.string(), z.number(), z.string().nullable(), z.boolean()]).rest(z.literal(pausedMark));
+const finalizerMark = "finalizer";
+const Summary = z
+  .tuple([z.string(), z.number(), z.string().nullable(), z.boolean()])
+  .rest(z.enum([pausedMark, finalizerMark]));
 
 /** The parts of a resource whose change asks for a run: its identity and the fields of Flux's predicates. */
 function summaryOfResource(key: WorkKey, metadata: Metadata): string {
-  const { uid = "", generation = 0, annotations = {}, deletionTimestamp } = metadata;
+  const { uid = "", generation = 0, annotations = {}, deletionTimestamp, finalizers = [] } = metadata;
   const kind: KindDeclaration | undefined = kindOf(key, declaredKinds);
   // Only of a paused object, so that the summaries that earlier releases have stored of all others still hold.
   const pause = isPausedBy(kind?.pausedBy, annotations) ? [pausedMark] : [];
+  const hold = kind?.isFinalizerFollowed === true && finalizers.includes(finalizer) ? [finalizerMark] : [];
   const requestedAt = annotations[requestedAtAnnotation] ?? null;
-  return JSON.stringify([uid, generation, requestedAt, deletionTimestamp !== undefined, ...pause]);
+  return JSON.stringify([uid, generation, requestedAt, deletionTimestamp !== undefined, ...pause, ...hold]);
 }

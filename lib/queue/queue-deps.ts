@@ -1,4 +1,5 @@
 import type { Clock } from "../core/ports/clock.ts";
+import type { EventSink } from "../core/ports/event-sink.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Run } from "../core/ports/run.ts";
 import type { DeadLetters, WakeUps } from "../core/ports/wake-ups.ts";
@@ -14,6 +15,8 @@ export interface QueueDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly rules: Rules;
+  /** Where the Events that runs record go too; absent where nothing sends them. */
+  readonly events?: EventSink;
 }
 
 /** What the queue needs in addition to run flows. */

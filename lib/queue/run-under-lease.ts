@@ -77,6 +77,7 @@ function runOf(item: WorkItem, lease: KeptLease, deps: QueueDeps): Run {
     carried: item.carried,
     isRequested: item.started > item.handled,
     isRetry: item.attempts > 1 || item.fault !== undefined || item.died,
+    ...(deps.events === undefined ? {} : { events: deps.events }),
     superseded: () => isSuperseded(item, deps, lease.signal),
   };
 }

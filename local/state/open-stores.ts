@@ -3,6 +3,7 @@ import type { ArtifactRecords, RecordedArtifacts } from "../../lib/core/ports/ar
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
 import type { ClusterStates } from "../../lib/core/ports/cluster-states.ts";
+import type { EventWindows } from "../../lib/core/ports/event-windows.ts";
 import type { History } from "../../lib/core/ports/history.ts";
 import type { InventoryStore } from "../../lib/core/ports/inventory-store.ts";
 import type { Ledger } from "../../lib/core/ports/ledger.ts";
@@ -15,6 +16,7 @@ import type { LeasedItems, WorkItems } from "../../lib/core/ports/work-items.ts"
 import { artifactFiles } from "./artifact-files.ts";
 import { sqliteArtifactRecords } from "./artifact-records.ts";
 import { sqliteClusterStates } from "./cluster-states.ts";
+import { memoryEventWindows } from "./event-windows.ts";
 import { sqliteHistory } from "./history.ts";
 import { sqliteInventoryStore } from "./inventory-store.ts";
 import { sqliteLedger } from "./ledger.ts";
@@ -39,6 +41,7 @@ export interface Stores {
   readonly ledger: Ledger;
   readonly records: ArtifactRecords & RecordedArtifacts;
   readonly receivers: ReceiverIndex;
+  readonly eventWindows: EventWindows;
   readonly history: History;
   readonly artifacts: ArtifactStore & ArtifactCollection;
 }
@@ -56,6 +59,7 @@ export function openStores(database: StateDatabase, artifacts: string, clock: Cl
     ledger: sqliteLedger(database),
     records: sqliteArtifactRecords(database),
     receivers: sqliteReceiverIndex(database),
+    eventWindows: memoryEventWindows(),
     history: sqliteHistory(database),
     artifacts: artifactFiles(artifacts, clock),
   };

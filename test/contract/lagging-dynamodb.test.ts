@@ -4,6 +4,7 @@ import type { FaultyWire } from "../doubles/faulty-wire.ts";
 import { type LaggingDynamodb, laggingDynamodb } from "../doubles/lagging-dynamodb.ts";
 import { newDynamodb } from "./dynamodb-back-end.ts";
 import { dynamodbInventoryContract } from "./dynamodb-inventory.ts";
+import { eventWindowsContract } from "./event-windows.ts";
 import { stateContracts } from "./state-contracts.ts";
 import { wireFaults } from "./wire-faults.ts";
 
@@ -20,7 +21,7 @@ const connection = () => ({
   endpoint: table.url,
   credentials: { accessKeyId: "x", secretAccessKey: "y" },
 });
-for (const contract of stateContracts) contract(name, () => newDynamodb(connection()));
+for (const contract of [...stateContracts, eventWindowsContract]) contract(name, () => newDynamodb(connection()));
 dynamodbInventoryContract(name, connection);
 
 describe("with batches done in part, conflicting transactions and lost answers", () => {

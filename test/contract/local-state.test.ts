@@ -5,6 +5,7 @@ import { systemClock } from "../../lib/process/system-clock.ts";
 import { artifactFiles } from "../../local/state/artifact-files.ts";
 import { sqliteArtifactRecords } from "../../local/state/artifact-records.ts";
 import { sqliteClusterStates } from "../../local/state/cluster-states.ts";
+import { memoryEventWindows } from "../../local/state/event-windows.ts";
 import { sqliteHistory } from "../../local/state/history.ts";
 import { sqliteInventoryStore } from "../../local/state/inventory-store.ts";
 import { sqliteLedger } from "../../local/state/ledger.ts";
@@ -20,6 +21,7 @@ import { type ArtifactBackEnd, artifactStoreContract } from "./artifact-store.ts
 import { clockContract } from "./clock.ts";
 import { clusterStatesContract } from "./cluster-states.ts";
 import { type DeadLettersBackEnd, deadLettersContract } from "./dead-letters.ts";
+import { eventWindowsContract } from "./event-windows.ts";
 import { interruptedCallsContract } from "./interrupted-calls.ts";
 import { observedResourcesContract } from "./observed-resources.ts";
 import { interruption, type StateBackEnd } from "./state-back-end.ts";
@@ -103,6 +105,10 @@ clusterStatesContract("sqlite", async () => {
 });
 sweepLeasesContract("memory", async () => ({
   sweepLeases: memorySweepLeases(systemClock),
+  close: async () => undefined,
+}));
+eventWindowsContract("memory", async () => ({
+  eventWindows: memoryEventWindows(),
   close: async () => undefined,
 }));
 clockContract("system", systemClock);

@@ -1,5 +1,6 @@
 import { artifactRecordsContract } from "./artifact-records.ts";
 import { clusterStatesContract } from "./cluster-states.ts";
+import { eventWindowsContract } from "./event-windows.ts";
 import { historyContract } from "./history.ts";
 import { inventoryStoreContract } from "./inventory-store.ts";
 import { ledgerContract } from "./ledger.ts";
@@ -26,4 +27,5 @@ export const dynamodbContracts = [
   observedResourcesContract,
   clusterStatesContract,
   sweepLeasesContract,
+  eventWindowsContract,
 ];

@@ -33,6 +33,10 @@ export interface KindDeclaration {
   /** The annotation that pauses an object, with this value in any case; absent: `spec.suspend` does. */
   readonly pausedBy?: { readonly annotation: string; readonly value: string };
   readonly words: KindWords;
+  /** Whether objects of the kind have no status: its definition has none, and nothing of a run is shown. */
+  readonly isStatusless?: boolean;
+  /** Whether an object runs too if our finalizer was added to it or removed from it. */
+  readonly isFinalizerFollowed?: boolean;
   /** Whether an object with this spec is never reconciled, so that there is nothing to wait for. Absent for a kind without such objects. */
   readonly isStatic?: (spec: unknown) => boolean;
   /** What the command line says of a static object, which has no conditions. */
@@ -41,7 +45,8 @@ export interface KindDeclaration {
 
 export interface KindSchemas {
   readonly spec: z.ZodType;
-  readonly status: z.ZodType;
+  /** Absent for a kind without status. */
+  readonly status?: z.ZodType;
 }
 
 /** A column of a table that `kubectl get` shows. */

@@ -1,3 +1,4 @@
+import { declaredAlert } from "./alert.ts";
 import { declaredArtifactGenerator } from "./artifact-generator.ts";
 import { declaredBucket } from "./bucket.ts";
 import type { KindDeclaration } from "./declaration.ts";
@@ -7,6 +8,7 @@ import { declaredHelmChart } from "./helm-chart.ts";
 import { declaredHelmRelease } from "./helm-release.ts";
 import { declaredHelmRepository } from "./helm-repository.ts";
 import { declaredKustomization } from "./kustomization.ts";
+import { declaredNotificationProvider } from "./notification-provider.ts";
 import { declaredOciRepository } from "./oci-repository.ts";
 import { declaredReceiver } from "./receiver.ts";
 
@@ -21,6 +23,8 @@ export const declaredKinds = [
   declaredKustomization,
   declaredHelmRelease,
   declaredReceiver,
+  declaredNotificationProvider,
+  declaredAlert,
 ] as const satisfies readonly KindDeclaration[];
 
 /** The kinds whose definitions Sluice installs: also those that others write, and that it only reads. */

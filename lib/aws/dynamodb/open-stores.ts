@@ -1,5 +1,6 @@
 import type { ArtifactRecords, RecordedArtifacts } from "../../core/ports/artifact-records.ts";
 import type { ClusterStates } from "../../core/ports/cluster-states.ts";
+import type { EventWindows } from "../../core/ports/event-windows.ts";
 import type { History } from "../../core/ports/history.ts";
 import type { InventoryStore } from "../../core/ports/inventory-store.ts";
 import type { Ledger } from "../../core/ports/ledger.ts";
@@ -10,6 +11,7 @@ import type { SweepLeases } from "../../core/ports/sweep-leases.ts";
 import type { WorkItems } from "../../core/ports/work-items.ts";
 import { dynamodbArtifactRecords } from "./artifact-records.ts";
 import { dynamodbClusterStates } from "./cluster-states.ts";
+import { dynamodbEventWindows } from "./event-windows.ts";
 import { dynamodbHistory } from "./history.ts";
 import { dynamodbInventoryStore } from "./inventory-store.ts";
 import { dynamodbLedger } from "./ledger.ts";
@@ -32,6 +34,7 @@ export interface DynamodbStores {
   readonly ledger: Ledger;
   readonly records: ArtifactRecords & RecordedArtifacts;
   readonly receivers: ReceiverIndex;
+  readonly eventWindows: EventWindows;
   readonly history: History;
 }
 
@@ -49,6 +52,7 @@ export function openDynamodbStores(of: Omit<StateTable, "call">): DynamodbStores
     ledger: dynamodbLedger(table),
     records: dynamodbArtifactRecords(table),
     receivers: dynamodbReceiverIndex(table),
+    eventWindows: dynamodbEventWindows(table),
     history: dynamodbHistory(table),
   };
 }

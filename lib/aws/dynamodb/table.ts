@@ -17,6 +17,7 @@ export const dueIndex = "due";
  * | `edge#<topic>` | `<key>` | a subscriber of the topic |
  * | `hook#<digest of the path>` | `<key>` | a Receiver's entry, which deliveries read |
  * | `own#<cluster uid>/<entry id>` | `claims` | the owner of an object of a cluster, and the others that claim it |
+ * | `event#<key>#<cluster>` | `window` | since when no further event of this key is sent; expires |
  * | `cluster#<id>` | `hold` | why no run begins in that cluster; expires |
  * | `cluster#<id>` | `busy#<process>` | how many runs of it a process has; expires |
  * | `cluster#<id>` | `sweep` | who sweeps that cluster, and until when; expires |

@@ -17,8 +17,8 @@ export interface StoredLetter {
 export interface DeadLetterQueue {
   /** Up to ten messages, which nobody else sees for a minute; none if the queue is empty. */
   receive(signal: AbortSignal): Promise<readonly StoredLetter[]>;
-  /** Sends a copy to the queue at `url`, and answers its id. */
-  send(letter: Pick<StoredLetter, "body" | "group">, url: string, signal: AbortSignal): Promise<string>;
+  /** Sends a copy to the queue at `url`, and answers its id. A FIFO queue takes one copy of a letter within five minutes. */
+  send(letter: Pick<StoredLetter, "body" | "group" | "id">, url: string, signal: AbortSignal): Promise<string>;
   remove(letter: StoredLetter, signal: AbortSignal): Promise<void>;
   /** Lets others see it again at once. */
   release(letter: StoredLetter, signal: AbortSignal): Promise<void>;

@@ -5,6 +5,8 @@ import { PortError } from "./port-error.ts";
 export interface TlsTrust {
   /** PEM of certificate authorities, in addition to the system's. */
   readonly ca?: string;
+  /** Whether `ca` takes the place of the system's authorities. */
+  readonly isCaAlone?: boolean;
   /** PEM of a client certificate and its key, sent if the server asks for one. */
   readonly cert?: string;
   readonly key?: string;
@@ -13,8 +15,12 @@ export interface TlsTrust {
 }
 
 /** The same trust for another host, without our client certificate. */
-export function trustElsewhere({ ca, insecure }: TlsTrust): TlsTrust {
-  return { ...(ca === undefined ? {} : { ca }), ...(insecure === undefined ? {} : { insecure }) };
+export function trustElsewhere({ ca, isCaAlone, insecure }: TlsTrust): TlsTrust {
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(isCaAlone === undefined ? {} : { isCaAlone }),
+    ...(insecure === undefined ? {} : { insecure }),
+  };
 }
 
 export interface HttpRequest {

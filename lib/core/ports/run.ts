@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { WorkKey } from "../work-key.ts";
+import type { EventSink } from "./event-sink.ts";
 import type { Fence } from "./fence.ts";
 
 /** One run of a flow: its object, its time limit, and the lease that lets it write. */
@@ -20,6 +21,8 @@ export interface Run {
   readonly isRequested: boolean;
   /** Whether an earlier run did not end: it threw, ran out of time or died, so what it has left behind is not known. */
   readonly isRetry?: boolean;
+  /** Where the Events that it records go too; absent where nothing sends them. */
+  readonly events?: EventSink;
   /** Whether a newer request for the same object has arrived. A run that waits for health then ends early. */
   superseded(): Promise<boolean>;
 }

@@ -3,8 +3,8 @@ import type { TlsTrust } from "../../core/ports/http.ts";
 import { Secret } from "../../core/secret.ts";
 import type { Tenant } from "../../core/tenant.ts";
 import { isCertificate, keyPairFault } from "../../core/validation.ts";
+import { percentDecoded } from "../../secrets/proxy.ts";
 import type { SshKey } from "../../sources/git/ssh-key.ts";
-import { percentDecoded } from "../source/proxy.ts";
 import { type SecretContext, secretData } from "../source/secrets.ts";
 
 /** The fields of a GitRepository that say how to reach its repository. */

@@ -2,7 +2,8 @@ import type { HelmRepositorySpec } from "../../api/helm-repository.ts";
 import { Failure } from "../../core/failure.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
 import { Secret } from "../../core/secret.ts";
-import { holdsTrust, type SecretContext, secretData, trustIn } from "../source/secrets.ts";
+import { holdsTrust, trustIn } from "../../secrets/trust.ts";
+import { type SecretContext, secretData } from "../source/secrets.ts";
 
 /** How to log in to a Helm repository. */
 export interface HelmCredentials {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { parseDuration } from "../../core/duration.ts";
 import { type Http, HttpError, type HttpResponse } from "../../core/ports/http.ts";
-import { percentDecoded } from "../source/proxy.ts";
+import { percentDecoded } from "../../secrets/proxy.ts";
 import type { HelmCredentials } from "./credentials.ts";
 
 /** As Go's client. */

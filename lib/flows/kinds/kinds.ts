@@ -1,4 +1,5 @@
 import { declaredKinds } from "../../api/kinds/declared-kinds.ts";
+import { alertKind } from "./alert.ts";
 import { artifactGeneratorKind } from "./artifact-generator.ts";
 import { bucketKind } from "./bucket.ts";
 import { gitRepositoryKind } from "./git-repository.ts";
@@ -7,6 +8,7 @@ import { helmReleaseKind } from "./helm-release.ts";
 import { helmRepositoryKind } from "./helm-repository.ts";
 import type { Kind } from "./kind.ts";
 import { kustomizationKind } from "./kustomization.ts";
+import { notificationProviderKind } from "./notification-provider.ts";
 import { ociRepositoryKind } from "./oci-repository.ts";
 import { receiverKind } from "./receiver.ts";
 
@@ -21,6 +23,8 @@ const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
   Kustomization: kustomizationKind,
   HelmRelease: helmReleaseKind,
   Receiver: receiverKind,
+  Provider: notificationProviderKind,
+  Alert: alertKind,
 };
 
 /** Every declared kind with its flow, in the order of the declarations. */

@@ -51,7 +51,7 @@ interface Report {
   readonly event: EventToRecord | undefined;
 }
 
-/** Writes status and event. An object that is gone gets neither. */
+/** Writes status and event. An object that is gone gets neither, and one of a kind without status only the event. */
 export async function reportStatus(
   run: Run,
   reportOn: (known: Known, kind: Kind) => Report,
@@ -63,9 +63,11 @@ export async function reportStatus(
   const live = await home.get({ ...run.key, version: kind.versions[0] }, run.signal);
   if (live === undefined) return;
   const { conditions, handledAt, event } = reportOn(knownOf(live), kind);
-  const request = handledAt === undefined ? {} : { lastHandledReconcileAt: handledAt };
-  const patch = { type: "merge", body: { status: { ...request, conditions: toJson(conditions) } } } as const;
-  await home.patch(refOf(live), patch, { manager: kind.statusManager, subresource: "status" }, run.signal);
+  if (kind.isStatusless !== true) {
+    const request = handledAt === undefined ? {} : { lastHandledReconcileAt: handledAt };
+    const patch = { type: "merge", body: { status: { ...request, conditions: toJson(conditions) } } } as const;
+    await home.patch(refOf(live), patch, { manager: kind.statusManager, subresource: "status" }, run.signal);
+  }
   if (event === undefined) return;
   await recordEvent(home, live, event, kind.eventSource, run, deps.clock);
 }

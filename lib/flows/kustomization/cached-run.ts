@@ -2,6 +2,7 @@ import { z } from "zod";
 import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
 import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { sourceGroup } from "../../api/names.ts";
+import type { ReportedEvent } from "../../core/event-manifest.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest } from "../../core/manifest.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
@@ -9,7 +10,7 @@ import { asHome, asTarget, type HomeCluster } from "../../core/ports/home-and-ta
 import type { FlowResult, Run } from "../../core/ports/run.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { guardedCluster } from "../../gate/guarded-cluster.ts";
-import { type ReportedEvent, sendEvent } from "../record-event.ts";
+import { sendEvent, untold } from "../record-event.ts";
 import type { KustomizationDeps } from "./context.ts";
 import { type ObjectVersion, versionOf } from "./object-cache.ts";
 import { isShownOfLate } from "./status.ts";
@@ -54,7 +55,8 @@ async function cachedRun(run: Run, deps: KustomizationDeps, reconcile: Reconcile
   const reads = reading(run, deps, known);
   const refusing = refusingWrites(deps, reads.home);
   try {
-    const result = await reconcile(run, refusing.deps);
+    // Nor is an event told before it is sent.
+    const result = await reconcile(untold(run), refusing.deps);
     if (refusing.isRefused()) return undefined;
     // Not before it is certain that nothing has changed.
     for (const event of refusing.events) await sendEvent(event, deps.home, run, deps.log);

@@ -3,9 +3,10 @@ import type { KustomizationStatus, Snapshot } from "../../api/kustomization-stat
 import { statusInventory } from "../../apply/status-inventory.ts";
 import { keyedDigest } from "../../core/digest.ts";
 import { formatDuration } from "../../core/duration.ts";
+import { kubernetesTime } from "../../core/kubernetes-time.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { Secret } from "../../core/secret.ts";
-import { kubernetesTime, removeConditions, type Said, setConditions } from "../conditions.ts";
+import { removeConditions, type Said, setConditions } from "../conditions.ts";
 import type { KustomizationContext } from "./context.ts";
 
 // The status of a Kustomization in Flux's words. Each function answers the next status and writes nothing.

@@ -1,10 +1,7 @@
 import { Failure } from "../../core/failure.ts";
 import type { Proxy } from "../../core/ports/dial.ts";
-import { Secret } from "../../core/secret.ts";
+import { proxyIn } from "../../secrets/proxy.ts";
 import { type SecretContext, secretData } from "./secrets.ts";
-
-const maxProxyChars = 2_048;
-const proxyProtocols = new Set(["http:", "https:", "socks5:"]);
 
 /**
  * The proxy of `spec.proxySecretRef`; undefined without one (reference sources 1.10). `what` begins each message, as Flux says it for
@@ -25,33 +22,5 @@ export async function proxyOf(
     throw failed(error.message.replace(/^failed to get credential: /, ""), error);
   });
   if (data === undefined) throw failed(`${secret} not found`);
-  const address = data.get("address");
-  if (address === undefined) throw failed(`${secret}: key 'address' not found`);
-  if (address === "") throw failed(`${secret}: proxy address is empty`);
-  if (address.length > maxProxyChars) {
-    throw failed(`${secret}: proxy URL exceeds maximum length of ${maxProxyChars} characters`);
-  }
-  // Not quoted, unlike in Flux: it may hold a password.
-  if (!URL.canParse(address)) throw failed(`${secret}: failed to parse proxy address: it is not a URL`);
-  const url = new URL(address);
-  if (!proxyProtocols.has(url.protocol)) {
-    const got = url.protocol.slice(0, -1);
-    throw failed(`${secret}: proxy URL must use one of the supported schemes (http, https, socks5), got '${got}'`);
-  }
-  if (url.hostname === "") throw failed(`${secret}: failed to parse proxy address: it names no host`);
-  const [own, ownPassword] = [percentDecoded(url.username), percentDecoded(url.password)];
-  url.username = "";
-  url.password = "";
-  const username = data.get("username");
-  if (username === undefined) return { url, username: own, password: new Secret(ownPassword) };
-  return { url, username, password: new Secret(data.get("password") ?? "") };
-}
-
-/** The text without percent encoding; the text itself where that is invalid. */
-export function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return proxyIn(data, secret, failed);
 }

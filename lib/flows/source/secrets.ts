@@ -4,7 +4,7 @@ import { nameFault } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
 import { outageOf } from "../../core/ports/outage.ts";
-import { isCertificate, keyPairFault } from "../../core/validation.ts";
+import { trustIn } from "../../secrets/trust.ts";
 import type { SourceContext } from "./source-context.ts";
 
 // The Secrets that a source may name (reference 1.10), for every kind of source.
@@ -44,9 +44,6 @@ export function noCredential(why: string, cause?: unknown): Failure {
   return new Failure("AuthenticationFailed", `failed to get credential: ${why}`, { cause });
 }
 
-/** Keys of a TLS secret: the present name before the one that preceded `kubernetes.io/tls`. */
-const tlsKeys = { ca: ["ca.crt", "caFile"], cert: ["tls.crt", "certFile"], key: ["tls.key", "keyFile"] } as const;
-
 /**
  * The TLS trust that the secret of `spec.certSecretRef` holds for a server. Throws a {@link Failure} `AuthenticationFailed`.
  *
@@ -64,32 +61,4 @@ export async function tlsTrust(
   const data = await secretData(name, ctx);
   if (data === undefined) throw failed(`${secret} not found`);
   return trustIn(data, secret, failed);
-}
-
-/** Whether a secret has any key of {@link trustIn}. */
-export function holdsTrust(data: ReadonlyMap<string, string>): boolean {
-  return [...tlsKeys.ca, ...tlsKeys.cert, ...tlsKeys.key].some((name) => (data.get(name) ?? "") !== "");
-}
-
-/** The TLS trust in the data of a secret. @param secret how the secret is named in a message */
-export function trustIn(
-  data: ReadonlyMap<string, string>,
-  secret: string,
-  failed: (why: string, cause?: unknown) => Failure,
-): TlsTrust {
-  const read = (names: readonly string[]): string | undefined => {
-    const found = names.find((one) => (data.get(one) ?? "") !== "");
-    return found === undefined ? undefined : data.get(found);
-  };
-  const [ca, cert, key] = [read(tlsKeys.ca), read(tlsKeys.cert), read(tlsKeys.key)];
-  if (cert !== undefined && key === undefined) throw failed(`${secret} contains 'tls.crt' but missing 'tls.key'`);
-  if (cert === undefined && key !== undefined) throw failed(`${secret} contains 'tls.key' but missing 'tls.crt'`);
-  if (ca === undefined && cert === undefined) {
-    throw failed(`${secret} must contain either 'ca.crt' or both 'tls.crt' and 'tls.key'`);
-  }
-  if (ca !== undefined && !isCertificate(ca)) throw failed("failed to parse CA certificate");
-  if (cert === undefined || key === undefined) return ca === undefined ? {} : { ca };
-  const fault = keyPairFault(cert, key);
-  if (fault !== undefined) throw failed(`failed to parse TLS certificate and key: ${fault}`);
-  return { cert, key, ...(ca === undefined ? {} : { ca }) };
 }

@@ -1,8 +1,8 @@
 import { SourceStatus } from "../../api/source.ts";
 import { Digest } from "../../core/digest.ts";
 import { equal } from "../../core/json.ts";
+import { kubernetesTime } from "../../core/kubernetes-time.ts";
 import { storeOutage } from "../../core/ports/outage.ts";
-import { kubernetesTime } from "../conditions.ts";
 import { outdated, withoutArtifact } from "./source-conditions.ts";
 import type { SourceContext } from "./source-context.ts";
 import type { Pulled, Resolved } from "./source-kind.ts";

@@ -20,12 +20,15 @@ export function trustContract(open: OpenHttp): void {
       expect(await faultOf(send(url))).toMatchObject({ reason: "tls" });
     });
 
-    test("is trusted by an authority of the system, also if a request gives another one", async () => {
+    test("is trusted by an authority of the system, also if a request gives another one in addition", async () => {
       const [before, server, client] = [getCACertificates("default"), await pem("server.crt"), await pem("client.crt")];
       setDefaultCACertificates([...before, server]);
       try {
         const url = await serveSecurely("server", hello);
         expect(textOf(await send(url, { tls: { ca: client } }))).toBe("hello");
+        // Unless that one takes the place of all others.
+        expect(await faultOf(send(url, { tls: { ca: client, isCaAlone: true } }))).toMatchObject({ reason: "tls" });
+        expect(textOf(await send(url, { tls: { ca: server, isCaAlone: true } }))).toBe("hello");
       } finally {
         setDefaultCACertificates(before);
       }

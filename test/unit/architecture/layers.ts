@@ -23,6 +23,11 @@ export const layers: readonly Layer[] = [
     why: "The cloud identity of a service account, which flows and the keys of sops ask for.",
   },
   {
+    folder: "lib/secrets",
+    imports: ["lib/core", "lib/core/ports"],
+    why: "What Secrets hold for connections, in Flux's words: trust of certificates, and proxies.",
+  },
+  {
     folder: "lib/process",
     imports: ["lib/core", "lib/core/ports"],
     why: "Adapter: the clock of the machine, and log entries as lines.",
@@ -244,8 +249,18 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/notify",
-    imports: ["lib/core", "lib/core/ports", "lib/cel", "lib/sources/git"],
-    why: "What happened, and what a provider of notifications is: it knows no flow. Apps of GitHub log in as for git.",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/cel",
+      "lib/secrets",
+      "lib/sources/git",
+      "lib/manifests/go-yaml",
+      "lib/manifests",
+    ],
+    why: "Events on their way out: which Alerts they match, and what a Provider sends. It reads objects by ports and knows no flow. A login of a GitHub App is the one of git.",
   },
   {
     folder: "lib/notify/git",
@@ -279,7 +294,16 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/source",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/gate", "lib/sources/archive", "lib/flows"],
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/secrets",
+      "lib/gate",
+      "lib/sources/archive",
+      "lib/flows",
+    ],
     why: "What the flows of all sources share. It knows no origin.",
   },
   {
@@ -289,6 +313,7 @@ export const layers: readonly Layer[] = [
       "lib/core/ports",
       "lib/api",
       "lib/api/kinds",
+      "lib/secrets",
       "lib/sources/archive",
       "lib/sources/git",
       "lib/sources/git/checkout",
@@ -345,7 +370,15 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/helm-repository",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/sources/helm", "lib/flows/source"],
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/secrets",
+      "lib/sources/helm",
+      "lib/flows/source",
+    ],
     why: "The flow of HelmRepository, and how files of such a repository are fetched.",
   },
   {
@@ -485,6 +518,16 @@ export const layers: readonly Layer[] = [
     why: "The flow of Receiver.",
   },
   {
+    folder: "lib/flows/alert",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/gate", "lib/flows"],
+    why: "The flow of Alert.",
+  },
+  {
+    folder: "lib/flows/notification-provider",
+    imports: ["lib/core/ports", "lib/api", "lib/api/kinds", "lib/gate", "lib/flows"],
+    why: "The flow of Provider.",
+  },
+  {
     folder: "lib/flows/kinds",
     imports: [
       "lib/core",
@@ -507,6 +550,8 @@ export const layers: readonly Layer[] = [
       "lib/flows/kustomization",
       "lib/flows/helm-release",
       "lib/flows/receiver",
+      "lib/flows/alert",
+      "lib/flows/notification-provider",
       "lib/flows/owner",
     ],
     why: "Each kind with its flow: the only place that knows all of them.",
@@ -523,7 +568,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/aws",
-    imports: ["lib/core", "lib/core/ports"],
+    imports: ["lib/core", "lib/core/ports", "lib/notify"],
     why: "Adapter: the AWS SDK, its faults in the words of the ports.",
   },
   {
@@ -612,8 +657,11 @@ export const layers: readonly Layer[] = [
       "lib/threads",
       "lib/cel",
       "lib/sources",
+      "lib/sources/git",
       "lib/sources/collect",
       "lib/receiver",
+      "lib/notify",
+      "lib/notify/providers",
       "lib/admission",
       "lib/configuration",
       "lib/definitions",
@@ -662,6 +710,8 @@ export const layers: readonly Layer[] = [
       "lib/gate",
       "lib/engine",
       "lib/cel",
+      "lib/notify",
+      "lib/notify/providers",
       "lib/receiver",
       "lib/definitions",
       "lib/flows/kinds",
@@ -715,6 +765,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/helm-release/actions",
       "lib/apply",
       "lib/definitions",
+      "lib/notify",
       "lib/http",
       "lib/kube",
       "lib/aws",

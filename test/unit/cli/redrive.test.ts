@@ -4,7 +4,9 @@ import { type Moving, maxRedriven, moveLetters, type Redriven } from "../../../c
 import { run } from "../../../cli/run.ts";
 import { terminal } from "../../../cli/terminal.ts";
 import type { DeadLetterQueue, StoredLetter } from "../../../lib/core/ports/dead-letter-queue.ts";
+import { notificationBody } from "../../../lib/notify/notification-message.ts";
 import { never } from "../../contract/state-back-end.ts";
+import { notificationEventOf } from "../notify/notification-event-of.ts";
 
 const hints = "https://sqs.eu-west-1.amazonaws.com/123456789012/Hints";
 const event = (repository: string): string =>
@@ -76,6 +78,22 @@ describe("sluice redrive", () => {
     expect([...world.waiting.keys()]).toEqual([event("shop")]);
   });
 
+  test("moves notifications in their group, and shows their objects, reasons and Alerts", async () => {
+    const involvedObject = { kind: "Kustomization", namespace: "apps", name: "web" };
+    const body = notificationBody({
+      ...{ cluster: "home", eventKey: "k", event: notificationEventOf({ involvedObject }) },
+      alert: { namespace: "apps", name: "on-call" },
+      provider: { namespace: "apps", name: "slack" },
+    });
+    const fifo = `${hints}.fifo`;
+    const world = redriveWorld([letter("a", body, { group: "g", source: fifo }), letter("b", event("shop"))]);
+    await world.move("notifications");
+    expect(world.sent).toEqual([`${body} ${fifo} g`]);
+    expect([...world.waiting.keys()]).toEqual(["b"]);
+    expect(world.said()).toContain("Kustomization/apps/web HealthCheckFailed for apps/on-call");
+    expect(world.said()).toContain("no notification");
+  });
+
   test("leaves a message whose queue SQS does not name, and says what to give", async () => {
     const world = redriveWorld([{ id: "a", handle: "a", body: event("shop"), sentAt: 0 }]);
     await world.move("hints");
@@ -116,7 +134,11 @@ const role = "arn:aws:iam::123456789012:role/Redrive";
 const from = hints.replace("Hints", "HintsDeadLetters");
 
 test.each([
-  { what: "parked", more: [], says: '"parked" is no dead-letter queue: write one of hints, undelivered, wake-ups' },
+  {
+    what: "parked",
+    more: [],
+    says: '"parked" is no dead-letter queue: write one of hints, undelivered, wake-ups, notifications',
+  },
   { what: "hints", more: ["--from", "HintsDeadLetters"], says: '--from "HintsDeadLetters" is not the URL of a queue' },
   { what: "hints", more: ["--role", "Redrive"], says: '--role "Redrive" is not the ARN of a role' },
   { what: "hints", more: ["--limit", "all"], says: '--limit must be a whole number from 1 to 10000, not "all"' },

@@ -20,6 +20,10 @@ ${table(clusterRights["sluice-reconcile"])}
 
 ${table(clusterRights["sluice-receiver"])}
 
+## What the notify function does
+
+${table(clusterRights["sluice-notify"])}
+
 ## What the configuration function does
 
 ${table(clusterRights["sluice-configuration"])}
@@ -43,7 +47,7 @@ ${manifests("sluice-definitions")}
 const intro = `# What Sluice may do in a cluster
 <!-- Made from lib/definitions/cluster-rights.ts by its test: \`vitest run test/unit/definitions -u\` writes it again. -->
 
-Four functions reach a cluster. \`SluiceCluster\` lets each in by an access entry of EKS with a Kubernetes group.
+Five functions reach a cluster. \`SluiceCluster\` lets each in by an access entry of EKS with a Kubernetes group.
 Nothing else has rights, and no credential is stored: a token is signed for each connection and lasts 15
 minutes.
 
@@ -51,6 +55,7 @@ minutes.
 | --- | --- | --- | --- |
 | reconcile | at each push, change and interval | \`sluice-reconcile\` | with \`rights: "namespaces"\` those of its list; with \`"clusterAdmin"\` the policy AmazonEKSClusterAdminPolicy as well |
 | receiver | at each webhook, where there are \`webhooks\` | \`sluice-receiver\` | those of its list |
+| notify | at each notification, where there are \`notifications\` | \`sluice-notify\` | those of its list |
 | definitions | when the stack is deployed | \`sluice-definitions\` | by default the policy AmazonEKSClusterAdminPolicy |
 | configuration | when a \`SluiceConfiguration\` is deployed or its login is rotated | \`sluice-configuration\` | those of its list |
 
@@ -93,8 +98,8 @@ sluice.addCluster("Far", { clusterArn: "arn:aws:eks:eu-west-1:210987654321:clust
 - With \`configurations: true\` there is also a role for the function configuration, which a \`SluiceConfiguration\` in
   that cluster needs.
 - In another app, \`functionRoles\` in place of \`sluice\` names the roles of the functions by their ARNs (each is the
-  \`Role\` of its function in the Sluice's stack), and \`addCluster\` gets \`roles: { reconcile, receiver, definitions,
-  configuration }\` with the ARNs that the construct has made.
+  \`Role\` of its function in the Sluice's stack), and \`addCluster\` gets \`roles: { reconcile, receiver, notify,
+  definitions, configuration }\` with the ARNs that the construct has made.
 - \`role\` in place of \`roles\` is one role for all, made by hand, with the access entry of all groups. It is refused with
   \`webhooks: true\`: the receiver is open to the internet, and would enter with the rights of reconcile.`;
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { kubernetesTime, setCondition } from "../../../lib/flows/conditions.ts";
+import { kubernetesTime } from "../../../lib/core/kubernetes-time.ts";
+import { setCondition } from "../../../lib/flows/conditions.ts";
 import { statusPatch } from "../../../lib/flows/status-patch.ts";
 
 const [before, now] = [Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 2)];

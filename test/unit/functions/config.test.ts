@@ -52,6 +52,7 @@ describe("the environment of a function", () => {
     ["SLUICE_INSTALLATION_KEY", "hunter2".repeat(200)],
     ["SLUICE_INSTALLATION_DIGEST", "sha256:hunter2"],
     ["SLUICE_DEAD_LETTER_QUEUE_URL", "https://sqs.test/1/hunter2"],
+    ["SLUICE_NOTIFICATION_QUEUE_URL", "https://sqs.eu-west-1.amazonaws.com/123456789012/hunter2"],
     ["SLUICE_BUCKET", "Hunter2"],
     ["SLUICE_BUCKET_ACCOUNT", "hunter2"],
     ["SLUICE_LOCAL_ADDRESSES", "hunter2"],

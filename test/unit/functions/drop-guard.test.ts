@@ -119,6 +119,21 @@ test("a bucket that a namespace may no longer read is dropped; former releases h
   expect(readGranted(writeGranted(withBucket))).toEqual(withBucket);
 });
 
+test("notifications and what they may go to are dropped by name; former releases had none", () => {
+  const topic = "arn:aws:sns:eu-west-1:123456789012:alerts";
+  const told: Granted = {
+    ...full,
+    notifications: ["default", "internal"],
+    notificationTargets: { [prod]: { apps: [topic] } },
+  };
+  expect(dropped(told, { ...full, notifications: ["default"] })).toEqual([
+    "the notifications of the network internal",
+    `the target of notifications ${topic} for the namespace apps of the cluster ${prod}`,
+  ]);
+  expect(dropped(full, told)).toEqual([]);
+  expect(readGranted(writeGranted(told))).toEqual(told);
+});
+
 test("200 clusters with 40 repositories each fit into a request of CloudFormation, and can be read again", () => {
   const arns = Array.from({ length: 200 }, (_each, index) => `${prod}-${index}`);
   const patterns = Array.from({ length: 40 }, (_each, index) => `${apps}/team-${index}`);

@@ -45,7 +45,18 @@ test("a function whose cluster is another installation's writes nothing to it", 
   const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
   const cluster = eksClusters(
     config,
-    [{ arn, network: "default", maxRuns: 1, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} }],
+    [
+      {
+        arn,
+        network: "default",
+        maxRuns: 1,
+        repositories: {},
+        buckets: {},
+        decryptionKeys: {},
+        targets: {},
+        notificationTargets: {},
+      },
+    ],
     deps,
   ).get(arn);
   await expect(cluster?.gate.enter(signal)).rejects.toThrow(
@@ -62,7 +73,16 @@ test("a function takes no cluster without an owner that serves no Kustomizations
   const connect = () => ({ ...connected, as: () => noCluster, accountTokens: noAccountTokens });
   const deps = { connection: { region: "eu-west-1" }, log: silentLog, entersAs: "reconcile" as const, connect };
   const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
-  const entry = { arn, network: "default", maxRuns: 1, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} };
+  const entry = {
+    arn,
+    network: "default",
+    maxRuns: 1,
+    repositories: {},
+    buckets: {},
+    decryptionKeys: {},
+    targets: {},
+    notificationTargets: {},
+  };
   const cluster = eksClusters(config, [entry], deps).get(arn);
   await expect(cluster?.gate.enter(signal)).rejects.toThrow("does not serve Kustomizations");
 });
@@ -92,14 +112,25 @@ test("a function that knows where webhooks come in tells its clusters", async ()
   const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
   const cluster = eksClusters(
     config,
-    [{ arn, network: "default", maxRuns: 1, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} }],
+    [
+      {
+        arn,
+        network: "default",
+        maxRuns: 1,
+        repositories: {},
+        buckets: {},
+        decryptionKeys: {},
+        targets: {},
+        notificationTargets: {},
+      },
+    ],
     deps,
   ).get(arn);
   await cluster?.gate.enter(signal);
   expect(created).toMatchObject([{ metadata: { name: "sluice-owner" }, data: { webhookUrl } }]);
 });
 
-test.each(["reconcile", "receiver"] as const)(
+test.each(["reconcile", "receiver", "notify"] as const)(
   "the function %s enters a cluster of another account by its own role there, and by no other",
   async (entersAs) => {
     const asked: string[] = [];
@@ -111,6 +142,7 @@ test.each(["reconcile", "receiver"] as const)(
     const roles = {
       reconcile: "arn:aws:iam::210987654321:role/sluice-reconcile",
       receiver: "arn:aws:iam::210987654321:role/sluice-receiver",
+      notify: "arn:aws:iam::210987654321:role/sluice-notify",
     };
     const entry = {
       arn,
@@ -121,6 +153,7 @@ test.each(["reconcile", "receiver"] as const)(
       buckets: {},
       decryptionKeys: {},
       targets: {},
+      notificationTargets: {},
     };
     const connection = {
       region: "eu-west-1",

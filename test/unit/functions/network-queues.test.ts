@@ -11,8 +11,26 @@ const green = "https://sqs.test/123456789012/green";
 async function queuesOf(SLUICE_QUEUE_URLS: Readonly<Record<string, string>>, names: readonly string[]) {
   let reads = 0;
   const clusters = [
-    { arn: arnOf("one"), network: "blue", maxRuns: 1, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} },
-    { arn: arnOf("two"), network: "green", maxRuns: 1, repositories: {}, buckets: {}, decryptionKeys: {}, targets: {} },
+    {
+      arn: arnOf("one"),
+      network: "blue",
+      maxRuns: 1,
+      repositories: {},
+      buckets: {},
+      decryptionKeys: {},
+      targets: {},
+      notificationTargets: {},
+    },
+    {
+      arn: arnOf("two"),
+      network: "green",
+      maxRuns: 1,
+      repositories: {},
+      buckets: {},
+      decryptionKeys: {},
+      targets: {},
+      notificationTargets: {},
+    },
   ];
   const queueOf = queueOfCluster({ AWS_REGION: region, SLUICE_QUEUE_URLS }, async () => {
     reads += 1;

@@ -3,6 +3,7 @@ import { admissionHandler, hintBurst } from "../../../functions/admission.ts";
 import { limitsOf } from "../../../functions/cluster-limits.ts";
 import { ecrHosts } from "../../../functions/ingest/ecr.ts";
 import { ingestBatchHandler, ingestHandler } from "../../../functions/ingest.ts";
+import { notifyHandler } from "../../../functions/notify.ts";
 import { reconcileHandler } from "../../../functions/reconcile.ts";
 import { sweepHandler } from "../../../functions/sweep.ts";
 import { clusterSweep } from "../../../functions/sweep-cluster.ts";
@@ -14,6 +15,7 @@ import { embeddedMetrics } from "../../../lib/aws/embedded-metrics.ts";
 import { ApiError, type PartialObject } from "../../../lib/core/ports/cluster.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
 import { Secret } from "../../../lib/core/secret.ts";
+import { notificationBody } from "../../../lib/notify/notification-message.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { writeLog } from "../../../lib/process/write-log.ts";
 import { rules } from "../../../lib/queue/rules.ts";
@@ -129,6 +131,22 @@ const happens: Readonly<Record<QueryName, (world: World) => Promise<unknown>>> =
     lines.push("RequestId: 1a2b Error: Runtime exited with error: signal: killed\n");
   },
   AdmissionErrors: async ({ lines }) => lines.push("2026-11-28T19:00:00Z 1a2b Task timed out after 5.00 seconds\n"),
+  NotificationsNotHandled: ({ log }) => {
+    const event = {
+      involvedObject: { kind: "Kustomization", namespace: "apps", name: "web" },
+      ...{ severity: "error", timestamp: "2026-11-28T19:00:00Z", message: "failed", reason: "BuildFailed" },
+      reportingController: "kustomize-controller",
+    };
+    const alert = { namespace: "apps", name: "on-call" };
+    const provider = { namespace: "apps", name: "slack" };
+    const handle = notifyHandler({
+      ...{ log, clock: systemClock, hide: async () => undefined },
+      deliver: () => Promise.reject(new Error("the cluster did not answer")),
+    });
+    const attributes = { MessageGroupId: "g", ApproximateReceiveCount: "1" };
+    const body = notificationBody({ cluster: "home", alert, provider, eventKey: "k", event });
+    return handle({ Records: [{ messageId: "m", receiptHandle: "r", body, attributes }] }, never);
+  },
   HintDeadLetters: async (world) => {
     const event = {
       source: "aws.ecr",

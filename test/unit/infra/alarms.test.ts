@@ -10,6 +10,8 @@ function subjectOf(source: AlarmSource): string {
   switch (source.of) {
     case "queue":
       return `\`${source.metric}\` of the queue ${source.queue}`;
+    case "queues":
+      return `\`${source.metric}\` of each of ${source.queues}`;
     case "function":
       return `\`${source.metric}\` of the function ${source.function}`;
     case "table":
@@ -45,12 +47,13 @@ describe("the alarms", () => {
     expect(looked).toHaveLength(8);
   });
 
-  test("are billed by the metric, and for each network one more, or three with webhooks", () => {
+  test("are billed by the metric, and for each network one more, three with webhooks or two with notifications", () => {
     const always = rows.filter(([, { only }]) => only === undefined);
     expect(billedAlarms(1)).toBe(always.length + 3);
-    expect(billedAlarms(1, ["webhooks", "admission"])).toBe(rows.length + 3);
+    expect(billedAlarms(1, ["webhooks", "notifications", "admission"])).toBe(rows.length + 3);
     expect(billedAlarms(3)).toBe(billedAlarms(1) + 2 * 1);
     expect(billedAlarms(3, ["webhooks"])).toBe(billedAlarms(1, ["webhooks"]) + 2 * 3);
+    expect(billedAlarms(3, ["notifications"])).toBe(billedAlarms(1, ["notifications"]) + 2 * 2);
   });
 
   test("page for what stops the service, and make a ticket of what one object or one event needs", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { declaredArtifactGenerator } from "../../../lib/api/kinds/artifact-generator.ts";
-import { requestedAtAnnotation } from "../../../lib/api/names.ts";
+import { declaredNotificationProvider } from "../../../lib/api/kinds/notification-provider.ts";
+import { finalizer, requestedAtAnnotation } from "../../../lib/api/names.ts";
 import type { Metadata } from "../../../lib/core/manifest.ts";
 import { selectionTopic } from "../../../lib/core/topics.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
@@ -87,6 +88,23 @@ describe("a custom resource that is observed", () => {
     const runs: boolean[] = [];
     for (const annotations of steps) runs.push(await observe(annotations));
     expect(runs).toEqual([false, true, true, false, true, false]);
+  });
+
+  test("asks for a run when it gets or loses our finalizer, if its kind follows that", async () => {
+    const { deps } = observeWorld();
+    const steps: readonly (readonly string[])[] = [[], [finalizer], [finalizer, "theirs"], ["theirs"]];
+    const runsOf = async (kind: string): Promise<readonly boolean[]> => {
+      const of = { ...key, group: declaredNotificationProvider.group, kind };
+      const runs: boolean[] = [];
+      for (const finalizers of steps) {
+        runs.push(
+          await observeResource({ key: of, metadata: { ...metadata, finalizers: [...finalizers] } }, deps, never),
+        );
+      }
+      return runs;
+    };
+    expect(await runsOf("Provider")).toEqual([true, true, false, true]);
+    expect(await runsOf("Receiver")).toEqual([true, false, false, false]);
   });
 
   test("that was deleted asks for a last run, and its summary is removed after that", async () => {

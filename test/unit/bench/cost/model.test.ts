@@ -44,6 +44,17 @@ describe("the cost model", () => {
     expect(quantityOf("GuardDuty, EKS Protection") + quantityOf("Audit log of the clusters")).toBe(0);
   });
 
+  test("notifications are polled for in a queue of each network, and each is sent, read and deleted", () => {
+    const told = { ...one, notificationQueues: 2, notificationsPerDay: 0 };
+    expect(quantityOf("Queues, polling of the notifications")).toBe(0);
+    expect(quantityOf("Queues, polling of the notifications", told)).toBeCloseTo(2 * 5 * 3 * 60 * 730, 6);
+    const many = { ...told, notificationsPerDay: 100 };
+    expect(quantityOf("Queues, sent and deleted notifications", many)).toBeCloseTo((2 * 100 * 365) / 12, 6);
+    expect(
+      quantityOf("Table, writes of runs and sweeps", many) - quantityOf("Table, writes of runs and sweeps"),
+    ).toBeCloseTo((100 * 365) / 12, 6);
+  });
+
   test("a further network costs what synth says of it", () => {
     const costs = (networks: number) =>
       totalOf(

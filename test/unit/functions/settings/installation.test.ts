@@ -34,6 +34,7 @@ describe("the document of an installation", () => {
           buckets: {},
           decryptionKeys: {},
           targets: {},
+          notificationTargets: {},
         },
       ],
       settings: { values: defaultSettings, given: new Set() },
@@ -99,10 +100,19 @@ describe("the document of an installation", () => {
     [{ decryptionKeys: { apps: "hunter2" } }, "clusters[0].decryptionKeys.apps must be a list of keys"],
     [{ targets: ["hunter2"] }, "clusters[0].targets must list clusters by namespace"],
     [{ targets: { apps: "hunter2" } }, "clusters[0].targets.apps must be a list of clusters"],
+    [{ notificationTargets: ["hunter2"] }, "clusters[0].notificationTargets must list targets by namespace"],
+    [
+      { notificationTargets: { apps: "hunter2" } },
+      "clusters[0].notificationTargets.apps must be a list of topics, buses and queues",
+    ],
+    [
+      { roles: { reconcile: role, notify: "arn:aws:iam::210987654321:role/hunter2" } },
+      "clusters[0].roles.notify must be of the account of its cluster: EKS describes a cluster to no other",
+    ],
     [{ netwrok: "hunter2" }, "clusters[0].netwrok is not known: did you mean network?"],
     [
       { x: 1 },
-      "clusters[0].x is not known: remove it, or choose of arn, role, roles, network, maxRuns, repositories, buckets, decryptionKeys, targets",
+      "clusters[0].x is not known: remove it, or choose of arn, role, roles, network, maxRuns, repositories, buckets, decryptionKeys, targets, notificationTargets",
     ],
   ])("with a cluster %j is refused, and no value is quoted", (fields, fault) => {
     expect(faultsOfCluster(fields)).toEqual([fault]);
@@ -130,6 +140,15 @@ describe("the document of an installation", () => {
       "clusters[0].targets.apps[0] must be arn:aws:eks:<region>:<account>:cluster/<name>, with or without +arn:aws:iam::<the same account>:role/<name>",
     ]);
   });
+
+  test.each(["hunter2", "arn:aws:sns:eu-west-1:123456789012:*", "arn:aws:sqs:eu-west-1:123456789012:a:b"])(
+    "with the notification target %s is refused: each is listed whole",
+    (target) => {
+      expect(faultsOfCluster({ notificationTargets: { apps: [target] } })).toEqual([
+        "clusters[0].notificationTargets.apps[0] must be arn:aws:sns:<region>:<account>:<topic>, arn:aws:events:<region>:<account>:event-bus/<name> or arn:aws:sqs:<region>:<account>:<queue>",
+      ]);
+    },
+  );
 
   test("with a target twice is refused: only one of its roles could enter", () => {
     const other = arnOf("other");

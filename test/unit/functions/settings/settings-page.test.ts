@@ -47,7 +47,7 @@ const installationPart = `${wrapped(
 | key of a cluster | what | default |
 | --- | --- | --- |
 | \`arn\` | its ARN, which is its [id](adr/0026-the-id-of-a-cluster.md) in every key, log line and metric; each cluster once, ${maxClusters} at most | required |
-| \`roles\` | by function (\`reconcile\`, and \`receiver\` where there are webhooks), a role in the cluster's account, which that function assumes to describe the cluster and to sign its token | none: the function's own role |
+| \`roles\` | by function (\`reconcile\`, \`receiver\` where there are webhooks, \`notify\` where there are notifications), a role in the cluster's account, which that function assumes to describe the cluster and to sign its token | none: the function's own role |
 | \`role\` | in place of \`roles\`, one for all functions; the app refuses it with webhooks | none |
 | \`network\` | letters, digits and hyphens, 32 at most. The clusters of a network share a reconcile function and a queue; ${maxNetworks} networks at most | \`default\` |
 | \`maxRuns\` | runs of objects of this cluster at the same time, 1 to 1000 | 20 |
@@ -55,6 +55,7 @@ const installationPart = `${wrapped(
 | \`buckets\` | by namespace, the buckets of S3 that its Buckets may read with the identity of the installation, each by its whole name; 100 at most | none |
 | \`decryptionKeys\` | by namespace, the KMS keys that open data keys of SOPS for its Kustomizations with the identity of the installation, each whole and as the encrypted files name it: \`arn:aws:kms:<region>:<account>:key/<id>\`, \`…:alias/<name>\`, either with \`+arn:aws:iam::<account>:role/<name>\`; 100 at most | none |
 | \`targets\` | by namespace, the other clusters of EKS that its Kustomizations may apply to by [\`spec.kubeConfig.configMapRef\`](other-clusters.md#eks-by-a-configmap), each whole and once: \`arn:aws:eks:<region>:<account>:cluster/<name>\`, with \`+arn:aws:iam::<account>:role/<name>\` where Sluice assumes a role of the cluster's account to enter it; 100 at most | none |
+| \`notificationTargets\` | by namespace, what its Providers of the types \`sns\`, \`eventbridge\` and \`sqs\` may send to with the identity of the installation, each whole: \`arn:aws:sns:<region>:<account>:<topic>\`, \`arn:aws:events:<region>:<account>:event-bus/<name>\`, \`arn:aws:sqs:<region>:<account>:<queue>\`; 100 at most | none |
 
 ${[
   ["SLUICE_INSTALLATION_BUCKET", "the bucket of the document"],

@@ -15,8 +15,7 @@ const values = {
 };
 const result = (expression: string, signal = untilDeadline()): Promise<string> =>
   commitStatusOf(expression, values, cel, signal).catch((error: unknown) => String(error));
-const failed =
-  "Error: failed to create commit status: failed to evaluate the spec.commitStatusExpr CEL expression for the event";
+const failed = "Error: failed to evaluate the spec.commitStatusExpr CEL expression for the event";
 const mismatch = `${failed}: failed to compile expression: CEL expression output type mismatch`;
 
 describe("the ID of a commit status without an expression", () => {

@@ -1,0 +1,10 @@
+import type { ReportedEvent } from "../event-manifest.ts";
+
+/** Where each Event that a run has recorded goes too, so that Alerts can send it. */
+export interface EventSink {
+  /**
+   * Takes an Event of an object in this cluster. What goes wrong is not the fault of the object: it is logged, and nothing is thrown but
+   * the reason that `signal` was aborted with.
+   */
+  tell(cluster: string, event: ReportedEvent, signal: AbortSignal): Promise<void>;
+}

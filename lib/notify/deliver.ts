@@ -1,0 +1,248 @@
+import { AlertSpec } from "../api/alert.ts";
+import { declaredAlert } from "../api/kinds/alert.ts";
+import { servedKind } from "../api/kinds/declaration.ts";
+import { declaredNotificationProvider } from "../api/kinds/notification-provider.ts";
+import { NotificationProviderSpec } from "../api/notification-provider.ts";
+import { parseLive } from "../api/parse-live.ts";
+import { orAborted } from "../core/concurrency.ts";
+import { maxTimerMs, parseDuration } from "../core/duration.ts";
+import { messageOf } from "../core/failure.ts";
+import type { FeatureGates } from "../core/feature-gates.ts";
+import type { LiveObject } from "../core/manifest.ts";
+import { nameFault, subject } from "../core/object-ref.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import { ApiError } from "../core/ports/cluster.ts";
+import type { HomeCluster } from "../core/ports/home-and-target.ts";
+import type { Log } from "../core/ports/log.ts";
+import { safeMessage } from "../core/safe-text.ts";
+import { admits, type ProviderType } from "./admits.ts";
+import { type AlertWarning, warnOfAlert } from "./alert-event.ts";
+import { maskValues } from "./mask.ts";
+import { mergeMetadata } from "./merge-metadata.ts";
+import type { Notification } from "./notification.ts";
+import type { NotificationEvent } from "./notification-event.ts";
+import { isSetupFailure, type NotificationProvider, type ProviderParts } from "./provider.ts";
+import { type LiveProvider, readSettings } from "./read-settings.ts";
+
+/** What {@link ProviderSettings.commitStatus} is made of, for types that set the status of a commit. */
+export interface CommitStatusInput {
+  /** Its metadata is merged. */
+  readonly event: NotificationEvent;
+  readonly alert: LiveObject;
+  readonly provider: LiveObject;
+  /** `spec.commitStatusExpr`; empty for none. */
+  readonly expression: string;
+}
+
+export interface DeliverDeps {
+  /** The clusters that are served here. */
+  readonly clusters: { get(id: string): { readonly home: HomeCluster } | undefined };
+  /** The types of Provider by their names. */
+  readonly providers: Readonly<Record<string, ProviderType>>;
+  readonly parts: ProviderParts;
+  /** Throws Flux's text where the expression does not compile or has no result. */
+  readonly commitStatusOf: (input: CommitStatusInput, signal: AbortSignal) => Promise<string>;
+  /** Flux's flag of this name: an Alert sends no events of other namespaces. */
+  readonly noCrossNamespaceRefs: boolean;
+  readonly gates: Pick<FeatureGates, "ObjectLevelWorkloadIdentity">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Delivers a notification to its Provider. What goes wrong with it is told by a Warning event on the Alert, and the notification is done
+ * with. Throws an `ApiError` where the cluster does not answer, or the reason that `signal` was aborted with: then it may be tried again.
+ */
+export type Deliver = (notification: Notification, signal: AbortSignal) => Promise<void>;
+
+/** {@link Deliver} on the adapters of a process. The present Alert and Provider count, also if they have changed since the event. */
+export function deliverNotifications(deps: DeliverDeps): Deliver {
+  return async (notification, signal) => {
+    const home = deps.clusters.get(notification.cluster)?.home;
+    if (home === undefined) return;
+    const alert = await home.get({ ...servedKind(declaredAlert), ...notification.alert }, signal);
+    if (alert === undefined) return;
+    const spec = AlertSpec.safeParse(alert["spec"]).data;
+    if (spec === undefined || spec.suspend === true) return;
+    const delivery: Delivery = { notification, home, alert, spec, deps, hidden: [] };
+    const about = subject(notification.event.involvedObject);
+    const dispatching = `failed to dispatch notification for ${about}`;
+    const prepared = await orWarning(
+      delivery,
+      () => dispatching,
+      signal,
+      () => prepare(delivery, signal),
+    );
+    if (prepared === undefined) return;
+    const initializing = `${dispatching}: ${initializingWords(spec.providerRef.name)}: ${makingWords}`;
+    const what = (error: unknown): string =>
+      isSetupFailure(error) ? initializing : `failed to send notification for ${about}`;
+    await orWarning(delivery, what, signal, () => post(prepared, deps.clock, signal));
+  };
+}
+
+/** One notification on its way. */
+interface Delivery {
+  readonly notification: Notification;
+  readonly home: HomeCluster;
+  readonly alert: LiveObject;
+  readonly spec: AlertSpec;
+  readonly deps: DeliverDeps;
+  /** The values of the Secrets that were read for it. */
+  readonly hidden: string[];
+}
+
+interface Prepared {
+  readonly provider: NotificationProvider;
+  readonly event: NotificationEvent;
+  readonly timeoutMs: number;
+}
+
+/** As Flux's: of a Provider that names none. */
+const defaultTimeout = "15s";
+
+/** Everything up to the first request. Undefined if there is nothing to send. */
+async function prepare(delivery: Delivery, signal: AbortSignal): Promise<Prepared | undefined> {
+  const { alert, deps, hidden, home, notification, spec } = delivery;
+  const { event } = notification;
+  refuseOtherNamespace(delivery);
+  const live = await readProvider(delivery, signal);
+  const provider = liveProvider(live);
+  if (provider.spec.suspend === true) return undefined;
+  const { type } = provider.spec;
+  const of = deps.providers[type];
+  if (of !== undefined && !admits(of.class, event)) return undefined;
+  if ((provider.spec.serviceAccountName ?? "") !== "" && !deps.gates.ObjectLevelWorkloadIdentity) {
+    throw new Error(gateText);
+  }
+  const merged = mergeMetadata(event, spec);
+  if (Object.keys(merged.conflicts).length > 0) {
+    await warn(
+      delivery,
+      { reason: "MetadataAppendFailed", message: conflictText, annotations: merged.conflicts },
+      signal,
+    );
+  }
+  const commitStatus = of?.class === "commit-status" ? await commitStatusOf(delivery, live, merged.event, signal) : "";
+  const made = await inWords(initializingWords(provider.name), async () => {
+    const hide = (value: string): void => void hidden.push(value);
+    const own = await readSettings(provider, { home, hide, class: of?.class ?? "other" }, signal);
+    const { name, namespace = "", uid } = alert.metadata;
+    const settings = {
+      ...own,
+      alert: { name, namespace, uid },
+      ...(commitStatus === "" ? {} : { commitStatus }),
+    };
+    return inWords(makingWords, async () => {
+      if (of === undefined) throw new Error(`provider ${type} not supported`);
+      return of.make(settings, deps.parts);
+    });
+  });
+  const timeoutMs = Math.min(parseDuration(provider.spec.timeout ?? defaultTimeout), maxTimerMs);
+  return { provider: made, event: merged.event, timeoutMs };
+}
+
+/** Before what is wrong with a Provider's Secrets and settings. */
+function initializingWords(provider: string): string {
+  return `failed to initialize notifier for provider '${provider}'`;
+}
+/** After that, before what is wrong with its settings. */
+const makingWords = "failed to initialize notifier";
+
+const gateText =
+  "to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller";
+const conflictText =
+  "metadata key conflicts detected (please refer to the Alert API docs and Flux RFC 0008 for more information)";
+
+function refuseOtherNamespace({ deps, notification: { alert, event } }: Delivery): void {
+  const { involvedObject } = event;
+  if (!deps.noCrossNamespaceRefs || involvedObject.namespace === alert.namespace) return;
+  const refusal = `alert '${alert.namespace}/${alert.name}' can't process event from '${subject(involvedObject)}', cross-namespace references have been blocked`;
+  throw new Error(`discarding event, access denied to cross-namespace sources: ${refusal}`);
+}
+
+async function readProvider({ home, notification, spec }: Delivery, signal: AbortSignal): Promise<LiveObject> {
+  const { namespace } = notification.alert;
+  // That of the Alert as it is now.
+  const { name } = spec.providerRef;
+  const fault = nameFault(name);
+  if (fault !== undefined) throw new Error(`failed to read provider: ${fault}`);
+  const { group, kind, versions } = declaredNotificationProvider;
+  const live = await home.get({ group, version: versions[0], kind, namespace, name }, signal);
+  if (live !== undefined) return live;
+  throw new Error(`failed to read provider: ${kind}.${group} ${JSON.stringify(name)} not found`);
+}
+
+function liveProvider(live: LiveObject): LiveProvider {
+  const { name, namespace = "", uid } = live.metadata;
+  return { name, namespace, uid, spec: parseLive(live, "spec", NotificationProviderSpec) };
+}
+
+async function commitStatusOf(
+  { alert, deps }: Delivery,
+  provider: LiveObject,
+  event: NotificationEvent,
+  signal: AbortSignal,
+): Promise<string> {
+  const spec = parseLive(provider, "spec", NotificationProviderSpec);
+  const input = { event, alert, provider, expression: spec.commitStatusExpr ?? "" };
+  return inWords("failed to create commit status", () => deps.commitStatusOf(input, signal));
+}
+
+/** Throws what the Provider throws; beyond its timeout that is Go's text. */
+async function post({ provider, event, timeoutMs }: Prepared, clock: Clock, signal: AbortSignal): Promise<void> {
+  const late = new Error("context deadline exceeded");
+  const limit = new AbortController();
+  const ended = new AbortController();
+  const timer = clock.sleep(timeoutMs, ended.signal).then(
+    () => limit.abort(late),
+    () => undefined,
+  );
+  try {
+    const either = AbortSignal.any([signal, limit.signal]);
+    await orAborted(provider.post(event, either), either);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw limit.signal.aborted ? late : error;
+  } finally {
+    ended.abort();
+    await timer;
+  }
+}
+
+/** The result, or undefined if a Warning event on the Alert tells why there is none. An outage of the cluster is thrown. */
+async function orWarning<Result>(
+  delivery: Delivery,
+  what: (error: unknown) => string,
+  signal: AbortSignal,
+  act: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ApiError) throw error;
+    // Masked before anything else is done to the text: what is escaped would not be found.
+    const why = safeMessage(maskValues(messageOf(error), delivery.hidden));
+    await warn(delivery, { reason: "NotificationDispatchFailed", message: `${what(error)}: ${why}` }, signal);
+    return undefined;
+  }
+}
+
+async function warn(
+  { alert, deps: { clock, log }, home, notification: { cluster } }: Delivery,
+  warning: AlertWarning,
+  signal: AbortSignal,
+): Promise<void> {
+  await warnOfAlert(alert, warning, { cluster, clock, home, log }, signal);
+}
+
+/** Puts words before the text of whatever `act` throws, as Go wraps errors; an error of the cluster stays what it is. */
+async function inWords<Result>(words: string, act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new Error(`${words}: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,153 @@
+import { RE2JS } from "re2js";
+import type { AlertSpec, EventSource } from "../api/alert.ts";
+import { cutText } from "../core/cut-text.ts";
+import { subject } from "../core/object-ref.ts";
+import type { NotificationEvent } from "./notification-event.ts";
+
+/** What of an Alert decides whether it sends an event. */
+export interface MatchedAlert {
+  readonly namespace: string;
+  readonly spec: AlertSpec;
+}
+
+/** A fault that was met while matching, as Flux's Warning event on the Alert says it. */
+export interface MatchFault {
+  readonly reason: "InvalidConfig" | "SourceFetchFailed";
+  readonly message: string;
+}
+
+export interface Match {
+  readonly isMatch: boolean;
+  readonly faults: readonly MatchFault[];
+}
+
+/** The labels of an event's object as it is now; undefined if it cannot be read. */
+export type LabelsOf = () => Promise<Readonly<Record<string, string>> | undefined>;
+
+/** Whether the Alert sends this event (reference notifications 13). @param labelsOf asked only where a source has `matchLabels` */
+export async function matchAlert(event: NotificationEvent, alert: MatchedAlert, labelsOf: LabelsOf): Promise<Match> {
+  const { spec } = alert;
+  const faults: MatchFault[] = [];
+  const isMatch =
+    spec.suspend !== true &&
+    isOfSeverity(event, spec) &&
+    (await isOfSources(event, alert, labelsOf, faults)) &&
+    (isEmpty(spec.inclusionList) || isMatched(event, spec.inclusionList, "inclusion", faults)) &&
+    !isMatched(event, spec.exclusionList, "exclusion", faults);
+  return { isMatch, faults };
+}
+
+/** Whether an event of this object may concern the Alert at all, suspended or not. */
+export function concerns({ involvedObject }: NotificationEvent, { namespace, spec }: MatchedAlert): boolean {
+  return spec.eventSources.some((source) => {
+    const { kind, name, namespace: within = namespace } = source;
+    return (
+      involvedObject.namespace === within &&
+      involvedObject.kind === kind &&
+      (name === "*" || name === involvedObject.name)
+    );
+  });
+}
+
+function isOfSeverity({ severity }: NotificationEvent, { eventSeverity }: AlertSpec): boolean {
+  return eventSeverity === "info" || eventSeverity === severity;
+}
+
+async function isOfSources(
+  event: NotificationEvent,
+  { namespace, spec }: MatchedAlert,
+  labelsOf: LabelsOf,
+  faults: MatchFault[],
+): Promise<boolean> {
+  for (const source of spec.eventSources) {
+    if (!concerns(event, { namespace, spec: { ...spec, eventSources: [source] } })) continue;
+    if (source.matchLabels === undefined) return true;
+    const labels = await labelsOf();
+    if (labels === undefined) {
+      faults.push({
+        reason: "SourceFetchFailed",
+        message: `error getting source object ${subject(event.involvedObject)}`,
+      });
+    } else if (!areLabels(source.matchLabels)) {
+      faults.push({
+        reason: "InvalidConfig",
+        message: `error using matchLabels from event source ${named(source, namespace)}`,
+      });
+    } else if (hasLabels(labels, source.matchLabels)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function named({ kind, name, namespace: own }: EventSource, namespace: string): string {
+  return subject({ kind, namespace: own ?? namespace, name });
+}
+
+function hasLabels(labels: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean {
+  return Object.entries(wanted).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
+}
+
+const part = "[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?";
+const labelKey = new RegExp(
+  `^(?:(?=.{1,253}/)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*/)?${part}$`,
+);
+const labelValue = new RegExp(`^(?:${part})?$`);
+
+/** Whether an object can have these labels. */
+function areLabels(labels: Readonly<Record<string, string>>): boolean {
+  return Object.entries(labels).every(([key, value]) => labelKey.test(key) && labelValue.test(value));
+}
+
+function isEmpty(list: readonly string[] = []): boolean {
+  return list.length === 0;
+}
+
+/** Whether one of the expressions is found in the message. One that does not compile is left out and told. */
+function isMatched(
+  { message }: NotificationEvent,
+  expressions: readonly string[] = [],
+  list: "exclusion" | "inclusion",
+  faults: MatchFault[],
+): boolean {
+  for (const { expression, compiled } of compiledFor(expressions)) {
+    if (compiled === undefined) {
+      faults.push({
+        reason: "InvalidConfig",
+        message: `failed to compile ${list} regex: ${cutText(expression, maxShownBytes)}`,
+      });
+    } else if (compiled.matcher(message).find()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Longer ones would hold up the events of others: they count as such that do not compile. */
+const maxExpressionChars = 4_096;
+const maxShownBytes = 4_096;
+
+interface Compiled {
+  readonly expression: string;
+  readonly compiled: RE2JS | undefined;
+}
+
+/** Compiled once for as long as an Alert's list is the same. */
+const compiledLists = new WeakMap<readonly string[], readonly Compiled[]>();
+
+function compiledFor(expressions: readonly string[]): readonly Compiled[] {
+  const known = compiledLists.get(expressions);
+  if (known !== undefined) return known;
+  const made = expressions.map((expression) => ({ expression, compiled: compile(expression) }));
+  compiledLists.set(expressions, made);
+  return made;
+}
+
+function compile(expression: string): RE2JS | undefined {
+  if (expression.length > maxExpressionChars) return undefined;
+  try {
+    return RE2JS.compile(expression);
+  } catch {
+    return undefined;
+  }
+}

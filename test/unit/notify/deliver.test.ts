@@ -1,0 +1,216 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { asHome } from "../../../lib/core/ports/home-and-target.ts";
+import type { DeliverDeps } from "../../../lib/notify/deliver.ts";
+import { deliverNotifications } from "../../../lib/notify/deliver.ts";
+import { ProviderSetupError } from "../../../lib/notify/provider.ts";
+import { notifyWorld } from "./notify-world.ts";
+import { kustomizationEvent, metadata } from "./sample-events.ts";
+
+const apiVersion = "notification.toolkit.fluxcd.io/v1beta3";
+const namespace = "retail";
+const address = "https://hooks.example.test/services/T0/B0/Xq7Zt";
+const about = "Kustomization/retail/shop";
+
+/** A world with an Alert for every Kustomization, and its Provider. */
+function world(
+  { alert = {}, provider = {}, secret }: { alert?: JsonObject; provider?: JsonObject | null; secret?: JsonObject } = {},
+  change: Partial<DeliverDeps> = {},
+) {
+  const one = notifyWorld(change);
+  const eventSources = [{ kind: "Kustomization", name: "*" }];
+  one.apply({
+    ...{ apiVersion, kind: "Alert", metadata: { name: "alert", namespace } },
+    spec: { providerRef: { name: "chat" }, eventSources, ...alert },
+  });
+  if (provider !== null) {
+    const metadataOf = { name: "chat", namespace };
+    const spec = {
+      type: "generic",
+      ...(secret === undefined ? { address } : { secretRef: { name: "login" } }),
+      ...provider,
+    };
+    one.apply({ apiVersion, kind: "Provider", metadata: metadataOf, spec });
+  }
+  if (secret !== undefined) {
+    one.apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "login", namespace }, stringData: secret });
+  }
+  return one;
+}
+const failed = (what: "dispatch" | "send", why: string) =>
+  `Alert/alert Warning NotificationDispatchFailed failed to ${what} notification for ${about}: ${why}`;
+
+describe("a notification", () => {
+  test("reaches its Provider with the merged metadata, and nothing is told", async () => {
+    const one = world({ alert: { eventMetadata: { env: "prod" } } });
+    await one.send(kustomizationEvent({ metadata: metadata({ revision: "v1" }) }));
+    expect(one.posted.map(({ event }) => event.metadata)).toEqual([{ env: "prod", revision: "v1" }]);
+    expect(one.told()).toEqual([]);
+  });
+
+  test("46: with a key of several sources is sent, and the Alert says so, with the sources as annotations", async () => {
+    const one = world({ alert: { eventMetadata: { env: "b" } } });
+    await one.send(kustomizationEvent({ metadata: metadata({ env: "c" }, { env: "a" }) }));
+    expect(one.posted.map(({ event }) => event.metadata)).toEqual([{ env: "c" }]);
+    expect(one.events[0]?.metadata.annotations).toEqual({
+      env: "involved object annotations, Alert object .spec.eventMetadata, involved object controller metadata",
+    });
+    expect(one.told()).toEqual([
+      "Alert/alert Warning MetadataAppendFailed metadata key conflicts detected (please refer to the Alert API docs and Flux RFC 0008 for more information)",
+    ]);
+  });
+
+  test("50: for a suspended Provider or Alert is dropped without a word, also if it was suspended meanwhile", async () => {
+    const suspended = world({ provider: { suspend: true } });
+    await suspended.send(kustomizationEvent());
+    const meanwhile = world();
+    await meanwhile.dispatch(kustomizationEvent());
+    const spec = { suspend: true, providerRef: { name: "chat" }, eventSources: [] };
+    meanwhile.apply({ apiVersion, kind: "Alert", metadata: { name: "alert", namespace }, spec });
+    for (const notification of meanwhile.queued) await meanwhile.deliver(notification, new AbortController().signal);
+    expect([suspended.posted, suspended.told(), meanwhile.posted, meanwhile.told()]).toEqual([[], [], [], []]);
+  });
+
+  test("51: for a Provider that does not exist fails on the Alert", async () => {
+    const one = world({ provider: null });
+    expect(await one.send(kustomizationEvent())).toBe("first");
+    expect(one.told()).toEqual([
+      failed("dispatch", 'failed to read provider: Provider.notification.toolkit.fluxcd.io "chat" not found'),
+    ]);
+  });
+
+  test("of another namespace is refused where the installation wants that", async () => {
+    const source = { kind: "Kustomization", name: "*", namespace: "other" };
+    const one = world({ alert: { eventSources: [source] } }, { noCrossNamespaceRefs: true });
+    await one.send(kustomizationEvent({ involvedObject: { kind: "Kustomization", namespace: "other", name: "shop" } }));
+    expect(one.posted).toEqual([]);
+    expect(one.told()[0]).toContain(
+      "for Kustomization/other/shop: discarding event, access denied to cross-namespace sources: alert 'retail/alert' can't process event from 'Kustomization/other/shop', cross-namespace references have been blocked",
+    );
+  });
+
+  test("70: for a Provider with a service account needs the gate", async () => {
+    const provider = { type: "slack", serviceAccountName: "robot" };
+    const one = world({ provider });
+    await one.send(kustomizationEvent());
+    const text =
+      "to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller";
+    expect(one.told()).toEqual([failed("dispatch", text)]);
+    const open = world({ provider }, { gates: { ObjectLevelWorkloadIdentity: true } });
+    await open.send(kustomizationEvent());
+    expect([open.posted.length, open.told()]).toEqual([1, []]);
+  });
+
+  test("for a type that does not exist here fails on the Alert", async () => {
+    const one = world({ provider: { type: "matrix" } });
+    await one.send(kustomizationEvent());
+    const why =
+      "failed to initialize notifier for provider 'chat': failed to initialize notifier: provider matrix not supported";
+    expect(one.told()).toEqual([failed("dispatch", why)]);
+  });
+
+  test("whose Provider cannot log in counts as one that was not set up, as in Flux, which logs in before", async () => {
+    const one = world();
+    one.state.fault = new ProviderSetupError("failed to get authenticated user info");
+    await one.send(kustomizationEvent());
+    const why =
+      "failed to initialize notifier for provider 'chat': failed to initialize notifier: failed to get authenticated user info";
+    expect(one.told()).toEqual([failed("dispatch", why)]);
+  });
+
+  test("48: for a git host is dropped without a commit; an error is sent with the commit status", async () => {
+    const one = world({ provider: { type: "github" } });
+    await one.send(kustomizationEvent());
+    expect([one.posted, one.told()]).toEqual([[], []]);
+    await one.send(kustomizationEvent({ severity: "error", message: "failed" }));
+    expect(one.posted.map(({ settings }) => settings.commitStatus)).toEqual(["status"]);
+  });
+
+  test("65: whose commit status has no result fails on the Alert", async () => {
+    const commitStatusOf = async (): Promise<never> => {
+      throw new Error("no such key: env");
+    };
+    const one = world({ provider: { type: "github" } }, { commitStatusOf });
+    await one.send(kustomizationEvent({ severity: "error" }));
+    expect(one.told()).toEqual([failed("dispatch", "failed to create commit status: no such key: env")]);
+  });
+
+  test("is tried again later where the cluster does not answer", async () => {
+    const one = world();
+    await one.dispatch(kustomizationEvent());
+    const away = async (): Promise<never> => {
+      throw new ApiError({ code: 0, reason: "Unreachable", message: "no answer" });
+    };
+    const clusters = { get: () => ({ home: asHome({ ...one.home, get: away }) }) };
+    const deliver = deliverNotifications({ ...one.deliverDeps, clusters });
+    for (const notification of one.queued) {
+      await expect(deliver(notification, new AbortController().signal)).rejects.toThrow("no answer");
+    }
+    expect(one.told()).toEqual([]);
+  });
+
+  test("whose Alert is gone, or whose cluster is not served any more, is dropped", async () => {
+    const one = world();
+    await one.dispatch(kustomizationEvent());
+    const [notification] = one.queued;
+    if (notification === undefined) throw new Error("nothing was queued");
+    one.remove("Alert/retail/alert");
+    await one.deliver(notification, new AbortController().signal);
+    await one.deliver({ ...notification, cluster: "other" }, new AbortController().signal);
+    expect([one.posted, one.told()]).toEqual([[], []]);
+  });
+
+  test("that takes longer than the Provider's timeout fails with Go's text, and the end of the process is none", async () => {
+    const waits: number[] = [];
+    const hanging = { class: "generic", make: () => ({ post: () => new Promise<never>(() => undefined) }) } as const;
+    const one = world({ provider: { timeout: "1m30s" } }, { providers: { generic: hanging } });
+    await one.dispatch(kustomizationEvent());
+    const [notification] = one.queued;
+    if (notification === undefined) throw new Error("nothing was queued");
+    const clock = { ...one.deliverDeps.clock, sleep: async (ms: number) => void waits.push(ms) };
+    await deliverNotifications({ ...one.deliverDeps, clock })(notification, new AbortController().signal);
+    expect(waits).toEqual([90_000]);
+    expect(one.told()).toEqual([failed("send", "context deadline exceeded")]);
+    const ending = new AbortController();
+    const ended = one.deliver(notification, ending.signal);
+    ending.abort(new Error("the process ends"));
+    await expect(ended).rejects.toThrow("the process ends");
+    expect(one.told()).toEqual([]);
+  });
+});
+
+describe("the text of a failure", () => {
+  const secret = {
+    address,
+    token: "q7Zt-58fe21c0b94d",
+    password: "pass word",
+    username: "robot",
+    headers: "authorization: Bearer abcdef123456\n",
+  };
+
+  test("68: of a delivery hides every value of the Secret, in whatever form", async () => {
+    const one = world({ secret });
+    const parts = [
+      secret.token,
+      address,
+      "/services/T0/B0/Xq7Zt",
+      encodeURIComponent(secret.password),
+      "Bearer abcdef123456",
+    ];
+    one.state.fault = new Error(`postMessage failed: ${parts.join(" and ")}`);
+    await one.send(kustomizationEvent());
+    expect(one.told()).toEqual([failed("send", `postMessage failed: ${parts.map(() => "*****").join(" and ")}`)]);
+    expect(JSON.stringify(one.log.lines)).not.toMatch(/q7Zt|abcdef|pass/);
+  });
+
+  test("68: of a setup hides them too, unlike in Flux", async () => {
+    const make = (): never => {
+      throw new Error(`invalid token ${secret.token}`);
+    };
+    const one = world({ secret }, { providers: { generic: { class: "generic", make } } });
+    await one.send(kustomizationEvent());
+    const why = "failed to initialize notifier for provider 'chat': failed to initialize notifier: invalid token *****";
+    expect(one.told()).toEqual([failed("dispatch", why)]);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import type { z } from "zod";
+import { AlertSpec } from "../../../lib/api/alert.ts";
+import { type LabelsOf, matchAlert } from "../../../lib/notify/match-alert.ts";
+import type { NotificationEvent } from "../../../lib/notify/notification-event.ts";
+import { kustomizationEvent } from "./sample-events.ts";
+
+const noLabels: LabelsOf = async () => {
+  throw new Error("the object need not be read");
+};
+
+/** Whether an Alert of namespace `retail` sends the event, and what it says on the way. */
+async function matched(
+  spec: Partial<z.input<typeof AlertSpec>> = {},
+  change: Partial<NotificationEvent> = {},
+  labelsOf: LabelsOf = noLabels,
+) {
+  const whole = { providerRef: { name: "p" }, eventSources: [{ kind: "Kustomization", name: "*" }], ...spec };
+  const alert = { namespace: "retail", spec: AlertSpec.parse(whole) };
+  const { isMatch, faults } = await matchAlert(kustomizationEvent(change), alert, labelsOf);
+  return { isMatch, faults: faults.map(({ reason, message }) => `${reason} ${message}`) };
+}
+const sends = async (...given: Parameters<typeof matched>) => (await matched(...given)).isMatch;
+
+describe("an Alert", () => {
+  test("41: of severity error takes errors only, one of info takes every severity, unknown ones too", async () => {
+    const severities = ["info", "error", "trace", "warning", ""];
+    const taken = async (eventSeverity: "error" | "info") => {
+      const answers = await Promise.all(severities.map((severity) => sends({ eventSeverity }, { severity })));
+      return severities.filter((_, index) => answers[index]);
+    };
+    expect([await taken("info"), await taken("error")]).toEqual([severities, ["error"]]);
+  });
+
+  test("42: takes events of its own namespace where a source names none, and of the one that it names", async () => {
+    const elsewhere = { involvedObject: { ...kustomizationEvent().involvedObject, namespace: "other" } };
+    const named = { eventSources: [{ kind: "Kustomization" as const, name: "shop", namespace: "other" }] };
+    expect([await sends(), await sends({}, elsewhere), await sends(named, elsewhere), await sends(named)]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  test("43: that includes and excludes a message does not take it", async () => {
+    const message = { message: "Health check passed: dry-run" };
+    const inclusionList = ["passed"];
+    expect(await sends({ inclusionList }, message)).toBe(true);
+    expect(await sends({ inclusionList, exclusionList: ["^Health.*dry-run$"] }, message)).toBe(false);
+  });
+
+  test("44: an expression that does not compile is told and left out; a list of nothing else takes nothing", async () => {
+    const broken = "(?!x)";
+    const told = `InvalidConfig failed to compile inclusion regex: ${broken}`;
+    expect(await matched({ inclusionList: [broken, "Applied"] })).toEqual({ isMatch: true, faults: [told] });
+    expect(await matched({ inclusionList: [broken] })).toEqual({ isMatch: false, faults: [told] });
+    expect(await matched({ exclusionList: [broken] })).toEqual({
+      isMatch: true,
+      faults: [`InvalidConfig failed to compile exclusion regex: ${broken}`],
+    });
+  });
+
+  test("an expression that would hold up others for its length is left out and told", async () => {
+    const { isMatch, faults } = await matched({ inclusionList: ["a".repeat(4_097)] });
+    expect([isMatch, faults.length]).toEqual([false, 1]);
+  });
+
+  test("50: that is suspended takes nothing, and tells nothing", async () => {
+    expect(await matched({ suspend: true, inclusionList: ["(?!x)"] })).toEqual({ isMatch: false, faults: [] });
+  });
+});
+
+describe("a source with labels", () => {
+  const of = (matchLabels: Record<string, string>) => ({
+    eventSources: [{ kind: "Kustomization" as const, name: "*", matchLabels }],
+  });
+  const live: LabelsOf = async () => ({ team: "x", tier: "web" });
+
+  test("45: takes events of objects that have all of them now", async () => {
+    expect(await sends(of({ team: "x", tier: "web" }), {}, live)).toBe(true);
+    expect(await sends(of({ team: "x", tier: "db" }), {}, live)).toBe(false);
+    expect(await sends(of({}), {}, live)).toBe(true);
+  });
+
+  test("45: takes nothing of an object that cannot be read, with any labels or none, and tells it", async () => {
+    const told = ["SourceFetchFailed error getting source object Kustomization/retail/shop"];
+    expect(await matched(of({ team: "x" }), {}, async () => undefined)).toEqual({ isMatch: false, faults: told });
+    expect(await matched(of({}), {}, async () => undefined)).toEqual({ isMatch: false, faults: told });
+  });
+
+  test("that no object can have is told, and the other sources count", async () => {
+    const told = ["InvalidConfig error using matchLabels from event source Kustomization/retail/*"];
+    expect(await matched(of({ "not a label": "x" }), {}, live)).toEqual({ isMatch: false, faults: told });
+    const both = {
+      eventSources: [...of({ team: "-" }).eventSources, { kind: "Kustomization" as const, name: "shop" }],
+    };
+    expect(await matched(both, {}, live)).toEqual({ isMatch: true, faults: told });
+  });
+});
