@@ -1,4 +1,4 @@
-import type { MakeProvider } from "../provider.ts";
+import type { ProviderType } from "../admits.ts";
 import { alertmanager } from "./alertmanager.ts";
 import { azureDevOps } from "./azuredevops.ts";
 import { azureeventhub } from "./azureeventhub.ts";
@@ -30,17 +30,6 @@ import { slack } from "./slack.ts";
 import { telegram } from "./telegram.ts";
 import { webex } from "./webex.ts";
 import { zulip } from "./zulip.ts";
-
-/**
- * Which events a type is for (section 13 of the reference): `generic` takes all; `commit-status` those that say something of a
- * commit; `change-request` those of a change request; `other` all but updates of a commit status.
- */
-export type ProviderClass = "change-request" | "commit-status" | "generic" | "other";
-
-export interface ProviderType {
-  readonly make: MakeProvider;
-  readonly class: ProviderClass;
-}
 
 /** The types of Provider. */
 export const providers: Readonly<Record<string, ProviderType>> = {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { messageOf } from "../../../lib/core/failure.ts";
+import type { ProviderType } from "../../../lib/notify/admits.ts";
 import type { NotificationEvent } from "../../../lib/notify/notification-event.ts";
 import type { NotificationProvider, ProviderSettings } from "../../../lib/notify/provider.ts";
-import { type ProviderType, providers } from "../../../lib/notify/providers/providers.ts";
+import { providers } from "../../../lib/notify/providers/providers.ts";
 import { type RecordedDelivery, recordedSteps, seen } from "./recorded-deliveries.ts";
 import { type Answer, recordingParts, settingsOf } from "./recording-http.ts";
 
