@@ -119,7 +119,9 @@ export const handler = lambdaHandler(async (signal) => {
     ...{ clock, concurrency, engine, helm, cel, http, dataKeys, installationKey, log, metrics },
     remoteClusters: remoteClusters({ clock, network, eks }),
     settings: values,
-    alertsChanged: (cluster) => alerts.forget(cluster),
+    ...(config.SLUICE_NOTIFICATION_QUEUE_URL === undefined
+      ? {}
+      : { alertsChanged: (cluster: string) => alerts.forget(cluster) }),
     logins: { aws },
     gitLogins: {
       aws: {

@@ -108,6 +108,7 @@ export type EventReason =
   | "MetadataAppendFailed"
   | "Migration"
   | "NotificationDispatchFailed"
+  | "NotificationsOff"
   | "IntervalTooShort"
   | "InventoryOutdated"
   | "HandingOver"

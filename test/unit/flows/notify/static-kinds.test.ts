@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { finalizer } from "../../../../lib/api/names.ts";
+import type { JsonObject } from "../../../../lib/core/json.ts";
 import type { LiveObject, Metadata } from "../../../../lib/core/manifest.ts";
 import { asHome } from "../../../../lib/core/ports/home-and-target.ts";
 import { alertFlow } from "../../../../lib/flows/alert/alert-flow.ts";
@@ -13,7 +14,12 @@ const group = "notification.toolkit.fluxcd.io";
 const deleted = { deletionTimestamp: "2026-11-24T12:00:00Z" };
 
 /** One run of the flow of the kind, on one object with this metadata. */
-async function ran(kind: "Alert" | "Provider", metadata: Partial<Metadata> = {}, spec: object = {}) {
+async function ran(
+  kind: "Alert" | "Provider",
+  metadata: Partial<Metadata> = {},
+  spec: object = {},
+  { isOff = false, carried }: { readonly isOff?: boolean; readonly carried?: JsonObject } = {},
+) {
   const objects = new Map<string, LiveObject>();
   const id = `${kind}/apps/one`;
   const own = { name: "one", namespace: "apps", uid: "u", generation: 1, resourceVersion: "1", ...metadata };
@@ -22,20 +28,26 @@ async function ran(kind: "Alert" | "Provider", metadata: Partial<Metadata> = {},
   const events: LiveObject[] = [];
   const lease = checkedLease(() => undefined);
   const home = lease.checked(asHome(objectCluster(objects, writes, events, () => false)));
-  const deps = { home, clock: systemClock, log: recordedLog() };
+  const sending = isOff ? {} : { alertsChanged: () => {} };
+  const deps = { home, clock: systemClock, log: recordedLog(), ...sending };
   const key = { cluster: "here", group, kind, namespace: "apps", name: "one" };
-  const { outcome, dueInMs } = await (kind === "Alert" ? alertFlow : notificationProviderFlow)(deps)({
+  const {
+    outcome,
+    dueInMs,
+    carried: next,
+  } = await (kind === "Alert" ? alertFlow : notificationProviderFlow)(deps)({
     key,
     fence: { key, token: 1 },
     signal: new AbortController().signal,
     assertLease: lease.assertLease,
-    carried: undefined,
+    carried,
     isRequested: true,
     superseded: async () => false,
   });
   return {
     outcome,
     dueInMs,
+    carried: next,
     finalizers: objects.get(id)?.metadata.finalizers ?? [],
     isThere: objects.has(id),
     writes: writes.map(({ verb, manager }) => `${verb} by ${manager}`),
@@ -54,6 +66,16 @@ describe("an Alert", () => {
     const run = await ran("Alert", { finalizers: ["theirs", finalizer] });
     expect(run).toMatchObject({ finalizers: ["theirs"], events: [migrated] });
     expect(run.writes[0]).toBe("patch by notification-controller");
+  });
+
+  test("says once for each generation that the installation sends no notifications", async () => {
+    const off = { isOff: true };
+    const first = await ran("Alert", {}, {}, off);
+    expect(first.events).toEqual([expect.stringMatching(/^Warning NotificationsOff .*set notifications to true/)]);
+    const carried = first.carried ?? {};
+    expect((await ran("Alert", {}, {}, { ...off, carried })).events).toEqual([]);
+    expect((await ran("Alert", { generation: 2 }, {}, { ...off, carried })).events).toHaveLength(1);
+    expect((await ran("Alert", {}, { suspend: true }, off)).events).toEqual([]);
   });
 
   test("keeps the finalizer while it is suspended, unless it is deleted (recorded: notify-objects/05, 06)", async () => {
