@@ -9,6 +9,22 @@ const endThere = ["test/e2e/helm-release/end.test.ts"];
 
 export const helmActionFaults: readonly FileFaults[] = [
   {
+    file: "lib/apply/prune/carry-out.ts",
+    tests: ["test/e2e/helm-release/other-kind.test.ts"],
+    faults: [
+      {
+        what: "an owner of another kind leaves its labels and fields on what it hands over",
+        find: "if (decision.givesUp !== undefined) return",
+        replace: "if (decision.givesUp !== undefined && decision.isRetained) return",
+      },
+      {
+        what: "a release waits for ever until its next owner has applied an object",
+        find: "const isAtOnce = isFinalizing || set.handsOverAtOnce === true;",
+        replace: "const isAtOnce = isFinalizing;",
+      },
+    ],
+  },
+  {
     file: "lib/flows/helm-release/end.ts",
     tests: endThere,
     faults: [
@@ -25,7 +41,7 @@ export const helmActionFaults: readonly FileFaults[] = [
       {
         what: "a deletion that is held tells so in each run",
         find: 'before?.status !== "False" || ',
-        replace: "true || ",
+        replace: 'before?.status !== "" || ',
       },
     ],
   },

@@ -5,9 +5,10 @@ import { subject } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { type ApplySet, ownerOfClaim } from "../set/apply-set.ts";
+import { giveUpFields } from "../set/give-up-fields.ts";
 import { isOwnedBy } from "../set/opt-outs.ts";
 import { maxLooks, preconditionsOf } from "../set/preconditions.ts";
-import type { CheckedObject, PruneDecision } from "./decisions.ts";
+import type { CheckedObject, KeepDecision, PruneDecision } from "./decisions.ts";
 import type { Claimant, PruneFacts } from "./facts.ts";
 import { claimantsOf } from "./gather-facts.ts";
 import type { Pruned } from "./pruned.ts";
@@ -30,6 +31,7 @@ export async function carryOut(
     case "gone":
       return { kind: "deleted", entry, held: false };
     case "keep":
+      if (decision.givesUp !== undefined) return giveUp(decision, decision.givesUp, isLastLook, set, signal);
       return { kind: "skipped", entry, why: decision.why, isMarked: decision.isRetained };
     case "unknown":
       if (decision.isDeleted === true) return { kind: "deleted", entry, held: true };
@@ -38,12 +40,34 @@ export async function carryOut(
       return { kind: "refused", entry, message: decision.line };
     case "handOver": {
       const { claimant, owner: to } = decision.to;
-      if (!isFinalizing || claimant === undefined) return { kind: "pending", entry, why: decision.why, to };
+      const isAtOnce = isFinalizing || set.handsOverAtOnce === true;
+      if (!isAtOnce || claimant === undefined) return { kind: "pending", entry, why: decision.why, to };
       return handOverNow(entry, decision.checked, claimant, isLastLook, set, signal);
     }
     case "delete":
       if (decision.isTerminating) return { kind: "deleted", entry, held: true };
       return deleteChecked(entry, decision.checked, isLastLook, set, signal);
+  }
+}
+
+/** Removes what is ours alone of an object that another owner has applied. A refusal does not make it ours again. */
+async function giveUp(
+  { entry, why }: KeepDecision,
+  { ref, metadata }: CheckedObject,
+  isLastLook: boolean,
+  set: ApplySet,
+  signal: AbortSignal,
+): Promise<Pruned | undefined> {
+  try {
+    await giveUpFields(ref, metadata, set, signal);
+    return { kind: "skipped", entry, why, isMarked: false };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const isChanged = error.reason === "NotFound" || error.reason === "Conflict";
+    if (isChanged && !isLastLook) return undefined;
+    const message = `${subject(ref)} hand over failed: ${messageOf(error)}`;
+    if (isChanged || isPassing(error)) return { kind: "refused", entry, message };
+    return { kind: "skipped", entry, why: `${why}, and our labels stay on it: ${messageOf(error)}`, isMarked: false };
   }
 }
 
@@ -85,7 +109,7 @@ async function handOverNow(
   };
   let labelled: LiveObject;
   try {
-    labelled = await label({ ref, metadata }, by, set, signal);
+    labelled = await label({ ref, metadata }, by, set, set, signal);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const isChanged = error.reason === "NotFound" || error.reason === "Conflict";
@@ -107,14 +131,18 @@ async function handOverNow(
   return isLastLook ? refused(`${nextOwner.owner} releases it again and again`) : undefined;
 }
 
-/** Puts these owner labels on the object, in the state that was checked. */
+/** Puts these owner labels on the object in place of the former ones, in the state that was checked. */
 async function label(
   { ref, metadata: { resourceVersion } }: CheckedObject,
   owner: LabelledName,
+  former: LabelledName,
   { cluster, rules }: ApplySet,
   signal: AbortSignal,
 ): Promise<LiveObject> {
-  const body = { metadata: { labels: ownerLabels(owner), ...(resourceVersion && { resourceVersion }) } };
+  // Those of an owner of the same kind have the same keys.
+  const formerLabels = Object.fromEntries(Object.keys(ownerLabels(former)).map((key) => [key, null]));
+  const labels = { ...formerLabels, ...ownerLabels(owner) };
+  const body = { metadata: { labels, ...(resourceVersion && { resourceVersion }) } };
   return cluster.patch(ref, { type: "merge", body }, { manager: rules.style.manager }, signal);
 }
 
@@ -132,7 +160,7 @@ async function takeBack(
   let { metadata } = given;
   for (let look = 1; ; look++) {
     try {
-      await label({ ref, metadata }, set, set, signal);
+      await label({ ref, metadata }, set, nextOwner, set, signal);
       return;
     } catch (error) {
       if (!(error instanceof ApiError && error.reason === "Conflict") || look === maxLooks) throw error;

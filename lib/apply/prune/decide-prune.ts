@@ -4,9 +4,10 @@ import { byApplyOrder } from "../set/apply-order.ts";
 import { ownerOfClaim } from "../set/apply-set.ts";
 import { formatEntryId } from "../set/entry-id.ts";
 import { ownEntry } from "../set/field-managers.ts";
+import { isAppliedBy } from "../set/give-up-fields.ts";
 import { isOwnedBy } from "../set/opt-outs.ts";
 import { refusals } from "./cascade-refusals.ts";
-import type { PruneDecision } from "./decisions.ts";
+import type { KeepDecision, PruneDecision } from "./decisions.ts";
 import type { Claimant, EntryFacts, PruneFacts } from "./facts.ts";
 
 /**
@@ -44,7 +45,7 @@ function decideOne(
     return unknown(`not pruned: the inventory is of cluster ${owner.clusterUid}, and this is ${clusterUid}`);
   }
   const alive = claimants.filter(({ state }) => state === "alive");
-  const keep = (why: string, isRetained: boolean): PruneDecision => {
+  const keep = (why: string, isRetained: boolean): KeepDecision => {
     const metadata = object.kind === "there" ? object.metadata : undefined;
     const isAwaited = alive.length > 0 && !isOwnedBy(metadata, owner);
     const hasOtherLabels = metadata !== undefined && !isOwnedBy(metadata, owner);
@@ -70,6 +71,10 @@ function decideOne(
   const { metadata, version } = object;
   const checked = { ref: { ...ref, version }, metadata };
   if (!isOwnedBy(metadata, owner)) return keep("its owner labels name another owner", false);
+  const taker = alive.find(({ owner: by }) => isAppliedBy(by, metadata, owner));
+  if (taker !== undefined) {
+    return { ...keep(`${taker.owner} has applied it`, false), isAwaited: true, givesUp: checked };
+  }
   const mark = owner.style.optOuts.keptBy(metadata);
   const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields, owner.style) === undefined;
   const nextOwner = alive.find(({ owner: by }) => by === expectedBy) ?? alive[0];

@@ -20,7 +20,7 @@ export type PruneDecision =
   /** `isTerminating`: it was deleted before, and a finalizer holds it. */
   | (Decided & { readonly kind: "delete"; readonly checked: CheckedObject; readonly isTerminating: boolean })
   /** It stays. `isRetained`: its entry stays too, and it is never deleted later. Else it is not ours, and its entry goes. */
-  | (Decided & { readonly kind: "keep"; readonly why: string; readonly isRetained: boolean } & AfterRelease)
+  | KeepDecision
   /** Another owner gets it. Its entry stays until that owner's labels are on it. */
   | (Decided & {
       readonly kind: "handOver";
@@ -35,6 +35,14 @@ export type PruneDecision =
    * its delete was accepted in an earlier run; only whether it is gone is not known.
    */
   | (Decided & { readonly kind: "unknown"; readonly line: string; readonly isDeleted?: true });
+
+export type KeepDecision = Decided & {
+  readonly kind: "keep";
+  readonly why: string;
+  readonly isRetained: boolean;
+  /** Its next owner is of another kind, so that our labels and fields are still beside those of it: they go. */
+  readonly givesUp?: CheckedObject;
+} & AfterRelease;
 
 /** What to do after our claim on a kept object ends. */
 interface AfterRelease {

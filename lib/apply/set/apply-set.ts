@@ -30,6 +30,8 @@ export interface ApplySet {
   readonly concurrency: number;
   readonly rules: ApplyRules;
   readonly others: OtherOwners;
+  /** It looks at an object that leaves it once, and not with each run: so it writes the labels of the next owner itself. */
+  readonly handsOverAtOnce?: boolean;
 }
 
 /** What the owner's kind knows about other owners. Every call reads again. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { helmGroup, kustomizeGroup } from "../../../lib/api/names.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { testTimeoutMs } from "../../deadline.ts";
 import { callStride } from "../../size.ts";
@@ -143,6 +143,52 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       await world.publish("neither", [], folders([], []));
       await settle(world, "b");
       expect(await isGoneFromAll(world)).toBe(true);
+    });
+
+    test("comes to a HelmRelease that has applied it, and no label, field or manager of the Kustomization is left on it", async () => {
+      const world = await newWorld();
+      const { cluster, namespace, signal } = world;
+      await world.publish("begin", [configMap("x", { ours: "only" })]);
+      await world.kustomization("a");
+      await world.run("a");
+      const uid = (await world.get("ConfigMap", "x"))?.metadata.uid;
+      const spec = { interval: "1h", chartRef: { kind: "OCIRepository", name: "chart" } };
+      const release = {
+        apiVersion: `${helmGroup}/v2`,
+        kind: "HelmRelease",
+        metadata: { name: "web", namespace },
+        spec,
+      };
+      const { object } = await cluster.apply(release, { manager: "test", force: true }, signal);
+      const id = `${namespace}_x__ConfigMap`;
+      await world.claim({ id, owner: `HelmRelease/${namespace}/web`, ownerUid: object.metadata.uid });
+      await world.publish("moved", []);
+      await world.run("a");
+      // Claimed, and not applied yet: the HelmRelease is asked for a run.
+      expect(world.requested).toContain("HelmRelease/web");
+      expect(await names(world, "a")).toEqual(["x"]);
+      expect((await world.get("ConfigMap", "x"))?.metadata.uid).toBe(uid);
+
+      const labels = { [`${helmGroup}/name`]: "web", [`${helmGroup}/namespace`]: namespace };
+      const charted = {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "x", namespace, labels },
+        data: { k: "v" },
+      };
+      await cluster.apply(charted, { manager: "helm-controller", force: true }, signal);
+      await world.run("a");
+      const live = await world.get("ConfigMap", "x");
+      expect(live).toMatchObject({ metadata: { uid }, data: { k: "v" } });
+      expect(live?.["data"]).toEqual({ k: "v" });
+      expect(live?.metadata.labels).toEqual(labels);
+      expect(live?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(["helm-controller"]);
+      expect(await names(world, "a")).toEqual([]);
+      expect(await world.ready("a")).toMatch(/^True/);
+      // Nothing of it is left to do.
+      const { length } = world.requested;
+      await world.run("a");
+      expect(world.requested).toHaveLength(length);
     });
 
     test("is deleted if its next owner is deleted before its former owner has dropped it", async () => {

@@ -4,6 +4,7 @@ import type { Cluster, WriteOptions } from "../../../lib/core/ports/cluster.ts";
 import type { HistoryRecord } from "../../../lib/core/ports/history.ts";
 import type { HttpError } from "../../../lib/core/ports/http.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
+import type { Claim } from "../../../lib/core/ports/ledger.ts";
 import type { LogFields } from "../../../lib/core/ports/log.ts";
 import type { FlowResult, Run } from "../../../lib/core/ports/run.ts";
 import type { Subscriptions } from "../../../lib/core/ports/subscriptions.ts";
@@ -46,6 +47,8 @@ export interface World
   /** Runs of its flow as an installation has them, each when it is due, for as long as this. */
   outlast(name: string, ms: number): Promise<FlowResult>;
   inventory(name: string): Promise<readonly InventoryEntry[]>;
+  /** Another owner claims an object, as its own run does. */
+  claim(claim: Claim): Promise<void>;
   /** Loses all that is kept beside the cluster: inventories, claims, subscriptions, what runs carry over. */
   loseState(): void;
   /** Puts these in place of its inventory, as a state table does that is restored from an older backup. */
@@ -199,6 +202,11 @@ export async function world(
       const entries = await state.inventories.load(await inventoryOwner(name), fence, signal);
       await state.drop(fence);
       return entries ?? [];
+    },
+    claim: async (claim: Claim) => {
+      const fence = await state.take(key("another-owner"));
+      await state.ports.ledger.claim(await (settings.target ?? cluster).uid(signal), [claim], fence, signal);
+      await state.drop(fence);
     },
     loseState: () => {
       state.lose();

@@ -1,3 +1,4 @@
+import { helmGroup } from "../../../api/names.ts";
 import { type DecidedEntry, takenAlong, wouldTakeAlong } from "../../../apply/prune/cascade-refusals.ts";
 import type { PruneDecision } from "../../../apply/prune/decisions.ts";
 import { withPlurals } from "../../../apply/prune/gather-facts.ts";
@@ -5,6 +6,7 @@ import type { OwnerState } from "../../../apply/set/apply-set.ts";
 import { cascadeScopeOf, mightBeWithin } from "../../../apply/set/cascade-scope.ts";
 import { formatEntryId, parseEntryId } from "../../../apply/set/entry-id.ts";
 import { ownEntry } from "../../../apply/set/field-managers.ts";
+import { giveUpFields, isAppliedBy } from "../../../apply/set/give-up-fields.ts";
 import { helmReleaseStyle } from "../../../apply/set/owner-style.ts";
 import { maxLooks } from "../../../apply/set/preconditions.ts";
 import { mapLimit } from "../../../core/concurrency.ts";
@@ -38,7 +40,14 @@ export type DeletedObject =
   /** Its deletion was asked for, now or before. */
   | { readonly kind: "deleting"; readonly ref: VersionedRef }
   /** `isOurs`: it is of the release and protected; else it is another's by now. */
-  | { readonly kind: "kept"; readonly ref: ObjectRef; readonly isOurs: boolean; readonly why: string }
+  | {
+      readonly kind: "kept";
+      readonly ref: ObjectRef;
+      readonly isOurs: boolean;
+      readonly why: string;
+      /** Another owner has applied it: our labels and fields go. */
+      readonly givesUp?: VersionedRef;
+    }
   /** A namespace or definition that holds what must stay (ADR 0007). */
   | { readonly kind: "held"; readonly ref: ObjectRef; readonly why: string }
   | { readonly kind: "refused"; readonly ref: ObjectRef; readonly message: string };
@@ -118,7 +127,10 @@ async function judgeObject(
     if (keptBy !== undefined) return judged({ kind: "kept", ref, isOurs: true, why: keptBy }, seen);
     if (metadata.deletionTimestamp !== undefined) return judged({ kind: "deleting", ref: versioned }, seen);
     const why = await whyItStays(metadata, wanted, claims, release, ctx);
-    if (why !== undefined) return judged({ kind: "kept", ref, isOurs: why.isOurs, why: why.text }, seen);
+    if (why !== undefined) {
+      const givesUp = why.isApplied === true ? { givesUp: versioned } : {};
+      return judged({ kind: "kept", ref, isOurs: why.isOurs, why: why.text, ...givesUp }, seen);
+    }
     return judged({ kind: "delete", ref: versioned }, seen);
   } catch (error) {
     if (keptBy !== undefined && error instanceof ApiError && !isPassing(error)) {
@@ -193,6 +205,10 @@ async function deleteObject(
   order: DeletionOrder,
   looks = 1,
 ): Promise<DeletedObject> {
+  if (verdict.kind === "kept" && verdict.givesUp !== undefined) {
+    await giveUp(verdict.givesUp, seen?.metadata, order);
+    return verdict;
+  }
   if (verdict.kind !== "delete") return verdict;
   const { ctx, propagation } = order;
   const { ref } = wanted;
@@ -212,6 +228,22 @@ async function deleteObject(
   }
 }
 
+/** What is another's stays another's, also where our labels cannot be taken from it. */
+async function giveUp(ref: VersionedRef, metadata: Metadata | undefined, { ctx }: DeletionOrder): Promise<void> {
+  const { deps, run, target } = ctx;
+  try {
+    const set = { cluster: target, rules: { style: helmReleaseStyle } };
+    await giveUpFields(ref, metadata ?? { name: ref.name }, set, run.signal);
+  } catch (error) {
+    if (!(error instanceof ApiError) || isPassing(error)) throw error;
+    deps.log.warn("labels of the release stay on an object of another owner", {
+      ...run.key,
+      object: subject(ref),
+      error: messageOf(error),
+    });
+  }
+}
+
 function conditions({ resourceVersion, uid }: Partial<Metadata>): Pick<DeleteOptions, "resourceVersion" | "uid"> {
   return { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
 }
@@ -222,7 +254,7 @@ async function whyItStays(
   claims: readonly Claim[],
   release: MarkedRelease,
   ctx: HelmReleaseContext,
-): Promise<{ readonly text: string; readonly isOurs: boolean } | undefined> {
+): Promise<{ readonly text: string; readonly isOurs: boolean; readonly isApplied?: boolean } | undefined> {
   const mark = helmReleaseStyle.optOuts.keptBy(metadata);
   if (mark !== undefined) return { text: `${mark} on the object in the cluster`, isOurs: true };
   if (!isMarkedAs(metadata, release)) return { text: "Helm's annotations name another release or none", isOurs: false };
@@ -232,7 +264,8 @@ async function whyItStays(
   }
   for (const claim of claims) {
     if (claim.ownerUid !== ctx.owner.uid && (await stateOfClaim(claim, ctx)) === "alive") {
-      return { text: `${claim.owner} claims it`, isOurs: false };
+      const isApplied = isAppliedBy(claim.owner, metadata, { ...ctx, labelGroup: helmGroup });
+      return { text: `${claim.owner} claims it`, isOurs: false, isApplied };
     }
   }
   return undefined;

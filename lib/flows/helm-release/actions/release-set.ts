@@ -23,6 +23,7 @@ export function releaseSet(ctx: HelmReleaseContext): ApplySet {
     concurrency: deps.concurrency,
     rules: { ...usualRules, style: helmReleaseStyle, overrideManagers: deps.applyRules.overrideManagers },
     others: otherOwners(ctx),
+    handsOverAtOnce: true,
   };
 }
 
@@ -39,7 +40,7 @@ function otherOwners(ctx: HelmReleaseContext): OtherOwners {
     wake: async (other, why, signal) => {
       await deps.requests.request(keyOfClaim(other, run.key.cluster), `${ownName} ${why}`, signal);
     },
-    // The next owner's apply writes its labels; the next run at the interval finds them.
+    // Objects are handed over at once.
     subscribeTo: async () => {},
     announceRelease: async (signal) => {
       for (const subscriber of await deps.subscriptions.subscribers(releaseTopic(run.key), signal)) {
