@@ -128,9 +128,11 @@ export async function flowScene(
     publish: async ({ files = {}, name = "app", templates, version }, source = own) => {
       const place = { kind: source.kind, namespace: source.namespace ?? namespace, name: source.name };
       const ref = { group: sourceGroup, version: "v1", ...place };
-      const named = Object.entries(templates).map(([file, text]) => [`templates/${file}.yaml`, text]);
+      const named: Files = Object.fromEntries(
+        Object.entries(templates).map(([file, text]) => [`templates/${file}.yaml`, text]),
+      );
       const chart = `apiVersion: v2\nname: ${name}\nversion: ${version}\n`;
-      const bytes = await packed({ "Chart.yaml": chart, ...Object.fromEntries(named), ...files });
+      const bytes = await packed({ "Chart.yaml": chart, ...named, ...files });
       const digest = digestOf(bytes);
       artifacts.set(digest, bytes);
       const metadata = { name: place.name, namespace: place.namespace };
@@ -149,8 +151,7 @@ export async function flowScene(
       const { generation = 1 } = live.metadata;
       const body = { status: { observedGeneration: generation, artifact } };
       await cluster.patch(ref, { type: "merge", body }, { manager: "source", subresource: "status" }, signal);
-      const { uid = "" } = live.metadata;
-      await state.record({ cluster: "test", group: sourceGroup, ...place }, uid, digest);
+      await state.record({ cluster: "test", group: sourceGroup, ...place }, live.metadata.uid, digest);
       return { digest, revision };
     },
     run: async () => {

@@ -347,7 +347,7 @@ describe("the release loop with Helm's own actions", () => {
     expect(await secretsOf(scene)).toEqual(["v2 failed"]);
   });
 
-  test("a release that was uninstalled by hand with its history is installed again", async () => {
+  test("23/39: a release that was uninstalled by hand with its history is installed again", async () => {
     const { namespace, run, scene } = await newRuns();
     await run({ a: configMap("a", "blue") });
     const names = { name: "app", storageNamespace: namespace };

@@ -173,6 +173,46 @@ describe("a chart is rendered", () => {
   });
 });
 
+describe("objects after the templates", () => {
+  const origin = { "helm.toolkit.fluxcd.io/name": "app", "helm.toolkit.fluxcd.io/namespace": "retail" };
+  const web = { app: "web" };
+  const deployment = {
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" } },
+    spec: {
+      selector: { matchLabels: web },
+      template: { metadata: { labels: web }, spec: { containers: [{ name: "main", image: "i:1" }] } },
+    },
+  };
+  const hook = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: h, annotations: {helm.sh/hook: pre-install}}\n";
+
+  test("23/50: get common metadata, but neither their pod templates nor their selectors do", async () => {
+    const commonMetadata = { labels: { app: "other", team: "web" }, annotations: { owner: "a" } };
+    const files = { "templates/deployment.yaml": JSON.stringify(deployment) };
+    const more = { postRender: { renderers: [], commonMetadata, originLabels: origin, strategy: "combined" } } as const;
+    const { observed } = await rendered(files, more);
+    expect(observed.objects[0]?.manifest).toEqual({
+      ...deployment,
+      metadata: { name: "web", labels: { app: "other", team: "web", ...origin }, annotations: { owner: "a" } },
+    });
+  });
+
+  test.each([
+    { strategy: "nohooks", what: "untouched", labels: undefined },
+    { strategy: "combined", what: "changed like all objects", labels: { team: "web", ...origin } },
+    { strategy: "separate", what: "changed like all objects", labels: { team: "web", ...origin } },
+  ] as const)("23/51: with postRenderStrategy $strategy hooks are $what", async ({ labels, strategy }) => {
+    const patch = '[{"op": "add", "path": "/data", "value": {"patched": "yes"}}]';
+    const renderers = [{ kustomize: { patches: [{ target: { kind: "ConfigMap" }, patch }] } }];
+    const commonMetadata = { labels: { team: "web" } };
+    const postRender = { renderers, commonMetadata, originLabels: origin, strategy };
+    const { observed } = await rendered({ "templates/cm.yaml": configMap, "templates/h.yaml": hook }, { postRender });
+    const all = { team: "web", ...origin };
+    expect(observed.objects[0]?.manifest).toMatchObject({ data: { patched: "yes" }, metadata: { labels: all } });
+    expect(observed.hooks[0]?.manifest.metadata.labels).toEqual(labels);
+    expect(observed.hooks[0]?.manifest["data"]).toEqual(labels && { patched: "yes" });
+  });
+});
+
 describe("the definitions of a chart", () => {
   const crd = (name: string) => ({
     apiVersion: "apiextensions.k8s.io/v1",
