@@ -32,6 +32,7 @@ import { manifestStatementFaults } from "./manifest-statements.ts";
 import { manifestsFaults } from "./manifests.ts";
 import { neighbourFaults } from "./neighbours.ts";
 import { networkFaults } from "./network.ts";
+import { notifyFaults } from "./notify.ts";
 import { otherClusterFaults } from "./other-clusters.ts";
 import { pruneFaults } from "./prune.ts";
 import { queueFaults } from "./queue.ts";
@@ -66,6 +67,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...decryptionFaults,
   ...manifestsFaults,
   ...networkFaults,
+  ...notifyFaults,
   ...pruneFaults,
   ...queueFaults,
   ...queueClusterFaults,

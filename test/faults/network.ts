@@ -118,8 +118,8 @@ export const networkFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a token kept for another key of the same App",
-        find: 'const key = `${hasSlug ? "with slug " : ""}${cacheKey(app)}`;',
-        replace: 'const key = `${hasSlug ? "with slug " : ""}${app.id}`;',
+        find: "{cacheKey(app)}`;",
+        replace: "{app.id}`;",
       },
     ],
   },
