@@ -1,4 +1,5 @@
 import { servedKind } from "../lib/api/kinds/declaration.ts";
+import { declaredHelmRelease } from "../lib/api/kinds/helm-release.ts";
 import { declaredKustomization } from "../lib/api/kinds/kustomization.ts";
 import {
   type KnownOwner,
@@ -6,7 +7,7 @@ import {
   type Orphan,
   type Orphans,
   orphans,
-  ownedSelector,
+  ownedSelectors,
 } from "../lib/apply/orphans.ts";
 import { mapLimit } from "../lib/core/concurrency.ts";
 import { isJsonObject } from "../lib/core/json.ts";
@@ -32,7 +33,10 @@ interface Listed {
 }
 
 const concurrency = 8;
-const kustomizationKind = servedKind(declaredKustomization);
+const owningKinds = [
+  { ...servedKind(declaredKustomization), kind: "Kustomization" },
+  { ...servedKind(declaredHelmRelease), kind: "HelmRelease" },
+] as const;
 
 /** What `check --orphans` found. */
 export interface FoundOrphans {
@@ -107,8 +111,11 @@ async function listOwned({ cluster, signal }: Session): Promise<Listed> {
 
   async function listKind({ group, version, kind, plural }: Resource, stop: AbortSignal): Promise<Listed> {
     try {
-      const query = { group, version, kind, labelSelector: ownedSelector };
-      return { objects: await cluster.listMetadata(query, stop), unread: [] };
+      const lists: PartialObject[] = [];
+      for (const labelSelector of ownedSelectors) {
+        lists.push(...(await cluster.listMetadata({ group, version, kind, labelSelector }, stop)));
+      }
+      return { objects: lists, unread: [] };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const name = group === "" ? plural : `${plural}.${group}`;
@@ -117,29 +124,38 @@ async function listOwned({ cluster, signal }: Session): Promise<Listed> {
   }
 }
 
-/** Each Kustomization with its objects: those in its saved inventory and those in its status, which Flux may have written. */
+/** Each Kustomization and HelmRelease with its objects: those in its saved inventory and those in its status, which Flux may have written. */
 async function knownOwners(
   recorded: RecordedState | undefined,
   clusterUid: string,
   { cluster, signal }: Session,
 ): Promise<readonly KnownOwner[]> {
-  const objects = await cluster.list(kustomizationKind, signal);
-  return mapLimit(
-    objects,
-    concurrency,
-    async (object, stop) => {
-      const { uid, name, namespace = "" } = object.metadata;
-      const { group, kind } = kustomizationKind;
-      const key = { cluster: clusterUid, group, kind, namespace, name };
-      const saved = (await recorded?.inventory(key, { uid, clusterUid }, stop)) ?? [];
-      return { uid, name, namespace, entries: [...saved, ...shownEntries(object)] };
-    },
-    signal,
-  );
+  const owners: KnownOwner[] = [];
+  for (const served of owningKinds) {
+    const { group, kind } = served;
+    const objects = await cluster.list(served, signal).catch((error: unknown) => {
+      // An older installation has no HelmReleases.
+      if (error instanceof ApiError && error.reason === "NoMatch" && kind === "HelmRelease") return [];
+      throw error;
+    });
+    const known = await mapLimit(
+      objects,
+      concurrency,
+      async (object, stop): Promise<KnownOwner> => {
+        const { uid, name, namespace = "" } = object.metadata;
+        const key = { cluster: clusterUid, group, kind, namespace, name };
+        const saved = (await recorded?.inventory(key, { uid, clusterUid }, stop)) ?? [];
+        return { kind, uid, name, namespace, entries: [...saved, ...shownEntries(object)] };
+      },
+      signal,
+    );
+    owners.push(...known);
+  }
+  return owners;
 }
 
-function shownEntries(kustomization: LiveObject): KnownOwner["entries"] {
-  const entries = valueAt(kustomization, "status", "inventory", "entries");
+function shownEntries(owner: LiveObject): KnownOwner["entries"] {
+  const entries = valueAt(owner, "status", "inventory", "entries");
   if (!Array.isArray(entries)) return [];
   return entries.filter(isJsonObject).flatMap(({ id }) => (typeof id === "string" ? [{ id, state: "live" }] : []));
 }

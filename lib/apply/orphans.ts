@@ -1,22 +1,25 @@
-import { kustomizeGroup } from "../api/names.ts";
+import { helmGroup, kustomizeGroup } from "../api/names.ts";
 import { type ObjectRef, parseApiVersion, subject } from "../core/object-ref.ts";
 import type { PartialObject } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { Claim } from "../core/ports/ledger.ts";
 import { formatEntryId } from "./set/entry-id.ts";
 import { ownEntry } from "./set/field-managers.ts";
-import { kustomizationStyle } from "./set/owner-style.ts";
+import { helmReleaseStyle, kustomizationStyle, type OwnerStyle } from "./set/owner-style.ts";
 
-/** Selects every object with owner labels, no matter of which owner. */
-export const ownedSelector = `${kustomizeGroup}/name,${kustomizeGroup}/namespace`;
+/** Each selects every object with the owner labels of one kind, no matter of which owner. */
+export const ownedSelectors = [kustomizeGroup, helmGroup].map((group) => `${group}/name,${group}/namespace`);
 
-/** A Kustomization, and the entries of its inventory and its status. */
+/** A Kustomization or HelmRelease, and the entries of its inventory and its status. */
 export interface KnownOwner {
+  readonly kind: OwnerKind;
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
   readonly entries: readonly Pick<InventoryEntry, "id" | "state">[];
 }
+
+type OwnerKind = "HelmRelease" | "Kustomization";
 
 export interface OrphanFacts {
   /** What carries owner labels, each kind that the cluster serves; seen before the inventories were read. */
@@ -30,9 +33,9 @@ export interface Orphan {
   readonly ref: ObjectRef;
   readonly apiVersion: string;
   readonly uid: string;
-  /** The Kustomization that its labels name. */
+  /** The owner that its labels name. */
   readonly owner: { readonly namespace: string; readonly name: string };
-  readonly reason: "its Kustomization is gone" | "its Kustomization does not list it";
+  readonly reason: `its ${OwnerKind} is gone` | `its ${OwnerKind} does not list it`;
   /** When it was last changed by an apply, by its managed fields; undefined where they do not say. */
   readonly lastApplied: string | undefined;
 }
@@ -56,7 +59,10 @@ export function orphans({ objects, owners, claims }: OrphanFacts): Orphans {
   const known = new Set(owners.flatMap(({ entries }) => entries.map(({ id }) => id)));
   const living = new Set(owners.map(ownerKey));
   // Served by several groups, as events are, it is one object under several ids.
-  const byUid = Map.groupBy(objects.filter(isApplied), ({ metadata }) => metadata.uid);
+  const byUid = Map.groupBy(
+    objects.filter((object) => isApplied(object) && !isHook(object)),
+    ({ metadata }) => metadata.uid,
+  );
   const found = [...byUid.values()].flatMap((same) => {
     const [object] = same;
     if (object === undefined || same.some((each) => known.has(formatEntryId(refOfObject(each))))) return [];
@@ -66,24 +72,42 @@ export function orphans({ objects, owners, claims }: OrphanFacts): Orphans {
 }
 
 /** Labels are also copied to what is made of an applied object: such an object has its own owner, and goes with it. */
-function isApplied({ kind, metadata }: PartialObject): boolean {
-  if (ownEntry(metadata.managedFields, kustomizationStyle) !== undefined) return true;
+function isApplied(object: PartialObject): boolean {
+  const { kind, metadata } = object;
+  if (ownEntry(metadata.managedFields, labelledAs(object).style) !== undefined) return true;
   return kind !== "Endpoints" && (metadata.ownerReferences ?? []).length === 0;
+}
+
+/** An object of a hook is in no inventory: its policy says when it goes. */
+function isHook({ metadata }: PartialObject): boolean {
+  return metadata.annotations?.["helm.sh/hook"] !== undefined;
+}
+
+interface Labelled {
+  readonly kind: OwnerKind;
+  readonly group: string;
+  readonly style: OwnerStyle;
+}
+
+const ofKustomization: Labelled = { kind: "Kustomization", group: kustomizeGroup, style: kustomizationStyle };
+const ofHelmRelease: Labelled = { kind: "HelmRelease", group: helmGroup, style: helmReleaseStyle };
+
+/** The kind of the owner that the labels of an object name: a Kustomization where they name both. */
+function labelledAs({ metadata: { labels } }: PartialObject): Labelled {
+  return labels?.[`${kustomizeGroup}/name`] === undefined ? ofHelmRelease : ofKustomization;
 }
 
 function orphanOf(object: PartialObject, living: ReadonlySet<string>): Orphan {
   const { labels = {}, managedFields, uid } = object.metadata;
-  const owner = {
-    namespace: labels[`${kustomizeGroup}/namespace`] ?? "",
-    name: labels[`${kustomizeGroup}/name`] ?? "",
-  };
+  const { group, kind, style } = labelledAs(object);
+  const owner = { namespace: labels[`${group}/namespace`] ?? "", name: labels[`${group}/name`] ?? "" };
   return {
     ref: refOfObject(object),
     apiVersion: object.apiVersion,
     uid,
     owner,
-    reason: living.has(ownerKey(owner)) ? "its Kustomization does not list it" : "its Kustomization is gone",
-    lastApplied: ownEntry(managedFields, kustomizationStyle)?.time,
+    reason: living.has(ownerKey({ kind, ...owner })) ? `its ${kind} does not list it` : `its ${kind} is gone`,
+    lastApplied: ownEntry(managedFields, style)?.time,
   };
 }
 
@@ -106,11 +130,11 @@ function refOfObject({ apiVersion, kind, metadata }: PartialObject): ObjectRef {
   return { group: parseApiVersion(apiVersion).group, kind, namespace, name };
 }
 
-function ownerKey({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
-  return `${namespace}/${name}`;
+function ownerKey({ kind, namespace, name }: Pick<KnownOwner, "kind" | "name" | "namespace">): string {
+  return `${kind}/${namespace}/${name}`;
 }
 
 function byOwner(a: Orphan, b: Orphan): number {
-  const text = ({ owner, ref }: Orphan): string => `${ownerKey(owner)} ${subject(ref)}`;
+  const text = ({ owner, ref }: Orphan): string => `${owner.namespace}/${owner.name} ${subject(ref)}`;
   return text(a) < text(b) ? -1 : 1;
 }

@@ -25,7 +25,7 @@ function object(name: string, given: Given = {}): PartialObject {
 }
 
 function owner(name: string, ...entries: KnownOwner["entries"]): KnownOwner {
-  return { uid: `uid-${name}`, namespace: "apps", name, entries };
+  return { kind: "Kustomization", uid: `uid-${name}`, namespace: "apps", name, entries };
 }
 
 const found = (objects: readonly PartialObject[], owners: readonly KnownOwner[]): readonly string[] =>
@@ -48,6 +48,30 @@ describe("an orphan", () => {
 
   test("is also what names a Kustomization that is gone", () => {
     expect(found([object("lost", { owner: "old" })], [owner("web")])).toEqual(["lost: its Kustomization is gone"]);
+  });
+
+  describe("of a HelmRelease", () => {
+    const helm = { manager: "helm-controller", operation: "Apply", apiVersion: "v1", time } as const;
+    const ofRelease = (name: string, annotations: Readonly<Record<string, string>> = {}): PartialObject => {
+      const labels = { "helm.toolkit.fluxcd.io/name": "web", "helm.toolkit.fluxcd.io/namespace": "apps" };
+      const { metadata, ...rest } = object(name, { managedFields: [helm] });
+      return { ...rest, metadata: { ...metadata, labels, annotations } };
+    };
+    const release = (...entries: KnownOwner["entries"]): KnownOwner => ({
+      ...owner("web", ...entries),
+      kind: "HelmRelease",
+    });
+
+    test("is told by its own labels, and not taken for one of a Kustomization of the same name", () => {
+      expect(found([ofRelease("lost")], [owner("web")])).toEqual(["lost: its HelmRelease is gone"]);
+      expect(found([ofRelease("lost")], [release()])).toEqual(["lost: its HelmRelease does not list it"]);
+      expect(found([ofRelease("kept")], [release({ id: "apps_kept__ConfigMap", state: "live" })])).toEqual([]);
+      expect(orphans({ objects: [ofRelease("lost")], owners: [], claims: [] }).objects[0]?.lastApplied).toBe(time);
+    });
+
+    test("is no object of a hook, which no inventory has", () => {
+      expect(found([ofRelease("migrate", { "helm.sh/hook": "pre-install" })], [release()])).toEqual([]);
+    });
   });
 
   test.each(["planned", "live", "deleting", "retained"] as const)("is nothing that an entry knows as %s", (state) => {

@@ -47,9 +47,13 @@ const check = (of: Session, isJson = false) => checkOrphans({ owner, state: unde
 test("lists only metadata of objects with owner labels, and an object in the status of Flux is not an orphan", async () => {
   const of = session(async ({ kind }) => (kind === "ConfigMap" ? [object(kind, "kept")] : []));
   expect(await check(of)).toMatchObject({ isClean: true });
-  const labelSelector = "kustomize.toolkit.fluxcd.io/name,kustomize.toolkit.fluxcd.io/namespace";
+  const groups = ["kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io"];
   expect(of.queries).toEqual(
-    ["ConfigMap", "Secret"].map((kind) => ({ group: "", version: "v1", kind, labelSelector })),
+    groups.flatMap((group) =>
+      ["ConfigMap", "Secret"].map((kind) => {
+        return { group: "", version: "v1", kind, labelSelector: `${group}/name,${group}/namespace` };
+      }),
+    ),
   );
   expect(of.output.err).toContain("the inventories of 123456789012/eu-west-1/sluice cannot be read here");
   expect(of.output.err).toMatch(/✔ no orphans found\n$/);
