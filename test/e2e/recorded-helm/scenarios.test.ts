@@ -9,6 +9,14 @@ const time = timeThatPasses();
 const sluice = ownSluice(signal);
 const sluiceInTime = ownSluice(signal, { clock: time.clock });
 
+/** Statements of the reference that a scenario proves: it fails without what they say. */
+const proven: Readonly<Record<string, string>> = { "values-from": "23/64" };
+
+function titled(recording: Recording) {
+  const statements = proven[recording.name];
+  return { recording, title: statements === undefined ? recording.name : `${recording.name} (${statements})` };
+}
+
 function needsTime({ steps }: Recording): boolean {
   return steps.some((step) => step.do.some((action) => action !== "settle" && "pass" in action));
 }
@@ -18,14 +26,14 @@ function stepsOf({ steps }: Recording): readonly string[] {
 }
 
 describe.concurrent("what helm-controller left step by step, Sluice leaves too", () => {
-  test.for(recordings.filter((one) => !needsTime(one)))("$name", async (recording) => {
+  test.for(recordings.filter((one) => !needsTime(one)).map(titled))("$title", async ({ recording }) => {
     expect(await new Scene(recording, sluice(), undefined, signal).play()).toEqual(stepsOf(recording));
   });
 });
 
 // One after the other: time that passes is for all runs of a Sluice, and ends the leases of those under way.
 describe("what helm-controller left after a time, Sluice leaves too", () => {
-  test.for(recordings.filter(needsTime))("$name", async (recording) => {
+  test.for(recordings.filter(needsTime).map(titled))("$title", async ({ recording }) => {
     expect(await new Scene(recording, sluiceInTime(), time, signal).play()).toEqual(stepsOf(recording));
   });
 });
