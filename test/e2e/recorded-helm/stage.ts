@@ -31,7 +31,12 @@ export interface TimeThatPasses {
 export function timeThatPasses(): TimeThatPasses {
   let passedMs = 0;
   return {
-    clock: { ...systemClock, now: () => systemClock.now() + passedMs },
+    // The queue of this machine measures delays by monotonic time.
+    clock: {
+      ...systemClock,
+      now: () => systemClock.now() + passedMs,
+      monotonic: () => systemClock.monotonic() + passedMs,
+    },
     pass: (ms) => {
       passedMs += ms;
     },
