@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limited } from "./field-marks.ts";
 import { Duration, LocalReference, StringMap } from "./fields.ts";
-import { Patch, Selector } from "./patch.ts";
+import { Json6902Patch, Patch, Selector } from "./patch.ts";
 
 /** Each is read in every run that composes values. */
 export const maxValuesReferences = 100;
@@ -44,6 +44,7 @@ const ChartTemplateSpec = z.object({
     .describe("What makes a new artifact: another version of the chart, or any revision of its source."),
   valuesFiles: z.array(z.string()).describe("Values files of the chart, later ones winning.").exactOptional(),
   ignoreMissingValuesFiles: optionalBoolean("Whether values files that are missing are left out."),
+  valuesFile: z.string().describe("Former field: use valuesFiles, whose first entry it is.").exactOptional(),
   verify: ChartVerification.describe("Signatures that the chart has to have.").exactOptional(),
 });
 
@@ -264,6 +265,11 @@ const PostRenderer = z.object({
         )
         .describe("Image names, tags and digests to replace.")
         .exactOptional(),
+      patchesStrategicMerge: z
+        .array(z.unknown().meta({ "x-kubernetes-preserve-unknown-fields": true }))
+        .describe("Former field: use patches.")
+        .exactOptional(),
+      patchesJson6902: z.array(Json6902Patch).describe("Former field: use patches.").exactOptional(),
     })
     .describe("Kustomize over the rendered objects.")
     .exactOptional(),

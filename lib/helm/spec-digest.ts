@@ -1,5 +1,6 @@
 import type { HelmReleaseSpec } from "../api/helm-release-spec.ts";
 import { digestOf } from "../core/digest.ts";
+import { formatJson } from "../core/json.ts";
 
 // As Go's JSON has the fields of Flux's types, followed by a line end (reference helmrelease 13).
 
@@ -30,6 +31,9 @@ export function postRenderersDigest(renderers: HelmReleaseSpec["postRenderers"])
           digest: nonEmpty(digest),
         })),
       ),
+      // Of former API versions: Flux no longer has them.
+      patchesStrategicMerge: nonEmpty(kustomize.patchesStrategicMerge?.map((patch) => formatJson(patch))),
+      patchesJson6902: nonEmpty(kustomize.patchesJson6902?.map((patch) => formatJson(patch))),
     },
   }));
   return digestOf(goJson(ordered));

@@ -60,7 +60,8 @@ function helmChart_(
   if (chart === undefined) throw new Error("there is no chart");
   const { metadata = {}, spec } = chart;
   const owner = ownerLabels({ name: ctx.name, namespace: ctx.namespace, labelGroup: helmGroup });
-  const { sourceRef, interval: own, ...rest } = spec;
+  const { sourceRef, interval: own, valuesFile = "", valuesFiles = [], ...rest } = spec;
+  const files = valuesFile === "" ? valuesFiles : [valuesFile, ...valuesFiles];
   return {
     apiVersion: `${sourceGroup}/v1`,
     kind: "HelmChart",
@@ -72,6 +73,7 @@ function helmChart_(
     },
     spec: {
       ...rest,
+      ...(files.length === 0 ? {} : { valuesFiles: files }),
       sourceRef: { kind: sourceRef.kind, name: sourceRef.name },
       interval: formatDuration(parseDuration(own ?? interval)),
     },

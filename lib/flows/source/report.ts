@@ -46,6 +46,7 @@ export async function reportStored(
     Announced.safeParse(run.carried).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
   // After the status is written: a consumer that wakes must find the new revision.
   if (isNews) await wakeConsumers(ctx, `new artifact of ${formatWorkKey(ctx.run.key)}`);
+  else if (before.observedGeneration !== live.metadata.generation) await wakeReleases(ctx);
   // Of what has not changed, for people who look at the object: Flux does not send this event to alerts (reference 1.9).
   const said = pulled === undefined ? ({ type: "Normal", annotations: {}, isTrace: true } as const) : undefined;
   const upToDate = `artifact up-to-date with remote revision: '${revision}'`;
@@ -126,6 +127,14 @@ async function isSelected({ deps, live, run }: SourceContext): Promise<boolean> 
 export async function wakeConsumers({ deps, run }: Pick<SourceContext, "deps" | "run">, reason: string): Promise<void> {
   for (const consumer of await deps.subscriptions.subscribers(sourceTopic(run.key), run.signal)) {
     await deps.requests.request(consumer, reason, run.signal);
+  }
+}
+
+/** A HelmRelease waits until its source has looked at its present generation (reference helmrelease 6); others wait for its artifact alone. */
+async function wakeReleases({ deps, run }: Pick<SourceContext, "deps" | "run">): Promise<void> {
+  for (const consumer of await deps.subscriptions.subscribers(sourceTopic(run.key), run.signal)) {
+    if (consumer.kind !== "HelmRelease") continue;
+    await deps.requests.request(consumer, `new generation of ${formatWorkKey(run.key)}`, run.signal);
   }
 }
 

@@ -111,6 +111,18 @@ describe("what values come from", () => {
     expect(await scene.status()).toMatchObject({ observedGeneration: 2 });
   });
 
+  test("23/64: is subscribed to, and what has changed without a word is found by the next interval", async () => {
+    const scene = await newScene();
+    await scene.publish(chart);
+    await colors(scene, { "values.yaml": "color: red" });
+    await scene.release(optional());
+    await scene.run();
+    expect(scene.subscriptions()).toContainEqual(expect.stringMatching(/ConfigMap.*colors/));
+    await colors(scene, { "values.yaml": "color: green" });
+    await scene.run();
+    expect(await scene.get("v1", "ConfigMap", "a")).toMatchObject({ data: { color: "green" } });
+  });
+
   test("23/12: without it neither may be missing", async () => {
     const scene = await newScene();
     await scene.publish(chart);

@@ -47,7 +47,7 @@ describe("a Secret that is labelled to be watched", () => {
   const changed = ["web", "db"].map((name) => `${formatWorkKey(keyOf(name))}: Secret/vars: resource changed`);
   const vars = { name: "vars", namespace: "apps", uid: "u", resourceVersion: "1" };
 
-  test("asks for runs of those that subscribe to it when it is created, changed or deleted, and of no one else", async () => {
+  test("23/64: asks for runs of those that subscribe to it when it is created, changed or deleted, and of no one else", async () => {
     using world = configWorld();
     expect(world.kind).toMatchObject({ group: "", version: "v1", kind: "Secret", labelSelector: "watched=Enabled" });
     expect(await world.observe(vars, { ...vars, name: "other" })).toEqual(changed);

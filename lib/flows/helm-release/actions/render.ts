@@ -1,4 +1,5 @@
 import type { HelmReleaseSpec } from "../../../api/helm-release-spec.ts";
+import { effectivePatches } from "../../../api/kustomization.ts";
 import { helmGroup, ownerLabels } from "../../../api/names.ts";
 import { toJsonObject } from "../../../core/json.ts";
 import type { EngineLimits } from "../../../core/ports/engine.ts";
@@ -83,9 +84,19 @@ export function postRenderOf(
   { name, namespace }: { readonly name: string; readonly namespace: string },
 ): PostRender {
   return {
-    renderers: postRenderers.map((renderer) => toJsonObject(renderer)),
+    renderers: postRenderers.map((renderer) => toJsonObject(inPresentForm(renderer))),
     ...(commonMetadata === undefined ? {} : { commonMetadata }),
     originLabels: ownerLabels({ name, namespace, labelGroup: helmGroup }),
     strategy: postRenderStrategy,
+  };
+}
+
+/** Fields of former API versions as the present one has them. */
+function inPresentForm({ kustomize }: NonNullable<HelmReleaseSpec["postRenderers"]>[number]) {
+  if (kustomize === undefined) return {};
+  const { images, ...patches } = kustomize;
+  const all = effectivePatches(patches);
+  return {
+    kustomize: { ...(images === undefined ? {} : { images }), ...(all.length === 0 ? {} : { patches: all }) },
   };
 }

@@ -21,6 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+const key = { cluster: "test", group: "helm.toolkit.fluxcd.io", namespace: "apps" };
 const Status = z.object({ conditions: Conditions.default([]), artifact: Artifact.exactOptional() }).loose();
 const status = () => Status.parse(world.get("app")["status"]);
 const conditions = () => status().conditions.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`);
@@ -51,6 +52,22 @@ async function outlast(ms: number): Promise<void> {
 }
 
 describe("a kind of source in memory, made in one file", () => {
+  test("with a new generation and the same artifact wakes HelmReleases, which wait for it, and no others", async () => {
+    const consumers = ["HelmRelease", "Kustomization"].map((kind) => ({ ...key, kind, name: "web" }));
+    const subscribed = (deps: World["deps"]): Flow =>
+      flowOf({ ...deps, subscriptions: { ...deps.subscriptions, subscribers: async () => consumers } });
+    const woken = async (): Promise<readonly string[]> => {
+      world.requested.length = 0;
+      await world.run("app", untilDeadline(), subscribed);
+      return world.requested.map((one) => parseWorkKey(one.key).kind);
+    };
+    bucket();
+    expect(await woken()).toEqual(["HelmRelease", "Kustomization"]);
+    expect(await woken()).toEqual([]);
+    bucket({ interval: "2h" });
+    expect(await woken()).toEqual(["HelmRelease"]);
+  });
+
   test("is fetched, stored, announced and shown as every other source", async () => {
     bucket();
     expect(await run()).toMatchObject({ outcome: "stored", dueInMs: 3_600_000, seen: { revision: "v1" } });
