@@ -34,6 +34,11 @@ export const gateTexts: Readonly<Record<string, GateText>> = {
     description: "Reads sources from the API server and not from a cache.",
     only: always(true, "sources are read from the API server in each run"),
   },
+  DisableChartDigestTracking: {
+    flux: false,
+    description:
+      "A new digest of an OCIRepository or ExternalArtifact upgrades no HelmRelease while its chart has the same version.",
+  },
   DisableConfigWatchers: {
     flux: false,
     description: "A change of a ConfigMap or Secret starts no run, whatever `watch-configs-label-selector` says.",

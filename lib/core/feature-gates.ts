@@ -4,6 +4,8 @@ export const defaultGates = {
   AdditiveCELDependencyCheck: false,
   /** A new revision ends the wait for the health of an older one. Flux's default is false. */
   CancelHealthCheckOnNewRevision: true,
+  /** The digest of an artifact is no part of the version of its chart, so that it alone upgrades no release. */
+  DisableChartDigestTracking: false,
   /** A change of a ConfigMap or Secret starts no run. */
   DisableConfigWatchers: false,
   /** A failed object does not end the wait for the others. */

@@ -1,5 +1,6 @@
 import { digestOf } from "../../core/digest.ts";
 import { messageOf } from "../../core/failure.ts";
+import type { FeatureGates } from "../../core/feature-gates.ts";
 import { canonicalJson } from "../../core/json.ts";
 import type { EngineLimits } from "../../core/ports/engine.ts";
 import { type ChartMetadata, HelmEngineError } from "../../core/ports/helm-engine.ts";
@@ -37,7 +38,7 @@ export async function prepareRelease(
   ctx: HelmReleaseContext,
 ): Promise<PreparedRelease> {
   const { artifact, digest, tag } = source;
-  const marked = marksOf(source);
+  const marked = marksOf(source, ctx.deps.gates);
   const key = digestOf(canonicalJson([digest, artifact.revision, marked.versionSuffix, { ...values }]));
   const bytes = async () => (await source.bytes()) ?? notFound(source.key, ctx);
   if (before?.key === key) {
@@ -58,13 +59,13 @@ export async function prepareRelease(
 }
 
 /** The mark of an artifact in the version of its chart, and the digest that the status shows (reference helmrelease 6). */
-function marksOf({ artifact, ociDigest, tag }: ChartSource): {
-  readonly versionSuffix: string;
-  readonly ociDigest: string;
-} {
+function marksOf(
+  { artifact, ociDigest, tag }: ChartSource,
+  { DisableChartDigestTracking: isUntracked }: Pick<FeatureGates, "DisableChartDigestTracking">,
+): { readonly versionSuffix: string; readonly ociDigest: string } {
   if (ociDigest === "") return { versionSuffix: "", ociDigest: "" };
   const hex = ociDigest.slice(ociDigest.indexOf(":") + 1);
-  const versionSuffix = `+${hex.slice(0, 12)}`;
+  const versionSuffix = isUntracked ? "" : `+${hex.slice(0, 12)}`;
   const isVersion = readSemver(tag.replaceAll("_", "+")) !== undefined;
   return { versionSuffix, ociDigest: isVersion || tag === "" ? ociDigest : artifact.revision };
 }

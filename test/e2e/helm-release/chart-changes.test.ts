@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
-import { type FlowScene, flowScene } from "./flow-scene.ts";
+import { type FlowScene, type FlowSceneOptions, flowScene } from "./flow-scene.ts";
 
 const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
 let embedded: EmbeddedCluster;
@@ -14,7 +14,8 @@ afterAll(async () => {
   await helm.close();
 });
 
-const newScene = () => flowScene(embedded.cluster, `chart-changes-${scenes++}`, helm);
+const newScene = (options?: FlowSceneOptions) =>
+  flowScene(embedded.cluster, `chart-changes-${scenes++}`, helm, options);
 const sources = "source.toolkit.fluxcd.io/v1";
 const configMap = (color: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {color: ${color}}\n`;
 const chart = (version: string, color = "blue") => ({ version, templates: { a: configMap(color) } });
@@ -123,5 +124,23 @@ describe("the chart of an OCIRepository", () => {
     expect(await scene.revisions()).toEqual(["v1 superseded", "v2 deployed"]);
     expect(await scene.status()).toMatchObject({ lastAttemptedRevisionDigest: digest });
     expect(await scene.get("v1", "ConfigMap", "a")).toMatchObject({ data: { color: "red" } });
+  });
+
+  test("23/20: with the gate DisableChartDigestTracking another digest of the same version upgrades nothing", async () => {
+    const scene = await newScene({ gates: { DisableChartDigestTracking: true } });
+    await scene.publish(chart("1.4.2"));
+    await scene.release({});
+    await scene.run();
+    const { digest } = await scene.publish(chart("1.4.2", "red"));
+    await scene.run();
+    expect(await scene.revisions()).toEqual(["v1 deployed"]);
+    expect(await scene.status()).toMatchObject({
+      lastAttemptedRevision: "1.4.2",
+      lastAttemptedRevisionDigest: digest,
+      history: [{ version: 1, chartVersion: "1.4.2" }],
+    });
+    await scene.publish(chart("1.4.3", "red"));
+    await scene.run();
+    expect(await scene.revisions()).toEqual(["v1 superseded", "v2 deployed"]);
   });
 });
