@@ -4,6 +4,7 @@ import { type EventReason, messageOf } from "../core/failure.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
+import type { EventRelation } from "../core/ports/event-sink.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import type { Log } from "../core/ports/log.ts";
 import { type Run } from "../core/ports/run.ts";
@@ -16,6 +17,8 @@ export interface EventToRecord {
   readonly message: string;
   /** Revision and the like, as Flux's event metadata: keys are whole annotation keys. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** What other objects have to do with it. Alerts group messages by it; it is no part of the Event. */
+  readonly relation?: EventRelation | undefined;
 }
 
 const eventMetadataPrefix = "event.toolkit.fluxcd.io/";
@@ -32,23 +35,29 @@ export async function recordEvent(
   run: Run,
   clock: Clock,
 ): Promise<void> {
-  await create(manifestOf(object, event, source, clock.now()), cluster, run);
+  await create(manifestOf(object, event, source, clock.now()), event.relation, cluster, run);
 }
 
 function manifestOf(object: LiveObject, event: EventToRecord, source: string, now: number): ReportedEvent {
+  const { message, reason, type } = event;
   const annotations = { ...ownMetadata(object), ...event.annotations };
-  return eventManifest(object, { ...event, annotations }, source, now);
+  return eventManifest(object, { type, reason, message, annotations }, source, now);
 }
 
 /** An Event that the API server has refused is told too: those whom Alerts tell do not read the cluster's Events. */
-async function create(event: ReportedEvent, cluster: HomeCluster, run: Run): Promise<void> {
+async function create(
+  event: ReportedEvent,
+  relation: EventRelation | undefined,
+  cluster: HomeCluster,
+  run: Run,
+): Promise<void> {
   try {
     await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);
   } catch (error) {
-    if (error instanceof ApiError) await run.events?.tell(run.key.cluster, event, run.signal);
+    if (error instanceof ApiError) await run.events?.tell(run.key.cluster, event, relation, run.signal);
     throw error;
   }
-  await run.events?.tell(run.key.cluster, event, run.signal);
+  await run.events?.tell(run.key.cluster, event, relation, run.signal);
 }
 
 /** What an event is reported with. */
@@ -69,13 +78,23 @@ export async function reportEvent(
   run: Run,
   { clock, log }: Reporting,
 ): Promise<void> {
-  await sendEvent(manifestOf(object, event, source, clock.now()), cluster, run, log);
+  await createOrLog(manifestOf(object, event, source, clock.now()), event.relation, cluster, run, log);
 }
 
-/** As {@link reportEvent}, for one that was held back. */
+/** As {@link reportEvent}, for one that was held back and has to do with no other object. */
 export async function sendEvent(event: ReportedEvent, cluster: HomeCluster, run: Run, log: Log): Promise<void> {
+  await createOrLog(event, undefined, cluster, run, log);
+}
+
+async function createOrLog(
+  event: ReportedEvent,
+  relation: EventRelation | undefined,
+  cluster: HomeCluster,
+  run: Run,
+  log: Log,
+): Promise<void> {
   try {
-    await create(event, cluster, run);
+    await create(event, relation, cluster, run);
     terminating.get(log)?.delete(namespaceOf(run));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -1,6 +1,7 @@
 import { isJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
+import type { EventRelation } from "../../../lib/core/ports/event-sink.ts";
 import { asHome } from "../../../lib/core/ports/home-and-target.ts";
 import type { ProviderType } from "../../../lib/notify/admits.ts";
 import { type DeliverDeps, deliverNotifications } from "../../../lib/notify/deliver.ts";
@@ -9,6 +10,7 @@ import { listedAlerts } from "../../../lib/notify/listed-alerts.ts";
 import type { Notification } from "../../../lib/notify/notification.ts";
 import type { NotificationEvent } from "../../../lib/notify/notification-event.ts";
 import type { ProviderSettings } from "../../../lib/notify/provider.ts";
+import { memoryCauseGroups } from "../../../local/state/cause-groups.ts";
 import { memoryEventWindows } from "../../../local/state/event-windows.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
@@ -69,6 +71,7 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
     ...common,
     alerts,
     windows: memoryEventWindows(),
+    groups: memoryCauseGroups(),
     queue: { add: async (notifications) => void queued.push(...notifications) },
   };
   const deliverDeps: DeliverDeps = {
@@ -112,10 +115,11 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
       alerts.forget(cluster);
     },
     remove: (id: string) => void objects.delete(id),
-    dispatch: (event: NotificationEvent) => dispatchEvent(cluster, event, dispatchDeps, never),
+    dispatch: (event: NotificationEvent, relation?: EventRelation) =>
+      dispatchEvent(cluster, event, relation, dispatchDeps, never),
     /** Dispatches the event and delivers all that it gave. */
-    async send(event: NotificationEvent): Promise<"first" | "repeated"> {
-      const answer = await self.dispatch(event);
+    async send(event: NotificationEvent, relation?: EventRelation): Promise<"first" | "repeated"> {
+      const answer = await self.dispatch(event, relation);
       for (const notification of queued.splice(0)) await deliver(notification, never);
       return answer;
     },
