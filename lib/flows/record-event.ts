@@ -1,10 +1,10 @@
 import type { ConditionReason } from "../api/condition.ts";
 import { eventManifest, type ReportedEvent } from "../core/event-manifest.ts";
+import type { EventRelation } from "../core/event-relation.ts";
 import { type EventReason, messageOf } from "../core/failure.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
-import type { EventRelation } from "../core/ports/event-sink.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import type { Log } from "../core/ports/log.ts";
 import { type Run } from "../core/ports/run.ts";

@@ -1,10 +1,11 @@
 import { notificationGroup } from "../api/names.ts";
 import type { ReportedEvent } from "../core/event-manifest.ts";
+import type { EventRelation } from "../core/event-relation.ts";
 import { messageOf } from "../core/failure.ts";
 import { parseApiVersion } from "../core/object-ref.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
-import type { EventRelation, EventSink } from "../core/ports/event-sink.ts";
+import type { EventSink } from "../core/ports/event-sink.ts";
 import type { EventWindows } from "../core/ports/event-windows.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import { warnOfAlert } from "./alert-event.ts";

@@ -1,12 +1,12 @@
 import { servedKind } from "../api/kinds/declaration.ts";
 import { declaredNotificationProvider } from "../api/kinds/notification-provider.ts";
 import { NotificationProviderSpec } from "../api/notification-provider.ts";
+import type { Cause, EventRelation } from "../core/event-relation.ts";
 import { messageOf } from "../core/failure.ts";
 import { nameFault, subject } from "../core/object-ref.ts";
 import type { CauseGroup, CauseGroupKey, CauseGroups } from "../core/ports/cause-groups.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
-import type { Cause, EventRelation } from "../core/ports/event-sink.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import type { Log } from "../core/ports/log.ts";
 import { afterFailure, decideOver, decideWaiting, sent } from "./cause-group.ts";

@@ -1,5 +1,5 @@
+import type { Cause } from "../core/event-relation.ts";
 import { subject } from "../core/object-ref.ts";
-import type { Cause } from "../core/ports/event-sink.ts";
 
 /** A message names at most so many objects. */
 export const maxNamedWaiting = 200;

@@ -1,4 +1,4 @@
-import type { Cause } from "./event-sink.ts";
+import type { Cause } from "../event-relation.ts";
 
 /** Which group: the messages of one Alert that have one cause. */
 export interface CauseGroupKey {

@@ -8,6 +8,7 @@ import { declaredArtifactGenerator } from "../../api/kinds/artifact-generator.ts
 import { servedKind } from "../../api/kinds/declaration.ts";
 import { generatorFinalizer } from "../../api/names.ts";
 import { parseLive } from "../../api/parse-live.ts";
+import { waitsOrFailed } from "../../core/event-relation.ts";
 import { backOffMs, Failure, messageOf } from "../../core/failure.ts";
 import { storeOutage } from "../../core/ports/outage.ts";
 import type { Flow, FlowResult } from "../../core/ports/run.ts";
@@ -166,14 +167,16 @@ async function subscribe(
 
 async function fail(failure: Failure, ctx: GeneratorContext): Promise<FlowResult> {
   const { before, deps, run } = ctx;
-  const { reason, message, retry } = failure;
+  const { reason, message, retry, waitsFor } = failure;
   const ready = readyOf(before);
   const isShown = ready?.status === "False" && ready.reason === reason && ready.message === message;
   const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== before.lastHandledReconcileAt;
   const isStalled = retry === "never";
   await ctx.conclude((isStalled ? stalled : failed)(ctx.status(), failure, ctx.now()));
   deps.log.info("reconcile failed", { ...run.key, reason, error: message });
-  if (!isShown || isRequested) await ctx.record({ type: "Warning", reason, message, annotations: {} });
+  if (!isShown || isRequested) {
+    await ctx.record({ type: "Warning", reason, message, annotations: {}, relation: waitsOrFailed(waitsFor) });
+  }
   if (isStalled) return { outcome: "stalled", dueInMs: undefined };
   if (retry === "dependency") return { outcome: "waiting", dueInMs: sourceRetryMs };
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;

@@ -1,3 +1,4 @@
+import { type Cause, waitsOrFailed } from "../../core/event-relation.ts";
 import type { EventReason } from "../../core/failure.ts";
 import { backOffMs } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
@@ -14,6 +15,8 @@ export class Blocked extends Error {
   readonly retry: "backoff" | "soon" | "terminal";
   /** What to record as an event, if Flux does so. */
   readonly event: Pick<EventToRecord, "message" | "type"> | undefined;
+  /** The object that has to be ready first; undefined where that is not why. */
+  readonly waitsFor: Cause | undefined;
 
   constructor(
     reason: EventReason,
@@ -22,12 +25,14 @@ export class Blocked extends Error {
       readonly retry: Blocked["retry"];
       readonly event?: Blocked["event"];
       readonly cause?: unknown;
+      readonly waitsFor?: Cause | undefined;
     },
   ) {
     super(message, { cause: options.cause });
     this.reason = reason;
     this.retry = options.retry;
     this.event = options.event;
+    this.waitsFor = options.waitsFor;
   }
 }
 
@@ -38,11 +43,11 @@ export function terminal(reason: EventReason, message: string): Blocked {
 
 /** Reports what keeps the run from the release (reference helmrelease 7). */
 export async function reportBlocked(
-  { event, message, reason, retry }: Blocked,
+  { event, message, reason, retry, waitsFor }: Blocked,
   carried: Carried,
   ctx: HelmReleaseContext,
 ): Promise<FlowResult> {
-  if (event !== undefined) ctx.record({ ...event, reason, annotations: {} });
+  if (event !== undefined) ctx.record({ ...event, reason, annotations: {}, relation: waitsOrFailed(waitsFor) });
   const ready = { type: "Ready", status: "False", ...{ reason, message } } as const;
   if (retry === "terminal") {
     const stalled = { type: "Stalled", status: "True", ...{ reason, message } } as const;

@@ -1,7 +1,7 @@
+import type { EventRelation } from "../../../lib/core/event-relation.ts";
 import { isJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
-import type { EventRelation } from "../../../lib/core/ports/event-sink.ts";
 import { asHome } from "../../../lib/core/ports/home-and-target.ts";
 import type { ProviderType } from "../../../lib/notify/admits.ts";
 import { type DeliverDeps, deliverNotifications } from "../../../lib/notify/deliver.ts";
@@ -29,14 +29,18 @@ export interface Posted {
  * A cluster of plain objects, and all that lies between an event and a Provider. The types of Provider remember what they get; the setup of
  * one without address fails as Flux's `generic` and `slack` do.
  */
-export function notifyWorld(change: Partial<DeliverDeps> = {}) {
+export function notifyWorld(change: Partial<DeliverDeps> = {}, dispatching: Partial<DispatchDeps> = {}) {
   const objects = new Map<string, LiveObject>();
   const writes: Write[] = [];
   const events: LiveObject[] = [];
   const posted: Posted[] = [];
   const queued: Notification[] = [];
   const lists: string[] = [];
-  const state = { now: Date.UTC(2026, 10, 24, 12), fault: undefined as Error | undefined };
+  const state = {
+    now: Date.UTC(2026, 10, 24, 12),
+    fault: undefined as Error | undefined,
+    queueFault: undefined as Error | undefined,
+  };
   // Sleeps only as long as somebody waits.
   const clock: Clock = {
     now: () => state.now,
@@ -72,7 +76,13 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
     alerts,
     windows: memoryEventWindows(),
     groups: memoryCauseGroups(),
-    queue: { add: async (notifications) => void queued.push(...notifications) },
+    queue: {
+      add: async (notifications) => {
+        if (state.queueFault !== undefined) throw state.queueFault;
+        queued.push(...notifications);
+      },
+    },
+    ...dispatching,
   };
   const deliverDeps: DeliverDeps = {
     ...common,
