@@ -11,6 +11,7 @@ import type { WorkKey } from "../../../lib/core/work-key.ts";
 import { checkedLease } from "../../doubles/checked-lease.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
+import { toldRelations } from "../../doubles/told-relations.ts";
 import { leaks } from "../canary.ts";
 import { type Fault, faultyPort } from "./faulty-port.ts";
 import { memoryState } from "./memory-state.ts";
@@ -53,6 +54,8 @@ export interface World
   readonly requested: string[];
   /** What was logged at level info, in order. */
   readonly logged: readonly LogFields[];
+  /** What the events of runs have to do with other objects, in order. */
+  readonly relations: string[];
   /** What the artifacts hold, by digest: one that is taken out is gone from the store. */
   readonly stored: Map<string, readonly Manifest[]>;
   /** What servers of artifacts answer, by URL: the file, a status or no answer; 404 for others. */
@@ -95,6 +98,7 @@ export async function world(
   const state = memoryState(stored, clock, fault);
   const metrics = recordedMetrics();
   const log = recordedLog();
+  const told = toldRelations();
   const artifacts = publishedArtifacts({ cluster, namespace, stored, log, settings, state });
   await artifacts.beginNamespace(namespace);
   const { build } = artifacts;
@@ -117,6 +121,7 @@ export async function world(
       assertLease: lease.assertLease,
       carried: carried.get(name),
       isRequested,
+      events: told.events,
       superseded: async () => false,
     };
     const reached = lease.checked(unsure);
@@ -139,6 +144,7 @@ export async function world(
     signal,
     requested: state.requested,
     logged: log.infos,
+    relations: told.relations,
     stored,
     served,
     subscriptions: state.ports.subscriptions,

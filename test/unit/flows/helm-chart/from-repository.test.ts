@@ -100,6 +100,24 @@ describe("a chart of a repository with an index", () => {
     expect(world().told()).toEqual([`Warning ${why}`]);
   });
 
+  test("its events say whether it waits for the repository, fails by itself or is ready again", async () => {
+    world().chart({ sourceRef });
+    await world().runChart();
+    await world().repository({ "app-1.0.0.tgz": appChart }, { url: "http://127.0.0.1:9/charts" });
+    await world().runChart();
+    world().chart({ sourceRef, version: "7.x" });
+    await world().runChart();
+    await world().repository({ "app-7.0.0.tgz": versioned("7.0.0") });
+    await world().runChart();
+    await world().runChart();
+    expect(world().relations).toEqual([
+      "app SourceUnavailable waits HelmRepository/apps/charts",
+      "app ChartPullError waits HelmRepository/apps/charts",
+      "app InvalidChartReference failed",
+      "app ChartPullSucceeded recovered HelmRepository/apps/charts",
+    ]);
+  });
+
   test("an archive that is not the one in the index is refused", async () => {
     const digest = "0".repeat(64);
     await world().repository({ "app-1.0.0.tgz": appChart }, {}, (entry) => ({ ...entry, digest }));
