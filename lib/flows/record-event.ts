@@ -19,6 +19,8 @@ export interface EventToRecord {
   readonly annotations: Readonly<Record<string, string>>;
   /** What other objects have to do with it. Alerts group messages by it; it is no part of the Event. */
   readonly relation?: EventRelation | undefined;
+  /** Of type Trace in Flux: for those who look at the object, and no Alert sends it. */
+  readonly isTrace?: boolean;
 }
 
 const eventMetadataPrefix = "event.toolkit.fluxcd.io/";
@@ -35,7 +37,7 @@ export async function recordEvent(
   run: Run,
   clock: Clock,
 ): Promise<void> {
-  await create(manifestOf(object, event, source, clock.now()), event.relation, cluster, run);
+  await create(manifestOf(object, event, source, clock.now()), event, cluster, run);
 }
 
 function manifestOf(object: LiveObject, event: EventToRecord, source: string, now: number): ReportedEvent {
@@ -45,19 +47,20 @@ function manifestOf(object: LiveObject, event: EventToRecord, source: string, no
 }
 
 /** An Event that the API server has refused is told too: those whom Alerts tell do not read the cluster's Events. */
-async function create(
-  event: ReportedEvent,
-  relation: EventRelation | undefined,
-  cluster: HomeCluster,
-  run: Run,
-): Promise<void> {
+async function create(event: ReportedEvent, telling: Telling, cluster: HomeCluster, run: Run): Promise<void> {
   try {
     await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);
   } catch (error) {
-    if (error instanceof ApiError) await run.events?.tell(run.key.cluster, event, relation, run.signal);
+    if (error instanceof ApiError) await tell(event, telling, run);
     throw error;
   }
-  await run.events?.tell(run.key.cluster, event, relation, run.signal);
+  await tell(event, telling, run);
+}
+
+type Telling = Pick<EventToRecord, "isTrace" | "relation">;
+
+async function tell(event: ReportedEvent, { isTrace, relation }: Telling, run: Run): Promise<void> {
+  if (isTrace !== true) await run.events?.tell(run.key.cluster, event, relation, run.signal);
 }
 
 /** What an event is reported with. */
@@ -78,23 +81,23 @@ export async function reportEvent(
   run: Run,
   { clock, log }: Reporting,
 ): Promise<void> {
-  await createOrLog(manifestOf(object, event, source, clock.now()), event.relation, cluster, run, log);
+  await createOrLog(manifestOf(object, event, source, clock.now()), event, cluster, run, log);
 }
 
 /** As {@link reportEvent}, for one that was held back and has to do with no other object. */
 export async function sendEvent(event: ReportedEvent, cluster: HomeCluster, run: Run, log: Log): Promise<void> {
-  await createOrLog(event, undefined, cluster, run, log);
+  await createOrLog(event, {}, cluster, run, log);
 }
 
 async function createOrLog(
   event: ReportedEvent,
-  relation: EventRelation | undefined,
+  telling: Telling,
   cluster: HomeCluster,
   run: Run,
   log: Log,
 ): Promise<void> {
   try {
-    await create(event, relation, cluster, run);
+    await create(event, telling, cluster, run);
     terminating.get(log)?.delete(namespaceOf(run));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

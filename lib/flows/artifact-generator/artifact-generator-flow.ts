@@ -13,6 +13,7 @@ import { backOffMs, Failure, messageOf } from "../../core/failure.ts";
 import { storeOutage } from "../../core/ports/outage.ts";
 import type { Flow, FlowResult } from "../../core/ports/run.ts";
 import { sourceTopic } from "../../core/topics.ts";
+import type { WorkKey } from "../../core/work-key.ts";
 import { buildArtifact } from "../../sources/generator/build-artifact.ts";
 import type { FileTree } from "../../sources/generator/file-tree.ts";
 import { type Budget, budgetOf, defaultGeneratorLimits } from "../../sources/generator/generator-limits.ts";
@@ -83,7 +84,8 @@ async function reconcile(spec: ArtifactGeneratorSpec, ctx: GeneratorContext): Pr
   if (drift === undefined) {
     const isWritten = await ctx.conclude(before);
     const message = `No drift detected, ${owned.length} artifact(s) up to date`;
-    if (isWritten || !run.isRequested) await ctx.record({ type: "Normal", reason: "Ready", message, annotations: {} });
+    if (isWritten || !run.isRequested)
+      await ctx.record({ type: "Normal", reason: "Ready", message, annotations: {}, isTrace: true });
     return { outcome: "unchanged", isQuiet: true, dueInMs };
   }
   deps.log.info("artifacts are made", { ...run.key, reason: drift });
@@ -102,7 +104,11 @@ async function reconcile(spec: ArtifactGeneratorSpec, ctx: GeneratorContext): Pr
   for (const one of stored) inventory.push(await publishArtifact(one, spec, observed, ctx));
   await removeOthers(new Set(names), owned, before, ctx);
   await ctx.conclude(succeeded(ctx.status(), { inventory, observedSourcesDigest }, ctx.now()));
-  await report(inventory, ctx);
+  await report(
+    inventory,
+    [...observed.values()].map(({ key }) => key),
+    ctx,
+  );
   return { outcome: "stored", dueInMs };
 }
 
@@ -139,13 +145,19 @@ async function buildAndStore(
 }
 
 /** The events of a run that has published. */
-async function report(inventory: ArtifactGeneratorStatus["inventory"] & {}, ctx: GeneratorContext): Promise<void> {
+async function report(
+  inventory: ArtifactGeneratorStatus["inventory"] & {},
+  sources: readonly WorkKey[],
+  ctx: GeneratorContext,
+): Promise<void> {
   const event = { type: "Normal", reason: "Ready", annotations: {} } as const;
-  await ctx.record({ ...event, message: `reconciliation succeeded, generated ${inventory.length} artifact(s)` });
+  const message = `reconciliation succeeded, generated ${inventory.length} artifact(s)`;
+  await ctx.record({ ...event, message, isTrace: true });
   const changed = inventory.filter((entry) => !isListed(entry, ctx.before));
   if (changed.length === 0) return;
   const lines = changed.map(({ digest, name, namespace }) => `${namespace}/${name} (${digest})`);
-  await ctx.record({ ...event, message: `external artifacts reconciled: ${lines.join("\n")}` });
+  const relation = readyOf(ctx.before)?.status === "True" ? undefined : ({ kind: "recovered", from: sources } as const);
+  await ctx.record({ ...event, message: `external artifacts reconciled: ${lines.join("\n")}`, relation });
 }
 
 /**

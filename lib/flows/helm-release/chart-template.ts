@@ -35,7 +35,13 @@ export async function applyChartTemplate(ctx: HelmReleaseContext): Promise<void>
     const [reason, done] = created
       ? (["HelmChartCreated", "Created"] as const)
       : (["HelmChartConfigured", "Configured"] as const);
-    ctx.record({ type: "Normal", reason, message: `${done} HelmChart/${wanted} ${source}`, annotations: {} });
+    ctx.record({
+      type: "Normal",
+      reason,
+      message: `${done} HelmChart/${wanted} ${source}`,
+      annotations: {},
+      isTrace: true,
+    });
   }
   if (ctx.status().helmChart !== wanted) await ctx.write({ ...ctx.status(), helmChart: wanted });
 }

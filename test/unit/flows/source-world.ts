@@ -152,6 +152,8 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"], kind = "
     address: registry.address,
     /** What the events of runs have to do with other objects. */
     relations: told.relations,
+    /** The reasons of the events that Alerts may send. */
+    toldReasons: told.reasons,
     /** Creates or replaces an object as a user would: a new spec is a new generation. */
     apply(manifest: Manifest): void {
       const id = idOf(manifest);

@@ -63,6 +63,8 @@ describe("a chart of a repository with an index", () => {
         .filter(({ verb }) => verb === "patch"),
     ).toEqual([]);
     expect(world().told().at(-1)).toBe("Normal ArtifactUpToDate: artifact up-to-date with remote revision: '1.0.0'");
+    // Of type Trace in Flux.
+    expect(world().toldReasons).toEqual(["ChartPullSucceeded"]);
   });
 
   test("11.4/101: missing values files that may be missing are left out, and the status says which were found", async () => {
