@@ -57,15 +57,13 @@ export async function groupMessages(
   try {
     if (alert.spec.suspend === true || alert.live.metadata.annotations?.[groupAnnotation] === "false") return asFlux;
     // What an Alert does not send may still tell it that something is over.
-    if (relation === undefined || !(isSent || relation.kind === "recovered")) return asFlux;
-    if (!(await isReadByPeople(grouped, signal))) return asFlux;
+    if (relation?.kind === "recovered") return await recovered(grouped, relation.from, deps, signal);
+    if (relation === undefined || !isSent || !(await isReadByPeople(grouped, signal))) return asFlux;
     switch (relation.kind) {
       case "waits":
         return await waiting(grouped, relation, deps, signal);
       case "failed":
         return await failing(grouped, deps, signal);
-      case "recovered":
-        return await recovered(grouped, relation.from, deps, signal);
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -277,9 +275,6 @@ function withText(event: NotificationEvent, text: string): NotificationEvent {
 /** That the cause is ready again, told by an event of it or of an object that waited for it. */
 function overEvent(event: NotificationEvent, cause: Cause, waited: readonly string[]): NotificationEvent {
   const { metadata: _metadata, ...rest } = event;
-  const { kind, namespace, name } = cause;
-  const isOwn = subject(cause) === subject(event.involvedObject);
-  const message = `${subject(cause)} is ready again. ${waitedText(waited)}`;
-  const involvedObject = isOwn ? event.involvedObject : { kind, namespace, name };
-  return { ...rest, involvedObject, severity: "info", message };
+  // About the object of the event: the Alert may not send events of the cause.
+  return { ...rest, severity: "info", message: `${subject(cause)} is ready again. ${waitedText(waited)}` };
 }

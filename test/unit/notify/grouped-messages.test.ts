@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Cause, EventRelation } from "../../../lib/core/event-relation.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { CauseGroups } from "../../../lib/core/ports/cause-groups.ts";
+import { maxNamedWaiting } from "../../../lib/notify/group-text.ts";
 import { isGroupedType } from "../../../lib/notify/grouped-types.ts";
 import type { NotificationEvent } from "../../../lib/notify/notification-event.ts";
 import { allProviders } from "../../../lib/notify/providers/all-providers.ts";
@@ -66,7 +67,7 @@ function down(one: World, message = "failed to checkout: unable to clone"): Noti
 function up(one: World): NotificationEvent {
   return at(one, { involvedObject: ofSource, reason: "Succeeded", message: "stored artifact for commit 'fix'" });
 }
-const names = Array.from({ length: 200 }, (_, n) => `app-${String(n).padStart(3, "0")}`);
+const names = Array.from({ length: maxNamedWaiting }, (_, n) => `app-${String(n).padStart(3, "0")}`);
 const listed = (of: readonly string[]) => of.map((name) => `Kustomization/retail/${name}`).join("\n");
 const pass = (one: World, ms: number) => void (one.state.now += ms);
 
@@ -94,7 +95,7 @@ describe("an outage", () => {
     for (const name of names) await one.send(finished(one, name), ready(source));
     expect(one.said()).toEqual([
       `app-000: ${waitText}\n\nIt waits for GitRepository/retail/shop. Messages of others that wait for it too are not sent one by one.`,
-      `shop: GitRepository/retail/shop is ready again. 200 objects waited for it:\n${listed(names)}`,
+      `app-000: GitRepository/retail/shop is ready again. 200 objects waited for it:\n${listed(names)}`,
     ]);
   });
 
@@ -167,7 +168,10 @@ describe("an outage", () => {
       await one.send(finished(one, "app"), ready(source));
       pass(one, 600_000);
     }
-    expect(one.said().map((text) => text.split(" ", 1)[0])).toEqual(["app:", "shop:", "app:", "shop:"]);
+    expect(one.said().map((text) => text.slice(0, 18))).toEqual([
+      ...["app: Dependencies ", "app: GitRepository"],
+      ...["app: Dependencies ", "app: GitRepository"],
+    ]);
   });
 
   test("ends also where the event that says so has the text of one of some minutes ago", async () => {
