@@ -148,14 +148,14 @@ export const handler = lambdaHandler(async (signal) => {
   const notifications = config.SLUICE_NOTIFICATION_QUEUE_URL;
   let dispatched: EventSink | undefined;
   const events = (url: string): EventSink => ({
-    async tell(cluster, event, stop) {
+    async tell(cluster, event, relation, stop) {
       // Not every installation has notifications, and it loads the matcher of RE2.
       const { dispatchEvents } = await import("../lib/notify/dispatch.ts");
       dispatched ??= dispatchEvents({
-        ...{ clusters, clock, log, alerts, windows: stores.eventWindows },
+        ...{ clusters, clock, log, alerts, windows: stores.eventWindows, groups: stores.causeGroups },
         queue: sqsNotifications(sqs, { url, region }),
       });
-      await dispatched.tell(cluster, event, stop);
+      await dispatched.tell(cluster, event, relation, stop);
     },
   });
   const { handler: reconcile } = composeReconcile({

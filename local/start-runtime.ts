@@ -96,7 +96,7 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
     notifications &&
     dispatchEvents({
       ...{ clusters, clock, log, queue: notifications },
-      ...{ alerts: options.notify.alerts, windows: stores.eventWindows },
+      ...{ alerts: options.notify.alerts, windows: stores.eventWindows, groups: stores.causeGroups },
     });
   const queueDeps = {
     ...{ items: stores.items, wakeUps: queuedWakeUps(stores.queue), clock, log, rules },

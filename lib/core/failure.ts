@@ -1,4 +1,5 @@
 import { cutMessage } from "./cut-text.ts";
+import type { Cause } from "./event-relation.ts";
 
 /**
  * When a failed reconcile is tried again. `backoff`: after {@link backOffMs}. `interval`: after the object's retry interval.
@@ -121,6 +122,7 @@ export type EventReason =
 interface FailureOptions {
   readonly retry?: Retry;
   readonly inCondition?: Failure["inCondition"];
+  readonly waitsFor?: Cause | undefined;
 }
 
 /**
@@ -135,10 +137,14 @@ export class Failure extends Error {
   /** What the condition says where it is not what the event says: Flux has such failures. */
   readonly inCondition: { readonly reason: Reason; readonly message: string };
 
+  /** The object that has to be ready first; undefined where that is not why. */
+  readonly waitsFor: Cause | undefined;
+
   constructor(reason: Reason, message: string, options: ErrorOptions & FailureOptions = {}) {
     super(cutMessage(message), options);
     this.reason = reason;
-    const { inCondition } = options;
+    const { inCondition, waitsFor } = options;
+    this.waitsFor = waitsFor;
     this.inCondition = { reason: inCondition?.reason ?? reason, message: cutMessage(inCondition?.message ?? message) };
     this.retry = options.retry ?? retryByReason[reason];
   }

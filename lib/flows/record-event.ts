@@ -1,5 +1,6 @@
 import type { ConditionReason } from "../api/condition.ts";
 import { eventManifest, type ReportedEvent } from "../core/event-manifest.ts";
+import type { EventRelation } from "../core/event-relation.ts";
 import { type EventReason, messageOf } from "../core/failure.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
@@ -16,7 +17,9 @@ export interface EventToRecord {
   readonly message: string;
   /** Revision and the like, as Flux's event metadata: keys are whole annotation keys. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Whether it is only for people who look at the object, as Flux's events of type Trace: Alerts are not told of it. */
+  /** What other objects have to do with it. Alerts group messages by it; it is no part of the Event. */
+  readonly relation?: EventRelation | undefined;
+  /** Of type Trace in Flux: for those who look at the object, and no Alert sends it. */
   readonly isTrace?: boolean;
 }
 
@@ -34,23 +37,30 @@ export async function recordEvent(
   run: Run,
   clock: Clock,
 ): Promise<void> {
-  await create(manifestOf(object, event, source, clock.now()), cluster, event.isTrace === true ? untold(run) : run);
+  await create(manifestOf(object, event, source, clock.now()), event, cluster, run);
 }
 
 function manifestOf(object: LiveObject, event: EventToRecord, source: string, now: number): ReportedEvent {
+  const { message, reason, type } = event;
   const annotations = { ...ownMetadata(object), ...event.annotations };
-  return eventManifest(object, { ...event, annotations }, source, now);
+  return eventManifest(object, { type, reason, message, annotations }, source, now);
 }
 
 /** An Event that the API server has refused is told too: those whom Alerts tell do not read the cluster's Events. */
-async function create(event: ReportedEvent, cluster: HomeCluster, run: Run): Promise<void> {
+async function create(event: ReportedEvent, telling: Telling, cluster: HomeCluster, run: Run): Promise<void> {
   try {
     await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);
   } catch (error) {
-    if (error instanceof ApiError) await run.events?.tell(run.key.cluster, event, run.signal);
+    if (error instanceof ApiError) await tell(event, telling, run);
     throw error;
   }
-  await run.events?.tell(run.key.cluster, event, run.signal);
+  await tell(event, telling, run);
+}
+
+type Telling = Pick<EventToRecord, "isTrace" | "relation">;
+
+async function tell(event: ReportedEvent, { isTrace, relation }: Telling, run: Run): Promise<void> {
+  if (isTrace !== true) await run.events?.tell(run.key.cluster, event, relation, run.signal);
 }
 
 /** The run, whose events Alerts are not told of. */
@@ -76,14 +86,23 @@ export async function reportEvent(
   run: Run,
   { clock, log }: Reporting,
 ): Promise<void> {
-  const manifest = manifestOf(object, event, source, clock.now());
-  await sendEvent(manifest, cluster, event.isTrace === true ? untold(run) : run, log);
+  await createOrLog(manifestOf(object, event, source, clock.now()), event, cluster, run, log);
 }
 
-/** As {@link reportEvent}, for one that was held back. */
+/** As {@link reportEvent}, for one that was held back and has to do with no other object. */
 export async function sendEvent(event: ReportedEvent, cluster: HomeCluster, run: Run, log: Log): Promise<void> {
+  await createOrLog(event, {}, cluster, run, log);
+}
+
+async function createOrLog(
+  event: ReportedEvent,
+  telling: Telling,
+  cluster: HomeCluster,
+  run: Run,
+  log: Log,
+): Promise<void> {
   try {
-    await create(event, cluster, run);
+    await create(event, telling, cluster, run);
     terminating.get(log)?.delete(namespaceOf(run));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -1,5 +1,6 @@
 import { notificationGroup } from "../api/names.ts";
 import type { ReportedEvent } from "../core/event-manifest.ts";
+import type { EventRelation } from "../core/event-relation.ts";
 import { messageOf } from "../core/failure.ts";
 import { parseApiVersion } from "../core/object-ref.ts";
 import type { Clock } from "../core/ports/clock.ts";
@@ -7,23 +8,22 @@ import { ApiError } from "../core/ports/cluster.ts";
 import type { EventSink } from "../core/ports/event-sink.ts";
 import type { EventWindows } from "../core/ports/event-windows.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
-import type { Log } from "../core/ports/log.ts";
 import { warnOfAlert } from "./alert-event.ts";
 import { eventKey } from "./event-key.ts";
+import { type GroupingDeps, groupMessages } from "./group-messages.ts";
 import { keepMetadata } from "./keep-metadata.ts";
 import type { ListedAlerts } from "./listed-alerts.ts";
 import { concerns, type LabelsOf, matchAlert } from "./match-alert.ts";
 import type { Notification, NotificationQueue } from "./notification.ts";
 import type { NotificationEvent } from "./notification-event.ts";
 
-export interface DispatchDeps {
+export interface DispatchDeps extends GroupingDeps {
   /** The clusters that are served here. */
   readonly clusters: { get(id: string): { readonly home: HomeCluster } | undefined };
   readonly alerts: ListedAlerts;
   readonly windows: EventWindows;
   readonly queue: NotificationQueue;
   readonly clock: Clock;
-  readonly log: Log;
 }
 
 /**
@@ -32,11 +32,11 @@ export interface DispatchDeps {
  */
 export function dispatchEvents(deps: DispatchDeps): EventSink {
   return {
-    async tell(cluster, recorded, signal) {
+    async tell(cluster, recorded, relation, signal) {
       // No source names a Receiver, Alert or Provider; and an event on an Alert is about a delivery.
       if (parseApiVersion(recorded.involvedObject.apiVersion).group === notificationGroup) return;
       try {
-        await dispatchEvent(cluster, eventOf(recorded), deps, signal);
+        await dispatchEvent(cluster, eventOf(recorded), relation, deps, signal);
       } catch (error) {
         signal.throwIfAborted();
         const { kind, namespace, name } = recorded.involvedObject;
@@ -54,6 +54,7 @@ export function dispatchEvents(deps: DispatchDeps): EventSink {
 export async function dispatchEvent(
   cluster: string,
   event: NotificationEvent,
+  relation: EventRelation | undefined,
   deps: DispatchDeps,
   signal: AbortSignal,
 ): Promise<"first" | "repeated"> {
@@ -64,19 +65,31 @@ export async function dispatchEvent(
   if (concerned.length === 0) return "first";
   // Before anything is matched: an event that met a suspended Alert counts too, as recorded.
   const key = eventKey(event);
-  if (!(await windows.take(cluster, key, clock.now(), signal))) return "repeated";
+  const now = clock.now();
+  const isFirst = !(await windows.covers(cluster, key, now, signal));
+  // One that says that an outage is over may tell so of another outage than the last one of the same text.
+  if (!isFirst && relation?.kind !== "recovered") return "repeated";
   const labelsOf = onceRead(event, home, signal);
   const notifications: Notification[] = [];
+  const afterwards: ((stop: AbortSignal) => Promise<void>)[] = [];
   for (const alert of concerned) {
     const { name, namespace, spec } = alert;
-    const { isMatch, faults } = await matchAlert(event, alert, labelsOf);
+    const { isMatch, faults } = isFirst ? await matchAlert(event, alert, labelsOf) : { isMatch: false, faults: [] };
     for (const fault of faults) await warnOfAlert(alert.live, fault, { ...deps, cluster, home }, signal);
-    if (!isMatch) continue;
+    const grouped = await groupMessages({ cluster, home, alert, event, relation, isSent: isMatch }, deps, signal);
+    if (grouped.afterwards !== undefined) afterwards.push(grouped.afterwards);
     const provider = { namespace, name: spec.providerRef.name };
-    notifications.push({ cluster, alert: { namespace, name }, provider, eventKey: key, event: keepMetadata(event) });
+    for (const one of grouped.events) {
+      // What stands for the event, or is sent beside it, is no copy of it to the queue.
+      const ofOne = one === event ? key : eventKey(one);
+      notifications.push({ cluster, alert: { namespace, name }, provider, eventKey: ofOne, event: keepMetadata(one) });
+    }
   }
   if (notifications.length > 0) await queue.add(notifications, signal);
-  return "first";
+  for (const write of afterwards) await write(signal);
+  // Last, so that what a killed process did not queue is queued when its run is repeated.
+  if (isFirst) await windows.take(cluster, key, now, signal);
+  return isFirst ? "first" : "repeated";
 }
 
 /** The event as Flux's controllers post it. */

@@ -8,6 +8,10 @@ export function memoryEventWindows(): EventWindows {
   const windows = new Map<string, number>();
   let taken = 0;
   return {
+    async covers(cluster, key, now, signal) {
+      signal.throwIfAborted();
+      return nextWindow(windows.get(`${key}/${cluster}`), now) === undefined;
+    },
     async take(cluster, key, now, signal) {
       signal.throwIfAborted();
       const id = `${key}/${cluster}`;

@@ -1,6 +1,7 @@
 import type { ArtifactCollection } from "../../lib/core/ports/artifact-collection.ts";
 import type { ArtifactRecords, RecordedArtifacts } from "../../lib/core/ports/artifact-records.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
+import type { CauseGroups } from "../../lib/core/ports/cause-groups.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
 import type { ClusterStates } from "../../lib/core/ports/cluster-states.ts";
 import type { EventWindows } from "../../lib/core/ports/event-windows.ts";
@@ -15,6 +16,7 @@ import type { DeadLetters } from "../../lib/core/ports/wake-ups.ts";
 import type { LeasedItems, WorkItems } from "../../lib/core/ports/work-items.ts";
 import { artifactFiles } from "./artifact-files.ts";
 import { sqliteArtifactRecords } from "./artifact-records.ts";
+import { memoryCauseGroups } from "./cause-groups.ts";
 import { sqliteClusterStates } from "./cluster-states.ts";
 import { memoryEventWindows } from "./event-windows.ts";
 import { sqliteHistory } from "./history.ts";
@@ -42,6 +44,7 @@ export interface Stores {
   readonly records: ArtifactRecords & RecordedArtifacts;
   readonly receivers: ReceiverIndex;
   readonly eventWindows: EventWindows;
+  readonly causeGroups: CauseGroups;
   readonly history: History;
   readonly artifacts: ArtifactStore & ArtifactCollection;
 }
@@ -60,6 +63,7 @@ export function openStores(database: StateDatabase, artifacts: string, clock: Cl
     records: sqliteArtifactRecords(database),
     receivers: sqliteReceiverIndex(database),
     eventWindows: memoryEventWindows(),
+    causeGroups: memoryCauseGroups(),
     history: sqliteHistory(database),
     artifacts: artifactFiles(artifacts, clock),
   };

@@ -25,6 +25,12 @@ export function eventWindowsContract(name: string, open: () => Promise<EventWind
       expect([await take(windowMs), await take(windowMs + 1)]).toEqual([true, false]);
     });
 
+    test("covers says whether a window is taken, and takes none", async () => {
+      const covers = (at: number) => backEnd.eventWindows.covers("home", key, begin + at, never);
+      expect([await covers(0), await take(0)]).toEqual([false, true]);
+      expect([await covers(windowMs - 1), await covers(windowMs), await take(windowMs)]).toEqual([true, false, true]);
+    });
+
     test("windows follow one another from the first event on, whenever the next event comes", async () => {
       await take(0);
       expect(await take(windowMs * 1.5)).toBe(true);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DynamodbFault, faultyDynamodb } from "../doubles/faulty-dynamodb.ts";
 import type { FaultyWire } from "../doubles/faulty-wire.ts";
 import { type LaggingDynamodb, laggingDynamodb } from "../doubles/lagging-dynamodb.ts";
+import { causeGroupsContract } from "./cause-groups.ts";
 import { newDynamodb } from "./dynamodb-back-end.ts";
 import { dynamodbInventoryContract } from "./dynamodb-inventory.ts";
 import { eventWindowsContract } from "./event-windows.ts";
@@ -21,7 +22,8 @@ const connection = () => ({
   endpoint: table.url,
   credentials: { accessKeyId: "x", secretAccessKey: "y" },
 });
-for (const contract of [...stateContracts, eventWindowsContract]) contract(name, () => newDynamodb(connection()));
+for (const contract of [...stateContracts, eventWindowsContract, causeGroupsContract])
+  contract(name, () => newDynamodb(connection()));
 dynamodbInventoryContract(name, connection);
 
 describe("with batches done in part, conflicting transactions and lost answers", () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../lib/process/system-clock.ts";
 import { artifactFiles } from "../../local/state/artifact-files.ts";
 import { sqliteArtifactRecords } from "../../local/state/artifact-records.ts";
+import { memoryCauseGroups } from "../../local/state/cause-groups.ts";
 import { sqliteClusterStates } from "../../local/state/cluster-states.ts";
 import { memoryEventWindows } from "../../local/state/event-windows.ts";
 import { sqliteHistory } from "../../local/state/history.ts";
@@ -18,6 +19,7 @@ import { memorySweepLeases } from "../../local/state/sweep-leases.ts";
 import { sqliteWorkItems } from "../../local/state/work-items.ts";
 import { steppedClock } from "../doubles/stepped-clock.ts";
 import { type ArtifactBackEnd, artifactStoreContract } from "./artifact-store.ts";
+import { causeGroupsContract } from "./cause-groups.ts";
 import { clockContract } from "./clock.ts";
 import { clusterStatesContract } from "./cluster-states.ts";
 import { type DeadLettersBackEnd, deadLettersContract } from "./dead-letters.ts";
@@ -109,6 +111,10 @@ sweepLeasesContract("memory", async () => ({
 }));
 eventWindowsContract("memory", async () => ({
   eventWindows: memoryEventWindows(),
+  close: async () => undefined,
+}));
+causeGroupsContract("memory", async () => ({
+  causeGroups: memoryCauseGroups(),
   close: async () => undefined,
 }));
 clockContract("system", systemClock);

@@ -1,4 +1,5 @@
 import { artifactRecordsContract } from "./artifact-records.ts";
+import { causeGroupsContract } from "./cause-groups.ts";
 import { clusterStatesContract } from "./cluster-states.ts";
 import { eventWindowsContract } from "./event-windows.ts";
 import { historyContract } from "./history.ts";
@@ -28,4 +29,5 @@ export const dynamodbContracts = [
   clusterStatesContract,
   sweepLeasesContract,
   eventWindowsContract,
+  causeGroupsContract,
 ];

@@ -184,8 +184,8 @@ export const notifyFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "Alerts are told of traces",
-        find: "await sendEvent(manifest, cluster, event.isTrace === true ? untold(run) : run, log);",
-        replace: "await sendEvent(manifest, cluster, run, log);",
+        find: "if (isTrace !== true) await run.events?.tell",
+        replace: "await run.events?.tell",
       },
     ],
   },

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ConditionalCheckFailedException, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { type EventWindows, forgottenMs, nextWindow } from "../../core/ports/event-windows.ts";
 import { AwsFault } from "../aws-fault.ts";
 import { keyOf, keyPart, numberOf, type Row, textOf } from "./rows.ts";
@@ -9,9 +9,15 @@ import { ttlAttribute } from "./table.ts";
 /** One row for each key and cluster, replaced by one conditional write: a second one only where a window follows another. */
 export function dynamodbEventWindows(table: StateTable): EventWindows {
   const { name: TableName } = table;
+  const rowOf = (cluster: string, key: string) => keyOf({ pk: `event#${key}#${keyPart(cluster)}`, sk: "window" });
   return {
+    async covers(cluster, key, now, signal) {
+      const command = new GetItemCommand({ TableName, Key: rowOf(cluster, key), ConsistentRead: true });
+      const { Item } = await table.call("GetItem", (client, options) => client.send(command, options), signal);
+      return Item !== undefined && nextWindow(numberOf(Item, "started"), now) === undefined;
+    },
     async take(cluster, key, now, signal) {
-      const row = keyOf({ pk: `event#${key}#${keyPart(cluster)}`, sk: "window" });
+      const row = rowOf(cluster, key);
       const by = randomUUID();
       const put = async (startedAt: number, condition: string, at: number): Promise<Row | undefined> => {
         const command = new PutItemCommand({

@@ -1,4 +1,5 @@
 import type { ArtifactRecords, RecordedArtifacts } from "../../core/ports/artifact-records.ts";
+import type { CauseGroups } from "../../core/ports/cause-groups.ts";
 import type { ClusterStates } from "../../core/ports/cluster-states.ts";
 import type { EventWindows } from "../../core/ports/event-windows.ts";
 import type { History } from "../../core/ports/history.ts";
@@ -10,6 +11,7 @@ import type { Subscriptions } from "../../core/ports/subscriptions.ts";
 import type { SweepLeases } from "../../core/ports/sweep-leases.ts";
 import type { WorkItems } from "../../core/ports/work-items.ts";
 import { dynamodbArtifactRecords } from "./artifact-records.ts";
+import { dynamodbCauseGroups } from "./cause-groups.ts";
 import { dynamodbClusterStates } from "./cluster-states.ts";
 import { dynamodbEventWindows } from "./event-windows.ts";
 import { dynamodbHistory } from "./history.ts";
@@ -35,6 +37,7 @@ export interface DynamodbStores {
   readonly records: ArtifactRecords & RecordedArtifacts;
   readonly receivers: ReceiverIndex;
   readonly eventWindows: EventWindows;
+  readonly causeGroups: CauseGroups;
   readonly history: History;
 }
 
@@ -53,6 +56,7 @@ export function openDynamodbStores(of: Omit<StateTable, "call">): DynamodbStores
     records: dynamodbArtifactRecords(table),
     receivers: dynamodbReceiverIndex(table),
     eventWindows: dynamodbEventWindows(table),
+    causeGroups: dynamodbCauseGroups(table),
     history: dynamodbHistory(table),
   };
 }

@@ -18,6 +18,8 @@ export const dueIndex = "due";
  * | `hook#<digest of the path>` | `<key>` | a Receiver's entry, which deliveries read |
  * | `own#<cluster uid>/<entry id>` | `claims` | the owner of an object of a cluster, and the others that claim it |
  * | `event#<key>#<cluster>` | `window` | since when no further event of this key is sent; expires |
+ * | `cause#<digest of Alert and cause>#<cluster>` | `group` | what was told of messages with this cause; expires |
+ * | `cause#<digest of Alert and cause>#<cluster>` | `waits#<time>#<object>` | an object that waits for the cause since the group was opened at this time; expires |
  * | `cluster#<id>` | `hold` | why no run begins in that cluster; expires |
  * | `cluster#<id>` | `busy#<process>` | how many runs of it a process has; expires |
  * | `cluster#<id>` | `sweep` | who sweeps that cluster, and until when; expires |

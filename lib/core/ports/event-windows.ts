@@ -3,6 +3,8 @@
  * first event of the key. Times are wall time, milliseconds since 1970; the clocks of several processes differ by far less than a window.
  */
 export interface EventWindows {
+  /** Whether an event of this key in a cluster, at `now`, falls into a window that is taken. Takes none. */
+  covers(cluster: string, key: string, now: number, signal: AbortSignal): Promise<boolean>;
   /**
    * Whether an event of this key in a cluster, at `now`, is the first of its window; if so the window is taken. Of several at the same
    * time one is the first.

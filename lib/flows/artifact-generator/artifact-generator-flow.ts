@@ -8,10 +8,12 @@ import { declaredArtifactGenerator } from "../../api/kinds/artifact-generator.ts
 import { servedKind } from "../../api/kinds/declaration.ts";
 import { generatorFinalizer } from "../../api/names.ts";
 import { parseLive } from "../../api/parse-live.ts";
+import { waitsOrFailed } from "../../core/event-relation.ts";
 import { backOffMs, Failure, messageOf } from "../../core/failure.ts";
 import { storeOutage } from "../../core/ports/outage.ts";
 import type { Flow, FlowResult } from "../../core/ports/run.ts";
 import { sourceTopic } from "../../core/topics.ts";
+import type { WorkKey } from "../../core/work-key.ts";
 import { buildArtifact } from "../../sources/generator/build-artifact.ts";
 import type { FileTree } from "../../sources/generator/file-tree.ts";
 import { type Budget, budgetOf, defaultGeneratorLimits } from "../../sources/generator/generator-limits.ts";
@@ -102,7 +104,11 @@ async function reconcile(spec: ArtifactGeneratorSpec, ctx: GeneratorContext): Pr
   for (const one of stored) inventory.push(await publishArtifact(one, spec, observed, ctx));
   await removeOthers(new Set(names), owned, before, ctx);
   await ctx.conclude(succeeded(ctx.status(), { inventory, observedSourcesDigest }, ctx.now()));
-  await report(inventory, ctx);
+  await report(
+    inventory,
+    [...observed.values()].map(({ key }) => key),
+    ctx,
+  );
   return { outcome: "stored", dueInMs };
 }
 
@@ -139,14 +145,19 @@ async function buildAndStore(
 }
 
 /** The events of a run that has published. */
-async function report(inventory: ArtifactGeneratorStatus["inventory"] & {}, ctx: GeneratorContext): Promise<void> {
+async function report(
+  inventory: ArtifactGeneratorStatus["inventory"] & {},
+  sources: readonly WorkKey[],
+  ctx: GeneratorContext,
+): Promise<void> {
   const event = { type: "Normal", reason: "Ready", annotations: {} } as const;
   const message = `reconciliation succeeded, generated ${inventory.length} artifact(s)`;
   await ctx.record({ ...event, message, isTrace: true });
   const changed = inventory.filter((entry) => !isListed(entry, ctx.before));
   if (changed.length === 0) return;
   const lines = changed.map(({ digest, name, namespace }) => `${namespace}/${name} (${digest})`);
-  await ctx.record({ ...event, message: `external artifacts reconciled: ${lines.join("\n")}` });
+  const relation = readyOf(ctx.before)?.status === "True" ? undefined : ({ kind: "recovered", from: sources } as const);
+  await ctx.record({ ...event, message: `external artifacts reconciled: ${lines.join("\n")}`, relation });
 }
 
 /**
@@ -168,14 +179,16 @@ async function subscribe(
 
 async function fail(failure: Failure, ctx: GeneratorContext): Promise<FlowResult> {
   const { before, deps, run } = ctx;
-  const { reason, message, retry } = failure;
+  const { reason, message, retry, waitsFor } = failure;
   const ready = readyOf(before);
   const isShown = ready?.status === "False" && ready.reason === reason && ready.message === message;
   const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== before.lastHandledReconcileAt;
   const isStalled = retry === "never";
   await ctx.conclude((isStalled ? stalled : failed)(ctx.status(), failure, ctx.now()));
   deps.log.info("reconcile failed", { ...run.key, reason, error: message });
-  if (!isShown || isRequested) await ctx.record({ type: "Warning", reason, message, annotations: {} });
+  if (!isShown || isRequested) {
+    await ctx.record({ type: "Warning", reason, message, annotations: {}, relation: waitsOrFailed(waitsFor) });
+  }
   if (isStalled) return { outcome: "stalled", dueInMs: undefined };
   if (retry === "dependency") return { outcome: "waiting", dueInMs: sourceRetryMs };
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;

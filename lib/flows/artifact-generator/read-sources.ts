@@ -52,11 +52,15 @@ export async function observeSources(
       throw outageOf(error, "SourceFetchFailed", `get sources failed: unable to get source '${namespace}/${name}'`);
     });
     if (source === undefined) {
-      throw new Failure("SourceFetchFailed", `get sources failed: ${kind}.${sourceGroup} "${name}" not found`);
+      throw new Failure("SourceFetchFailed", `get sources failed: ${kind}.${sourceGroup} "${name}" not found`, {
+        waitsFor: key,
+      });
     }
     const { artifact, uid } = source;
     if (artifact === undefined) {
-      throw new Failure("SourceFetchFailed", `get sources failed: source '${subject(key)}' is not ready`);
+      throw new Failure("SourceFetchFailed", `get sources failed: source '${subject(key)}' is not ready`, {
+        waitsFor: key,
+      });
     }
     observed.set(reference.alias, { key, uid, artifact });
   }
@@ -149,5 +153,9 @@ async function readable(read: () => Promise<Uint8Array>, source: ObservedSource)
 }
 
 function fetchFailed(why: string, { key }: ObservedSource, cause?: unknown, retry: Retry = "dependency"): Failure {
-  return new Failure("SourceFetchFailed", `fetch sources failed: ${subject(key)}: ${why}`, { cause, retry });
+  return new Failure("SourceFetchFailed", `fetch sources failed: ${subject(key)}: ${why}`, {
+    cause,
+    retry,
+    waitsFor: key,
+  });
 }

@@ -41,15 +41,16 @@ export async function findChartSource(
   }
   const missing = `failed to get source: ${key.kind}.${key.group} "${key.name}" not found`;
   // A name that no object can have is asked of no API server, where it would be another address.
-  if (nameFault(key.name) !== undefined) throw new Failure("SourceUnavailable", missing);
+  if (nameFault(key.name) !== undefined) throw new Failure("SourceUnavailable", missing, { waitsFor: key });
   const live = await ctx.home.get({ ...key, version: kind.versions[0] }, ctx.run.signal).catch((error: unknown) => {
     throw outageOf(error, "SourceUnavailable", "failed to get source");
   });
-  if (live === undefined) throw new Failure("SourceUnavailable", missing);
+  if (live === undefined) throw new Failure("SourceUnavailable", missing, { waitsFor: key });
   return { key, live, ...sourceOf(live) };
 }
 
 /** The failure of a chart whose source has no artifact yet, or whose artifact is lost. */
-export function noSourceArtifact({ kind, name }: Pick<WorkKey, "kind" | "name">): Failure {
-  return new Failure("NoSourceArtifact", `no artifact available for ${kind} source '${name}'`);
+export function noSourceArtifact(key: WorkKey): Failure {
+  const { kind, name } = key;
+  return new Failure("NoSourceArtifact", `no artifact available for ${kind} source '${name}'`, { waitsFor: key });
 }

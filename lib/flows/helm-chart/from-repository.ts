@@ -4,12 +4,15 @@ import { HelmRepositorySpec } from "../../api/helm-repository.ts";
 import { digestOf } from "../../core/digest.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { toJsonObject } from "../../core/json.ts";
+import { HttpError } from "../../core/ports/http.ts";
+import type { WorkKey } from "../../core/work-key.ts";
 import { buildRemote } from "../../sources/helm/build-remote.ts";
 import type { ChartIndex, IndexedChart } from "../../sources/helm/chart-entry.ts";
 import { chartFailure, orChartFailure } from "../../sources/helm/chart-failure.ts";
 import { countingValuesFiles, versionWith } from "../../sources/helm/chart-version.ts";
 import { isOneTag } from "../../sources/helm/choose-chart.ts";
 import { RepositoryFault } from "../../sources/helm/repository-fault.ts";
+import { RegistryFault } from "../../sources/oci/registry-fault.ts";
 import { fetchArtifact, recordedArtifact } from "../source/read-source.ts";
 import type { SourceContext } from "../source/source-context.ts";
 import { type ChartOrigin, noteOf, recall } from "./chart-origin.ts";
@@ -54,7 +57,7 @@ export async function chartOfRepository(
   const of = digestOf(JSON.stringify([stored?.digest ?? repositorySpec.url, spec.chart, spec.version]));
   // The tags of a registry may have changed; a whole version is the same tag.
   const known = stored === undefined && !isOneTag(spec.version) ? undefined : recall(of, Found, ctx);
-  const chosen = known ?? (await choose(repository, spec, isOci, ctx));
+  const chosen = known ?? (await choose(repository, spec, source, ctx));
   const { name, version, urls, digest } = chosen;
   const pulled = await verifyChart(spec, chosen, repository, ctx);
   const found = { name, version, urls: urls.slice(0, 1), ...(digest === undefined ? {} : { digest }) };
@@ -68,7 +71,7 @@ export async function chartOfRepository(
     isPackaged,
     carried: isNoted(found) ? noteOf(of, toJsonObject(found)) : {},
     build: async () => {
-      const archive = await asked("failed to download chart for remote reference", "ChartPullError", () =>
+      const archive = await asked("failed to download chart for remote reference", "ChartPullError", source.key, () =>
         repository.download(pulled, run.signal),
       );
       const shape = { valuesFiles, ignoreMissing: spec.ignoreMissingValuesFiles === true, metadata };
@@ -136,11 +139,11 @@ function checkName(name: string): void {
 function choose(
   repository: ChartRepository,
   { chart, version }: HelmChartSpec,
-  isOci: boolean,
+  source: ChartSource,
   { run }: SourceContext,
 ): Promise<IndexedChart> {
-  const absent = isOci ? "ChartPullError" : "InvalidChartReference";
-  return asked("failed to get chart version for remote reference", absent, () =>
+  const absent = specOf(source).type === "oci" ? "ChartPullError" : "InvalidChartReference";
+  return asked("failed to get chart version for remote reference", absent, source.key, () =>
     repository.choose(chart, version, run.signal),
   );
 }
@@ -148,6 +151,7 @@ function choose(
 async function asked<Answer>(
   what: string,
   absent: "ChartPullError" | "InvalidChartReference",
+  key: WorkKey,
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
   try {
@@ -155,9 +159,16 @@ async function asked<Answer>(
   } catch (error) {
     if (!(error instanceof RepositoryFault)) throw error;
     const reason = error.reason === "absent" ? absent : "ChartPullError";
-    const failure = chartFailure(reason, `${what}: ${messageOf(error)}`, error);
+    const failure = chartFailure(reason, `${what}: ${messageOf(error)}`, error, isAway(error) ? key : undefined);
     if (error.reason !== "unauthorized") throw failure;
     const message = `failed to authenticate with the Helm repository: ${failure.message}`;
     throw unknownFailure("AuthenticationFailed", message, error);
   }
+}
+
+/** Whether the host of the repository gives nobody anything: all charts of it wait. */
+function isAway(error: unknown): boolean {
+  if (error instanceof RegistryFault) return error.reason === "unavailable" || error.reason === "throttled";
+  if (error instanceof HttpError) return error.reason !== "refused" && error.reason !== "too-large";
+  return error instanceof Error && isAway(error.cause);
 }

@@ -73,7 +73,8 @@ function helmChartSource(deps: HelmChartDeps): SourceKind<HelmChartSpec> {
       const noted = artifact === undefined ? {} : { observedSourceArtifactRevision: artifact.revision };
       // Also where the build fails, as in Flux.
       ctx.setStatus({ ...ctx.status(), ...noted });
-      return resolvedOf(spec, await originOf(spec, source, parts, ctx), noted, ctx);
+      const resolved = resolvedOf(spec, await originOf(spec, source, parts, ctx), noted, ctx);
+      return { ...resolved, madeFrom: [source.key] };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { findCondition } from "../../api/condition.ts";
+import { type Cause, waitsOrFailed } from "../../core/event-relation.ts";
 import type { EventReason } from "../../core/failure.ts";
 import { backOffMs } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
@@ -15,6 +16,8 @@ export class Blocked extends Error {
   readonly retry: "backoff" | "soon" | "terminal";
   /** What to record as an event, if Flux does so. */
   readonly event: Pick<EventToRecord, "message" | "type"> | undefined;
+  /** The object that has to be ready first; undefined where that is not why. */
+  readonly waitsFor: Cause | undefined;
 
   constructor(
     reason: EventReason,
@@ -23,12 +26,14 @@ export class Blocked extends Error {
       readonly retry: Blocked["retry"];
       readonly event?: Blocked["event"];
       readonly cause?: unknown;
+      readonly waitsFor?: Cause | undefined;
     },
   ) {
     super(message, { cause: options.cause });
     this.reason = reason;
     this.retry = options.retry;
     this.event = options.event;
+    this.waitsFor = options.waitsFor;
   }
 }
 
@@ -39,14 +44,16 @@ export function terminal(reason: EventReason, message: string): Blocked {
 
 /** Reports what keeps the run from the release (reference helmrelease 7). */
 export async function reportBlocked(
-  { event, message, reason, retry }: Blocked,
+  { event, message, reason, retry, waitsFor }: Blocked,
   carried: Carried,
   ctx: HelmReleaseContext,
 ): Promise<FlowResult> {
   // While it waits it looks again and again: what it waits for is told once.
   const known = findCondition(ctx.status().conditions ?? [], "Ready");
   const isTold = retry === "soon" && known?.reason === reason && known.message === message;
-  if (event !== undefined && !isTold) ctx.record({ ...event, reason, annotations: {} });
+  if (event !== undefined && !isTold) {
+    ctx.record({ ...event, reason, annotations: {}, relation: waitsOrFailed(waitsFor) });
+  }
   const ready = { type: "Ready", status: "False", ...{ reason, message } } as const;
   if (retry === "terminal") {
     const stalled = { type: "Stalled", status: "True", ...{ reason, message } } as const;

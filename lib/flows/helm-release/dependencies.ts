@@ -19,15 +19,20 @@ function dependencyKey(
   return { cluster, group: helmGroup, kind: "HelmRelease", namespace: namespace ?? ctx.namespace, name };
 }
 
+/** The keys of the HelmReleases that must be ready first. */
+export function dependencyKeys(ctx: HelmReleaseContext): readonly WorkKey[] {
+  return (ctx.release.spec.dependsOn ?? []).map((dependency) => dependencyKey(dependency, ctx));
+}
+
 /** Subscribes a HelmRelease to its source, its dependencies and the objects that it reads at home, and to nothing else. */
 export async function subscribeForRun(ctx: HelmReleaseContext): Promise<void> {
   const { deps, namespace, run } = ctx;
-  const { dependsOn = [], kubeConfig, valuesFrom = [] } = ctx.release.spec;
+  const { kubeConfig, valuesFrom = [] } = ctx.release.spec;
   const { cluster } = run.key;
   const read = [...valuesFrom.map(({ kind, name }) => ({ kind, name }))];
   const topics = [
     sourceTopic(chartSourceKey(ctx)),
-    ...dependsOn.map((dependency) => readyTopic(dependencyKey(dependency, ctx))),
+    ...dependencyKeys(ctx).map(readyTopic),
     ...read.map(({ kind, name }) => configTopic({ cluster, kind, namespace, name })),
     ...kubeConfigTopics(kubeConfig, run.key),
   ];
@@ -41,11 +46,13 @@ export async function subscribeForRun(ctx: HelmReleaseContext): Promise<void> {
  */
 export async function checkDependencies(ctx: HelmReleaseContext): Promise<void> {
   for (const dependency of ctx.release.spec.dependsOn ?? []) {
-    const problem = await problemOf(dependencyKey(dependency, ctx), dependency.readyExpr ?? "", ctx);
+    const key = dependencyKey(dependency, ctx);
+    const problem = await problemOf(key, dependency.readyExpr ?? "", ctx);
     if (problem === undefined) continue;
     throw new Blocked("DependencyNotReady", problem, {
       retry: "soon",
       event: { type: "Normal", message: problem },
+      waitsFor: key,
     });
   }
 }

@@ -91,6 +91,7 @@ function blockedBy(error: unknown): Blocked {
     return new Blocked(reason, message, {
       retry: isForGood ? "terminal" : "backoff",
       event: { type: "Warning", message },
+      waitsFor: error.waitsFor,
       cause: error,
     });
   }

@@ -1,6 +1,10 @@
 import type { ReleaseSnapshot } from "../../api/helm-release-status.ts";
+import type { EventRelation } from "../../core/event-relation.ts";
 import type { EventToRecord } from "../record-event.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
+import { chartSourceKey } from "./chart-source.ts";
+import { dependencyKeys } from "./dependencies.ts";
+import { isReady } from "./release-status.ts";
 
 const prefix = "helm.toolkit.fluxcd.io";
 
@@ -37,6 +41,17 @@ export function recordRelease(
     ...(appVersion === "" ? {} : { [`${prefix}/app-version`]: appVersion }),
     ...(ociDigest === "" ? {} : { [`${prefix}/oci-digest`]: ociDigest }),
   };
+  const relation = relationOf(reason, ctx);
   const text = log.length === 0 ? message : `${message}\n\nLast Helm logs:\n\n${log.join("\n")}`;
-  ctx.record({ type, reason, message: text, annotations });
+  ctx.record({ type, reason, message: text, annotations, relation });
+}
+
+const failures: ReadonlySet<string> = new Set(["InstallFailed", "UpgradeFailed", "TestFailed", "RollbackFailed"]);
+const successes: ReadonlySet<string> = new Set(["InstallSucceeded", "UpgradeSucceeded", "TestSucceeded"]);
+
+/** With the end of an action the release is ready, or is not; a rollback or an uninstall that succeeds mends nothing. */
+function relationOf(reason: string, ctx: HelmReleaseContext): EventRelation | undefined {
+  if (failures.has(reason)) return { kind: "failed" };
+  if (!successes.has(reason) || isReady(ctx.release.status)) return undefined;
+  return { kind: "recovered", from: [chartSourceKey(ctx), ...dependencyKeys(ctx)] };
 }

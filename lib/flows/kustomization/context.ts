@@ -6,6 +6,7 @@ import { kustomizeGroup, requestedAtAnnotation } from "../../api/names.ts";
 import type { ApplyRules } from "../../apply/set/apply-rules.ts";
 import type { Cel } from "../../cel/cel.ts";
 import type { Digest } from "../../core/digest.ts";
+import type { Cause } from "../../core/event-relation.ts";
 import { Failure, type Reason, type Retry } from "../../core/failure.ts";
 import type { FeatureGates } from "../../core/feature-gates.ts";
 import { type LiveObject, type Manifest, refOf } from "../../core/manifest.ts";
@@ -135,6 +136,8 @@ export interface Blocked {
   readonly retry: Retry;
   /** What to report as an event, if Flux does so. */
   readonly event?: Pick<EventToRecord, "type" | "message">;
+  /** The object that has to be ready first, with the reason of its Ready condition; undefined where that is not why. */
+  readonly waitsFor?: { readonly cause: Cause; readonly why?: string };
   /** Which revision the event is about, where that is known. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** Only a change of the object helps: Stalled as well. */

@@ -1,3 +1,4 @@
+import { findCondition } from "../../api/condition.ts";
 import { readKustomization } from "../../api/kustomization.ts";
 import type { KustomizationSpec } from "../../api/kustomization-spec.ts";
 import { kustomizeGroup } from "../../api/names.ts";
@@ -11,7 +12,7 @@ import { type ResolvedSource, requeueText, sourceKey } from "./resolve-source.ts
 import { revisionAnnotations } from "./status.ts";
 
 /** The keys of the Kustomizations that must be ready first. */
-function dependencyKeys({ kustomization, namespace, run }: KustomizationContext): readonly WorkKey[] {
+export function dependencyKeys({ kustomization, namespace, run }: KustomizationContext): readonly WorkKey[] {
   return keysOf(kustomization.spec.dependsOn ?? [], namespace, run.key.cluster);
 }
 
@@ -60,7 +61,7 @@ export async function checkDependencies(
   const { dependsOn = [] } = ctx.kustomization.spec;
   const keys = dependencyKeys(ctx);
   for (const [index, key] of keys.entries()) {
-    let problem: string | undefined;
+    let problem: Problem | undefined;
     try {
       problem = await problemOf(key, dependsOn[index]?.readyExpr ?? "", ctx, source);
     } catch (error) {
@@ -71,20 +72,28 @@ export async function checkDependencies(
     const rotated = [...dependsOn.slice(index), ...dependsOn.slice(0, index)];
     const waiting = {
       dependencies: needed(rotated, ctx.namespace, ctx.run.key.cluster, ctx.deps.gates),
-      problem,
+      problem: problem.text,
       source,
     };
-    const message = `${problem}${await cycleText(waiting, ctx)}`;
+    const message = `${problem.text}${await cycleText(waiting, ctx)}`;
+    const { why } = problem;
     return {
       kind: "blocked",
       reason: "DependencyNotReady",
       message,
       retry: "dependency",
       event: { type: "Normal", message: `Dependencies do not meet ready condition, retrying in ${requeueText(ctx)}` },
+      waitsFor: { cause: key, ...(why === undefined ? {} : { why }) },
       annotations,
     };
   }
   return undefined;
+}
+
+interface Problem {
+  readonly text: string;
+  /** The reason of the Ready condition of the dependency. */
+  readonly why?: string | undefined;
 }
 
 /**
@@ -97,25 +106,31 @@ async function problemOf(
   readyExpr: string,
   ctx: KustomizationContext,
   source: ResolvedSource,
-): Promise<string | undefined> {
+): Promise<Problem | undefined> {
   const name = `${key.namespace}/${key.name}`;
   const live = await ctx.home.get({ ...key, version: "v1" }, ctx.run.signal);
   if (live === undefined) {
-    return `dependency '${name}' not found: kustomizations.${kustomizeGroup} "${key.name}" not found`;
+    return {
+      text: `dependency '${name}' not found: kustomizations.${kustomizeGroup} "${key.name}" not found`,
+      why: "NotFound",
+    };
   }
   if (readyExpr !== "") {
     // Not at the start of a function: few dependencies have one.
     const { evaluateReadyExpr } = await import("../owner/ready-expr.ts");
     const verdict = await evaluateReadyExpr(readyExpr, live, ctx);
-    if (typeof verdict === "string") return verdict;
-    if (!verdict) return `dependency '${name}' is not ready according to readyExpr eval`;
+    if (typeof verdict === "string") return { text: verdict };
+    if (!verdict) return { text: `dependency '${name}' is not ready according to readyExpr eval` };
     if (!ctx.deps.gates.AdditiveCELDependencyCheck) return undefined;
   }
   const dependency = readKustomization(live);
-  if (dependency === undefined || !isReady(dependency)) return `dependency '${name}' is not ready`;
+  if (dependency === undefined || !isReady(dependency)) {
+    const why = findCondition(dependency?.status.conditions ?? [], "Ready")?.reason;
+    return { text: `dependency '${name}' is not ready`, why };
+  }
   const theirs = sourceKey(dependency.spec, key.namespace, key.cluster);
   const isSameSource = formatWorkKey(theirs) === formatWorkKey(source.key);
   return isSameSource && dependency.status.lastAppliedRevision !== source.revision
-    ? `dependency '${name}' revision is not up to date`
+    ? { text: `dependency '${name}' revision is not up to date` }
     : undefined;
 }

@@ -5,6 +5,7 @@ import type { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { allEnded } from "../../core/concurrency.ts";
 import { cutMessage } from "../../core/cut-text.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
+import { waitsOrFailed } from "../../core/event-relation.ts";
 import { backOffMs, Failure, messageOf, type Retry } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
@@ -25,6 +26,7 @@ import {
   StepFailed,
 } from "./attempt.ts";
 import type { Blocked, BuiltManifests, KustomizationContext } from "./context.ts";
+import { dependencyKeys } from "./dependencies.ts";
 import type { Health } from "./health.ts";
 import { type Finished, handled, isShownOfLate, withConditions, withoutConditions, withSnapshot } from "./status.ts";
 
@@ -98,7 +100,11 @@ function recordSuccess(health: Healthy, attempt: Attempt, interval: number): voi
   const took = elapsedText(attempt, attempt.startedAt);
   const message = `Reconciliation finished in ${took}, next run in ${formatDuration(interval)}`;
   const metadata = { ...annotations, "kustomize.toolkit.fluxcd.io/commit_status": "update" };
-  ctx.record({ type: "Normal", reason: "ReconciliationSucceeded", message, annotations: metadata });
+  const isRecovered = !isTrue(ctx.kustomization.status.conditions ?? [], "Ready");
+  const relation = isRecovered
+    ? ({ kind: "recovered", from: [source.key, ...dependencyKeys(ctx)] } as const)
+    : undefined;
+  ctx.record({ type: "Normal", reason: "ReconciliationSucceeded", message, annotations: metadata, relation });
 }
 
 function successStatus(
@@ -200,7 +206,7 @@ export async function reportFailure(error: unknown, attempt: Attempt): Promise<F
   const history = finished && withSnapshot(before.history ?? [], finished, ctx.deps.clock.now());
   await ctx.write(handled(history === undefined ? status : { ...status, history: [...history] }, ctx));
   const told = failure instanceof TargetFault ? shown(failure.event) : message;
-  ctx.record({ type: "Warning", reason, message: told, annotations });
+  ctx.record({ type: "Warning", reason, message: told, annotations, relation: waitsOrFailed(failure.waitsFor) });
   await remember(reason, reached ?? { applied: [], pruned: [] }, attempt);
   const { failures } = readCarriedState(ctx.run.carried);
   const dueInMs = retryInMs(failure.retry === "never" ? "interval" : failure.retry, failures, ctx);
@@ -251,7 +257,7 @@ async function remember(
 
 /** Reports why a run could not work on its revision, and answers when to try again. */
 export async function reportBlocked(ctx: KustomizationContext, blocked: Blocked): Promise<FlowResult> {
-  const { reason, message, stalled, event } = blocked;
+  const { reason, message, stalled, event, waitsFor } = blocked;
   const ready = { type: "Ready", status: "False", reason, message } as const;
   const status = ctx.status();
   const said = stalled
@@ -266,7 +272,8 @@ export async function reportBlocked(ctx: KustomizationContext, blocked: Blocked)
   const isDone = stalled === true && blocked.isUnobserved !== true;
   if (isDone) await saveInventoryUnderGeneration(ctx);
   await ctx.write(isDone ? { ...next, observedGeneration: ctx.generation } : next);
-  if (event !== undefined) ctx.record({ ...event, reason, annotations: blocked.annotations ?? {} });
+  const relation = waitsFor === undefined ? ({ kind: "failed" } as const) : ({ kind: "waits", ...waitsFor } as const);
+  if (event !== undefined) ctx.record({ ...event, reason, annotations: blocked.annotations ?? {}, relation });
   const { failures } = readCarriedState(ctx.run.carried);
   const carried = { failures: failures + 1 };
   return { outcome: stalled ? "stalled" : "waiting", dueInMs: retryInMs(blocked.retry, failures, ctx), carried };

@@ -2,6 +2,7 @@ import { type KindDeclaration, kindOf } from "../../api/kinds/declaration.ts";
 import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
 import { type Artifact, SourceStatus } from "../../api/source.ts";
 import { Digest, digestOf } from "../../core/digest.ts";
+import { Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
 import type { HomeCluster } from "../../core/ports/home-and-target.ts";
@@ -91,10 +92,24 @@ export async function fetchableArtifact(
   if (isForeign) {
     // Another algorithm's digest names the bytes as well.
     const digest = Digest.safeParse(artifact.digest).data ?? digestOf(artifact.digest);
-    return { digest, bytes: () => downloadArtifact(artifact, deps.http, run.signal) };
+    return { digest, bytes: () => download(artifact, key, consumer) };
   }
   const digest = await recordedArtifact(source, consumer);
   return digest && { digest, bytes: () => fetchArtifact(digest, consumer) };
+}
+
+/** A failure says which source it is for. */
+async function download(
+  artifact: Artifact,
+  key: WorkKey,
+  { deps, run }: Consumer & { readonly deps: { readonly http: Pick<Http, "send"> } },
+): Promise<Uint8Array | undefined> {
+  try {
+    return await downloadArtifact(artifact, deps.http, run.signal);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure(error.reason, error.message, { cause: error, retry: error.retry, waitsFor: key });
+  }
 }
 
 /** The digest of a source's artifact, if the source's own flow recorded it. */

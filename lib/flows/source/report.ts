@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isTrue } from "../../api/condition.ts";
 import type { SourceSpec } from "../../api/source.ts";
 import { parseDuration } from "../../core/duration.ts";
+import { waitsOrFailed } from "../../core/event-relation.ts";
 import { backOffMs, type Failure } from "../../core/failure.ts";
 import type { ObjectSelector } from "../../core/follows.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
@@ -31,7 +32,7 @@ const Failures = z.object({ failures: z.number().int().min(0) });
  */
 export async function reportStored(
   { interval }: SourceSpec,
-  { carried, isAnnounced, messages, noted, reasons, revision }: Resolved,
+  { carried, isAnnounced, madeFrom = [], messages, noted, reasons, revision }: Resolved,
   pulled: Pulled | undefined,
   ctx: SourceContext,
 ): Promise<FlowResult> {
@@ -63,6 +64,7 @@ export async function reportStored(
         "source.toolkit.fluxcd.io/revision": artifact.revision,
         "source.toolkit.fluxcd.io/digest": artifact.digest,
       },
+      relation: isTrue(before.conditions ?? [], "Ready") ? undefined : { kind: "recovered", from: madeFrom },
     });
   }
   if (said !== undefined && messages.unchanged !== undefined) await ctx.record({ ...said, ...messages.unchanged });
@@ -143,7 +145,7 @@ async function wakeReleases({ deps, run }: Pick<SourceContext, "deps" | "run">):
  * plans the next try.
  */
 export async function reportFailure(failure: Failure, ctx: SourceContext): Promise<FlowResult> {
-  const { reason, message, retry } = failure;
+  const { reason, message, retry, waitsFor } = failure;
   const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== ctx.before.lastHandledReconcileAt;
   const isNews = !isShown(ctx.before, failure, ctx.traits.conditionByReason) || isRequested;
   await ctx.conclude(
@@ -155,7 +157,8 @@ export async function reportFailure(failure: Failure, ctx: SourceContext): Promi
   // What waits is no fault: Flux's event for it is for people who look at the object, not for alerts (reference 1.8).
   const isWaiting = retry === "dependency" || retry === "soon";
   const type = isWaiting ? "Normal" : "Warning";
-  if (isNews) await ctx.record({ type, reason, message, annotations: {}, isTrace: isWaiting });
+  const relation = waitsOrFailed(waitsFor);
+  if (isNews) await ctx.record({ type, reason, message, annotations: {}, relation, isTrace: isWaiting });
   if (retry === "never") return { outcome: "stalled", dueInMs: undefined };
   if (retry === "dependency") return { outcome: "waiting", dueInMs: ctx.deps.timing.requeueDependencyMs };
   const failures = Failures.safeParse(ctx.run.carried).data?.failures ?? 0;

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Artifact, SourceSpec, SourceStatus } from "../../api/source.ts";
 import type { Digest } from "../../core/digest.ts";
+import type { Cause } from "../../core/event-relation.ts";
 import type { EventReason } from "../../core/failure.ts";
 import type { Subscription } from "../../core/follows.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -36,6 +37,8 @@ export interface Resolved {
   readonly observed: object;
   /** Fields of the status that the artifact does not depend on: set by every run that succeeds. */
   readonly noted?: object;
+  /** The objects that it is made from. */
+  readonly madeFrom?: readonly Cause[];
   /** Whether the content is pulled again at the same revision, for a reason that no field of the status shows. */
   readonly isStale?: boolean;
   /** The reasons that a kind has in place of `Succeeded` and `NewRevision`. The events NewArtifact and Succeeded have that of `stored` too. */

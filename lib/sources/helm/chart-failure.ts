@@ -1,3 +1,4 @@
+import type { Cause } from "../../core/event-relation.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 
 /** Flux's words before a failure of each reason. */
@@ -13,9 +14,9 @@ const summaries = {
 
 export type ChartReason = keyof typeof summaries;
 
-/** A failure to build a chart, in Flux's words (reference sources 7.7). */
-export function chartFailure(reason: ChartReason, why: string, cause?: unknown): Failure {
-  return new Failure(reason, `${summaries[reason]}: ${why}`, { cause });
+/** A failure to build a chart, in Flux's words (reference sources 7.7). @param waitsFor see {@link Failure.waitsFor} */
+export function chartFailure(reason: ChartReason, why: string, cause?: unknown, waitsFor?: Cause): Failure {
+  return new Failure(reason, `${summaries[reason]}: ${why}`, { cause, waitsFor });
 }
 
 /** What `work` answers. A `RangeError` of it is a failure of this reason, with `before` before its text. */

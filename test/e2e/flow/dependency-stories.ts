@@ -68,6 +68,29 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("app")).toBe(`False DependencyNotReady: dependency '${id}' revision is not up to date`);
     });
 
+    test("its event names the dependency and why that is not ready, and the first success after it says so", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", { dependsOn: [{ name: "root" }], namePrefix: "app-" });
+      await world.run("app");
+      await world.kustomization("root", { path: "./missing" });
+      await world.run("root");
+      await world.run("app");
+      await world.kustomization("root");
+      await world.run("root");
+      await world.run("app");
+      await world.run("app");
+      const root = `Kustomization/${world.namespace}/root`;
+      const repo = `OCIRepository/${world.namespace}/repo`;
+      expect(world.relations).toEqual([
+        `app DependencyNotReady waits ${root} NotFound`,
+        "root BuildFailed failed",
+        `app DependencyNotReady waits ${root} BuildFailed`,
+        `root ReconciliationSucceeded recovered ${repo}`,
+        `app ReconciliationSucceeded recovered ${repo} ${root}`,
+      ]);
+    });
+
     test("a dependent is woken by the next run if a run was killed before it woke it, and then no more", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);

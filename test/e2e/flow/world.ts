@@ -12,6 +12,7 @@ import type { WorkKey } from "../../../lib/core/work-key.ts";
 import { checkedLease } from "../../doubles/checked-lease.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
+import { toldRelations } from "../../doubles/told-relations.ts";
 import { leaks } from "../canary.ts";
 import { type Fault, faultyPort } from "./faulty-port.ts";
 import { memoryState } from "./memory-state.ts";
@@ -58,6 +59,8 @@ export interface World
   readonly logged: readonly LogFields[];
   /** The reasons of the events that Alerts were told of, in order. */
   readonly told: string[];
+  /** What the events of runs have to do with other objects, in order. */
+  readonly relations: string[];
   /** What the artifacts hold, by digest: one that is taken out is gone from the store. */
   readonly stored: Map<string, readonly Manifest[]>;
   /** What servers of artifacts answer, by URL: the file, a status or no answer; 404 for others. */
@@ -101,6 +104,7 @@ export async function world(
   const metrics = recordedMetrics();
   const log = recordedLog();
   const told: string[] = [];
+  const relations = toldRelations();
   const artifacts = publishedArtifacts({ cluster, namespace, stored, log, settings, state });
   await artifacts.beginNamespace(namespace);
   const { build } = artifacts;
@@ -124,7 +128,12 @@ export async function world(
       carried: carried.get(name),
       isRequested,
       superseded: async () => false,
-      events: { tell: async (_cluster, { reason }) => void told.push(reason) },
+      events: {
+        async tell(cluster, event, relation, stop) {
+          told.push(event.reason);
+          await relations.events.tell(cluster, event, relation, stop);
+        },
+      },
     };
     const reached = lease.checked(unsure);
     const target = settings.target === undefined ? reached : lease.checked(settings.target);
@@ -147,6 +156,7 @@ export async function world(
     requested: state.requested,
     logged: log.infos,
     told,
+    relations: relations.relations,
     stored,
     served,
     subscriptions: state.ports.subscriptions,

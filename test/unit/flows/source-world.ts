@@ -31,6 +31,7 @@ import { untilDeadline } from "../../deadline.ts";
 import { checkedLease } from "../../doubles/checked-lease.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
+import { toldRelations } from "../../doubles/told-relations.ts";
 
 /** One write to the cluster, as the flow asked for it. */
 export interface Write {
@@ -133,6 +134,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"], kind = "
     requests: { request: async (of: WorkKey, why: string) => void requested.push({ key: formatWorkKey(of), why }) },
   };
 
+  const told = toldRelations();
   return {
     deps,
     events,
@@ -148,6 +150,10 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"], kind = "
     stored,
     writes,
     address: registry.address,
+    /** What the events of runs have to do with other objects. */
+    relations: told.relations,
+    /** The reasons of the events that Alerts may send. */
+    toldReasons: told.reasons,
     /** Creates or replaces an object as a user would: a new spec is a new generation. */
     apply(manifest: Manifest): void {
       const id = idOf(manifest);
@@ -234,6 +240,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"], kind = "
         assertLease: lease.assertLease,
         carried: state.carried,
         isRequested: state.isRequested,
+        events: told.events,
         superseded: async () => false,
       });
       state.carried = result.carried;

@@ -33,6 +33,7 @@ function world() {
           "kustomize-controller",
           one.state.now,
         ),
+        undefined,
         never,
       ),
   };
@@ -138,9 +139,22 @@ describe("an event that was recorded", () => {
     const sink = dispatchEvents({ ...one.dispatchDeps, queue: { add } });
     const words = { type: "Normal", reason: "Progressing", message: "Applied", annotations: {} } as const;
     const event = eventManifest(shop, words, "kustomize-controller", one.state.now);
-    await sink.tell(cluster, event, never);
+    await sink.tell(cluster, event, undefined, never);
     expect(JSON.stringify(one.log.lines)).toContain("the queue is away");
-    await expect(sink.tell(cluster, event, AbortSignal.abort(new Error("time is up")))).rejects.toThrow("time is up");
+    await expect(sink.tell(cluster, event, undefined, AbortSignal.abort(new Error("time is up")))).rejects.toThrow(
+      "time is up",
+    );
+  });
+
+  test("that was not queued is queued once its run is repeated", async () => {
+    const one = world();
+    one.alert("all");
+    one.state.queueFault = new Error("the process is killed");
+    await one.tell("Normal", "Applied");
+    one.state.queueFault = undefined;
+    await one.tell("Normal", "Applied");
+    await one.tell("Normal", "Applied");
+    expect(one.queued).toHaveLength(1);
   });
 
   test("of a cluster that is not served here is not sent", async () => {
@@ -149,7 +163,7 @@ describe("an event that was recorded", () => {
     const { clusters: _own, ...deps } = one.dispatchDeps;
     const sink = dispatchEvents({ ...deps, clusters: { get: () => undefined } });
     const words = { type: "Normal", reason: "Progressing", message: "Applied", annotations: {} } as const;
-    await sink.tell("other", eventManifest(shop, words, "kustomize-controller", 0), never);
+    await sink.tell("other", eventManifest(shop, words, "kustomize-controller", 0), undefined, never);
     expect(one.queued).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import type { EventRelation } from "../../../lib/core/event-relation.ts";
 import { isJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
@@ -9,6 +10,7 @@ import { listedAlerts } from "../../../lib/notify/listed-alerts.ts";
 import type { Notification } from "../../../lib/notify/notification.ts";
 import type { NotificationEvent } from "../../../lib/notify/notification-event.ts";
 import type { ProviderSettings } from "../../../lib/notify/provider.ts";
+import { memoryCauseGroups } from "../../../local/state/cause-groups.ts";
 import { memoryEventWindows } from "../../../local/state/event-windows.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
@@ -27,14 +29,18 @@ export interface Posted {
  * A cluster of plain objects, and all that lies between an event and a Provider. The types of Provider remember what they get; the setup of
  * one without address fails as Flux's `generic` and `slack` do.
  */
-export function notifyWorld(change: Partial<DeliverDeps> = {}) {
+export function notifyWorld(change: Partial<DeliverDeps> = {}, dispatching: Partial<DispatchDeps> = {}) {
   const objects = new Map<string, LiveObject>();
   const writes: Write[] = [];
   const events: LiveObject[] = [];
   const posted: Posted[] = [];
   const queued: Notification[] = [];
   const lists: string[] = [];
-  const state = { now: Date.UTC(2026, 10, 24, 12), fault: undefined as Error | undefined };
+  const state = {
+    now: Date.UTC(2026, 10, 24, 12),
+    fault: undefined as Error | undefined,
+    queueFault: undefined as Error | undefined,
+  };
   // Sleeps only as long as somebody waits.
   const clock: Clock = {
     now: () => state.now,
@@ -75,7 +81,14 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
     ...common,
     alerts,
     windows: memoryEventWindows(),
-    queue: { add: async (notifications) => void queued.push(...notifications) },
+    groups: memoryCauseGroups(),
+    queue: {
+      add: async (notifications) => {
+        if (state.queueFault !== undefined) throw state.queueFault;
+        queued.push(...notifications);
+      },
+    },
+    ...dispatching,
   };
   const deliverDeps: DeliverDeps = {
     ...common,
@@ -123,10 +136,11 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
       alerts.forget(cluster);
     },
     remove: (id: string) => void objects.delete(id),
-    dispatch: (event: NotificationEvent) => dispatchEvent(cluster, event, dispatchDeps, never),
+    dispatch: (event: NotificationEvent, relation?: EventRelation) =>
+      dispatchEvent(cluster, event, relation, dispatchDeps, never),
     /** Dispatches the event and delivers all that it gave. */
-    async send(event: NotificationEvent): Promise<"first" | "repeated"> {
-      const answer = await self.dispatch(event);
+    async send(event: NotificationEvent, relation?: EventRelation): Promise<"first" | "repeated"> {
+      const answer = await self.dispatch(event, relation);
       for (const notification of queued.splice(0)) await deliver(notification, never);
       return answer;
     },

@@ -63,6 +63,8 @@ describe("a chart of a repository with an index", () => {
         .filter(({ verb }) => verb === "patch"),
     ).toEqual([]);
     expect(world().told().at(-1)).toBe("Normal ArtifactUpToDate: artifact up-to-date with remote revision: '1.0.0'");
+    // Of type Trace in Flux.
+    expect(world().toldReasons).toEqual(["ChartPullSucceeded"]);
   });
 
   test("11.4/101: missing values files that may be missing are left out, and the status says which were found", async () => {
@@ -98,6 +100,24 @@ describe("a chart of a repository with an index", () => {
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed" });
     const why = 'SourceUnavailable: failed to get source: HelmRepository.source.toolkit.fluxcd.io "charts" not found';
     expect(world().told()).toEqual([`Warning ${why}`]);
+  });
+
+  test("its events say whether it waits for the repository, fails by itself or is ready again", async () => {
+    world().chart({ sourceRef });
+    await world().runChart();
+    await world().repository({ "app-1.0.0.tgz": appChart }, { url: "http://127.0.0.1:9/charts" });
+    await world().runChart();
+    world().chart({ sourceRef, version: "7.x" });
+    await world().runChart();
+    await world().repository({ "app-7.0.0.tgz": versioned("7.0.0") });
+    await world().runChart();
+    await world().runChart();
+    expect(world().relations).toEqual([
+      "app SourceUnavailable waits HelmRepository/apps/charts",
+      "app ChartPullError waits HelmRepository/apps/charts",
+      "app InvalidChartReference failed",
+      "app ChartPullSucceeded recovered HelmRepository/apps/charts",
+    ]);
   });
 
   test("an archive that is not the one in the index is refused", async () => {

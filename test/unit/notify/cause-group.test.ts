@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type CauseGroup, seenEveryMs } from "../../../lib/core/ports/cause-groups.ts";
+import { afterFailure, decideOver, decideWaiting, quietMs, sendingMs, sent } from "../../../lib/notify/cause-group.ts";
+
+const begin = Date.UTC(2026, 10, 24, 12);
+const reason = "DependencyNotReady";
+const wait = (at: number, of = reason) => ({ at, reason: of });
+const open = (change: Partial<CauseGroup> = {}): CauseGroup => ({
+  ...{ opened: begin, isToldByCause: false, reasons: [reason], seen: begin },
+  ...change,
+});
+
+describe("the message of an object that waits", () => {
+  test("opens the group if it is the first", () => {
+    expect(decideWaiting(undefined, wait(begin), begin)).toEqual({
+      isSent: true,
+      next: open({ sending: begin }),
+      joins: begin,
+    });
+  });
+
+  test.each([
+    { name: "is held while the group is open", group: open(), at: 1_000 },
+    { name: "is held while the first one is on its way", group: open({ sending: begin }), at: sendingMs - 1 },
+    {
+      name: "is held once the cause has told, whatever its reason",
+      group: open({ isToldByCause: true, reasons: [] }),
+      at: 1,
+    },
+  ])("$name", ({ at, group }) => {
+    expect(decideWaiting(group, wait(begin + at), begin + at)).toEqual({ isSent: false, joins: begin });
+  });
+
+  test.each([
+    { name: "has a reason that nobody told", group: open({ reasons: ["ArtifactFailed"] }), at: 1 },
+    { name: "comes when the first one was lost on its way", group: open({ sending: begin }), at: sendingMs },
+    { name: "comes after nobody has seen the group for long", group: open({ isToldByCause: true }), at: quietMs },
+  ])("is sent if it $name", ({ at, group }) => {
+    const now = begin + at;
+    const { isSent, joins, next } = decideWaiting(group, wait(now), now);
+    expect([isSent, joins, next?.sending, next?.seen, next?.reasons.includes(reason)]).toEqual([
+      ...[true, begin, now, now],
+      true,
+    ]);
+  });
+
+  test("keeps the group from being quiet, by one write in five minutes", () => {
+    const at = (ms: number) => decideWaiting(open(), wait(begin + ms), begin + ms).next;
+    expect([at(seenEveryMs - 1), at(seenEveryMs)]).toEqual([undefined, open({ seen: begin + seenEveryMs })]);
+  });
+
+  test("is left out if it is older than the end of the outage, and opens another group if it is not", () => {
+    const over = open({ over: begin + 1_500 });
+    expect(decideWaiting(over, wait(begin), begin + 2_000)).toEqual({ isSent: false });
+    const { isSent, joins } = decideWaiting(over, wait(begin + 1_000), begin + 2_000);
+    expect([isSent, joins]).toEqual([true, begin + 2_000]);
+  });
+
+  test("opens no group at the time of the one before, whose objects do not wait in it", () => {
+    expect(decideWaiting(open({ over: begin }), wait(begin), begin).joins).toBe(begin + 1);
+  });
+});
+
+describe("the failure of the cause itself", () => {
+  test("opens the group, or takes over the one that is open", () => {
+    expect(afterFailure(undefined, { at: begin }, begin)).toEqual(open({ isToldByCause: true, reasons: [] }));
+    expect(afterFailure(open({ sending: begin }), { at: begin }, begin)).toEqual(open({ isToldByCause: true }));
+    expect(afterFailure(open({ isToldByCause: true }), { at: begin }, begin)).toBeUndefined();
+  });
+
+  test("of an outage that is over changes nothing", () => {
+    expect(afterFailure(open({ over: begin + 1_500 }), { at: begin }, begin + 2_000)).toBeUndefined();
+  });
+});
+
+describe("the end of an outage", () => {
+  test("is told once, and once more if that message was lost on its way", () => {
+    const over = decideOver(open(), begin + 1);
+    expect(over).toEqual(open({ over: begin + 1, sending: begin + 1 }));
+    if (over === undefined) return;
+    expect(decideOver(over, begin + sendingMs)).toBeUndefined();
+    expect(decideOver(over, begin + 1 + sendingMs)).toEqual(open({ over: begin + 1, sending: begin + 1 + sendingMs }));
+    expect(decideOver(sent(over), begin + 1 + sendingMs)).toBeUndefined();
+  });
+
+  test("of what nobody told is not told", () => {
+    expect(decideOver(undefined, begin)).toBeUndefined();
+  });
+});
+
+/** What happens to a group, and how many seconds later the next thing does. */
+const happening = fc.record({
+  what: fc.constantFrom("waits", "waits for another reason", "fails", "is ready"),
+  isLate: fc.boolean(),
+  isLost: fc.boolean(),
+  seconds: fc.integer({ min: 0, max: 1_200 }),
+});
+
+test("whatever comes in whatever order, a message is held only in a group that has told of its cause", () => {
+  fc.assert(
+    fc.property(fc.array(happening, { maxLength: 40 }), (story) => {
+      let group: CauseGroup | undefined;
+      let now = begin;
+      /** When a message of this outage was last put into the queue. */
+      let told: number | undefined;
+      let over: number | undefined;
+      /** Of each message that was held, whether it may be. */
+      const held: boolean[] = [];
+      for (const { isLate, isLost, seconds, what } of story) {
+        now += seconds * 1_000;
+        const at = isLate ? now - 5_000 : now;
+        if (what === "fails") {
+          if (!isLost) {
+            group = afterFailure(group, { at }, now) ?? group;
+            if (over === undefined || at + 1_000 > over) [told, over] = [now, undefined];
+          }
+        } else if (what === "is ready") {
+          const next = decideOver(group, now);
+          if (next !== undefined) {
+            group = isLost ? next : sent(next);
+            [told, over] = [undefined, next.over];
+          }
+        } else {
+          const decided = decideWaiting(group, wait(at, what), now);
+          if (decided.next !== undefined) group = decided.isSent && !isLost ? sent(decided.next) : decided.next;
+          if (decided.isSent) {
+            over = undefined;
+            if (!isLost) told = now;
+          } else {
+            const isOfBefore = over !== undefined && at + 1_000 <= over;
+            const isOnItsWay = group?.sending !== undefined && now - group.sending < sendingMs;
+            held.push(isOfBefore || told !== undefined || isOnItsWay);
+          }
+        }
+      }
+      expect(held.filter((may) => !may)).toEqual([]);
+    }),
+  );
+});
+
+test("doubled events send nothing twice while their group is open", () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 30 }), (reasons) => {
+      let group: CauseGroup | undefined;
+      const messages: string[] = [];
+      for (const [index, one] of [...reasons, ...reasons].entries()) {
+        const { isSent, next } = decideWaiting(group, wait(begin + index, one), begin + index);
+        if (next !== undefined) group = sent(next);
+        if (isSent) messages.push(one);
+      }
+      expect(messages.toSorted()).toEqual([...new Set(reasons)].toSorted());
+    }),
+  );
+});

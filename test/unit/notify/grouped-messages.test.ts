@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import type { Cause, EventRelation } from "../../../lib/core/event-relation.ts";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import type { CauseGroups } from "../../../lib/core/ports/cause-groups.ts";
+import { maxNamedWaiting } from "../../../lib/notify/group-text.ts";
+import { isGroupedType } from "../../../lib/notify/grouped-types.ts";
+import type { NotificationEvent } from "../../../lib/notify/notification-event.ts";
+import { providers } from "../../../lib/notify/providers/providers.ts";
+import { notifyWorld } from "./notify-world.ts";
+import { kustomizationEvent, metadata } from "./sample-events.ts";
+
+const apiVersion = "notification.toolkit.fluxcd.io/v1beta3";
+const namespace = "retail";
+const source: Cause = { kind: "GitRepository", namespace, name: "shop" };
+const waitsFor = (cause: Cause, why?: string): EventRelation => ({
+  ...{ kind: "waits", cause },
+  ...(why === undefined ? {} : { why }),
+});
+const failed: EventRelation = { kind: "failed" };
+const ready = (...from: Cause[]): EventRelation => ({ kind: "recovered", from });
+
+/** A world with a chat for all Kustomizations and GitRepositories. */
+function world({
+  alert = {},
+  annotations = {},
+  groups,
+  kinds = ["Kustomization", "GitRepository"],
+  type = "slack",
+}: {
+  alert?: JsonObject;
+  annotations?: Readonly<Record<string, string>>;
+  groups?: CauseGroups;
+  kinds?: readonly string[];
+  type?: string;
+} = {}) {
+  const one = notifyWorld({}, groups === undefined ? {} : { groups });
+  const eventSources = kinds.map((kind) => ({ kind, name: "*" }));
+  one.apply({
+    ...{ apiVersion, kind: "Alert", metadata: { name: "alert", namespace, annotations } },
+    spec: { providerRef: { name: "chat" }, eventSources, ...alert },
+  });
+  const address = "https://hooks.example.test/T0";
+  one.apply({ apiVersion, kind: "Provider", metadata: { name: "chat", namespace }, spec: { type, address } });
+  const said = () => one.posted.splice(0).map(({ event }) => `${event.involvedObject.name}: ${event.message}`);
+  return { ...one, said };
+}
+type World = ReturnType<typeof world>;
+
+/** An event at the present second of the world. */
+function at(one: World, change: Partial<NotificationEvent>): NotificationEvent {
+  return kustomizationEvent({ timestamp: new Date(one.state.now).toISOString().replace(/\.\d+Z$/, "Z"), ...change });
+}
+
+const waitText = "Dependencies do not meet ready condition, retrying in 30s";
+function waiting(one: World, name: string, change: Partial<NotificationEvent> = {}): NotificationEvent {
+  const involvedObject = { ...kustomizationEvent().involvedObject, name };
+  return at(one, { involvedObject, message: waitText, reason: "DependencyNotReady", ...change });
+}
+function finished(one: World, name: string): NotificationEvent {
+  const message = "Reconciliation finished in 1s, next run in 10m";
+  return waiting(one, name, { message, reason: "Succeeded", metadata: metadata({ commit_status: "update" }) });
+}
+const ofSource = { ...source, apiVersion: "source.toolkit.fluxcd.io/v1" };
+function down(one: World, message = "failed to checkout: unable to clone"): NotificationEvent {
+  return at(one, { involvedObject: ofSource, severity: "error", reason: "GitOperationFailed", message });
+}
+function up(one: World): NotificationEvent {
+  return at(one, { involvedObject: ofSource, reason: "Succeeded", message: "stored artifact for commit 'fix'" });
+}
+const names = Array.from({ length: maxNamedWaiting }, (_, n) => `app-${String(n).padStart(3, "0")}`);
+const listed = (of: readonly string[]) => of.map((name) => `Kustomization/retail/${name}`).join("\n");
+const pass = (one: World, ms: number) => void (one.state.now += ms);
+
+describe("an outage", () => {
+  test("of a source with 200 that wait for it is two messages: that it is down, and that it is over", async () => {
+    const one = world();
+    await one.send(down(one), failed);
+    for (const name of names) await one.send(waiting(one, name), waitsFor(source));
+    pass(one, 600_000);
+    for (const name of names) await one.send(waiting(one, name), waitsFor(source));
+    await one.send(up(one), ready());
+    for (const name of names) await one.send(finished(one, name), ready(source));
+    expect(one.said()).toEqual([
+      "shop: failed to checkout: unable to clone",
+      `shop: stored artifact for commit 'fix'\n\n200 objects waited for it:\n${listed(names)}`,
+    ]);
+    expect([one.told(), one.log.lines]).toEqual([[], []]);
+  });
+
+  test("of a source that the Alert does not send is told by the first that waits and by the first that is ready", async () => {
+    const one = world({ kinds: ["Kustomization"] });
+    await one.send(down(one), failed);
+    for (const name of names) await one.send(waiting(one, name), waitsFor(source));
+    await one.send(up(one), ready());
+    for (const name of names) await one.send(finished(one, name), ready(source));
+    expect(one.said()).toEqual([
+      `app-000: ${waitText}\n\nIt waits for GitRepository/retail/shop. Messages of others that wait for it too are not sent one by one.`,
+      `app-000: GitRepository/retail/shop is ready again. 200 objects waited for it:\n${listed(names)}`,
+    ]);
+  });
+
+  test("whose cause changes is told once more, with those that wait", async () => {
+    const one = world();
+    await one.send(down(one), failed);
+    await one.send(waiting(one, "app"), waitsFor(source));
+    pass(one, 1_000);
+    await one.send(down(one, "authentication required"), failed);
+    expect(one.said()).toEqual([
+      "shop: failed to checkout: unable to clone",
+      "shop: authentication required\n\n1 object waits for it:\nKustomization/retail/app",
+    ]);
+  });
+
+  test("of a dependency whose reason changes is told once more by one that waits, and not by each", async () => {
+    const one = world({ kinds: ["Kustomization"] });
+    const base = { ...source, kind: "Kustomization", namespace: "other", name: "base" };
+    for (const why of ["BuildFailed", "HealthCheckFailed", "BuildFailed"]) {
+      for (const name of ["a", "b", "c"]) await one.send(waiting(one, name), waitsFor(base, why));
+      pass(one, 600_000);
+    }
+    expect(one.said().map((text) => text.slice(0, 3))).toEqual(["a: ", "a: "]);
+  });
+
+  test("names 200 that waited, and counts the others", async () => {
+    const one = world();
+    await one.send(down(one), failed);
+    const more = [...names, ...Array.from({ length: 12 }, (_, n) => `more-${n}`)];
+    for (const name of more) await one.send(waiting(one, name), waitsFor(source));
+    await one.send(up(one), ready());
+    const [, last = ""] = one.said();
+    expect(last).toContain("212 objects waited for it:\n");
+    expect(last.endsWith("Kustomization/retail/app-199\nand 12 more")).toBe(true);
+  });
+
+  test("that nobody waited for is told as Flux tells it", async () => {
+    const one = world();
+    await one.send(down(one), failed);
+    await one.send(up(one), ready());
+    expect(one.said()).toEqual(["shop: failed to checkout: unable to clone", "shop: stored artifact for commit 'fix'"]);
+  });
+
+  test("is over for an Alert of errors too, without the text of the event that it does not send", async () => {
+    const one = world({ alert: { eventSeverity: "error" } });
+    await one.send(down(one), failed);
+    await one.send(waiting(one, "app", { severity: "error", reason: "ArtifactFailed" }), waitsFor(source));
+    await one.send(up(one), ready());
+    expect(one.said()).toEqual([
+      "shop: failed to checkout: unable to clone",
+      "shop: GitRepository/retail/shop is ready again. 1 object waited for it:\nKustomization/retail/app",
+    ]);
+  });
+
+  test("is not over because an object is ready that has not waited", async () => {
+    const one = world();
+    await one.send(down(one), failed);
+    await one.send(waiting(one, "app"), waitsFor(source));
+    one.said();
+    await one.send(finished(one, "other"), ready(source));
+    await one.send(finished(one, "app"), ready());
+    expect(one.said()).toEqual([]);
+  });
+
+  test("that comes again is told again", async () => {
+    const one = world({ kinds: ["Kustomization"] });
+    for (let round = 0; round < 2; round++) {
+      await one.send(waiting(one, "app"), waitsFor(source));
+      pass(one, 1_000);
+      await one.send(finished(one, "app"), ready(source));
+      pass(one, 600_000);
+    }
+    expect(one.said().map((text) => text.slice(0, 18))).toEqual([
+      ...["app: Dependencies ", "app: GitRepository"],
+      ...["app: Dependencies ", "app: GitRepository"],
+    ]);
+  });
+
+  test("ends also where the event that says so has the text of one of some minutes ago", async () => {
+    const one = world();
+    for (let round = 0; round < 2; round++) {
+      await one.send(down(one, `failure ${round}`), failed);
+      await one.send(waiting(one, `app-${round}`), waitsFor(source));
+      await one.send(up(one), ready());
+      pass(one, 60_000);
+    }
+    expect(one.said().at(-1)).toBe(
+      "shop: GitRepository/retail/shop is ready again. 1 object waited for it:\nKustomization/retail/app-1",
+    );
+  });
+});
+
+describe("nothing is held back", () => {
+  test("of an error that no other object is the cause of", async () => {
+    const one = world();
+    await one.send(down(one), failed);
+    await one.send(waiting(one, "app"), waitsFor(source));
+    await one.send(waiting(one, "app", { severity: "error", message: "build failed" }), failed);
+    await one.send(waiting(one, "app", { severity: "error", message: "contested" }));
+    expect(one.said().slice(1)).toEqual(["app: build failed", "app: contested"]);
+  });
+
+  test.each([
+    { name: "an Alert that wants Flux's way", given: { annotations: { "sluice.dev/group": "false" } } },
+    { name: "a Provider that programs read", given: { type: "generic" } },
+  ])("of $name", async ({ given }) => {
+    const one = world(given);
+    await one.send(down(one), failed);
+    for (const name of ["a", "b"]) await one.send(waiting(one, name), waitsFor(source));
+    await one.send(up(one), ready());
+    expect(one.said()).toEqual([
+      "shop: failed to checkout: unable to clone",
+      `a: ${waitText}`,
+      `b: ${waitText}`,
+      "shop: stored artifact for commit 'fix'",
+    ]);
+  });
+
+  test("while the state cannot be read or written, and the log says so", async () => {
+    const away = async (): Promise<never> => {
+      throw new Error("the table does not answer");
+    };
+    const one = world({ groups: { get: away, put: away, join: away, hasJoined: away, waiting: away } });
+    await one.send(down(one), failed);
+    for (const name of ["a", "b"]) await one.send(waiting(one, name), waitsFor(source));
+    await one.send(up(one), ready());
+    expect(one.said()).toEqual([
+      "shop: failed to checkout: unable to clone",
+      `a: ${waitText}`,
+      `b: ${waitText}`,
+      "shop: stored artifact for commit 'fix'",
+    ]);
+    expect(new Set(one.log.lines.map(({ message }) => message))).toEqual(new Set(["messages not grouped"]));
+  });
+
+  test("for long if the first message did not come into the queue", async () => {
+    const one = world();
+    one.state.queueFault = new Error("the queue does not answer");
+    await expect(one.send(waiting(one, "a"), waitsFor(source))).rejects.toThrow("the queue does not answer");
+    one.state.queueFault = undefined;
+    await one.send(waiting(one, "b"), waitsFor(source));
+    expect(one.said()).toEqual([]);
+    pass(one, 60_000);
+    await one.send(waiting(one, "c"), waitsFor(source));
+    expect(one.said().map((text) => text.slice(0, 3))).toEqual(["c: "]);
+  });
+
+  test("of any type of Provider that takes some events only or all, or that programs read", () => {
+    const special = Object.entries(providers).filter(([, of]) => of.class !== "other");
+    expect(special.filter(([type]) => isGroupedType(type)).map(([type]) => type)).toEqual([]);
+    const programs = ["azureeventhub", "eventbridge", "githubdispatch", "googlepubsub", "nats", "otel", "sns", "sqs"];
+    expect(programs.filter(isGroupedType)).toEqual([]);
+  });
+});
