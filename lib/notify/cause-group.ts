@@ -1,3 +1,5 @@
+import type { Cause } from "../core/event-relation.ts";
+import { subject } from "../core/object-ref.ts";
 import { type CauseGroup, seenEveryMs } from "../core/ports/cause-groups.ts";
 
 /** A message that was to be sent so long ago, and is not known to be in the queue, was lost with its process: another one is sent. */
@@ -63,8 +65,27 @@ export function afterFailure(
   if (group === undefined || group.over !== undefined) {
     return isOfBefore(group, at) ? undefined : { ...openGroup(group, now), isToldByCause: true };
   }
-  if (group.isToldByCause && group.sending === undefined && now - group.seen < seenEveryMs) return undefined;
-  return { ...sent(group), isToldByCause: true, seen: now };
+  const { root, ...ofItself } = group;
+  const isKnown = group.isToldByCause && root === undefined && group.sending === undefined;
+  if (isKnown && now - group.seen < seenEveryMs) return undefined;
+  return { ...sent(ofItself), isToldByCause: true, seen: now };
+}
+
+/**
+ * The group of an object that has told that it waits for another one, the root; undefined if that changes nothing. Those that wait for the
+ * object wait for the root. Pure.
+ */
+export function afterWaiting(
+  group: CauseGroup | undefined,
+  { at, root }: { readonly at: number; readonly root: Cause },
+  now: number,
+): CauseGroup | undefined {
+  if (group === undefined || group.over !== undefined) {
+    return isOfBefore(group, at) ? undefined : { ...openGroup(group, now), isToldByCause: true, root };
+  }
+  const isKnown = group.root !== undefined && subject(group.root) === subject(root);
+  if (isKnown && now - group.seen < seenEveryMs) return undefined;
+  return { ...group, isToldByCause: true, root, seen: now };
 }
 
 /** The group when the cause is ready again, before that is sent; undefined if there is nothing to tell. Pure. */

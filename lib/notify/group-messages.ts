@@ -9,7 +9,7 @@ import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import type { Log } from "../core/ports/log.ts";
-import { afterFailure, decideOver, decideWaiting, sent } from "./cause-group.ts";
+import { afterFailure, afterWaiting, decideOver, decideWaiting, sent } from "./cause-group.ts";
 import { firstWaitingText, waitedText, waitingText } from "./group-text.ts";
 import { isGroupedType } from "./grouped-types.ts";
 import type { ListedAlert } from "./listed-alerts.ts";
@@ -83,27 +83,58 @@ async function waiting(
 ): Promise<GroupedMessages> {
   const { clock, groups } = deps;
   const { event } = grouped;
-  const key = keyOf(grouped, cause);
+  const self = subject(event.involvedObject);
   const reason = why === undefined ? event.reason : `${event.reason}: ${why}`;
   for (let tries = 0; tries < maxTries; tries++) {
     const now = clock.now();
-    const stored = await groups.get(key, now, signal);
-    const { isSent, joins, next } = decideWaiting(stored?.group, { at: timeOf(event, now), reason }, now);
+    const at = timeOf(event, now);
+    const { key, stored } = await rootGroup(grouped, cause, deps, signal);
+    // That an object on the way to the root waits too is no news.
+    const known = subject(key.cause) === subject(cause) ? undefined : stored?.group.reasons[0];
+    const { isSent, joins, next } = decideWaiting(stored?.group, { at, reason: known ?? reason }, now);
     if (next !== undefined && (await groups.put(key, next, stored?.version, now, signal)) === undefined) continue;
+    const join = async (stop: AbortSignal): Promise<void> => {
+      if (joins === undefined) return;
+      await groups.join(key, joins, self, now, stop);
+      // In a circle.
+      if (subject(key.cause) === self) return;
+      const waits = { at, root: key.cause };
+      const own = keyOf(grouped, event.involvedObject);
+      await change(own, (group, then) => afterWaiting(group, waits, then), deps, stop);
+    };
     if (!isSent) {
-      if (joins !== undefined) await groups.join(key, joins, subject(event.involvedObject), now, signal);
+      await join(signal);
       return { events: [] };
     }
     return {
-      events: [withText(event, firstWaitingText(cause))],
+      events: [withText(event, firstWaitingText(key.cause))],
       afterwards: (stop) =>
         orLogged(grouped, deps, stop, async () => {
-          if (joins !== undefined) await groups.join(key, joins, subject(event.involvedObject), now, stop);
+          await join(stop);
           if (next !== undefined) await noteSent(key, next, deps, stop);
         }),
     };
   }
   throw new Error("others write the same group");
+}
+
+/** So many objects wait for one another in a row, and the last of them counts as the root. */
+const maxChain = 20;
+
+/** The group of what the cause waits for itself, and so on; that of the cause if it has told of no other one. */
+async function rootGroup(grouped: Grouped, cause: Cause, { clock, groups }: GroupingDeps, signal: AbortSignal) {
+  let key = keyOf(grouped, cause);
+  let stored = await groups.get(key, clock.now(), signal);
+  for (let length = 0; length < maxChain; length++) {
+    const { group } = stored ?? {};
+    if (group?.root === undefined || group.over !== undefined) break;
+    const next = keyOf(grouped, group.root);
+    const root = await groups.get(next, clock.now(), signal);
+    // Then it is not known any more what the cause waits for.
+    if (root === undefined || root.group.over !== undefined) break;
+    [key, stored] = [next, root];
+  }
+  return { key, stored };
 }
 
 /** What fails by itself is always sent, and says who waits for it. */

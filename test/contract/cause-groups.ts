@@ -37,7 +37,15 @@ export function causeGroupsContract(name: string, open: () => Promise<CauseGroup
       expect(await groups.get(key, begin, never)).toBeUndefined();
       const version = await groups.put(key, opened, undefined, begin, never);
       expect(await groups.get(key, begin, never)).toEqual({ group: opened, version });
-      const over: CauseGroup = { opened: begin, isToldByCause: true, reasons: [], seen: begin, over: begin + 1 };
+      const root = { kind: "Kustomization", namespace: "apps", name: "base" };
+      const over: CauseGroup = {
+        root,
+        opened: begin,
+        isToldByCause: true,
+        reasons: [],
+        seen: begin,
+        over: begin + 1,
+      };
       const next = await groups.put(key, over, version, begin, never);
       expect(await groups.get(key, begin, never)).toEqual({ group: over, version: next });
     });

@@ -13,6 +13,7 @@ import { ttlAttribute } from "./table.ts";
 const Group = z.object({
   opened: z.number(),
   isToldByCause: z.boolean(),
+  root: z.object({ kind: z.string(), namespace: z.string(), name: z.string() }).exactOptional(),
   reasons: z.array(z.string()),
   seen: z.number(),
   sending: z.number().exactOptional(),

@@ -13,6 +13,8 @@ export interface CauseGroup {
   readonly opened: number;
   /** Whether the cause itself has told what is wrong. */
   readonly isToldByCause: boolean;
+  /** What the cause waits for itself, as far as it has told. */
+  readonly root?: Cause;
   /** The reasons that those who wait have told. */
   readonly reasons: readonly string[];
   /** When an event of it was last seen, give or take {@link seenEveryMs}. */

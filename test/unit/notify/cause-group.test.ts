@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type CauseGroup, seenEveryMs } from "../../../lib/core/ports/cause-groups.ts";
-import { afterFailure, decideOver, decideWaiting, quietMs, sendingMs, sent } from "../../../lib/notify/cause-group.ts";
+import {
+  afterFailure,
+  afterWaiting,
+  decideOver,
+  decideWaiting,
+  quietMs,
+  sendingMs,
+  sent,
+} from "../../../lib/notify/cause-group.ts";
 
 const begin = Date.UTC(2026, 10, 24, 12);
 const reason = "DependencyNotReady";
@@ -71,6 +79,24 @@ describe("the failure of the cause itself", () => {
 
   test("of an outage that is over changes nothing", () => {
     expect(afterFailure(open({ over: begin + 1_500 }), { at: begin }, begin + 2_000)).toBeUndefined();
+  });
+});
+
+describe("an object that waits and is waited for", () => {
+  const root = { kind: "GitRepository", namespace: "apps", name: "shop" };
+
+  test("has told by the message of what it waits for, until it fails by itself", () => {
+    const marked = afterWaiting(undefined, { at: begin, root }, begin);
+    expect(marked).toEqual(open({ isToldByCause: true, reasons: [], root }));
+    expect(afterWaiting(marked, { at: begin, root }, begin + 1)).toBeUndefined();
+    expect(afterWaiting(marked, { at: begin, root: { ...root, name: "other" } }, begin)?.root?.name).toBe("other");
+    expect(afterFailure(marked, { at: begin }, begin)).toEqual(open({ isToldByCause: true, reasons: [] }));
+  });
+
+  test("keeps its group while it goes on waiting", () => {
+    const later = begin + seenEveryMs;
+    expect(afterWaiting(open({ isToldByCause: true, root }), { at: later, root }, later)?.seen).toBe(later);
+    expect(afterWaiting(open({ over: begin + 1_500 }), { at: begin, root }, begin + 2_000)).toBeUndefined();
   });
 });
 

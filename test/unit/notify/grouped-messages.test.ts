@@ -69,6 +69,12 @@ function up(one: World): NotificationEvent {
 }
 const names = Array.from({ length: maxNamedWaiting }, (_, n) => `app-${String(n).padStart(3, "0")}`);
 const listed = (of: readonly string[]) => of.map((name) => `Kustomization/retail/${name}`).join("\n");
+/** Each with what it waits for. */
+const circle = [
+  ["a", "b"],
+  ["b", "c"],
+  ["c", "a"],
+] as const;
 const pass = (one: World, ms: number) => void (one.state.now += ms);
 
 describe("an outage", () => {
@@ -119,6 +125,51 @@ describe("an outage", () => {
       pass(one, 600_000);
     }
     expect(one.said().map((text) => text.slice(0, 3))).toEqual(["a: ", "a: "]);
+  });
+
+  test("is told once of a chain of objects that wait for each other, and its end names them all", async () => {
+    const one = world();
+    const of = (name: string): Cause => ({ kind: "Kustomization", namespace, name });
+    await one.send(down(one), failed);
+    await one.send(waiting(one, "a"), waitsFor(source));
+    await one.send(waiting(one, "b"), waitsFor(of("a"), "DependencyNotReady"));
+    await one.send(waiting(one, "c"), waitsFor(of("b"), "DependencyNotReady"));
+    await one.send(up(one), ready());
+    await one.send(finished(one, "a"), ready(source));
+    await one.send(finished(one, "b"), ready(source, of("a")));
+    await one.send(finished(one, "c"), ready(source, of("b")));
+    expect(one.said()).toEqual([
+      "shop: failed to checkout: unable to clone",
+      `shop: stored artifact for commit 'fix'\n\n3 objects waited for it:\n${listed(["a", "b", "c"])}`,
+    ]);
+  });
+
+  test("of an object that has waited, and then fails by itself, is told of its own", async () => {
+    const one = world();
+    const a: Cause = { kind: "Kustomization", namespace, name: "a" };
+    await one.send(down(one), failed);
+    await one.send(waiting(one, "a"), waitsFor(source));
+    await one.send(up(one), ready());
+    await one.send(waiting(one, "a", { severity: "error", message: "build failed" }), failed);
+    pass(one, 1_000);
+    await one.send(waiting(one, "b"), waitsFor(a, "BuildFailed"));
+    await one.send(finished(one, "a"), ready(source));
+    expect(one.said().map((text) => text.split("\n", 1)[0])).toEqual([
+      "shop: failed to checkout: unable to clone",
+      "shop: stored artifact for commit 'fix'",
+      "a: build failed",
+      "a: Kustomization/retail/a is ready again. 1 object waited for it:",
+    ]);
+  });
+
+  test("of objects that wait for each other in a circle is told twice at most, and not again", async () => {
+    const one = world();
+    const of = (name: string): Cause => ({ kind: "Kustomization", namespace, name });
+    for (const [name, other] of [...circle, ...circle] as const) {
+      await one.send(waiting(one, name), waitsFor(of(other)));
+      pass(one, 300_000);
+    }
+    expect(one.said().map((text) => text.slice(0, 3))).toEqual(["a: ", "b: "]);
   });
 
   test("names 200 that waited, and counts the others", async () => {
