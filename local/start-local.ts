@@ -17,6 +17,8 @@ import { kinds as allKinds } from "../lib/flows/kinds/kinds.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import type { SentRequest } from "../lib/kube/api-client.ts";
 import { remoteClusters } from "../lib/kube/remote-clusters.ts";
+import type { ProviderType } from "../lib/notify/admits.ts";
+import { listedAlerts } from "../lib/notify/listed-alerts.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { logMetrics } from "../lib/process/write-log.ts";
 import { authentications } from "../lib/receiver/authenticate.ts";
@@ -48,6 +50,8 @@ export interface LocalOptions {
   readonly clusters?: Entries;
   /** The defaults if undefined. */
   readonly settings?: Settings;
+  /** The types of Provider that notifications can go to, by their names; by default all that it has. */
+  readonly providers?: Readonly<Record<string, ProviderType>>;
   /** The kinds that Sluice reconciles; by default all that it has. */
   readonly kinds?: readonly Kind[];
   /** The environment that credential plugins of a kubeconfig inherit. */
@@ -143,6 +147,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   const remotes = remoteClusters({ clock, network, observe: options.observe });
   starting.defer(() => remotes.close());
 
+  const alerts = listedAlerts(clock);
   const runtime = await startRuntime(
     {
       ...{ stores, cel },
@@ -153,8 +158,14 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
       flows: composeFlows(kinds, {
         ...localParts(state, stores, settings, { clock, log }),
         ...{ engine, helm, cel, http, remoteClusters: remotes },
+        alertsChanged: (cluster) => alerts.forget(cluster),
       }),
       authentications: { ...authentications, ...issuedTokens({ cel, clock, http }) },
+      notify: {
+        ...{ alerts, http, providers: options.providers ?? {} },
+        commitStatusOf: noCommitStatus,
+        noCrossNamespaceRefs: settings["no-cross-namespace-refs"],
+      },
       registryHosts: (account, region) => hostsOf(registry, account, region),
       clock,
       log,
@@ -180,6 +191,11 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
     state: state.path,
     close: () => running.disposeAsync(),
   };
+}
+
+/** Called for types of Provider that set the status of a commit. */
+async function noCommitStatus(): Promise<never> {
+  throw new Error("this Sluice has no type of Provider that sets the status of a commit");
 }
 
 /** Starts the embedded API server, writes its kubeconfig and answers its port. */

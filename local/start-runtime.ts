@@ -13,6 +13,11 @@ import type { Log } from "../lib/core/ports/log.ts";
 import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
 import { type Kind } from "../lib/flows/kinds/kind.ts";
 import { type Clusters, type ServedCluster } from "../lib/gate/served-clusters.ts";
+import type { ProviderType } from "../lib/notify/admits.ts";
+import { type CommitStatusInput, type DeliverDeps, deliverNotifications } from "../lib/notify/deliver.ts";
+import { dispatchEvents } from "../lib/notify/dispatch.ts";
+import type { ListedAlerts } from "../lib/notify/listed-alerts.ts";
+import type { ProviderParts } from "../lib/notify/provider.ts";
 import { logMetrics } from "../lib/process/write-log.ts";
 import { rules } from "../lib/queue/rules.ts";
 import { Shutdown } from "../lib/queue/run-under-lease.ts";
@@ -20,6 +25,7 @@ import { voidLeases } from "../lib/queue/sweep.ts";
 import { type Authentications, authentications } from "../lib/receiver/authenticate.ts";
 import { parseReceiptHandle } from "./aws-events.ts";
 import { startFeeder } from "./feeder.ts";
+import { type Notifications, startNotifications } from "./notifications.ts";
 import { queuedLookRequests, queuedSweepRequests, queuedWakeUps } from "./state/message-queue.ts";
 import type { Stores } from "./state/open-stores.ts";
 import { watchResources } from "./watch-resources.ts";
@@ -43,9 +49,20 @@ export interface RuntimeOptions {
   readonly cel: Cel;
   /** Who may send deliveries to Receivers, by type. Default: the types that need no issuer. */
   readonly authentications?: Authentications;
+  /** How events reach Alerts and Providers; absent: nothing sends them. */
+  readonly notify?: RuntimeNotify;
   readonly registryHosts: (account: string, region: string) => readonly string[];
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** What sends the events of the flows. */
+export interface RuntimeNotify extends Pick<ProviderParts, "http"> {
+  readonly alerts: ListedAlerts;
+  /** The types of Provider by their names. */
+  readonly providers: Readonly<Record<string, ProviderType>>;
+  readonly commitStatusOf: (input: CommitStatusInput, signal: AbortSignal) => Promise<string>;
+  readonly noCrossNamespaceRefs: boolean;
 }
 
 /** A cluster with the log of what happens in it. */
@@ -71,7 +88,20 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
   const served = new Map<string, ServedCluster>();
   const clusters: Pick<Clusters, "get"> = { get: (id) => served.get(id) };
   const stopped = new AbortController();
-  const queueDeps = { items: stores.items, wakeUps: queuedWakeUps(stores.queue), clock, log, rules };
+  const gates = options.gates ?? defaultGates;
+  const notifications =
+    options.notify && notificationsOf(options.notify, { clusters, clock, gates, log }, stopped.signal);
+  const events =
+    options.notify &&
+    notifications &&
+    dispatchEvents({
+      ...{ clusters, clock, log, queue: notifications },
+      ...{ alerts: options.notify.alerts, windows: stores.eventWindows },
+    });
+  const queueDeps = {
+    ...{ items: stores.items, wakeUps: queuedWakeUps(stores.queue), clock, log, rules },
+    ...(events === undefined ? {} : { events }),
+  };
   // The holders of these leases are dead: this process has the folder's lock.
   const voided = await voidLeases(queueDeps, signal);
   if (voided > 0) log.info("leases of an earlier process voided", { leases: voided });
@@ -85,7 +115,7 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
     // The feeder's places are the cap of a cluster, since there is one process.
     maxRuns: () => Number.POSITIVE_INFINITY,
     configSelector: options.configSelector,
-    gates: options.gates ?? defaultGates,
+    gates,
   });
   const { observed, subscriptions } = stores;
   const ingest = ingestHandler({
@@ -134,7 +164,7 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
     async stop() {
       const reason = new Shutdown("the process ends");
       stopped.abort(reason);
-      const ended = Promise.all([feeder.stop(reason), ...background]);
+      const ended = Promise.all([feeder.stop(reason), ...background, notifications?.ended()]);
       const timer = new AbortController();
       const tooLong = clock.sleep(stopWithinMs, timer.signal).then(
         () => log.warn("runs not ended in time, the next start takes them over", { stopWithinMs }),
@@ -144,6 +174,17 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
       timer.abort();
     },
   };
+}
+
+/** Delivers in this process what the Alerts of its clusters send. */
+function notificationsOf(
+  { http, ...notify }: RuntimeNotify,
+  deps: Pick<DeliverDeps, "clock" | "clusters" | "gates" | "log">,
+  signal: AbortSignal,
+): Notifications {
+  const { clock } = deps;
+  const parts = { http, now: () => clock.now(), sleep: (ms: number, stop: AbortSignal) => clock.sleep(ms, stop) };
+  return startNotifications({ ...deps, deliver: deliverNotifications({ ...deps, ...notify, parts }) }, signal);
 }
 
 const minuteMs = 60_000;

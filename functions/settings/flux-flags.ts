@@ -1,7 +1,6 @@
 const noIndexCache = "an index is read again only if it has changed";
 const fixedChart = "a chart may be as large as Flux allows by default";
 const noImages = "Sluice does not reconcile image automation yet";
-const noNotification = "Sluice sends no notifications yet";
 const noController = "Sluice has no controller process";
 const noFileServer = "Sluice keeps artifacts in its own store and serves them to no client";
 
@@ -15,7 +14,7 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
     "sluice local runs 8 objects of a cluster at the same time; in AWS the event source of the queue sets the number",
   ],
   ["enable-leader-election", "a lease for each object takes its place"],
-  ["events-addr", noNotification],
+  ["events-addr", "Alerts send the events of Sluice's own flows, which need no address"],
   ["export-http-path-metrics", noController],
   ["gc-interval", noImages],
   ["graceful-shutdown-timeout", "no action of a release waits in a process"],
@@ -34,7 +33,7 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["log-encoding", "logs are lines of JSON"],
   ["log-level", "functions have SLUICE_LOG_LEVEL, sluice local has --verbose"],
   ["metrics-addr", noController],
-  ["rate-limit-interval", noNotification],
+  ["rate-limit-interval", "equal events are sent once in five minutes, as in Flux by default"],
   ["receiverAddr", "sluice local has --receiver-port, and the function has an address of its own"],
   ["snapshot-digest-algo", "digests of releases are made with SHA-256"],
   ["storage-addr", noFileServer],

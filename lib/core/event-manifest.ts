@@ -35,7 +35,7 @@ export interface EventWords {
 export function eventManifest(object: LiveObject, event: EventWords, source: string, now: number): ReportedEvent {
   const { name, namespace = "default", uid, resourceVersion = "" } = object.metadata;
   const at = kubernetesTime(now);
-  const annotations = Object.entries(event.annotations).map(([key, value]) => [key, safeText(value)]);
+  const annotations = Object.entries(event.annotations).map(([key, value]) => [key, safeText(value)] as const);
   return {
     apiVersion: "v1",
     kind: "Event",

@@ -16,6 +16,8 @@ export interface EventToRecord {
   readonly message: string;
   /** Revision and the like, as Flux's event metadata: keys are whole annotation keys. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Whether it is only for people who look at the object, as Flux's events of type Trace: Alerts are not told of it. */
+  readonly isTrace?: boolean;
 }
 
 const eventMetadataPrefix = "event.toolkit.fluxcd.io/";
@@ -32,7 +34,7 @@ export async function recordEvent(
   run: Run,
   clock: Clock,
 ): Promise<void> {
-  await create(manifestOf(object, event, source, clock.now()), cluster, run);
+  await create(manifestOf(object, event, source, clock.now()), cluster, event.isTrace === true ? untold(run) : run);
 }
 
 function manifestOf(object: LiveObject, event: EventToRecord, source: string, now: number): ReportedEvent {
@@ -49,6 +51,11 @@ async function create(event: ReportedEvent, cluster: HomeCluster, run: Run): Pro
     throw error;
   }
   await run.events?.tell(run.key.cluster, event, run.signal);
+}
+
+/** The run, whose events Alerts are not told of. */
+export function untold({ events: _events, ...run }: Run): Run {
+  return run;
 }
 
 /** What an event is reported with. */
@@ -69,7 +76,8 @@ export async function reportEvent(
   run: Run,
   { clock, log }: Reporting,
 ): Promise<void> {
-  await sendEvent(manifestOf(object, event, source, clock.now()), cluster, run, log);
+  const manifest = manifestOf(object, event, source, clock.now());
+  await sendEvent(manifest, cluster, event.isTrace === true ? untold(run) : run, log);
 }
 
 /** As {@link reportEvent}, for one that was held back. */

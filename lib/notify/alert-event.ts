@@ -3,7 +3,6 @@ import { type EventWords, eventManifest } from "../core/event-manifest.ts";
 import { messageOf } from "../core/failure.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
-import { ApiError } from "../core/ports/cluster.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import type { Log } from "../core/ports/log.ts";
 import { safeMessage } from "../core/safe-text.ts";
@@ -22,7 +21,7 @@ export interface AlertWarning extends Omit<EventWords, "annotations" | "type"> {
 }
 
 /**
- * Tells the users of an Alert by a Warning event on it, as Flux does, and the log. An event that the API server refuses is logged and left
+ * Tells the users of an Alert by a Warning event on it, as Flux does, and the log. An event that cannot be recorded is logged and left
  * out.
  */
 export async function warnOfAlert(
@@ -39,7 +38,8 @@ export async function warnOfAlert(
   try {
     await home.create(event, { manager: eventSource }, signal);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    // A notification that was tried is done with, whatever becomes of this.
+    signal.throwIfAborted();
     log.warn("event not recorded", { ...fields, error: messageOf(error) });
   }
 }

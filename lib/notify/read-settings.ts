@@ -97,7 +97,7 @@ function ownSettings({ data, subject }: NamedSecret, name: string): OfSecret {
     ...(proxy === "" ? {} : { proxy: proxyAt(proxy, () => new Error(`invalid 'proxy' in secret '${name}'`)) }),
     headers: headersOf(data.get("headers")),
     token: fault === undefined ? (data.get("token") ?? "") : "",
-    password: (fault === undefined && password) || "",
+    password: fault === undefined ? (password ?? "") : "",
     ...(fault === undefined && username !== undefined ? { username } : {}),
     secret: Object.fromEntries(data),
     ...(githubApp === undefined ? {} : { githubApp }),

@@ -8,12 +8,18 @@ import type { FlowDeps } from "../flow-deps.ts";
 import { reportEvent } from "../record-event.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 
+export interface AlertDeps extends Pick<FlowDeps, "clock" | "home" | "log"> {
+  /** Told of each run, also of one of an Alert that is gone. */
+  readonly alertsChanged?: (cluster: string) => void;
+}
+
 /**
  * The run of an Alert, which is read when there are events and needs no reconcile: it only takes off the finalizer that API versions
  * before v1beta3 put on it, as Flux does, not while the Alert is suspended.
  */
-export function alertFlow(deps: Pick<FlowDeps, "clock" | "home" | "log">): Flow {
+export function alertFlow(deps: AlertDeps): Flow {
   return async (run) => {
+    deps.alertsChanged?.(run.key.cluster);
     const home = leasedCluster(deps.home, run);
     const live = await home.get({ ...run.key, ...servedKind(declaredAlert) }, run.signal);
     if (live === undefined) return { outcome: "absent", dueInMs: undefined };

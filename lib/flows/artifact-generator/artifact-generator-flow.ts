@@ -82,7 +82,8 @@ async function reconcile(spec: ArtifactGeneratorSpec, ctx: GeneratorContext): Pr
   if (drift === undefined) {
     const isWritten = await ctx.conclude(before);
     const message = `No drift detected, ${owned.length} artifact(s) up to date`;
-    if (isWritten || !run.isRequested) await ctx.record({ type: "Normal", reason: "Ready", message, annotations: {} });
+    const event = { type: "Normal", reason: "Ready", message, annotations: {}, isTrace: true } as const;
+    if (isWritten || !run.isRequested) await ctx.record(event);
     return { outcome: "unchanged", isQuiet: true, dueInMs };
   }
   deps.log.info("artifacts are made", { ...run.key, reason: drift });
@@ -140,7 +141,8 @@ async function buildAndStore(
 /** The events of a run that has published. */
 async function report(inventory: ArtifactGeneratorStatus["inventory"] & {}, ctx: GeneratorContext): Promise<void> {
   const event = { type: "Normal", reason: "Ready", annotations: {} } as const;
-  await ctx.record({ ...event, message: `reconciliation succeeded, generated ${inventory.length} artifact(s)` });
+  const message = `reconciliation succeeded, generated ${inventory.length} artifact(s)`;
+  await ctx.record({ ...event, message, isTrace: true });
   const changed = inventory.filter((entry) => !isListed(entry, ctx.before));
   if (changed.length === 0) return;
   const lines = changed.map(({ digest, name, namespace }) => `${namespace}/${name} (${digest})`);
@@ -187,7 +189,8 @@ async function fail(failure: Failure, ctx: GeneratorContext): Promise<FlowResult
 async function pause(isNew: boolean, ctx: GeneratorContext): Promise<FlowResult> {
   await ctx.conclude(paused(ctx.before, ctx.now()));
   const message = "Reconciliation is disabled";
-  if (!isNew) await ctx.record({ type: "Normal", reason: "ReconciliationDisabled", message, annotations: {} });
+  const event = { type: "Normal", reason: "ReconciliationDisabled", message, annotations: {}, isTrace: true } as const;
+  if (!isNew) await ctx.record(event);
   return { outcome: "suspended", dueInMs: undefined };
 }
 

@@ -67,7 +67,7 @@ export async function verifyRevision(
   if (mode !== "Tag") proven.push(await verifyCommit(revision, keys, now));
   const said = { reason: "Succeeded", message: `verified signature of${proven.map((one) => `\n\t- ${one}`).join("")}` };
   ctx.setStatus(setConditions(ctx.status(), [{ ...said, type: "SourceVerified", status: "True" }], ctx.now()));
-  await ctx.record({ type: "Normal", reason: "Succeeded", message: said.message, annotations: {} });
+  await ctx.record({ type: "Normal", reason: "Succeeded", message: said.message, annotations: {}, isTrace: true });
   return mode;
 }
 

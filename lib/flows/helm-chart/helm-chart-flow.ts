@@ -116,7 +116,8 @@ function resolvedOf(spec: HelmChartSpec, origin: ChartOrigin, noted: object, ctx
       await announce(message);
       if (dependencies > 0) {
         const resolved = `resolved ${dependencies} chart dependencies`;
-        await ctx.record({ type: "Normal", reason: "ResolvedDependencies", message: resolved, annotations: {} });
+        const event = { type: "Normal", reason: "ResolvedDependencies", annotations: {}, isTrace: true } as const;
+        await ctx.record({ ...event, message: resolved });
       }
       const isListed = spec.ignoreMissingValuesFiles === true && valuesFiles.length > 0;
       return {

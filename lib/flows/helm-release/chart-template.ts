@@ -35,7 +35,8 @@ export async function applyChartTemplate(ctx: HelmReleaseContext): Promise<void>
     const [reason, done] = created
       ? (["HelmChartCreated", "Created"] as const)
       : (["HelmChartConfigured", "Configured"] as const);
-    ctx.record({ type: "Normal", reason, message: `${done} HelmChart/${wanted} ${source}`, annotations: {} });
+    const message = `${done} HelmChart/${wanted} ${source}`;
+    ctx.record({ type: "Normal", reason, message, annotations: {}, isTrace: true });
   }
   if (ctx.status().helmChart !== wanted) await ctx.write({ ...ctx.status(), helmChart: wanted });
 }

@@ -21,7 +21,7 @@ export async function deleteGeneratedChart(ctx: HelmReleaseContext): Promise<voi
   if (live !== undefined && isOwn) {
     await home.delete(ref, { propagation: "Background", uid: live.metadata.uid }, run.signal);
     const message = `deleted HelmChart '${helmChart}'`;
-    ctx.record({ type: "Normal", reason: "HelmChartDeleted", message, annotations: {} });
+    ctx.record({ type: "Normal", reason: "HelmChartDeleted", message, annotations: {}, isTrace: true });
   }
   await ctx.write(status);
 }

@@ -32,6 +32,8 @@ export interface FlowParts
   /** The clouds whose identity can log in to buckets. */
   readonly bucketLogins?: { readonly aws?: BucketLogin };
   readonly engine: Engine;
+  /** Told of each run of an Alert, so that the next event of the cluster looks at the Alerts again. */
+  readonly alertsChanged?: (cluster: string) => void;
   /** Loaded with the first HelmRelease. */
   readonly helm: HelmEngine;
   /** What ssh offers to git hosts; what is not named is chosen as Go's client does. */

@@ -10,7 +10,7 @@ import { asHome, asTarget, type HomeCluster } from "../../core/ports/home-and-ta
 import type { FlowResult, Run } from "../../core/ports/run.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { guardedCluster } from "../../gate/guarded-cluster.ts";
-import { sendEvent } from "../record-event.ts";
+import { sendEvent, untold } from "../record-event.ts";
 import type { KustomizationDeps } from "./context.ts";
 import { type ObjectVersion, versionOf } from "./object-cache.ts";
 import { isShownOfLate } from "./status.ts";
@@ -56,8 +56,7 @@ async function cachedRun(run: Run, deps: KustomizationDeps, reconcile: Reconcile
   const refusing = refusingWrites(deps, reads.home);
   try {
     // Nor is an event told before it is sent.
-    const { events: _told, ...silent } = run;
-    const result = await reconcile(silent, refusing.deps);
+    const result = await reconcile(untold(run), refusing.deps);
     if (refusing.isRefused()) return undefined;
     // Not before it is certain that nothing has changed.
     for (const event of refusing.events) await sendEvent(event, deps.home, run, deps.log);

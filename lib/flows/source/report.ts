@@ -47,7 +47,7 @@ export async function reportStored(
   // After the status is written: a consumer that wakes must find the new revision.
   if (isNews) await wakeConsumers(ctx, `new artifact of ${formatWorkKey(ctx.run.key)}`);
   // Of what has not changed, for people who look at the object: Flux does not send this event to alerts (reference 1.9).
-  const said = pulled === undefined ? ({ type: "Normal", annotations: {} } as const) : undefined;
+  const said = pulled === undefined ? ({ type: "Normal", annotations: {}, isTrace: true } as const) : undefined;
   const upToDate = `artifact up-to-date with remote revision: '${revision}'`;
   // Flux tells it while it looks at the content, and what a kind says of its own at the end, as recorded.
   if (said !== undefined && messages.unchanged === undefined) {
@@ -146,7 +146,7 @@ export async function reportFailure(failure: Failure, ctx: SourceContext): Promi
   // What waits is no fault: Flux's event for it is for people who look at the object, not for alerts (reference 1.8).
   const isWaiting = retry === "dependency" || retry === "soon";
   const type = isWaiting ? "Normal" : "Warning";
-  if (isNews) await ctx.record({ type, reason, message, annotations: {} });
+  if (isNews) await ctx.record({ type, reason, message, annotations: {}, isTrace: isWaiting });
   if (retry === "never") return { outcome: "stalled", dueInMs: undefined };
   if (retry === "dependency") return { outcome: "waiting", dueInMs: ctx.deps.timing.requeueDependencyMs };
   const failures = Failures.safeParse(ctx.run.carried).data?.failures ?? 0;

@@ -69,6 +69,18 @@ describe("an unchanged run that nothing has asked for", () => {
     expect(world.remembered).toHaveLength(1);
   });
 
+  test("tells Alerts the event of its end once, and where something has changed only what came of it", async () => {
+    const world = await applied();
+    world.told.length = 0;
+    await world.runDue("app");
+    expect(world.told).toEqual(["ReconciliationSucceeded"]);
+    world.told.length = 0;
+    const gone = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+    await world.cluster.delete(gone, { propagation: "Background" }, world.signal);
+    await world.runDue("app");
+    expect(world.told).toEqual(["Progressing", "ReconciliationSucceeded"]);
+  });
+
   test("reads its object, its source and writes its status where somebody has asked for it", async () => {
     const world = await applied();
     expect(await requestsOf(() => world.run("app"))).toEqual(

@@ -53,6 +53,8 @@ export interface World
   readonly requested: string[];
   /** What was logged at level info, in order. */
   readonly logged: readonly LogFields[];
+  /** The reasons of the events that Alerts were told of, in order. */
+  readonly told: string[];
   /** What the artifacts hold, by digest: one that is taken out is gone from the store. */
   readonly stored: Map<string, readonly Manifest[]>;
   /** What servers of artifacts answer, by URL: the file, a status or no answer; 404 for others. */
@@ -95,6 +97,7 @@ export async function world(
   const state = memoryState(stored, clock, fault);
   const metrics = recordedMetrics();
   const log = recordedLog();
+  const told: string[] = [];
   const artifacts = publishedArtifacts({ cluster, namespace, stored, log, settings, state });
   await artifacts.beginNamespace(namespace);
   const { build } = artifacts;
@@ -118,6 +121,7 @@ export async function world(
       carried: carried.get(name),
       isRequested,
       superseded: async () => false,
+      events: { tell: async (_cluster, { reason }) => void told.push(reason) },
     };
     const reached = lease.checked(unsure);
     const target = settings.target === undefined ? reached : lease.checked(settings.target);
@@ -139,6 +143,7 @@ export async function world(
     signal,
     requested: state.requested,
     logged: log.infos,
+    told,
     stored,
     served,
     subscriptions: state.ports.subscriptions,

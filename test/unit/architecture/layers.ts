@@ -710,6 +710,7 @@ export const layers: readonly Layer[] = [
       "lib/gate",
       "lib/engine",
       "lib/cel",
+      "lib/notify",
       "lib/receiver",
       "lib/definitions",
       "lib/flows/kinds",

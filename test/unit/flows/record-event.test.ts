@@ -3,7 +3,7 @@ import { type LiveObject, type Manifest } from "../../../lib/core/manifest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { type HomeCluster } from "../../../lib/core/ports/home-and-target.ts";
 import type { Run } from "../../../lib/core/ports/run.ts";
-import { recordEvent, reportEvent } from "../../../lib/flows/record-event.ts";
+import { type EventToRecord, recordEvent, reportEvent } from "../../../lib/flows/record-event.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { noHome } from "../../doubles/no-cluster.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
@@ -153,4 +153,57 @@ test.each([
   [`${"a".repeat(198)}.-b`, "a".repeat(198)],
 ])("the name of an event about %s is a valid one", async (name, begin) => {
   expect((await createdFor(name, {}, {}))?.name).toMatch(new RegExp(`^${begin}\\.[0-9a-f]{16}$`));
+});
+
+describe("where Alerts are told of events", () => {
+  const key = { cluster: "c", group: "g", kind: "Kustomization", namespace: "n", name: "a" };
+  const object = { apiVersion: "v1", kind: "Kustomization", metadata: { name: "a", namespace: "n", uid: "u" } };
+
+  /** What happens, in its order, when an event is reported while the API server answers so. */
+  async function happens(
+    answer: () => void,
+    assertLease = () => {},
+    reported: EventToRecord = event,
+  ): Promise<readonly string[]> {
+    const order: string[] = [];
+    const cluster: HomeCluster = {
+      ...noHome,
+      create: async ({ apiVersion, kind, metadata }, { beforeSend }) => {
+        beforeSend?.();
+        order.push("written");
+        answer();
+        return { apiVersion, kind, metadata: { ...metadata, uid: "event" } };
+      },
+    };
+    const run: Run = {
+      ...{ key, carried: undefined, signal: new AbortController().signal, fence: { key, token: 1 } },
+      ...{ assertLease, isRequested: true, superseded: async () => false },
+      events: { tell: async (where, { reason, message }) => void order.push(`told ${where} ${reason} ${message}`) },
+    };
+    const parts = { clock: systemClock, log: recordedLog() };
+    await reportEvent(cluster, object, reported, "kustomize-controller", run, parts).catch((error: unknown) =>
+      order.push(String(error)),
+    );
+    return order;
+  }
+
+  test("they are told after the event is written, and of one that the API server refuses too", async () => {
+    expect(await happens(() => undefined)).toEqual(["written", "told c Progressing m"]);
+    const refuse = (): never => {
+      throw terminating("n");
+    };
+    expect(await happens(refuse)).toEqual(["written", "told c Progressing m"]);
+  });
+
+  test("they are not told of one that is only for people who look at the object", async () => {
+    const trace = { ...event, isTrace: true };
+    expect(await happens(() => undefined, undefined, trace)).toEqual(["written"]);
+  });
+
+  test("they are not told by a run that has lost its lease", async () => {
+    const lost = (): never => {
+      throw new Error("the lease is lost");
+    };
+    expect(await happens(() => undefined, lost)).toEqual(["Error: the lease is lost"]);
+  });
 });

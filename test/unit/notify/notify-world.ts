@@ -79,7 +79,7 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
       github: type("commit-status", "no address"),
       githubpullrequestcomment: type("change-request", "no address"),
     },
-    parts: { http: { send: fail }, now: clock.now, sleep: clock.sleep },
+    parts: { http: { send: fail }, now: () => state.now, sleep: (ms, signal) => clock.sleep(ms, signal) },
     commitStatusOf: async () => "status",
     noCrossNamespaceRefs: false,
     gates: { ObjectLevelWorkloadIdentity: false },
@@ -94,12 +94,16 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
     state,
     log,
     home,
+    dispatchDeps,
     deliverDeps,
     apply({ apiVersion, kind, metadata, ...rest }: Manifest): void {
       const id = `${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
       const { stringData, ...fields } = rest;
       const data = isJsonObject(stringData)
-        ? Object.entries(stringData).map(([key, text]) => [key, Buffer.from(String(text)).toString("base64")])
+        ? Object.entries(stringData).map(([key, text]) => [
+            key,
+            Buffer.from(typeof text === "string" ? text : "").toString("base64"),
+          ])
         : undefined;
       const own = { ...metadata, uid: `uid-of-${id}`, resourceVersion: "1" };
       objects.set(id, {
@@ -124,8 +128,9 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
     /** `Alert/alert Warning Reason message` of each event that was recorded since the last look. */
     told: () =>
       events.splice(0).map((event) => {
-        const { kind, name } = isJsonObject(event["involvedObject"]) ? event["involvedObject"] : {};
-        return `${String(kind)}/${String(name)} ${[event["type"], event["reason"], event["message"]].join(" ")}`;
+        const object = isJsonObject(event["involvedObject"]) ? event["involvedObject"] : {};
+        const about = [object["kind"], object["name"]].filter((one) => typeof one === "string").join("/");
+        return [about, event["type"], event["reason"], event["message"]].join(" ");
       }),
   };
   return self;

@@ -25,7 +25,7 @@ export function metadata(
   ofUsers: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
   const prefixed = (prefix: string, of: Readonly<Record<string, string>>) =>
-    Object.entries(of).map(([key, value]) => [`${prefix}/${key}`, value]);
+    Object.entries(of).map(([key, value]) => [`${prefix}/${key}`, value] as const);
   return Object.fromEntries([
     ...prefixed("kustomize.toolkit.fluxcd.io", own),
     ...prefixed("event.toolkit.fluxcd.io", ofUsers),
