@@ -14,8 +14,6 @@ export interface Message {
   readonly body: string | Uint8Array;
   readonly proxy?: Proxy | undefined;
   readonly tls?: TlsTrust | undefined;
-  /** 5 by default. */
-  readonly maxAttempts?: number;
   /** Throws what is wrong with the answer. By default {@link assertAccepted}. */
   readonly check?: (answer: HttpResponse) => void;
 }
@@ -23,7 +21,7 @@ export interface Message {
 /** The parts that sending needs. */
 export type SendingParts = Pick<ProviderParts, "http" | "now" | "sleep">;
 
-const maxAttemptsByDefault = 5;
+const maxAttempts = 5;
 const maxAnswerBytes = 1_048_576;
 const maxRedirects = 10;
 const [minWaitMs, maxWaitMs] = [2_000, 30_000];
@@ -83,7 +81,7 @@ export async function sendMessage(message: Message, parts: SendingParts, signal:
     const isFault = outcome instanceof HttpError;
     const isFinal = isFault ? !isTriedAgain(outcome) : !isBusy(outcome);
     if (isFinal && !isFault) return outcome;
-    if (isFinal || attempt >= (message.maxAttempts ?? maxAttemptsByDefault)) {
+    if (isFinal || attempt >= maxAttempts) {
       throw new Error(isFault ? `${givenUp}: ${goWords(outcome, request)}` : givenUp, { cause: outcome });
     }
     try {

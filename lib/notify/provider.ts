@@ -1,4 +1,4 @@
-import type { Proxy } from "../core/ports/dial.ts";
+import type { Dial, Proxy } from "../core/ports/dial.ts";
 import type { Http, TlsTrust } from "../core/ports/http.ts";
 import type { GitHubAppLogins } from "../sources/git/github-app.ts";
 import type { NotificationEvent } from "./notification-event.ts";
@@ -62,6 +62,8 @@ export type MakeProvider = (settings: ProviderSettings, parts: ProviderParts) =>
 export interface ProviderParts {
   /** Checks each address against the network policy. */
   readonly http: Http;
+  /** For types that are not HTTP, by the same network policy. */
+  readonly dial: Dial;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Waits between two attempts. Throws the reason of the signal if it is aborted first. */

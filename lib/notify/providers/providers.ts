@@ -1,5 +1,6 @@
 import type { MakeProvider } from "../provider.ts";
 import { alertmanager } from "./alertmanager.ts";
+import { azureeventhub } from "./azureeventhub.ts";
 import { datadog } from "./datadog.ts";
 import { discord } from "./discord.ts";
 import { generic, genericHmac } from "./generic.ts";
@@ -9,6 +10,7 @@ import { grafana } from "./grafana.ts";
 import { lark } from "./lark.ts";
 import { matrix } from "./matrix.ts";
 import { msteams } from "./msteams.ts";
+import { nats } from "./nats.ts";
 import { opsgenie } from "./opsgenie.ts";
 import { otel } from "./otel.ts";
 import { pagerduty } from "./pagerduty.ts";
@@ -33,6 +35,7 @@ export interface ProviderType {
 /** The types of Provider. */
 export const providers: Readonly<Record<string, ProviderType>> = {
   alertmanager: { make: alertmanager, class: "other" },
+  azureeventhub: { make: azureeventhub, class: "other" },
   datadog: { make: datadog, class: "other" },
   discord: { make: discord, class: "other" },
   generic: { make: generic, class: "generic" },
@@ -43,6 +46,7 @@ export const providers: Readonly<Record<string, ProviderType>> = {
   lark: { make: lark, class: "other" },
   matrix: { make: matrix, class: "other" },
   msteams: { make: msteams, class: "other" },
+  nats: { make: nats, class: "other" },
   opsgenie: { make: opsgenie, class: "other" },
   otel: { make: otel, class: "other" },
   pagerduty: { make: pagerduty, class: "other" },

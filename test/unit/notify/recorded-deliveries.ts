@@ -25,10 +25,13 @@ const Posted = z.object({
 
 const Delivery = z.object({
   over: z.string().optional(),
-  method: z.string(),
-  path: z.string(),
-  headers: z.record(z.string(), z.string()),
-  body: z.unknown(),
+  method: z.string().default(""),
+  path: z.string().default(""),
+  headers: z.record(z.string(), z.string()).default({}),
+  /** Of NATS. */
+  connect: z.record(z.string(), z.unknown()).optional(),
+  publish: z.string().optional(),
+  body: z.unknown().optional(),
   raw: z.string().optional(),
 });
 

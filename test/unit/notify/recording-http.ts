@@ -27,6 +27,9 @@ export function recordingParts(...answers: readonly (Answer | ((request: HttpReq
   };
   return {
     http,
+    dial: async () => {
+      throw new Error("the test did not expect a connection");
+    },
     requests,
     waits,
     now: () => now,
