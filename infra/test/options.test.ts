@@ -127,7 +127,7 @@ describe("each option reaches its resource:", () => {
 
   test("maxConcurrency is of the wake-ups of each network, and of no other queue", () => {
     const most = properties("AWS::Lambda::EventSourceMapping", /./).map((one) => one["ScalingConfig"]);
-    expect(most).toEqual([2, 7, 7].map((MaximumConcurrency) => ({ MaximumConcurrency })));
+    expect(most).toEqual([2, 7, 7, 5, 5].map((MaximumConcurrency) => ({ MaximumConcurrency })));
   });
 
   test("reconcile is the size of the reconcile functions and their batches, and of no other function", () => {
@@ -136,7 +136,9 @@ describe("each option reaches its resource:", () => {
     );
     expect(sizes.filter((size) => size === '3000 {"Size":1100}')).toHaveLength(2);
     expect(sizes.filter((size) => size.includes("3000") || size.includes("1100"))).toHaveLength(2);
-    expect(properties("AWS::Lambda::EventSourceMapping", /./).map((one) => one["BatchSize"])).toEqual([10, 4, 4]);
+    expect(properties("AWS::Lambda::EventSourceMapping", /./).map((one) => one["BatchSize"])).toEqual([
+      10, 4, 4, 10, 10,
+    ]);
   });
 
   test("reconcile that does not hold the limits of its runs is refused at synth", () => {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { definitionsHandler } from "../../../functions/definitions.ts";
 import { servedKind } from "../../../lib/api/kinds/declaration.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import { defaultGates } from "../../../lib/core/feature-gates.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
@@ -11,6 +12,7 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { clusterRights, type Holder, type Right, rightsManifests } from "../../../lib/definitions/cluster-rights.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { deliverNotifications } from "../../../lib/notify/deliver.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { configKinds } from "../../../lib/queue/observed-kinds.ts";
 import { readSecretValues } from "../../../lib/receiver/secret-values.ts";
@@ -20,6 +22,7 @@ import { deadlineMs } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
 import { inGateOrDeep } from "../../size.ts";
+import { notificationEventOf } from "../../unit/notify/notification-event-of.ts";
 import { untilAllowed } from "../flow/known-rights.ts";
 import { configMap } from "../flow/sample-manifests.ts";
 import { world } from "../flow/world.ts";
@@ -252,6 +255,64 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
       slowMs,
     );
 
+    test(
+      "of the notify function suffice to deliver a notification and to tell of one that failed, and for nothing else",
+      async () => {
+        await handle(admin.cluster, "Create");
+        const member = await memberWith("notify-alone", "sluice-notify", clusterRights["sluice-notify"]);
+        const options = { manager: "test", force: true };
+        const make = (manifest: Manifest) => admin.cluster.apply(manifest, options, signal);
+        const apiVersion = "notification.toolkit.fluxcd.io/v1beta3";
+        const named = (name: string) => ({ namespace: "default", name });
+        const secret = { apiVersion: "v1", kind: "Secret", metadata: named("token") };
+        await make({ ...secret, stringData: { token: "hunter2" } });
+        const spec = { type: "generic", secretRef: { name: "token" } };
+        await make({ apiVersion, kind: "Provider", metadata: named("hook"), spec });
+        const alert = { providerRef: { name: "hook" }, eventSources: [{ kind: "Kustomization", name: "*" }] };
+        await make({ apiVersion, kind: "Alert", metadata: named("on-call"), spec: alert });
+        const tokens: string[] = [];
+        const deliver = deliverNotifications({
+          clusters: { get: () => ({ home: asHome(member.cluster) }) },
+          providers: {
+            generic: {
+              class: "generic",
+              make: ({ token }) => ({
+                async post() {
+                  tokens.push(token);
+                  throw new Error("no such hook");
+                },
+              }),
+            },
+          },
+          parts: {
+            http: { send: () => Promise.reject(new Error("no request was expected")) },
+            now: () => systemClock.now(),
+            sleep: (ms, stop) => systemClock.sleep(ms, stop),
+          },
+          commitStatusOf: () => Promise.reject(new Error("no commit status was expected")),
+          noCrossNamespaceRefs: false,
+          ...{ gates: defaultGates, clock: systemClock, log: silentLog },
+        });
+        const event = notificationEventOf();
+        const notification = { cluster: id, alert: named("on-call"), provider: named("hook"), eventKey: "k", event };
+        await deliver(notification, signal);
+        expect(tokens).toEqual(["hunter2"]);
+        const core = { group: "", version: "v1" };
+        const told = await admin.cluster.list({ ...core, kind: "Event", namespace: "default" }, signal);
+        expect(told.filter(({ reason }) => reason === "NotificationDispatchFailed")).toHaveLength(1);
+        const owner = { ...core, kind: "ConfigMap", namespace: "kube-system", name: "sluice-owner" };
+        await member.cluster.get(owner, signal);
+        const attempts = [
+          () => member.cluster.list({ ...core, kind: "Secret", namespace: "default" }, signal),
+          () => member.cluster.get({ ...core, kind: "ConfigMap", namespace: "default", name: "other" }, signal),
+          () => member.cluster.apply({ ...secret, stringData: { token: "u" } }, options, signal),
+        ];
+        for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: 403 });
+        await member.close();
+      },
+      slowMs,
+    );
+
     describe("of the configuration function suffice for all that it does", () => {
       let member: ClusterUnderTest;
       beforeAll(async () => {
@@ -272,6 +333,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
           memberWith("configuration", "sluice-configuration", clusterRights["sluice-configuration"]),
           memberWith("reconcile", "sluice-reconcile", clusterRights["sluice-reconcile"]),
           memberWith("receiver", "sluice-receiver", clusterRights["sluice-receiver"]),
+          memberWith("notify", "sluice-notify", clusterRights["sluice-notify"]),
           memberWith("suffice", "sluice-definitions", clusterRights["sluice-definitions"]),
         ]);
         const options = { manager: "test", force: true };
