@@ -36,7 +36,7 @@ export const handler = lambdaHandler(async (signal) => {
       return { ...allProviders, ...awsProviders(awsNotificationTargets({ connection, clock, isAllowed })) };
     },
     parts: {
-      http,
+      ...{ http, dial: http.dial },
       now: () => clock.now(),
       sleep: (ms, stop) => clock.sleep(ms, stop),
       githubApps: githubAppLogins(http, clock),

@@ -5,6 +5,7 @@ import { ecrHosts } from "../functions/ingest/ecr.ts";
 import { configSelector } from "../functions/settings/flow-settings.ts";
 import { defaultSettings, type Settings } from "../functions/settings/settings.ts";
 import { kmsDataKeys } from "../lib/aws/kms-data-keys.ts";
+import { awsNotificationTargets } from "../lib/aws/notification-targets.ts";
 import { celModule, wasmCel } from "../lib/cel/wasm-cel.ts";
 import { networkPolicy } from "../lib/core/network/network-policy.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
@@ -18,11 +19,15 @@ import { httpClient } from "../lib/http/http-client.ts";
 import type { SentRequest } from "../lib/kube/api-client.ts";
 import { remoteClusters } from "../lib/kube/remote-clusters.ts";
 import type { ProviderType } from "../lib/notify/admits.ts";
+import { commitStatuses } from "../lib/notify/commit-status.ts";
 import { listedAlerts } from "../lib/notify/listed-alerts.ts";
+import { allProviders } from "../lib/notify/providers/all-providers.ts";
+import { awsProviders } from "../lib/notify/providers/aws-providers.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { logMetrics } from "../lib/process/write-log.ts";
 import { authentications } from "../lib/receiver/authenticate.ts";
 import { issuedTokens } from "../lib/receiver/issued-tokens.ts";
+import { githubAppLogins } from "../lib/sources/git/github-app.ts";
 import { ecrPush, localAccount } from "./aws-events.ts";
 import { logOfCluster, namingClusters } from "./cluster-log.ts";
 import { type JoinedCluster, joinClusters } from "./join-clusters.ts";
@@ -162,8 +167,9 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
       }),
       authentications: { ...authentications, ...issuedTokens({ cel, clock, http }) },
       notify: {
-        ...{ alerts, http, providers: options.providers ?? {} },
-        commitStatusOf: noCommitStatus,
+        ...{ alerts, http, dial: http.dial, githubApps: githubAppLogins(http, clock) },
+        providers: options.providers ?? providersHere(clock),
+        commitStatusOf: commitStatuses(cel),
         noCrossNamespaceRefs: settings["no-cross-namespace-refs"],
       },
       registryHosts: (account, region) => hostsOf(registry, account, region),
@@ -193,9 +199,12 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   };
 }
 
-/** Called for types of Provider that set the status of a commit. */
-async function noCommitStatus(): Promise<never> {
-  throw new Error("this Sluice has no type of Provider that sets the status of a commit");
+/** Every type of Provider. Those of AWS refuse: the credentials of whoever has started Sluice are lent to nobody. */
+function providersHere(clock: Clock): Readonly<Record<string, ProviderType>> {
+  return {
+    ...allProviders,
+    ...awsProviders(awsNotificationTargets({ connection: {}, clock, isAllowed: () => false })),
+  };
 }
 
 /** Starts the embedded API server, writes its kubeconfig and answers its port. */

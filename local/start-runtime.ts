@@ -57,7 +57,7 @@ export interface RuntimeOptions {
 }
 
 /** What sends the events of the flows. */
-export interface RuntimeNotify extends Pick<ProviderParts, "http"> {
+export interface RuntimeNotify extends Pick<ProviderParts, "dial" | "githubApps" | "http"> {
   readonly alerts: ListedAlerts;
   /** The types of Provider by their names. */
   readonly providers: Readonly<Record<string, ProviderType>>;
@@ -178,12 +178,17 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
 
 /** Delivers in this process what the Alerts of its clusters send. */
 function notificationsOf(
-  { http, ...notify }: RuntimeNotify,
+  { dial, githubApps, http, ...notify }: RuntimeNotify,
   deps: Pick<DeliverDeps, "clock" | "clusters" | "gates" | "log">,
   signal: AbortSignal,
 ): Notifications {
   const { clock } = deps;
-  const parts = { http, now: () => clock.now(), sleep: (ms: number, stop: AbortSignal) => clock.sleep(ms, stop) };
+  const parts = {
+    ...{ dial, http },
+    ...(githubApps === undefined ? {} : { githubApps }),
+    now: () => clock.now(),
+    sleep: (ms: number, stop: AbortSignal) => clock.sleep(ms, stop),
+  };
   return startNotifications({ ...deps, deliver: deliverNotifications({ ...deps, ...notify, parts }) }, signal);
 }
 

@@ -286,6 +286,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
           },
           parts: {
             http: { send: () => Promise.reject(new Error("no request was expected")) },
+            dial: () => Promise.reject(new Error("no connection was expected")),
             now: () => systemClock.now(),
             sleep: (ms, stop) => systemClock.sleep(ms, stop),
           },

@@ -63,6 +63,7 @@ function world(given: { readonly post?: () => Promise<void>; readonly get?: () =
     },
     parts: {
       http: { send: () => Promise.reject(new Error("no request was expected")) },
+      dial: () => Promise.reject(new Error("no connection was expected")),
       now: () => clock.now(),
       sleep: () => Promise.reject(new Error("no wait was expected")),
     },

@@ -79,7 +79,7 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
       github: type("commit-status", "no address"),
       githubpullrequestcomment: type("change-request", "no address"),
     },
-    parts: { http: { send: fail }, now: () => state.now, sleep: (ms, signal) => clock.sleep(ms, signal) },
+    parts: { http: { send: fail }, dial: fail, now: () => state.now, sleep: (ms, signal) => clock.sleep(ms, signal) },
     commitStatusOf: async () => "status",
     noCrossNamespaceRefs: false,
     gates: { ObjectLevelWorkloadIdentity: false },

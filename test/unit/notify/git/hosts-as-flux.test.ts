@@ -71,7 +71,8 @@ function hostOf({ answers }: Case, requests: HttpRequest[]): Http {
 
 async function played(each: Case): Promise<Pick<Case, "fault" | "isSetup" | "requests">> {
   const requests: HttpRequest[] = [];
-  const parts = { http: hostOf(each, requests), now: () => 0, sleep: async () => {} };
+  const dial = () => Promise.reject(new Error("no connection was expected"));
+  const parts = { http: hostOf(each, requests), dial, now: () => 0, sleep: async () => {} };
   const { type, address, token, username, password, commitStatus, event } = each;
   const fault = await (async () => {
     let provider: NotificationProvider | undefined;

@@ -36,6 +36,7 @@ describe.each([
   const host = memoryGitHost();
   const parts: ProviderParts = {
     http: host,
+    dial: () => Promise.reject(new Error("no connection was expected")),
     now: () => Date.parse("2026-03-02T11:31:07Z"),
     sleep: () => Promise.reject(new Error("nothing waits here")),
     githubApps: githubAppLogins(host, { now: () => Date.parse("2026-03-02T11:31:07Z") }),

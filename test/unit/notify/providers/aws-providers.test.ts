@@ -11,6 +11,7 @@ const bus = "arn:aws:events:eu-west-1:123456789012:event-bus/platform";
 const queue = "https://sqs.eu-west-1.amazonaws.com/123456789012/alerts";
 const parts: ProviderParts = {
   http: { send: () => Promise.reject(new Error("no request by HTTP was expected")) },
+  dial: () => Promise.reject(new Error("no connection was expected")),
   now: () => 0,
   sleep: () => Promise.reject(new Error("no wait was expected")),
 };
