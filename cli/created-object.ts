@@ -75,7 +75,7 @@ export function metadataOf(name: string, namespace: string, { label = [] }: Labe
 
 /** As flux: of an object that exists, the labels and the whole spec are overwritten; of a Secret what is given. */
 export async function upsert(manifest: Manifest, { cluster, signal }: Session): Promise<"created" | "updated"> {
-  const ref = { ...refOf(manifest), version: "v1" };
+  const ref = refOf(manifest);
   const before = await cluster.get(ref, signal);
   if (before === undefined) {
     await cluster.create(manifest, { manager }, signal);

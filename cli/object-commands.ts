@@ -1,8 +1,10 @@
 import { type Command, Option } from "commander";
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { onResumeCluster } from "./cluster-commands.ts";
+import type { DeleteObjectOptions } from "./delete-object.ts";
 import type { ExportOptions } from "./export-objects.ts";
 import type { GetOptions } from "./get-objects.ts";
+import { nameOf } from "./read-object.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
 
 export function addGetCommands(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
@@ -71,12 +73,12 @@ export function addReconcileCommands(
   const reconcile = root.command("reconcile").description("trigger a reconciliation and wait for it to finish");
   const parent = parents(reconcile, reconcile.command("source").description("reconcile a source"), "reconcile");
   for (const kind of kinds) {
-    const { kind: name, sourceRef, words } = kind;
+    const { sourceRef, words } = kind;
     const { one, many, aliases } = words;
     const command = parent(kind)
       .command(`${one} [name]`)
       .aliases([...aliases, ...(one === many ? [] : [many])])
-      .description(`reconcile ${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`);
+      .description(`reconcile ${withArticle(kind)}`);
     if (sourceRef !== undefined) command.option("--with-source", "reconcile its source first");
     onReconcile(command, kind, kinds, surroundings);
   }
@@ -119,6 +121,32 @@ export function addExportCommands(root: Command, kinds: readonly KindDeclaration
       await withCluster(options, surroundings, (session) => exportObjects(kind, name, options, session));
     });
   }
+}
+
+export function addDeleteCommands(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
+  const deleting = root.command("delete").description("delete objects");
+  const parent = parents(deleting, deleting.command("source").description("delete a source"), "delete");
+  for (const kind of kinds) {
+    const { one, many, aliases } = kind.words;
+    const command = parent(kind)
+      .command(`${one} [name]`)
+      .aliases([...aliases, ...(one === many ? [] : [many])])
+      .description(`delete ${withArticle(kind)}`)
+      .option("-s, --silent", "do not ask for confirmation");
+    command.action(async (name: string | undefined) => {
+      if (name === undefined) throw new Error(`${nameOf(kind)} name is required`);
+      const [{ deleteObject }, { withCluster }] = await Promise.all([
+        import("./delete-object.ts"),
+        import("./session.ts"),
+      ]);
+      const options = command.optsWithGlobals<DeleteObjectOptions & GlobalOptions>();
+      await withCluster(options, surroundings, (session) => deleteObject(kind, name, options, session));
+    });
+  }
+}
+
+function withArticle({ kind }: KindDeclaration): string {
+  return `${/^[AEIOU]/.test(kind) ? "an" : "a"} ${kind}`;
 }
 
 interface SuspendOptions extends GlobalOptions {

@@ -6,7 +6,13 @@ import { addCreateCommands } from "./create-commands.ts";
 import type { InitOptions } from "./init-app.ts";
 import { commaSeparated, listed } from "./listed-values.ts";
 import { addLocalCommand } from "./local-command.ts";
-import { addExportCommands, addGetCommands, addReconcileCommands, addSuspendCommands } from "./object-commands.ts";
+import {
+  addDeleteCommands,
+  addExportCommands,
+  addGetCommands,
+  addReconcileCommands,
+  addSuspendCommands,
+} from "./object-commands.ts";
 import type { PushOptions } from "./push-artifact.ts";
 import { addRedriveCommand } from "./redrive-command.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
@@ -49,6 +55,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   addSuspendCommands(root, kinds, surroundings);
   addExportCommands(root, kinds, surroundings);
   addCreateCommands(root, surroundings);
+  addDeleteCommands(root, kinds, surroundings);
   addPushCommand(root, surroundings);
   addEventsCommand(root, kinds, surroundings);
   addClusterCommands(root, kinds, surroundings);
@@ -168,7 +175,7 @@ function printVersion(output: string, terminal: Terminal): void {
 
 /** Commands of flux that Sluice does not have: users of flux type them, and most of flux's work on the same objects. */
 const ofFlux = new Set(
-  "alert alerts alert-provider alert-providers all artifact artifacts bucket build chart debug delete diff envsubst git helm helmrelease helmreleases hr image images list pull receiver receivers stats tag trace tree".split(
+  "all artifact artifacts bucket build chart debug diff envsubst git helm helmrelease helmreleases hr image images list pull receiver receivers stats tag trace tree".split(
     " ",
   ),
 );
