@@ -114,7 +114,12 @@ describe("the commands for objects know alerts and alert-providers", () => {
       return out
         .trimEnd()
         .split("\n")
-        .map((row) => row.trimEnd().split("\t").map((cell) => cell.trim()));
+        .map((row) =>
+          row
+            .trimEnd()
+            .split("\t")
+            .map((cell) => cell.trim()),
+        );
     };
     expect(await table("get alerts")).toEqual([
       ["NAME", "SUSPENDED", "READY", "MESSAGE"],
