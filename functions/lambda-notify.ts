@@ -3,8 +3,8 @@ import { sqsVisibility } from "../lib/aws/sqs.ts";
 import { wasmCel } from "../lib/cel/wasm-cel.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { commitStatuses } from "../lib/notify/commit-status.ts";
-import { allProviders } from "../lib/notify/providers/all-providers.ts";
 import { awsProviders } from "../lib/notify/providers/aws-providers.ts";
+import { providers } from "../lib/notify/providers/providers.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { githubAppLogins } from "../lib/sources/git/github-app.ts";
 import { composeNotify } from "./compose-notify.ts";
@@ -33,10 +33,11 @@ export const handler = lambdaHandler(async (signal) => {
     providersOf(cluster) {
       const allowed = entries.get(cluster)?.notificationTargets ?? {};
       const isAllowed = (namespace: string, arn: string) => isAllowedNotificationTarget(allowed, namespace, arn);
-      return { ...allProviders, ...awsProviders(awsNotificationTargets({ connection, clock, isAllowed })) };
+      return { ...providers, ...awsProviders(awsNotificationTargets({ connection, clock, isAllowed })) };
     },
     parts: {
-      ...{ http, dial: http.dial },
+      http,
+      dial: http.dial,
       now: () => clock.now(),
       sleep: (ms, stop) => clock.sleep(ms, stop),
       githubApps: githubAppLogins(http, clock),

@@ -119,6 +119,7 @@ export const handler = lambdaHandler(async (signal) => {
     ...{ clock, concurrency, engine, helm, cel, http, dataKeys, installationKey, log, metrics },
     remoteClusters: remoteClusters({ clock, network, eks }),
     settings: values,
+    alertsChanged: (cluster) => alerts.forget(cluster),
     logins: { aws },
     gitLogins: {
       aws: {

@@ -21,8 +21,8 @@ import { remoteClusters } from "../lib/kube/remote-clusters.ts";
 import type { ProviderType } from "../lib/notify/admits.ts";
 import { commitStatuses } from "../lib/notify/commit-status.ts";
 import { listedAlerts } from "../lib/notify/listed-alerts.ts";
-import { allProviders } from "../lib/notify/providers/all-providers.ts";
 import { awsProviders } from "../lib/notify/providers/aws-providers.ts";
+import { providers } from "../lib/notify/providers/providers.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { logMetrics } from "../lib/process/write-log.ts";
 import { authentications } from "../lib/receiver/authenticate.ts";
@@ -202,7 +202,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
 /** Every type of Provider. Those of AWS refuse: the credentials of whoever has started Sluice are lent to nobody. */
 function providersHere(clock: Clock): Readonly<Record<string, ProviderType>> {
   return {
-    ...allProviders,
+    ...providers,
     ...awsProviders(awsNotificationTargets({ connection: {}, clock, isAllowed: () => false })),
   };
 }

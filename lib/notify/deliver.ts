@@ -21,7 +21,7 @@ import { maskValues } from "./mask.ts";
 import { mergeMetadata } from "./merge-metadata.ts";
 import type { Notification } from "./notification.ts";
 import type { NotificationEvent } from "./notification-event.ts";
-import type { NotificationProvider, ProviderParts } from "./provider.ts";
+import { isSetupFailure, type NotificationProvider, type ProviderParts } from "./provider.ts";
 import { type LiveProvider, readSettings } from "./read-settings.ts";
 
 /** What {@link ProviderSettings.commitStatus} is made of, for types that set the status of a commit. */
@@ -66,13 +66,18 @@ export function deliverNotifications(deps: DeliverDeps): Deliver {
     if (spec === undefined || spec.suspend === true) return;
     const delivery: Delivery = { notification, home, alert, spec, deps, hidden: [] };
     const about = subject(notification.event.involvedObject);
-    const prepared = await orWarning(delivery, `failed to dispatch notification for ${about}`, signal, () =>
-      prepare(delivery, signal),
+    const dispatching = `failed to dispatch notification for ${about}`;
+    const prepared = await orWarning(
+      delivery,
+      () => dispatching,
+      signal,
+      () => prepare(delivery, signal),
     );
     if (prepared === undefined) return;
-    await orWarning(delivery, `failed to send notification for ${about}`, signal, () =>
-      post(prepared, deps.clock, signal),
-    );
+    const initializing = `${dispatching}: ${initializingWords(spec.providerRef.name)}: ${makingWords}`;
+    const what = (error: unknown): string =>
+      isSetupFailure(error) ? initializing : `failed to send notification for ${about}`;
+    await orWarning(delivery, what, signal, () => post(prepared, deps.clock, signal));
   };
 }
 
@@ -119,7 +124,7 @@ async function prepare(delivery: Delivery, signal: AbortSignal): Promise<Prepare
     );
   }
   const commitStatus = of?.class === "commit-status" ? await commitStatusOf(delivery, live, merged.event, signal) : "";
-  const made = await inWords(`failed to initialize notifier for provider '${provider.name}'`, async () => {
+  const made = await inWords(initializingWords(provider.name), async () => {
     const hide = (value: string): void => void hidden.push(value);
     const own = await readSettings(provider, { home, hide, class: of?.class ?? "other" }, signal);
     const { name, namespace = "", uid } = alert.metadata;
@@ -128,7 +133,7 @@ async function prepare(delivery: Delivery, signal: AbortSignal): Promise<Prepare
       alert: { name, namespace, uid },
       ...(commitStatus === "" ? {} : { commitStatus }),
     };
-    return inWords("failed to initialize notifier", async () => {
+    return inWords(makingWords, async () => {
       if (of === undefined) throw new Error(`provider ${type} not supported`);
       return of.make(settings, deps.parts);
     });
@@ -136,6 +141,13 @@ async function prepare(delivery: Delivery, signal: AbortSignal): Promise<Prepare
   const timeoutMs = Math.min(parseDuration(provider.spec.timeout ?? defaultTimeout), maxTimerMs);
   return { provider: made, event: merged.event, timeoutMs };
 }
+
+/** Before what is wrong with a Provider's Secrets and settings. */
+function initializingWords(provider: string): string {
+  return `failed to initialize notifier for provider '${provider}'`;
+}
+/** After that, before what is wrong with its settings. */
+const makingWords = "failed to initialize notifier";
 
 const gateText =
   "to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller";
@@ -201,7 +213,7 @@ async function post({ provider, event, timeoutMs }: Prepared, clock: Clock, sign
 /** The result, or undefined if a Warning event on the Alert tells why there is none. An outage of the cluster is thrown. */
 async function orWarning<Result>(
   delivery: Delivery,
-  what: string,
+  what: (error: unknown) => string,
   signal: AbortSignal,
   act: () => Promise<Result>,
 ): Promise<Result | undefined> {
@@ -212,7 +224,7 @@ async function orWarning<Result>(
     if (error instanceof ApiError) throw error;
     // Masked before anything else is done to the text: what is escaped would not be found.
     const why = safeMessage(maskValues(messageOf(error), delivery.hidden));
-    await warn(delivery, { reason: "NotificationDispatchFailed", message: `${what}: ${why}` }, signal);
+    await warn(delivery, { reason: "NotificationDispatchFailed", message: `${what(error)}: ${why}` }, signal);
     return undefined;
   }
 }

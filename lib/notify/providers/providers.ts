@@ -1,9 +1,19 @@
 import type { MakeProvider } from "../provider.ts";
 import { alertmanager } from "./alertmanager.ts";
+import { azureDevOps } from "./azuredevops.ts";
 import { azureeventhub } from "./azureeventhub.ts";
+import { bitbucket } from "./bitbucket.ts";
+import { bitbucketServer } from "./bitbucketserver.ts";
 import { datadog } from "./datadog.ts";
 import { discord } from "./discord.ts";
 import { generic, genericHmac } from "./generic.ts";
+import { gitea } from "./gitea.ts";
+import { giteaPullRequestComment } from "./giteapullrequestcomment.ts";
+import { github } from "./github.ts";
+import { githubDispatch } from "./githubdispatch.ts";
+import { githubPullRequestComment } from "./githubpullrequestcomment.ts";
+import { gitlab } from "./gitlab.ts";
+import { gitlabMergeRequestComment } from "./gitlabmergerequestcomment.ts";
 import { googlechat } from "./googlechat.ts";
 import { googlepubsub } from "./googlepubsub.ts";
 import { grafana } from "./grafana.ts";
@@ -35,11 +45,21 @@ export interface ProviderType {
 /** The types of Provider. */
 export const providers: Readonly<Record<string, ProviderType>> = {
   alertmanager: { make: alertmanager, class: "other" },
+  azuredevops: { make: azureDevOps, class: "commit-status" },
   azureeventhub: { make: azureeventhub, class: "other" },
+  bitbucket: { make: bitbucket, class: "commit-status" },
+  bitbucketserver: { make: bitbucketServer, class: "commit-status" },
   datadog: { make: datadog, class: "other" },
   discord: { make: discord, class: "other" },
   generic: { make: generic, class: "generic" },
   "generic-hmac": { make: genericHmac, class: "generic" },
+  gitea: { make: gitea, class: "commit-status" },
+  giteapullrequestcomment: { make: giteaPullRequestComment, class: "change-request" },
+  github: { make: github, class: "commit-status" },
+  githubdispatch: { make: githubDispatch, class: "other" },
+  githubpullrequestcomment: { make: githubPullRequestComment, class: "change-request" },
+  gitlab: { make: gitlab, class: "commit-status" },
+  gitlabmergerequestcomment: { make: gitlabMergeRequestComment, class: "change-request" },
   googlechat: { make: googlechat, class: "other" },
   googlepubsub: { make: googlepubsub, class: "other" },
   grafana: { make: grafana, class: "other" },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { requestedAtAnnotation } from "../../../lib/api/names.ts";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
+import { providers } from "../../../lib/notify/providers/providers.ts";
 import { type S3Server, s3Server } from "../../doubles/s3-server.ts";
 import { type CliWorld, cliWorld } from "../cli-world.ts";
 import { type EventServer, eventServer, forwarding } from "./event-server.ts";
@@ -15,7 +16,7 @@ beforeAll(async () => {
   server = await eventServer();
   s3 = await s3Server();
   s3.accessKeyId = "AKIA";
-  world = await cliWorld({ providers: { generic: forwarding("generic"), slack: forwarding("other") } });
+  world = await cliWorld({ providers: { ...providers, slack: forwarding("other") } });
 });
 afterAll(async () => {
   await world.close();
@@ -130,7 +131,7 @@ test("an Alert sends what happens to a Kustomization, from its source to its fai
   await expect
     .poll(() => recorded("Alert", "refused"))
     .toEqual([
-      "NotificationDispatchFailed failed to send notification for Kustomization/default/paint: request failed with status code 403",
+      "NotificationDispatchFailed failed to send notification for Kustomization/default/paint: postMessage failed: request failed: request failed with status code 403: ",
     ]);
 
   hold(paint("blue"));

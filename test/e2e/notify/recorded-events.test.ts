@@ -10,7 +10,7 @@ import { systemClock } from "../../../lib/process/system-clock.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type CliWorld, cliWorld } from "../cli-world.ts";
-import { type EventServer, eventServer, forwarding } from "./event-server.ts";
+import { type EventServer, eventServer } from "./event-server.ts";
 
 // The events of Flux's own controllers as a generic Provider got them, against those of Sluice's flows.
 
@@ -33,7 +33,7 @@ let server: EventServer;
 const http = httpClient({ network: homeNetwork });
 beforeAll(async () => {
   server = await eventServer();
-  world = await cliWorld({ providers: { generic: forwarding("generic") } });
+  world = await cliWorld();
 });
 afterAll(async () => {
   await world.close();

@@ -4,6 +4,7 @@ import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { asHome } from "../../../lib/core/ports/home-and-target.ts";
 import type { DeliverDeps } from "../../../lib/notify/deliver.ts";
 import { deliverNotifications } from "../../../lib/notify/deliver.ts";
+import { ProviderSetupError } from "../../../lib/notify/provider.ts";
 import { notifyWorld } from "./notify-world.ts";
 import { kustomizationEvent, metadata } from "./sample-events.ts";
 
@@ -106,6 +107,15 @@ describe("a notification", () => {
     await one.send(kustomizationEvent());
     const why =
       "failed to initialize notifier for provider 'chat': failed to initialize notifier: provider matrix not supported";
+    expect(one.told()).toEqual([failed("dispatch", why)]);
+  });
+
+  test("whose Provider cannot log in counts as one that was not set up, as in Flux, which logs in before", async () => {
+    const one = world();
+    one.state.fault = new ProviderSetupError("failed to get authenticated user info");
+    await one.send(kustomizationEvent());
+    const why =
+      "failed to initialize notifier for provider 'chat': failed to initialize notifier: failed to get authenticated user info";
     expect(one.told()).toEqual([failed("dispatch", why)]);
   });
 

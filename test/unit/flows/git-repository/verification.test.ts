@@ -92,7 +92,7 @@ describe("verification of a revision", () => {
     };
     const message = `verified signature of${parts.map((part) => lines[part]).join("")}`;
     expect(conditions()).toMatchObject([{ type: "SourceVerified", status: "True", reason: "Succeeded", message }]);
-    expect(events).toEqual([{ type: "Normal", reason: "Succeeded", message, annotations: {} }]);
+    expect(events).toEqual([{ type: "Normal", reason: "Succeeded", message, annotations: {}, isTrace: true }]);
   });
 
   /** What the run of an object would show, and nothing else than that. */

@@ -5,8 +5,8 @@ import { z } from "zod";
 import { messageOf } from "../../../../lib/core/failure.ts";
 import type { Http, HttpRequest } from "../../../../lib/core/ports/http.ts";
 import { isSetupFailure, type NotificationProvider } from "../../../../lib/notify/provider.ts";
-import { gitProviders } from "../../../../lib/notify/providers/git-providers.ts";
-import { never, settingsFor } from "./played-scenario.ts";
+import { providers } from "../../../../lib/notify/providers/providers.ts";
+import { never, noDial, settingsFor } from "./played-scenario.ts";
 
 const Texts = z.record(z.string(), z.string());
 const Event = z.object({
@@ -71,13 +71,12 @@ function hostOf({ answers }: Case, requests: HttpRequest[]): Http {
 
 async function played(each: Case): Promise<Pick<Case, "fault" | "isSetup" | "requests">> {
   const requests: HttpRequest[] = [];
-  const dial = () => Promise.reject(new Error("no connection was expected"));
-  const parts = { http: hostOf(each, requests), dial, now: () => 0, sleep: async () => {} };
+  const parts = { http: hostOf(each, requests), dial: noDial, now: () => 0, sleep: async () => {} };
   const { type, address, token, username, password, commitStatus, event } = each;
   const fault = await (async () => {
     let provider: NotificationProvider | undefined;
     try {
-      provider = gitProviders[type]?.(settingsFor(type, { address, token, username, password, commitStatus }), parts);
+      provider = providers[type]?.make(settingsFor(type, { address, token, username, password, commitStatus }), parts);
     } catch (error) {
       return { fault: messageOf(error), isSetup: true };
     }

@@ -13,7 +13,7 @@ import {
   type ProviderParts,
   type ProviderSettings,
 } from "../../../../lib/notify/provider.ts";
-import { gitProviders } from "../../../../lib/notify/providers/git-providers.ts";
+import { providers } from "../../../../lib/notify/providers/providers.ts";
 
 /** A step of a recording: what was posted, and what Flux did. */
 export interface PlayedStep {
@@ -35,6 +35,8 @@ export interface Delivery {
 }
 
 export const providerUid = "0c9c2e41-d2f9-4f9b-9c41-bebc1984d67a";
+/** Git hosts are asked by HTTP alone. */
+export const noDial = (): Promise<never> => Promise.reject(new Error("nothing is dialled here"));
 export const never = new AbortController().signal;
 const appKey = generateKeyPairSync("rsa", { modulusLength: 2048 })
   .privateKey.export({ type: "pkcs1", format: "pem" })
@@ -174,7 +176,8 @@ const ownGroup = "event.toolkit.fluxcd.io/";
 function isFor(type: string, { metadata, severity, involvedObject }: Posted): boolean {
   const [group] = involvedObject.apiVersion.split("/");
   const isUpdate = metadata[`${group}/commit_status`] === "update";
-  if (type.endsWith("comment")) return (metadata[`${ownGroup}change_request`] ?? "") !== "" && !isUpdate;
+  if (providers[type]?.class === "change-request")
+    return (metadata[`${ownGroup}change_request`] ?? "") !== "" && !isUpdate;
   return (metadata[`${ownGroup}commit`] ?? "") !== "" || isUpdate || severity === "error";
 }
 
@@ -210,7 +213,7 @@ function filledIn(
 export async function outcomeOf(
   { event, settings }: Pick<PlayedStep, "event" | "settings">,
   parts: ProviderParts,
-  make: MakeProvider | undefined = gitProviders[settings.type],
+  make: MakeProvider | undefined = providers[settings.type]?.make,
 ): Promise<string | undefined> {
   if (event === undefined) return undefined;
   if (make === undefined) throw new Error(`no provider of type ${settings.type}`);

@@ -4,7 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { homeNetwork } from "../../../../lib/core/network/network-policy.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import { httpClient } from "../../../../lib/http/http-client.ts";
-import { type GitHubApp, githubAppTokens, maxTokenBytes } from "../../../../lib/sources/git/github-app.ts";
+import {
+  type GitHubApp,
+  githubAppLogins,
+  githubAppTokens,
+  maxTokenBytes,
+} from "../../../../lib/sources/git/github-app.ts";
 import { maxKeyChars, maxRsaBits } from "../../../../lib/sources/git/ssh-key.ts";
 import { portOnLoopback } from "../../../doubles/port-on-loopback.ts";
 import { rsaKeyOf } from "./rsa-key-of.ts";
@@ -125,6 +130,27 @@ test("an owner who has not installed the App is told, without GitHub's words", a
   const fault = tokens()(appOf({ installation: { owner: "no/body" } }), never);
   await expect(fault).rejects.toThrow(
     `failed to find organization installation: GET ${base}/api/v3/orgs/no%2Fbody/installation: 404\nfailed to find user installation: GET ${base}/api/v3/users/no%2Fbody/installation: 404`,
+  );
+});
+
+test("the slug of an App is asked for where it is needed, and kept with the token", async () => {
+  const login = githubAppLogins(http, { now: () => now });
+  answer = {
+    status: 200,
+    body: JSON.stringify({ slug: "deployer", token: "ghs_x", expires_at: "2026-11-23T13:00:00Z" }),
+  };
+  for (const hasSlug of [true, true, false, false]) {
+    const { slug, token } = await login(appOf(), { hasSlug }, never);
+    expect([slug, token.reveal()]).toEqual([hasSlug ? "deployer" : undefined, "ghs_x"]);
+  }
+  const token = "POST /api/v3/app/installations/34/access_tokens";
+  expect(whats()).toEqual(["GET /api/v3/app", token, token]);
+});
+
+test("an App that does not tell its slug is told", async () => {
+  answer = { status: 403, body: '{"message":"hunter2"}' };
+  await expect(githubAppLogins(http, { now: () => now })(appOf(), { hasSlug: true }, never)).rejects.toThrow(
+    `failed to get app information: GET ${base}/api/v3/app: 403`,
   );
 });
 
