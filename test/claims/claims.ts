@@ -39,7 +39,7 @@ const beforeColon = new RegExp(`(?<=^|\\s)(${listOfNumbers}): `, "g");
 /**
  * The statements that a title names, as `(15, 16)` or, for sources and HelmReleases, as `11.3/60` and `23/8`, since readers look for
  * sections.
- * In the tests of receivers a number before a colon is a statement about notifications: `20: to an unknown path is 404`.
+ * In the tests of receivers and of notifications a number before a colon is a statement about notifications: `20: to an unknown path is 404`.
  * A number in parentheses is a statement of the command line in its own tests, and of a Kustomization in all others. A number
  * beyond the last statement is an HTTP status, as in the titles of recorded cases.
  */
@@ -52,7 +52,7 @@ export function statementsIn({ file, title }: ReportedTest): readonly Statement[
       .map((number) => ({ reference, number }) as const),
     ...found(ofSources).map((number) => ({ reference: "sources", number }) as const),
     ...found(ofHelmReleases).map((number) => ({ reference: "helmrelease", number }) as const),
-    ...(/^unit\/(?:flows\/)?receiver\//.test(file) ? found(beforeColon) : []).map(
+    ...(/^unit\/(?:(?:flows\/)?receiver|notify)\//.test(file) ? found(beforeColon) : []).map(
       (number) => ({ reference: "notifications", number }) as const,
     ),
   ];

@@ -8,6 +8,7 @@ import { gitReaders } from "./readers/git.ts";
 import { gitKeyReaders } from "./readers/git-keys.ts";
 import { helmReaders } from "./readers/helm.ts";
 import { manifestReaders } from "./readers/manifests.ts";
+import { notifyReaders } from "./readers/notify.ts";
 import { receiverReaders } from "./readers/receiver.ts";
 import { registryReaders } from "./readers/registries.ts";
 import { signatureReaders } from "./readers/signatures.ts";
@@ -26,6 +27,7 @@ export const worstInputs: readonly WorstInput[] = [
   ...gitKeyReaders,
   ...helmReaders,
   ...manifestReaders,
+  ...notifyReaders,
   ...receiverReaders,
   ...registryReaders,
   ...signatureReaders,

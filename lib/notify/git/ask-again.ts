@@ -1,5 +1,6 @@
 import { HttpError, type HttpResponse } from "../../core/ports/http.ts";
 import type { ProviderParts } from "../provider.ts";
+import { orDeadline } from "./ask-host.ts";
 
 /** When a client of a host asks again. */
 export interface Retries {
@@ -18,7 +19,7 @@ export interface LastAttempt {
   readonly isGivenUp: boolean;
 }
 
-/** Asks until there is an answer to keep, or the attempts are used up. Throws the reason of the signal while it waits. */
+/** Asks until there is an answer to keep, or the attempts are used up. Throws if the signal is aborted while it waits. */
 export async function askAgain(
   ask: () => Promise<HttpResponse>,
   { maxAttempts, isGoneSoon, waitMs }: Retries,
@@ -32,13 +33,14 @@ export async function askAgain(
         ? isBusy(outcome.answer)
         : outcome.fault.cause instanceof HttpError && isGoneSoon(outcome.fault.cause) && !signal.aborted;
     if (!isRetried || attempts >= maxAttempts) return { attempts, outcome, isGivenUp: isRetried };
-    await sleep(waitMs(attempts, "answer" in outcome ? outcome.answer : undefined), signal);
+    const ms = waitMs(attempts, "answer" in outcome ? outcome.answer : undefined);
+    await orDeadline(signal, () => sleep(ms, signal));
   }
 }
 
 async function attempt(ask: () => Promise<HttpResponse>, signal: AbortSignal): Promise<LastAttempt["outcome"]> {
   try {
-    return { answer: await ask() };
+    return { answer: await orDeadline(signal, ask) };
   } catch (error) {
     if (error instanceof Error && error !== signal.reason) return { fault: error };
     throw error;

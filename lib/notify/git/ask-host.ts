@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { messageOf } from "../../core/failure.ts";
+import { checkJson } from "../../core/json-text.ts";
 import type { Proxy } from "../../core/ports/dial.ts";
 import {
   type Http,
@@ -22,8 +23,8 @@ export interface HostRequest {
   readonly proxy?: Proxy | undefined;
 }
 
-/** A page of a hundred comments of GitHub's longest has 6.5 MB. */
-const maxAnswerBytes = 16 * 1024 * 1024;
+/** A page of a hundred comments of GitHub's longest has 6.5 MB, if they are in ASCII. */
+export const maxAnswerBytes = 8 * 1024 * 1024;
 const maxRedirects = 10;
 /** The signal of the delivery ends it before. */
 const timeoutMs = 900_000;
@@ -110,6 +111,16 @@ export function hasTimedOut({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof Error && reason.name === "TimeoutError";
 }
 
+/** What clients say that leave out what they asked when the time of the delivery ended. */
+export async function orDeadline<Result>(signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (hasTimedOut(signal)) throw new Error("context deadline exceeded", { cause: error });
+    throw error;
+  }
+}
+
 /** Puts these words before the text of whatever `act` throws, as Go wraps errors. An aborted signal keeps its reason. */
 export async function inWords<Result>(
   words: string,
@@ -143,6 +154,11 @@ export function jsonBody({ body }: HttpResponse): unknown {
   const text = Buffer.from(body)
     .toString()
     .replace(/^\uFEFF/, "");
+  try {
+    checkJson(text);
+  } catch (error) {
+    throw new Error(`the answer is too large: ${messageOf(error)}`, { cause: error });
+  }
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { messageOf } from "../../core/failure.ts";
 import type { HttpResponse } from "../../core/ports/http.ts";
-import { safeText } from "../../core/safe-text.ts";
+import { safeMessage } from "../../core/safe-text.ts";
 import { type GoValue, goJson } from "../go-json.ts";
 import { type ProviderParts, type ProviderSettings, ProviderSetupError } from "../provider.ts";
 import { askHost, hasTimedOut, isSuccess, jsonBody, shownBody, statusText } from "./ask-host.ts";
@@ -93,7 +93,7 @@ const oldest = [1, 11, 0] as const;
 export function versionFault(version: string, origin: string): string | undefined {
   const [, numbers, extra = ""] = /^v?(\d+(?:\.\d+)*)(-?[\dA-Za-z][\w.~-]*)?(?:\+[\w.~-]+)?$/.exec(version) ?? [];
   if (numbers === undefined) {
-    return version.trim() === "" ? `malformed version: ${version}` : `unknown version: ${safeText(version)}`;
+    return version.trim() === "" ? `malformed version: ${version}` : `unknown version: ${safeMessage(version)}`;
   }
   const parts = numbers.split(".").map(Number);
   const difference = oldest.map((least, index) => (parts[index] ?? 0) - least).find((each) => each !== 0) ?? 0;
@@ -114,5 +114,5 @@ function faultOf(answer: HttpResponse, method: string, url: string): string {
   }
   const { message } = said;
   if (message === undefined) return `${statusText(answer)}: ${shownBody(answer)}`;
-  return safeText(typeof message === "string" ? message : JSON.stringify(message));
+  return safeMessage(typeof message === "string" ? message : JSON.stringify(message));
 }

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { messageOf } from "../../core/failure.ts";
 import type { HttpResponse } from "../../core/ports/http.ts";
-import { safeText } from "../../core/safe-text.ts";
+import { safeMessage } from "../../core/safe-text.ts";
 import { Secret } from "../../core/secret.ts";
 import { type GitHubApp, githubAppLogins } from "../../sources/git/github-app.ts";
 import { type GithubApp, type ProviderParts, type ProviderSettings, ProviderSetupError } from "../provider.ts";
-import { askHost, hasTimedOut, isSuccess, jsonBody } from "./ask-host.ts";
+import { askHost, hasTimedOut, isSuccess, jsonBody, orDeadline } from "./ask-host.ts";
 import { escapedSegment, repositoryAddress } from "./repository-address.ts";
 
 /** A request about a repository on GitHub. */
@@ -67,26 +67,20 @@ export function githubRepository(settings: ProviderSettings, parts: ProviderPart
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     };
     const request = { method, url, headers, body: body === undefined ? undefined : `${body}\n` };
-    try {
-      const response = await askHost(
-        { ...request, ...(api === publicApi || tls === undefined ? {} : { tls }) },
-        parts.http,
-        signal,
-      );
+    // go-github leaves the request out of it.
+    return orDeadline(signal, async () => {
+      const trust = api === publicApi || tls === undefined ? {} : { tls };
+      const response = await askHost({ ...request, ...trust }, parts.http, signal);
       assertAnswered(response, request, parts.now());
       return readAs(answer, response);
-    } catch (error) {
-      // go-github leaves the request out of it.
-      if (hasTimedOut(signal)) throw new Error("context deadline exceeded", { cause: error });
-      throw error;
-    }
+    });
   };
 
   return {
     async connect({ hasLogin }, signal) {
       try {
         if (app !== undefined) {
-          const login = await logins({ ...app, proxy, tls }, { hasSlug: hasLogin }, signal);
+          const login = await orDeadline(signal, () => logins({ ...app, proxy, tls }, { hasSlug: hasLogin }, signal));
           const bearer = login.token.reveal();
           if (!hasLogin || (login.slug ?? "") !== "")
             return sessionOf(hasLogin ? `${login.slug}[bot]` : "", bearer, signal);
@@ -188,7 +182,7 @@ function assertAnswered(
   if (status === 202) throw new Error("job scheduled on GitHub side; try again later");
   if (isSuccess(response)) return;
   const { message, errors, documentation_url: page } = faultOf(response);
-  const said = `${method} ${url}: ${status} ${safeText(message)}`;
+  const said = `${method} ${url}: ${status} ${safeMessage(message)}`;
   if (status === 403 && headers["x-ratelimit-remaining"] === "0") {
     throw new Error(`${said} ${resetText(Number(headers["x-ratelimit-reset"] ?? 0) * 1000 - now)}`);
   }
@@ -196,7 +190,7 @@ function assertAnswered(
   const each = errors.map(
     ({ resource, field, code, message: text }) => `{Resource:${resource} Field:${field} Code:${code} Message:${text}}`,
   );
-  throw new Error(`${said} [${safeText(each.join(" "))}]`);
+  throw new Error(`${said} [${safeMessage(each.join(" "))}]`);
 }
 
 function faultOf(response: HttpResponse): z.infer<typeof Fault> {

@@ -2,7 +2,8 @@ import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { messageOf } from "../../../../lib/core/failure.ts";
 import { type Http, HttpError, type HttpRequest, type HttpResponse } from "../../../../lib/core/ports/http.ts";
-import { commitOf } from "../../../../lib/notify/git/commit-of-event.ts";
+import { maxAnswerBytes } from "../../../../lib/notify/git/ask-host.ts";
+import { commitOf, statusOfEvent } from "../../../../lib/notify/git/commit-of-event.ts";
 import { isSetupFailure, type ProviderParts, type ProviderSettings } from "../../../../lib/notify/provider.ts";
 import { providers } from "../../../../lib/notify/providers/providers.ts";
 import { githubAppLogins } from "../../../../lib/sources/git/github-app.ts";
@@ -78,6 +79,16 @@ describe("statements", () => {
     expect(() => commitOf("1.4.2")).toThrow("failed to extract commit hash from '1.4.2' revision");
   });
 
+  test.each([
+    [{ commit: `sha1:${"1".repeat(40)}`, originRevision: "2".repeat(40), revision: "3".repeat(40) }, "1".repeat(40)],
+    [{ originRevision: `main@sha1:${"2".repeat(40)}`, revision: "3".repeat(40) }, "2".repeat(40)],
+    [{ revision: `main/${"3".repeat(40)}` }, "3".repeat(40)],
+  ])("64: commit beats originRevision beats revision: %o", (metadata, hash) => {
+    const states = { info: "good", error: "bad", unknown: "neither" };
+    const status = { commit: hash, state: "good", description: "apply succeeded" };
+    expect(statusOfEvent(eventOf({ metadata }), states)).toEqual(status);
+  });
+
   test("66: a token of Bitbucket without a colon is refused before anything is sent", async () => {
     const host = memoryGitHost();
     const { fault } = await send("bitbucket", host, { token: "golden-token" });
@@ -102,7 +113,7 @@ test.each(types)("%s bounds every answer and names itself", async (type) => {
   expect(await send(type, host)).toEqual({ fault: undefined, isSetup: false });
   expect(host.requests.length).toBeGreaterThan(0);
   for (const { headers, maxBytes, maxRedirects = 0 } of host.requests) {
-    expect(maxBytes).toBe(16 * 1024 * 1024);
+    expect(maxBytes).toBe(maxAnswerBytes);
     expect(maxRedirects).toBe(0);
     expect(headers?.["user-agent"]).toBe("sluice");
   }
@@ -208,22 +219,49 @@ describe("a delivery that ends", () => {
         signal.addEventListener("abort", end);
       }),
   };
-  const ended = async (type: string, reason: Error): Promise<Sent> => {
+  const ended = async (type: string, reason: Error, change: Partial<ProviderSettings> = {}): Promise<Sent> => {
     const controller = new AbortController();
-    const sent = send(type, hanging, {}, { signal: controller.signal });
+    const sent = send(type, hanging, change, { signal: controller.signal });
     controller.abort(reason);
     return sent;
   };
 
   test.each([
     ["github", "could not list commit statuses: context deadline exceeded"],
-    [
-      "gitlabmergerequestcomment",
-      'failed to get authenticated user info: Get "https://git.example/api/v4/user": context deadline exceeded',
-    ],
+    ["gitlabmergerequestcomment", "failed to get authenticated user info: context deadline exceeded"],
     ["gitea", 'failed creating Gitea client: Get "https://git.example/api/v1/version": context deadline exceeded'],
   ])("by its timeout is a failure of %s", async (type, words) => {
     expect((await ended(type, new DOMException("", "TimeoutError"))).fault).toBe(words);
+  });
+
+  test("by its timeout is a failure of Bitbucket Server after so many attempts", async () => {
+    const { fault } = await ended("bitbucketserver", new DOMException("", "TimeoutError"));
+    expect(fault).toMatch(/^could not get .* giving up after 1 attempt\(s\): context deadline exceeded$/);
+  });
+
+  test.each([
+    ["gitlab", "unable to list commit status: context deadline exceeded"],
+    ["bitbucketserver", /^could not get existing commit status: .* commit status: context deadline exceeded$/],
+  ])("by its timeout between two attempts is a failure of %s", async (type, words) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const sleep = async (): Promise<void> => {
+      controller.abort(new DOMException("", "TimeoutError"));
+      signal.throwIfAborted();
+    };
+    const host = hostOf(() => ({ status: 503 }));
+    const { fault } = await send(type, host, {}, { signal, sleep });
+    expect(fault).toMatch(words);
+    expect(host.requests).toHaveLength(1);
+  });
+
+  test("by its timeout while an App of GitHub logs in fails while it is set up", async () => {
+    const privateKey = generateKeyPairSync("rsa", { modulusLength: 2048 })
+      .privateKey.export({ type: "pkcs1", format: "pem" })
+      .toString();
+    const githubApp = { appId: "7", installationId: "8", privateKey };
+    const sent = await ended("github", new DOMException("", "TimeoutError"), { token: "", githubApp });
+    expect(sent).toEqual({ fault: "context deadline exceeded", isSetup: true });
   });
 
   test.each(types)("because its caller stops is none of %s", async (type) => {

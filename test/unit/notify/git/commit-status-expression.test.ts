@@ -18,7 +18,7 @@ const result = (expression: string, signal = untilDeadline()): Promise<string> =
 const failed = "Error: failed to evaluate the spec.commitStatusExpr CEL expression for the event";
 const mismatch = `${failed}: failed to compile expression: CEL expression output type mismatch`;
 
-describe("the ID of a commit status without an expression (16)", () => {
+describe("the ID of a commit status without an expression", () => {
   test("is the kind, the name and the first part of the Provider's UID, in lower case", () => {
     expect(defaultCommitStatus("HelmRelease", "cart", providerUid)).toBe("helmrelease/cart/0c9c2e41");
     expect(defaultCommitStatus("Kustomization", "Gitops-System", "ABC")).toBe("kustomization/gitops-system/abc");

@@ -30,10 +30,10 @@ function comparable({ headers, raw, ...delivery }: Delivery): Delivery {
 }
 
 describe.each([
-  ["github", "a commit status on GitHub", "62 63 64"],
-  ["proxy-types-git", "a commit status by each host", "N7"],
-  ["github-comment", "a comment on a pull request of GitHub", "67"],
-])("notifications/%s: %s is as recorded (%s)", (scenario) => {
+  ["62, 63, 64", "a commit status on GitHub", "github"],
+  ["N7", "a commit status by each host", "proxy-types"],
+  ["67", "a comment on a pull request of GitHub", "github-comment"],
+])("%s: %s is as recorded (notify-%s)", (_numbers, _what, scenario) => {
   const host = memoryGitHost();
   const parts: ProviderParts = {
     http: host,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { repositoryAddress } from "../../../../lib/notify/git/repository-address.ts";
 
-describe("the address of a repository (16)", () => {
+describe("the address of a repository", () => {
   test.each([
     ["https://github.com/stefanprodan/podinfo", "https://github.com", "stefanprodan/podinfo"],
     ["https://github.com/stefanprodan/podinfo.git", "https://github.com", "stefanprodan/podinfo"],
