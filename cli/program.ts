@@ -6,6 +6,7 @@ import { addCreateCommands } from "./create-commands.ts";
 import type { InitOptions } from "./init-app.ts";
 import { commaSeparated, listed } from "./listed-values.ts";
 import { addLocalCommand } from "./local-command.ts";
+import { addNotifyCommand } from "./notify-command.ts";
 import {
   addDeleteCommands,
   addExportCommands,
@@ -59,6 +60,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   addPushCommand(root, surroundings);
   addEventsCommand(root, kinds, surroundings);
   addClusterCommands(root, kinds, surroundings);
+  addNotifyCommand(root, surroundings);
   addRedriveCommand(root, surroundings);
   addLocalCommand(root, surroundings);
   addInitCommand(root, surroundings);

@@ -31,7 +31,7 @@ function comparable({ headers, raw, ...delivery }: Delivery): Delivery {
 
 describe.each([
   ["62, 63, 64", "a commit status on GitHub", "github"],
-  ["N7", "a commit status by each host", "proxy-types"],
+  ["N7", "a commit status by each host", "proxy-types-git"],
   ["67", "a comment on a pull request of GitHub", "github-comment"],
 ])("%s: %s is as recorded (notify-%s)", (_numbers, _what, scenario) => {
   const host = memoryGitHost();
