@@ -32,10 +32,11 @@ import { ecrPush, localAccount } from "./aws-events.ts";
 import { logOfCluster, namingClusters } from "./cluster-log.ts";
 import { type JoinedCluster, joinClusters } from "./join-clusters.ts";
 import { type ClusterEntry, configOf, openCluster } from "./open-cluster.ts";
+import { recentNotifications } from "./recent-notifications.ts";
 import { type Registry, startRegistry } from "./registry/start-registry.ts";
 import { type Ports, portToTake, readPorts, writePorts } from "./remembered-ports.ts";
 import { startEmbeddedCluster } from "./start-embedded-cluster.ts";
-import { startReceiver } from "./start-receiver.ts";
+import { notificationsPath, startReceiver } from "./start-receiver.ts";
 import { type Runtime, startRuntime } from "./start-runtime.ts";
 import { openStores, type Stores } from "./state/open-stores.ts";
 import { openStateFolder, type StateFolder } from "./state-folder.ts";
@@ -109,9 +110,10 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   const functions = Promise.withResolvers<Runtime>();
   functions.promise.catch(() => undefined);
   // Before the clusters, which are told its address.
+  const recent = recentNotifications(clock);
   const receiver = await startReceiver({
     port: portToTake(options.receiverPort, ports.receiver),
-    ...{ names, log: options.log },
+    ...{ names, log: options.log, pages: { [notificationsPath]: () => recent.page() } },
     receive: async (request) => (await functions.promise).receive(request),
   });
   starting.defer(() => receiver.close());
@@ -169,7 +171,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
       notify: {
         ...{ alerts, http, dial: http.dial, githubApps: githubAppLogins(http, clock) },
         providers: options.providers ?? providersHere(clock),
-        commitStatusOf: commitStatuses(cel),
+        ...{ commitStatusOf: commitStatuses(cel), recent },
         noCrossNamespaceRefs: settings["no-cross-namespace-refs"],
       },
       registryHosts: (account, region) => hostsOf(registry, account, region),

@@ -53,6 +53,8 @@ export interface DeliverDeps {
   readonly gates: Pick<FeatureGates, "ObjectLevelWorkloadIdentity">;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told what became of a notification that is done with: `sent`, or why it was not, without values of Secrets. */
+  readonly settled?: (notification: Notification, outcome: string) => void;
 }
 
 /**
@@ -67,9 +69,11 @@ export function deliverNotifications(deps: DeliverDeps): Deliver {
     const home = deps.clusters.get(notification.cluster)?.home;
     if (home === undefined) return;
     const alert = await home.get({ ...servedKind(declaredAlert), ...notification.alert }, signal);
-    if (alert === undefined) return;
+    if (alert === undefined) return deps.settled?.(notification, "not sent: the Alert is gone");
     const spec = AlertSpec.safeParse(alert["spec"]).data;
-    if (spec === undefined || spec.suspend === true) return;
+    if (spec === undefined || spec.suspend === true) {
+      return deps.settled?.(notification, "not sent: the Alert is suspended, or its spec cannot be read");
+    }
     const delivery: Delivery = { notification, home, alert, spec, deps, hidden: [] };
     const about = subject(notification.event.involvedObject);
     const dispatching = `failed to dispatch notification for ${about}`;
@@ -83,7 +87,10 @@ export function deliverNotifications(deps: DeliverDeps): Deliver {
     const initializing = `${dispatching}: ${initializingWords(spec.providerRef.name)}: ${makingWords}`;
     const what = (error: unknown): string =>
       isSetupFailure(error) ? initializing : `failed to send notification for ${about}`;
-    await orWarning(delivery, what, signal, () => postInTime(prepared, prepared.event, deps.clock, signal));
+    await orWarning(delivery, what, signal, async () => {
+      await postInTime(prepared, prepared.event, deps.clock, signal);
+      deps.settled?.(notification, "sent");
+    });
   };
 }
 
@@ -109,10 +116,16 @@ async function prepare(delivery: Delivery, signal: AbortSignal): Promise<Prepare
   refuseOtherNamespace(delivery);
   const live = await readProvider(delivery, signal);
   const provider = liveProvider(live);
-  if (provider.spec.suspend === true) return undefined;
+  if (provider.spec.suspend === true) {
+    deps.settled?.(notification, "not sent: the Provider is suspended");
+    return undefined;
+  }
   const { type } = provider.spec;
   const of = deps.providers[type];
-  if (of !== undefined && !admits(of.class, event)) return undefined;
+  if (of !== undefined && !admits(of.class, event)) {
+    deps.settled?.(notification, `not sent: a Provider of type ${type} takes no such event`);
+    return undefined;
+  }
   if ((provider.spec.serviceAccountName ?? "") !== "" && !deps.gates.ObjectLevelWorkloadIdentity) {
     throw new Error(gateText);
   }
@@ -179,7 +192,9 @@ async function orWarning<Result>(
     if (error instanceof ApiError) throw error;
     // Masked before anything else is done to the text: what is escaped would not be found.
     const why = safeMessage(maskValues(messageOf(error), delivery.hidden));
-    await warn(delivery, { reason: "NotificationDispatchFailed", message: `${what(error)}: ${why}` }, signal);
+    const message = `${what(error)}: ${why}`;
+    delivery.deps.settled?.(delivery.notification, message);
+    await warn(delivery, { reason: "NotificationDispatchFailed", message }, signal);
     return undefined;
   }
 }
