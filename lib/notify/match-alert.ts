@@ -38,15 +38,15 @@ export async function matchAlert(event: NotificationEvent, alert: MatchedAlert, 
 }
 
 /** Whether an event of this object may concern the Alert at all, suspended or not. */
-export function concerns({ involvedObject }: NotificationEvent, { namespace, spec }: MatchedAlert): boolean {
-  return spec.eventSources.some((source) => {
-    const { kind, name, namespace: within = namespace } = source;
-    return (
-      involvedObject.namespace === within &&
-      involvedObject.kind === kind &&
-      (name === "*" || name === involvedObject.name)
-    );
-  });
+export function concerns(event: NotificationEvent, { namespace, spec }: MatchedAlert): boolean {
+  return spec.eventSources.some((source) => isNamed(event, source, namespace));
+}
+
+/** Whether a source of an Alert in this namespace names the object; its API version does not matter. */
+function isNamed({ involvedObject }: NotificationEvent, source: EventSource, namespace: string): boolean {
+  const { kind, name, namespace: within = namespace } = source;
+  const isOfPlace = involvedObject.namespace === within && involvedObject.kind === kind;
+  return isOfPlace && (name === "*" || name === involvedObject.name);
 }
 
 function isOfSeverity({ severity }: NotificationEvent, { eventSeverity }: AlertSpec): boolean {
@@ -60,7 +60,7 @@ async function isOfSources(
   faults: MatchFault[],
 ): Promise<boolean> {
   for (const source of spec.eventSources) {
-    if (!concerns(event, { namespace, spec: { ...spec, eventSources: [source] } })) continue;
+    if (!isNamed(event, source, namespace)) continue;
     if (source.matchLabels === undefined) return true;
     const labels = await labelsOf();
     if (labels === undefined) {

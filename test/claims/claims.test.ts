@@ -47,12 +47,7 @@ describe("the statements that a title names", () => {
       file: "unit/receiver/x.test.ts",
       expected: ["N8", "N9"],
     },
-    {
-      what: "of notifications",
-      title: "62, 64: a status",
-      file: "unit/notify/git/x.test.ts",
-      expected: ["N62", "N64"],
-    },
+    { what: "of Alerts", title: "47: a heartbeat", file: "unit/notify/x.test.ts", expected: ["N47"] },
     { what: "no number before a colon elsewhere", title: "port 8: closed", expected: [] },
     { what: "no number that is attached to a word", title: "a call(64) of { kind: 'a', …(2) }", expected: [] },
     {

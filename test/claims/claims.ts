@@ -39,7 +39,7 @@ const beforeColon = new RegExp(`(?<=^|\\s)(${listOfNumbers}): `, "g");
 /**
  * The statements that a title names, as `(15, 16)` or, for sources and HelmReleases, as `11.3/60` and `23/8`, since readers look for
  * sections.
- * In the tests of receivers and of notifications a number before a colon is a statement about notifications: `20: to an unknown path is 404`.
+ * In the tests of receivers and of Alerts a number before a colon is a statement about notifications: `20: to an unknown path is 404`.
  * A number in parentheses is a statement of the command line in its own tests, and of a Kustomization in all others. A number
  * beyond the last statement is an HTTP status, as in the titles of recorded cases.
  */

@@ -31,6 +31,7 @@ import { manifestStatementFaults } from "./manifest-statements.ts";
 import { manifestsFaults } from "./manifests.ts";
 import { neighbourFaults } from "./neighbours.ts";
 import { networkFaults } from "./network.ts";
+import { notifyFaults } from "./notify.ts";
 import { otherClusterFaults } from "./other-clusters.ts";
 import { pruneFaults } from "./prune.ts";
 import { queueFaults } from "./queue.ts";
@@ -65,6 +66,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...decryptionFaults,
   ...manifestsFaults,
   ...networkFaults,
+  ...notifyFaults,
   ...pruneFaults,
   ...queueFaults,
   ...queueClusterFaults,

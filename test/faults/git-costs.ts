@@ -179,8 +179,8 @@ export const gitCostFaults: readonly FileFaults[] = [
       },
       {
         what: "long tokens are kept as if they were short",
-        find: "({ token }) => 2 * token.reveal().length,",
-        replace: "({ token }) => Math.min(token.reveal().length, 1),",
+        find: "=> 2 * (token.reveal().length + slug.length),",
+        replace: "=> Math.min(token.reveal().length + slug.length, 1),",
       },
     ],
   },

@@ -118,8 +118,8 @@ export const networkFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a token kept for another key of the same App",
-        find: "const key = cacheKey(app);",
-        replace: "const key = app.id;",
+        find: "{cacheKey(app)}`;",
+        replace: "{app.id}`;",
       },
     ],
   },

@@ -514,7 +514,7 @@ export const sourcesFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/source/secrets.ts",
+    file: "lib/secrets/trust.ts",
     tests: ["test/unit/flows/oci-repository-secrets.test.ts"],
     faults: [
       { what: "a private key by its old name is none", find: '["tls.key", "keyFile"]', replace: '["tls.key"]' },

@@ -136,19 +136,23 @@ describe("a notification", () => {
     expect(one.told()).toEqual([failed("dispatch", "failed to create commit status: no such key: env")]);
   });
 
-  test("is tried again later where the cluster does not answer", async () => {
-    const one = world();
-    await one.dispatch(kustomizationEvent());
-    const away = async (): Promise<never> => {
-      throw new ApiError({ code: 0, reason: "Unreachable", message: "no answer" });
-    };
-    const clusters = { get: () => ({ home: asHome({ ...one.home, get: away }) }) };
-    const deliver = deliverNotifications({ ...one.deliverDeps, clusters });
-    for (const notification of one.queued) {
+  test.each(["Alert", "Provider", "Secret"])(
+    "is tried again later where the cluster does not answer for the %s, and nothing is told",
+    async (silent) => {
+      const one = world({ secret: { address } });
+      await one.dispatch(kustomizationEvent());
+      const get: typeof one.home.get = async (ref, signal) => {
+        if (ref.kind !== silent) return one.home.get(ref, signal);
+        throw new ApiError({ code: 0, reason: "Unreachable", message: "no answer" });
+      };
+      const clusters = { get: () => ({ home: asHome({ ...one.home, get }) }) };
+      const deliver = deliverNotifications({ ...one.deliverDeps, clusters });
+      const [notification] = one.queued;
+      if (notification === undefined) throw new Error("nothing was queued");
       await expect(deliver(notification, new AbortController().signal)).rejects.toThrow("no answer");
-    }
-    expect(one.told()).toEqual([]);
-  });
+      expect([one.told(), one.posted]).toEqual([[], []]);
+    },
+  );
 
   test("whose Alert is gone, or whose cluster is not served any more, is dropped", async () => {
     const one = world();

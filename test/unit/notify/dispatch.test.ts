@@ -119,6 +119,7 @@ describe("an event that was recorded", () => {
     one.apply({ ...shop, metadata: { ...shop.metadata, labels: { team: "y" } } });
     await one.tell("Normal", "Applied");
     expect(one.queued.map(({ alert }) => alert.name)).toEqual(["b"]);
+    expect(one.reads).toEqual(["Kustomization/shop"]);
     one.remove("Kustomization/retail/shop");
     await one.tell("Normal", "Deleted");
     expect(one.told()).toEqual(

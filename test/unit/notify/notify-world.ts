@@ -42,9 +42,15 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
     sleep: (_ms, signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
   };
   const log = recordedLog();
+  const reads: string[] = [];
+  const plain = objectCluster(objects, writes, events, () => false);
   const home = asHome({
     ...noCluster,
-    ...objectCluster(objects, writes, events, () => false),
+    ...plain,
+    get: async (ref, signal) => {
+      reads.push(`${ref.kind}/${ref.name}`);
+      return plain.get(ref, signal);
+    },
     list: async ({ kind }) => {
       lists.push(kind);
       return [...objects.values()].filter((one) => one.kind === kind);
@@ -90,6 +96,7 @@ export function notifyWorld(change: Partial<DeliverDeps> = {}) {
     objects,
     events,
     posted,
+    reads,
     lists,
     state,
     log,

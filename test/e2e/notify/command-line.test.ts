@@ -211,3 +211,16 @@ describe("delete", () => {
     expect((await sh("delete alert")).err).toContain("alert name is required");
   });
 });
+
+test("the API server refuses what Flux's does", async () => {
+  const apiVersion = "notification.toolkit.fluxcd.io/v1beta3";
+  const spec = { type: "slack", commitStatusExpr: "'x'" };
+  const manifest = { apiVersion, kind: "Provider", metadata: { name: "bad", namespace }, spec };
+  const apply = (change: object) =>
+    world.cluster.apply({ ...manifest, spec: { ...spec, ...change } }, { manager: "test", force: true }, never);
+  await expect(apply({})).rejects.toThrow(
+    "spec.commitStatusExpr is only supported for the 'github', 'gitlab', 'gitea', 'bitbucketserver', 'bitbucket', 'azuredevops' provider types",
+  );
+  await expect(apply({ type: "zoom", commitStatusExpr: undefined })).rejects.toThrow(/spec.type: Unsupported value/);
+  await expect(apply({ type: "generic", commitStatusExpr: undefined, timeout: "1h" })).rejects.toThrow(/spec.timeout/);
+});

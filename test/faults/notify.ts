@@ -1,0 +1,236 @@
+import type { FileFaults } from "./fault.ts";
+
+const deliver = ["test/unit/notify/deliver.test.ts"];
+const dispatch = ["test/unit/notify/dispatch.test.ts"];
+const match = ["test/unit/notify/match-alert.test.ts"];
+const metadata = ["test/unit/notify/event-metadata.test.ts"];
+const settings = ["test/unit/notify/read-settings.test.ts"];
+
+export const notifyFaults: readonly FileFaults[] = [
+  {
+    file: "lib/notify/match-alert.ts",
+    tests: match,
+    faults: [
+      {
+        what: "a source without namespace names objects of every namespace",
+        find: "const isOfPlace = involvedObject.namespace === within && involvedObject.kind === kind;",
+        replace:
+          "const isOfPlace = (source.namespace === undefined || involvedObject.namespace === within) && involvedObject.kind === kind;",
+      },
+      {
+        what: "an Alert for errors takes what is worse than info",
+        find: 'return eventSeverity === "info" || eventSeverity === severity;',
+        replace: 'return eventSeverity === "info" || severity !== "info";',
+      },
+      {
+        what: "an expression has to match the whole message",
+        find: "compiled.matcher(message).find()",
+        replace: "compiled.matcher(message).matches()",
+      },
+      {
+        what: "labels that cannot be read count as none",
+        find: "const labels = await labelsOf();",
+        replace: "const labels = (await labelsOf()) ?? {};",
+      },
+      {
+        what: "an expression that does not compile ends the list",
+        find: `        message: \`failed to compile \${list} regex: \${cutText(expression, maxShownBytes)}\`,
+      });`,
+        replace: `        message: \`failed to compile \${list} regex: \${cutText(expression, maxShownBytes)}\`,
+      });
+      return false;`,
+      },
+    ],
+  },
+  {
+    file: "lib/notify/merge-metadata.ts",
+    tests: metadata,
+    faults: [
+      {
+        what: "equal values of two sources are no conflict",
+        find: "merged.set(key, value);\n      givenBy.set(key, [...(givenBy.get(key) ?? []), name]);",
+        replace:
+          "if (merged.get(key) !== value) givenBy.set(key, [...(givenBy.get(key) ?? []), name]);\n      merged.set(key, value);",
+      },
+    ],
+  },
+  {
+    file: "lib/notify/keep-metadata.ts",
+    tests: metadata,
+    faults: [
+      {
+        what: "the token of an event is sent",
+        find: " &&\n      key !== `${prefix}token`",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/notify/admits.ts",
+    tests: metadata,
+    faults: [
+      {
+        what: "a heartbeat is a comment on a change request",
+        find: 'return names("change_request") && !isUpdate;',
+        replace: 'return names("change_request");',
+      },
+    ],
+  },
+  {
+    file: "lib/notify/dispatch.ts",
+    tests: dispatch,
+    faults: [
+      {
+        what: "an event that no Alert can be for takes a window",
+        find: 'if (concerned.length === 0) return "first";',
+        replace: "",
+      },
+      {
+        what: "an event that cannot be queued ends the run of its object",
+        find: "signal.throwIfAborted();\n        const { kind",
+        replace: "if (signal !== undefined) throw error;\n        const { kind",
+      },
+      {
+        what: "each Alert reads the object of the event for itself",
+        find: "return () => (labels ??= read());",
+        replace: "return () => (labels = read());",
+      },
+    ],
+  },
+  {
+    file: "lib/notify/listed-alerts.ts",
+    tests: dispatch,
+    faults: [
+      {
+        what: "Alerts are listed for each event",
+        find: "clock.monotonic() - known.at < listedMs",
+        replace: "clock.monotonic() - known.at < 0",
+      },
+    ],
+  },
+  {
+    file: "lib/notify/deliver.ts",
+    tests: deliver,
+    faults: [
+      {
+        what: "values of Secrets are shown",
+        find: "safeMessage(maskValues(messageOf(error), delivery.hidden))",
+        replace: "safeMessage(messageOf(error))",
+      },
+      {
+        what: "an Alert that is suspended meanwhile sends",
+        find: "if (spec === undefined || spec.suspend === true) {",
+        replace: "if (spec === undefined) {",
+      },
+      {
+        what: "an outage of the cluster is told on the Alert, and the notification lost",
+        find: "if (error instanceof ApiError) throw error;\n    // Masked",
+        replace: "// Masked",
+      },
+    ],
+  },
+  {
+    file: "lib/notify/connect-provider.ts",
+    tests: deliver,
+    faults: [
+      {
+        what: "a Provider may take as long as it likes",
+        find: "await orAborted(provider.post(event, either), either);",
+        replace: "await provider.post(event, signal);",
+      },
+    ],
+  },
+  {
+    file: "local/recent-notifications.ts",
+    tests: ["test/unit/local/recent-notifications.test.ts"],
+    faults: [
+      {
+        what: "all notifications are kept",
+        find: "kept.splice(maxRecent);",
+        replace: "",
+      },
+      {
+        what: "a line of a message looks like an entry of its own",
+        find: "replaceAll(/^/gm,",
+        replace: "replace(/^/,",
+      },
+    ],
+  },
+  {
+    file: "local/start-receiver.ts",
+    tests: ["test/unit/local/start-receiver.test.ts"],
+    faults: [
+      {
+        what: "the page of notifications is shown through a tunnel",
+        find: "headers[name] !== undefined",
+        replace: "headers[name] === name",
+      },
+    ],
+  },
+  {
+    file: "lib/notify/read-settings.ts",
+    tests: settings,
+    faults: [
+      {
+        what: "an empty address of the Secret leaves that of the spec",
+        find: 'address: rest.address ?? spec.address ?? "",',
+        replace: 'address: (rest.address === "" ? undefined : rest.address) ?? spec.address ?? "",',
+      },
+      {
+        what: "the system's authorities count beside those of the Provider",
+        find: "return trust.ca === undefined ? trust : { ...trust, isCaAlone: true };",
+        replace: "return trust;",
+      },
+      {
+        what: "half a login counts",
+        find: `if (username && !password) return \`\${subject}: malformed basic auth - has 'username' but missing 'password'\`;
+  if (password && !username)`,
+        replace: "if (username && password && subject === '')",
+      },
+    ],
+  },
+  {
+    file: "lib/notify/mask.ts",
+    tests: deliver,
+    faults: [
+      {
+        what: "an address without its host is shown",
+        find: "search, `${pathname}${search}`]",
+        replace: "search].filter((part) => part !== pathname)",
+      },
+    ],
+  },
+  {
+    file: "lib/core/ports/event-windows.ts",
+    tests: ["test/contract/local-state.test.ts"],
+    faults: [
+      {
+        what: "a window begins with its first event, not with the end of the one before",
+        find: "return now - last < windowMs ? undefined : last + windowMs;",
+        replace: "return now - last < windowMs ? undefined : now;",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/record-event.ts",
+    tests: ["test/unit/flows/record-event.test.ts"],
+    faults: [
+      {
+        what: "Alerts are told of traces",
+        find: "await sendEvent(manifest, cluster, event.isTrace === true ? untold(run) : run, log);",
+        replace: "await sendEvent(manifest, cluster, run, log);",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/cached-run.ts",
+    tests: ["test/e2e/flow/unchanged-run.test.ts"],
+    faults: [
+      {
+        what: "Alerts are told of the end of a run on cached objects that has to begin again",
+        find: "await reconcile(untold(run), refusing.deps)",
+        replace: "await reconcile(run, refusing.deps)",
+      },
+    ],
+  },
+];
