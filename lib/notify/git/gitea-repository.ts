@@ -90,7 +90,7 @@ export function giteaRepository(settings: ProviderSettings, parts: ProviderParts
 const oldest = [1, 11, 0] as const;
 
 /** Why Gitea's client does not speak to a server of this version; undefined if it does. */
-export function versionFault(version: string, origin: string): string | undefined {
+function versionFault(version: string, origin: string): string | undefined {
   const [, numbers, extra = ""] = /^v?(\d+(?:\.\d+)*)(-?[\dA-Za-z][\w.~-]*)?(?:\+[\w.~-]+)?$/.exec(version) ?? [];
   if (numbers === undefined) {
     return version.trim() === "" ? `malformed version: ${version}` : `unknown version: ${safeMessage(version)}`;

@@ -66,7 +66,7 @@ export function memoryGitHost(): MemoryGitHost {
     const has = (pattern: RegExp): readonly string[] | undefined => pattern.exec(what)?.slice(1);
 
     const asked =
-      /** Apps of GitHub. */
+      // Apps of GitHub.
       (has(/^GET \/api\/v3\/orgs\/.+\/installation$/) && said({ message: "Not Found" }, 404)) ??
       (has(/^GET \/api\/v3\/users\/.+\/installation$/) && said({ id: 8 })) ??
       (has(/^GET \/api\/v3\/app$/) && said({ slug: "golden-app" })) ??
@@ -81,7 +81,7 @@ export function memoryGitHost(): MemoryGitHost {
     if (userPath !== undefined) return said(userPath === "v4" ? { username: user } : { login: user });
     if (what === "GET /api/v1/version") return said({ version: "1.24.2" });
 
-    /** GitHub and Gitea. */
+    // GitHub and Gitea.
     const [list] = has(/^GET (\/api\/v[13]\/repos\/.+\/.+)\/commits\/.+\/statuses$/) ?? [];
     const sha = path.split("/").at(list === undefined ? -1 : -2) ?? "";
     if (list !== undefined) {
@@ -102,7 +102,7 @@ export function memoryGitHost(): MemoryGitHost {
     if (changed !== undefined) return changeComment(Number(changed), text);
     if (has(/^POST \/api\/v3\/repos\/.+\/dispatches$/) !== undefined) return { status: 204, body: "" };
 
-    /** GitLab. */
+    // GitLab.
     const [project, ofCommit] = has(/^GET (\/api\/v4\/projects\/[^/]+)\/repository\/commits\/(.+)\/statuses$/) ?? [];
     if (project !== undefined && ofCommit !== undefined) {
       const name = new URLSearchParams(search).get("name");
@@ -122,7 +122,7 @@ export function memoryGitHost(): MemoryGitHost {
     const [note] = has(/^PUT \/api\/v4\/projects\/[^/]+\/merge_requests\/-?\d+\/notes\/(\d+)$/) ?? [];
     if (note !== undefined) return changeComment(Number(note), text);
 
-    /** Bitbucket. */
+    // Bitbucket.
     const [builds, key] = has(/^GET (\/2\.0\/repositories\/.+\/statuses\/build)\/(.+)$/) ?? [];
     if (builds !== undefined) {
       const found = listed(builds).find((each) => each["key"] === key);
@@ -138,7 +138,7 @@ export function memoryGitHost(): MemoryGitHost {
       return { status: 204, body: "" };
     }
 
-    /** Azure DevOps. */
+    // Azure DevOps.
     if (has(/^GET .+\/_apis\/git\/repositories\/.+\/statuses$/) !== undefined) {
       return said({ count: listed(path).length, value: listed(path) });
     }
