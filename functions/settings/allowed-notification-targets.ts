@@ -24,7 +24,11 @@ export function isNotificationTarget(arn: string): boolean {
   return patterns.some((pattern) => pattern.test(arn));
 }
 
-/** The one action that a message to this target needs. Throws a `RangeError` for an ARN of anything else. */
+/**
+ * The one action that a message to this target needs. Throws a `RangeError` for an ARN of anything else.
+ *
+ * @internal Exported for its tests and for the CDK app.
+ */
 export function actionOnNotificationTarget(arn: string): (typeof actions)[keyof typeof actions] {
   const service = patterns.map((pattern) => pattern.exec(arn)?.[1]).find((found) => found !== undefined);
   if (service === "sns" || service === "events" || service === "sqs") return actions[service];

@@ -11,6 +11,7 @@ import { openGate } from "../../doubles/open-gate.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
 import { notificationEventOf } from "../notify/notification-event-of.ts";
+import { notifyWorld } from "../notify/notify-world.ts";
 
 const never = new AbortController().signal;
 
@@ -73,21 +74,38 @@ function world(given: { readonly post?: () => Promise<void>; readonly get?: () =
     hide: async () => undefined,
     ...{ clock, log },
   });
-  const take = async (...clusters: readonly string[]) => {
-    const Records = clusters.map((cluster, index) => ({
-      messageId: `${index}`,
-      receiptHandle: "r",
-      body: notificationBody({
-        ...{ cluster, eventKey: "k", event: notificationEventOf() },
-        alert: { namespace: "apps", name: "on-call" },
-        provider: { namespace: "apps", name: "topic" },
-      }),
-      attributes: { MessageGroupId: cluster, ApproximateReceiveCount: "1" },
+  const takeBodies = async (...bodies: readonly string[]) => {
+    const Records = bodies.map((body, index) => ({
+      ...{ messageId: `${index}`, receiptHandle: "r", body },
+      attributes: { MessageGroupId: `${index}`, ApproximateReceiveCount: "1" },
     }));
     return (await handle({ Records }, never)).batchItemFailures.length;
   };
-  return { take, sent, created, log, asked };
+  const take = (...clusters: readonly string[]) =>
+    takeBodies(
+      ...clusters.map((cluster) =>
+        notificationBody({
+          ...{ cluster, eventKey: "k", event: notificationEventOf() },
+          alert: { namespace: "apps", name: "on-call" },
+          provider: { namespace: "apps", name: "topic" },
+        }),
+      ),
+    );
+  return { take, takeBodies, sent, created, log, asked };
 }
+
+test("what an event of a run is dispatched as is what the function delivers", async () => {
+  const dispatching = notifyWorld();
+  const metadata = { name: "on-call", namespace: "apps" };
+  const spec = { providerRef: { name: "topic" }, eventSources: [{ kind: "Kustomization", name: "*" }] };
+  dispatching.apply({ apiVersion: "notification.toolkit.fluxcd.io/v1beta3", kind: "Alert", metadata, spec });
+  await dispatching.dispatch(notificationEventOf());
+  const [queued, ...others] = dispatching.queued.map((one) => notificationBody({ ...one, cluster: "home" }));
+  expect(others).toEqual([]);
+  const { takeBodies, sent } = world();
+  expect(await takeBodies(queued ?? "")).toBe(0);
+  expect(sent).toEqual(["home arn HealthCheckFailed"]);
+});
 
 describe("a process that delivers notifications", () => {
   test("sends each by the types of its cluster, which are made once", async () => {
