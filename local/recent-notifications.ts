@@ -14,7 +14,7 @@ export interface RecentNotifications {
 }
 
 export const maxRecent = 100;
-const maxTextBytes = 2_048;
+export const maxTextBytes = 2_048;
 
 interface Recent {
   readonly at: string;

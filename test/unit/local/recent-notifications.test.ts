@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Notification } from "../../../lib/notify/notification.ts";
-import { maxRecent, recentNotifications } from "../../../local/recent-notifications.ts";
+import { maxRecent, maxTextBytes, recentNotifications } from "../../../local/recent-notifications.ts";
 
 const clock = { now: () => Date.UTC(2026, 10, 29, 9, 0, 7) };
 
@@ -56,7 +56,8 @@ describe("the page of the last notifications", () => {
     const page = recent.page();
     expect(page).not.toContain("/old ");
     expect(page.match(/^\S+ error/gm)).toHaveLength(maxRecent);
-    expect(page.length).toBeLessThan(maxRecent * 3_000);
+    expect(page.length).toBeGreaterThan(maxRecent * maxTextBytes);
+    expect(page.length).toBeLessThan(maxRecent * (maxTextBytes + 300));
   });
 
   test("shows a message of several lines, or with control characters, as nothing else", () => {
