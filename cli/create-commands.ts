@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import type { AlertOptions, ProviderOptions } from "./create-alert.ts";
 import type { BucketOptions } from "./create-bucket.ts";
 import type { CreateOptions, SourceOptions } from "./create-git.ts";
 import type { HelmOptions } from "./create-helm.ts";
@@ -26,6 +27,8 @@ export function addCreateCommands(root: Command, surroundings: Surroundings): vo
   addSourceBucket(source, surroundings);
   addSourceHelm(source, surroundings);
   addHelmRelease(create, surroundings);
+  addAlert(create, surroundings);
+  addAlertProvider(create, surroundings);
 }
 
 function addHelmRelease(create: Command, surroundings: Surroundings): void {
@@ -70,6 +73,38 @@ function addHelmRelease(create: Command, surroundings: Surroundings): void {
   common(release).action(async (name: string | undefined) => {
     const { createHelmRelease } = await import("./create-helm-release.ts");
     await createHelmRelease(name, release.optsWithGlobals<HelmReleaseOptions>(), surroundings);
+  });
+}
+
+function addAlert(create: Command, surroundings: Surroundings): void {
+  const alert = create
+    .command("alert [name]")
+    .description("create an Alert, which sends events of objects to a Provider")
+    .option("--provider-ref <name>", "Provider that gets the events, in the same namespace")
+    .option("--event-severity <severity>", "events that count: info for all, or error")
+    .option(
+      "--event-source <kind/name>",
+      "object whose events count, as KIND/NAME or KIND/NAME.NAMESPACE, * for every name; several by commas, or given several times",
+      commaSeparated,
+    );
+  common(alert).action(async (name: string | undefined) => {
+    const { createAlert } = await import("./create-alert.ts");
+    await createAlert(name, alert.optsWithGlobals<AlertOptions>(), surroundings);
+  });
+}
+
+function addAlertProvider(create: Command, surroundings: Surroundings): void {
+  const provider = create
+    .command("alert-provider [name]")
+    .description("create a Provider, which says where Alerts send events to")
+    .option("--type <type>", "what the events are sent to: slack, msteams, github, generic, …")
+    .option("--channel <name>", "channel of a chat")
+    .option("--username <name>", "user name that is shown in a chat")
+    .option("--address <address>", "URL of the webhook or of the git repository")
+    .option("--secret-ref <name>", "Secret with the login, the address or headers");
+  common(provider).action(async (name: string | undefined) => {
+    const { createProvider } = await import("./create-alert.ts");
+    await createProvider(name, provider.optsWithGlobals<ProviderOptions>(), surroundings);
   });
 }
 

@@ -1,4 +1,4 @@
-import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
+import { type KindDeclaration, type KindWords, servedKind } from "../lib/api/kinds/declaration.ts";
 import { declaredReceiver } from "../lib/api/kinds/receiver.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { ListQuery } from "../lib/core/ports/cluster.ts";
@@ -7,7 +7,7 @@ import { webhookUrlOf } from "../lib/gate/cluster-owner.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
 import { sourceOf } from "./object-source.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
-import { conditionOf, isSuspended, revisionOf, textAt } from "./read-object.ts";
+import { conditionOf, isSuspended, readinessOf, revisionOf, textAt } from "./read-object.ts";
 import { type Session, TimeIsUp } from "./session.ts";
 import { table } from "./table.ts";
 import { printVersions } from "./watch-again.ts";
@@ -32,13 +32,13 @@ export async function getObjects(
   session: Session,
 ): Promise<void> {
   const { cluster, namespace, terminal, signal } = session;
-  const isSelected = selectedBy(options);
+  const isSelected = selectedBy(kind, options);
   const query: ListQuery = {
     ...queryOf(kind, options, session),
     ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
   };
   const columns = options.output === "wide" ? undefined : terminal.columns();
-  const header = options.header ? headerOf(options) : undefined;
+  const header = options.header ? headerOf(kind, options) : undefined;
   await warnIfPaused(session);
   const row = {
     ...options,
@@ -85,25 +85,24 @@ export async function getObjects(
 /** `get sources all`: a table for each kind that has objects, whose names begin with the kind, as flux prints it. */
 export async function getAll(kinds: readonly KindDeclaration[], options: GetOptions, session: Session): Promise<void> {
   const { cluster, namespace, terminal, signal } = session;
-  const isSelected = selectedBy(options);
   const columns = options.output === "wide" ? undefined : terminal.columns();
   await warnIfPaused(session);
   const tables: string[] = [];
   for (const kind of kinds) {
     const objects = await cluster.list(queryOf(kind, options, session), signal);
-    const rows = objects.filter(isSelected).map((object) => {
+    const rows = objects.filter(selectedBy(kind, options)).map((object) => {
       const name = `${kind.kind.toLowerCase()}/${object.metadata.name}`;
       return rowOf(kind, { ...object, metadata: { ...object.metadata, name } }, options);
     });
-    if (rows.length > 0) tables.push(table(options.header ? headerOf(options) : undefined, rows, columns));
+    if (rows.length > 0) tables.push(table(options.header ? headerOf(kind, options) : undefined, rows, columns));
   }
   if (tables.length > 0) return terminal.out(tables.join("\n"));
   const where = options.allNamespaces === true ? "any" : `"${namespace}"`;
   throw new Error(`no sources found in ${where} namespace`);
 }
 
-function selectedBy({ statusSelector }: GetOptions): (object: LiveObject) => boolean {
-  return statusSelector === undefined ? () => true : selects(parseStatusSelector(statusSelector));
+function selectedBy(kind: KindDeclaration, { statusSelector }: GetOptions): (object: LiveObject) => boolean {
+  return statusSelector === undefined ? () => true : selects(kind, parseStatusSelector(statusSelector));
 }
 
 function queryOf(
@@ -124,16 +123,20 @@ function notFound({ kind }: KindDeclaration, name: string | undefined, where: st
     : `${kind} object '${name}' not found in ${where} namespace`;
 }
 
-function headerOf({ allNamespaces, showSource }: GetOptions): readonly string[] {
+function headerOf({ words }: KindDeclaration, { allNamespaces, showSource }: GetOptions): readonly string[] {
+  const titles = { revision: "Revision", suspended: "Suspended" };
   return [
     ...(allNamespaces === true ? ["Namespace"] : []),
     "Name",
     ...(showSource === true ? ["Source"] : []),
-    "Revision",
-    "Suspended",
+    ...shownOf(words).map((column) => titles[column]),
     "Ready",
     "Message",
   ];
+}
+
+function shownOf({ shown = ["revision", "suspended"] }: KindWords): readonly ("revision" | "suspended")[] {
+  return shown;
 }
 
 function rowOf(
@@ -142,14 +145,16 @@ function rowOf(
   { allNamespaces, showSource, webhookUrl }: GetOptions & { readonly webhookUrl?: string | undefined },
 ): readonly string[] {
   const { name, namespace = "" } = object.metadata;
-  const isStatic = kind.isStatic?.(object["spec"]) === true;
-  const ready = isStatic ? { status: "True", message: kind.staticMessage } : conditionOf(object, "Ready");
+  const ready = readinessOf(kind, object);
+  const cells = {
+    revision: shortenHashes(revisionOf(kind, object)),
+    suspended: isSuspended(kind, object) ? "True" : "False",
+  };
   return [
     ...(allNamespaces === true ? [namespace] : []),
     name,
     ...(showSource === true ? [sourceText(kind, object)] : []),
-    shortenHashes(revisionOf(kind, object)),
-    isSuspended(kind, object) ? "True" : "False",
+    ...shownOf(kind.words).map((column) => cells[column]),
     ready?.status ?? "False",
     shortenHashes(withWebhook(ready?.message ?? "waiting to be reconciled", object, webhookUrl)),
   ];
@@ -178,9 +183,9 @@ function sourceText(kind: KindDeclaration, object: LiveObject): string {
   return source === undefined ? "" : `${source.kind}/${source.namespace}/${source.name}`;
 }
 
-function selects({ type, status, negated }: StatusSelector): (object: LiveObject) => boolean {
+function selects(kind: KindDeclaration, { type, status, negated }: StatusSelector): (object: LiveObject) => boolean {
   return (object) => {
-    const found = conditionOf(object, type);
+    const found = type === "Ready" ? readinessOf(kind, object) : conditionOf(object, type);
     return (found?.status.toLowerCase() === status) !== negated;
   };
 }

@@ -2,9 +2,11 @@ import { type Command, Option } from "commander";
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { declaredHelmRelease } from "../lib/api/kinds/helm-release.ts";
 import { onResumeCluster } from "./cluster-commands.ts";
+import type { DeleteObjectOptions } from "./delete-object.ts";
 import type { ExportOptions } from "./export-objects.ts";
 import type { GetOptions } from "./get-objects.ts";
 import type { ValuesOptions } from "./get-values.ts";
+import { nameOf } from "./read-object.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
 
 export function addGetCommands(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
@@ -102,7 +104,7 @@ export function addReconcileCommands(
     const command = parent(kind)
       .command(`${one} [name]`)
       .aliases([...aliases, ...(one === many ? [] : [many])])
-      .description(`reconcile ${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`);
+      .description(`reconcile ${withArticle(kind)}`);
     if (sourceRefs !== undefined) command.option("--with-source", "reconcile its source first");
     if (name === declaredHelmRelease.kind) {
       command
@@ -158,6 +160,32 @@ export function addExportCommands(root: Command, kinds: readonly KindDeclaration
       await withCluster(options, surroundings, (session) => exportObjects(kind, name, options, session));
     });
   }
+}
+
+export function addDeleteCommands(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
+  const deleting = root.command("delete").description("delete objects");
+  const parent = parents(deleting, deleting.command("source").description("delete a source"), "delete");
+  for (const kind of kinds) {
+    const { one, many, aliases } = kind.words;
+    const command = parent(kind)
+      .command(`${one} [name]`)
+      .aliases([...aliases, ...(one === many ? [] : [many])])
+      .description(`delete ${withArticle(kind)}`)
+      .option("-s, --silent", "do not ask for confirmation");
+    command.action(async (name: string | undefined) => {
+      if (name === undefined) throw new Error(`${nameOf(kind)} name is required`);
+      const [{ deleteObject }, { withCluster }] = await Promise.all([
+        import("./delete-object.ts"),
+        import("./session.ts"),
+      ]);
+      const options = command.optsWithGlobals<DeleteObjectOptions & GlobalOptions>();
+      await withCluster(options, surroundings, (session) => deleteObject(kind, name, options, session));
+    });
+  }
+}
+
+function withArticle({ kind }: KindDeclaration): string {
+  return `${/^[AEIOU]/.test(kind) ? "an" : "a"} ${kind}`;
 }
 
 interface SuspendOptions extends GlobalOptions {

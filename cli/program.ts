@@ -7,7 +7,14 @@ import type { DiffOptions } from "./diff-helm-release.ts";
 import type { InitOptions } from "./init-app.ts";
 import { commaSeparated, listed } from "./listed-values.ts";
 import { addLocalCommand } from "./local-command.ts";
-import { addExportCommands, addGetCommands, addReconcileCommands, addSuspendCommands } from "./object-commands.ts";
+import { addNotifyCommand } from "./notify-command.ts";
+import {
+  addDeleteCommands,
+  addExportCommands,
+  addGetCommands,
+  addReconcileCommands,
+  addSuspendCommands,
+} from "./object-commands.ts";
 import type { PushOptions } from "./push-artifact.ts";
 import { addRedriveCommand } from "./redrive-command.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
@@ -50,10 +57,12 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   addSuspendCommands(root, kinds, surroundings);
   addExportCommands(root, kinds, surroundings);
   addCreateCommands(root, surroundings);
+  addDeleteCommands(root, kinds, surroundings);
   addPushCommand(root, surroundings);
   addEventsCommand(root, kinds, surroundings);
   addClusterCommands(root, kinds, surroundings);
   addDiffCommand(root, surroundings);
+  addNotifyCommand(root, surroundings);
   addRedriveCommand(root, surroundings);
   addLocalCommand(root, surroundings);
   addInitCommand(root, surroundings);
@@ -194,7 +203,7 @@ function printVersion(output: string, terminal: Terminal): void {
 
 /** Commands of flux that Sluice does not have: users of flux type them, and most of flux's work on the same objects. */
 const ofFlux = new Set(
-  "alert alerts alert-provider alert-providers all artifact artifacts bucket build chart debug delete envsubst git helm image images list pull receiver receivers stats tag trace tree".split(
+  "all artifact artifacts bucket build chart debug envsubst git helm image images list pull receiver receivers stats tag trace tree".split(
     " ",
   ),
 );

@@ -2,10 +2,11 @@ import { isPausedBy, type KindDeclaration } from "../lib/api/kinds/declaration.t
 import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 
-/** What progress lines call an object of a kind: `source oci`. */
+/** What progress lines call an object of a kind: `source oci`, `alert provider`. */
 export function nameOf({ isSource, words }: KindDeclaration): string {
   const parent = isSource ? "source" : words.parent;
-  return parent === undefined ? words.one : `${parent} ${words.one}`;
+  const one = words.one.replaceAll("-", " ");
+  return parent === undefined ? one : `${parent} ${one}`;
 }
 
 /** The revision that an object is at, empty if there is none. */
@@ -37,6 +38,15 @@ export function isSuspended({ pausedBy }: Pick<KindDeclaration, "pausedBy">, obj
 export function suspendPatch({ pausedBy }: Pick<KindDeclaration, "pausedBy">, suspend: boolean): JsonObject {
   if (pausedBy === undefined) return { spec: { suspend } };
   return { metadata: { annotations: { [pausedBy.annotation]: suspend ? pausedBy.value : null } } };
+}
+
+/** Whether the object is ready and what is said of it; undefined before its first run. An object that is never reconciled is always ready. */
+export function readinessOf(
+  kind: KindDeclaration,
+  object: LiveObject,
+): Pick<ConditionText, "message" | "status"> | undefined {
+  if (kind.isStatic?.(object["spec"]) !== true) return conditionOf(object, "Ready");
+  return { status: "True", message: kind.staticMessage ?? "" };
 }
 
 export interface ConditionText {

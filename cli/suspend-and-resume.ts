@@ -53,6 +53,7 @@ async function complete(kind: KindDeclaration, object: LiveObject, session: Sess
   terminal.waiting(`waiting for ${kind.kind} reconciliation`);
   if (kind.isStatic?.(object["spec"]) === true) {
     terminal.success(`${kind.kind} ${name} reconciliation completed`);
+    if (kind.isStatusless === true) terminal.success(`${kind.kind} reconciliation completed`);
     return true;
   }
   try {

@@ -3,11 +3,14 @@ import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import type { Deliver } from "../lib/notify/deliver.ts";
 import type { Notification, NotificationQueue } from "../lib/notify/notification.ts";
+import type { RecentNotifications } from "./recent-notifications.ts";
 
 export interface NotificationsDeps {
   readonly deliver: Deliver;
   readonly clock: Pick<Clock, "sleep">;
   readonly log: Log;
+  /** Shows people what is sent. */
+  readonly recent?: RecentNotifications;
 }
 
 /** The notifications of a process. */
@@ -37,6 +40,7 @@ export function startNotifications(deps: NotificationsDeps, signal: AbortSignal)
     async add(notifications) {
       if (signal.aborted) return;
       for (const notification of notifications) {
+        deps.recent?.add(notification);
         const lane = laneOf(notification);
         const waiting = lanes.get(lane);
         if (waiting === undefined) {
@@ -47,6 +51,7 @@ export function startNotifications(deps: NotificationsDeps, signal: AbortSignal)
         } else if (waiting.length < maxWaiting) {
           waiting.push(notification);
         } else {
+          deps.recent?.settle(notification, "not sent: too many wait for the Provider");
           deps.log.warn("notification dropped, too many wait for the Provider", fieldsOf(notification));
         }
       }
@@ -59,7 +64,7 @@ export function startNotifications(deps: NotificationsDeps, signal: AbortSignal)
 
 async function deliverInTries(
   notification: Notification,
-  { deliver, clock, log }: NotificationsDeps,
+  { deliver, clock, log, recent }: NotificationsDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const isStopped = (): boolean => signal.aborted;
@@ -69,7 +74,10 @@ async function deliverInTries(
     } catch (error) {
       if (isStopped()) return;
       const fields = { ...fieldsOf(notification), tries, error: messageOf(error) };
-      if (tries === maxTries) return log.error("notification not handled", fields);
+      if (tries === maxTries) {
+        recent?.settle(notification, `not sent: the cluster does not answer: ${messageOf(error)}`);
+        return log.error("notification not handled", fields);
+      }
       log.warn("notification not handled, trying again", fields);
       await clock.sleep(firstWaitMs * 2 ** (tries - 1), signal).catch(() => undefined);
     }

@@ -3,6 +3,7 @@ import { messageOf } from "../lib/core/failure.ts";
 import { type JoinedCluster, retryMs } from "./join-clusters.ts";
 import { shellWord } from "./own-installation.ts";
 import { type LocalOptions, type LocalSluice, startLocal } from "./start-local.ts";
+import { notificationsPath } from "./start-receiver.ts";
 
 /** Everything that `sluice local` gets from its process. */
 export interface LocalProcess {
@@ -73,6 +74,7 @@ function readyText({ clusters, registry, receiver, state }: LocalSluice): string
     ...clusters.map((cluster) => `  cluster   ${clusterText(cluster, clusters.length === 1)}`),
     `  registry  oci://${registry} (plain HTTP)`,
     `  receiver  ${receiver}`,
+    `  messages  ${receiver}${notificationsPath} (what Alerts send)`,
     `  state     ${state}`,
     "",
   ].join("\n");

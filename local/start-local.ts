@@ -5,6 +5,7 @@ import { ecrHosts } from "../functions/ingest/ecr.ts";
 import { configSelector } from "../functions/settings/flow-settings.ts";
 import { defaultSettings, type Settings } from "../functions/settings/settings.ts";
 import { kmsDataKeys } from "../lib/aws/kms-data-keys.ts";
+import { awsNotificationTargets } from "../lib/aws/notification-targets.ts";
 import { celModule, wasmCel } from "../lib/cel/wasm-cel.ts";
 import { networkPolicy } from "../lib/core/network/network-policy.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
@@ -20,19 +21,22 @@ import { remoteClusters } from "../lib/kube/remote-clusters.ts";
 import type { ProviderType } from "../lib/notify/admits.ts";
 import { commitStatuses } from "../lib/notify/commit-status.ts";
 import { listedAlerts } from "../lib/notify/listed-alerts.ts";
+import { awsProviders } from "../lib/notify/providers/aws-providers.ts";
 import { providers } from "../lib/notify/providers/providers.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { logMetrics } from "../lib/process/write-log.ts";
 import { authentications } from "../lib/receiver/authenticate.ts";
 import { issuedTokens } from "../lib/receiver/issued-tokens.ts";
+import { githubAppLogins } from "../lib/sources/git/github-app.ts";
 import { ecrPush, localAccount } from "./aws-events.ts";
 import { logOfCluster, namingClusters } from "./cluster-log.ts";
 import { type JoinedCluster, joinClusters } from "./join-clusters.ts";
 import { type ClusterEntry, configOf, openCluster } from "./open-cluster.ts";
+import { recentNotifications } from "./recent-notifications.ts";
 import { type Registry, startRegistry } from "./registry/start-registry.ts";
 import { type Ports, portToTake, readPorts, writePorts } from "./remembered-ports.ts";
 import { startEmbeddedCluster } from "./start-embedded-cluster.ts";
-import { startReceiver } from "./start-receiver.ts";
+import { notificationsPath, startReceiver } from "./start-receiver.ts";
 import { type Runtime, startRuntime } from "./start-runtime.ts";
 import { openStores, type Stores } from "./state/open-stores.ts";
 import { openStateFolder, type StateFolder } from "./state-folder.ts";
@@ -106,9 +110,10 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   const functions = Promise.withResolvers<Runtime>();
   functions.promise.catch(() => undefined);
   // Before the clusters, which are told its address.
+  const recent = recentNotifications(clock);
   const receiver = await startReceiver({
     port: portToTake(options.receiverPort, ports.receiver),
-    ...{ names, log: options.log },
+    ...{ names, log: options.log, pages: { [notificationsPath]: () => recent.page() } },
     receive: async (request) => (await functions.promise).receive(request),
   });
   starting.defer(() => receiver.close());
@@ -164,8 +169,9 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
       }),
       authentications: { ...authentications, ...issuedTokens({ cel, clock, http }) },
       notify: {
-        ...{ alerts, http, dial: http.dial, providers: options.providers ?? providers },
-        commitStatusOf: commitStatuses(cel),
+        ...{ alerts, http, dial: http.dial, githubApps: githubAppLogins(http, clock) },
+        providers: options.providers ?? providersHere(clock),
+        ...{ commitStatusOf: commitStatuses(cel), recent },
         noCrossNamespaceRefs: settings["no-cross-namespace-refs"],
       },
       registryHosts: (account, region) => hostsOf(registry, account, region),
@@ -192,6 +198,14 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
     receiver: receiver.url,
     state: state.path,
     close: () => running.disposeAsync(),
+  };
+}
+
+/** Every type of Provider. Those of AWS refuse: the credentials of whoever has started Sluice are lent to nobody. */
+function providersHere(clock: Clock): Readonly<Record<string, ProviderType>> {
+  return {
+    ...providers,
+    ...awsProviders(awsNotificationTargets({ connection: {}, clock, isAllowed: () => false })),
   };
 }
 

@@ -13,11 +13,16 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
+/** The page with the last notifications. */
+export const notificationsPath = "/notifications";
+
 export interface ReceiverOptions {
   readonly port: number;
   /** That it answers to besides those of loopback: `NAME` or `NAME:PORT`, of a tunnel for example. */
   readonly names?: readonly string[];
   readonly receive: Receive;
+  /** Pages for people at this machine, by their path. They are not shown to those who come by another name. */
+  readonly pages?: Readonly<Record<string, () => string>>;
   readonly log: Log;
 }
 
@@ -25,9 +30,15 @@ export interface ReceiverOptions {
 const limits = { maxHeaderSize: 256 * 1024, headersTimeout: 10_000, requestTimeout: 30_000 };
 
 /** Starts the server for webhooks. */
-export async function startReceiver({ port, names = [], receive, log }: ReceiverOptions): Promise<Receiver> {
+export async function startReceiver({
+  port,
+  names = [],
+  receive,
+  pages = {},
+  log,
+}: ReceiverOptions): Promise<Receiver> {
   const server = createServer(limits, (request, response) => {
-    answer(request, response, { names, receive }).catch((error: unknown) => {
+    answer(request, response, { names, receive, pages }).catch((error: unknown) => {
       log.warn("webhook not answered", { error: messageOf(error) });
       response.destroy();
     });
@@ -39,17 +50,32 @@ export async function startReceiver({ port, names = [], receive, log }: Receiver
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { names, receive }: { readonly names: readonly string[]; readonly receive: Receive },
+  { names, receive, pages }: Required<Pick<ReceiverOptions, "names" | "pages" | "receive">>,
 ): Promise<void> {
-  const refusal = refuseForeignRequest(request.headers, names);
+  const page = Object.hasOwn(pages, request.url ?? "") ? pages[request.url ?? ""] : undefined;
+  const refusal =
+    page === undefined ? refuseForeignRequest(request.headers, names) : refuseOtherMachine(request.headers);
   const made =
-    refusal === undefined
-      ? await receive(incoming(request))
-      : new Response(`${refusal}\n`, { status: 403, headers: { "content-type": "text/plain; charset=utf-8" } });
+    refusal !== undefined
+      ? textResponse(`${refusal}\n`, 403)
+      : page !== undefined
+        ? textResponse(page(), 200)
+        : await receive(incoming(request));
   // What is left of a body that was too large is not read.
   if (!request.complete) response.setHeader("connection", "close");
   response.writeHead(made.status, Object.fromEntries(made.headers)).end(Buffer.from(await made.arrayBuffer()));
   request.resume();
+}
+
+/** Whoever comes through a tunnel or a proxy sends webhooks, and reads nothing. */
+function refuseOtherMachine(headers: IncomingMessage["headers"]): string | undefined {
+  const isForwarded = ["forwarded", "x-forwarded-for", "x-real-ip"].some((name) => headers[name] !== undefined);
+  return isForwarded ? "this page is shown at this machine only" : refuseForeignRequest(headers, []);
+}
+
+function textResponse(text: string, status: number): Response {
+  const headers = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+  return new Response(text, { status, headers });
 }
 
 function incoming(request: IncomingMessage): IncomingRequest {

@@ -26,6 +26,7 @@ import { type Authentications, authentications } from "../lib/receiver/authentic
 import { parseReceiptHandle } from "./aws-events.ts";
 import { startFeeder } from "./feeder.ts";
 import { type Notifications, startNotifications } from "./notifications.ts";
+import type { RecentNotifications } from "./recent-notifications.ts";
 import { queuedLookRequests, queuedSweepRequests, queuedWakeUps } from "./state/message-queue.ts";
 import type { Stores } from "./state/open-stores.ts";
 import { watchResources } from "./watch-resources.ts";
@@ -57,12 +58,14 @@ export interface RuntimeOptions {
 }
 
 /** What sends the events of the flows. */
-export interface RuntimeNotify extends Pick<ProviderParts, "dial" | "http"> {
+export interface RuntimeNotify extends Pick<ProviderParts, "dial" | "githubApps" | "http"> {
   readonly alerts: ListedAlerts;
   /** The types of Provider by their names. */
   readonly providers: Readonly<Record<string, ProviderType>>;
   readonly commitStatusOf: (input: CommitStatusInput, signal: AbortSignal) => Promise<string>;
   readonly noCrossNamespaceRefs: boolean;
+  /** Shows people what is sent. */
+  readonly recent?: RecentNotifications;
 }
 
 /** A cluster with the log of what happens in it. */
@@ -178,13 +181,20 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
 
 /** Delivers in this process what the Alerts of its clusters send. */
 function notificationsOf(
-  { dial, http, ...notify }: RuntimeNotify,
+  { dial, githubApps, http, recent, ...notify }: RuntimeNotify,
   deps: Pick<DeliverDeps, "clock" | "clusters" | "gates" | "log">,
   signal: AbortSignal,
 ): Notifications {
   const { clock } = deps;
-  const parts = { dial, http, now: () => clock.now(), sleep: (ms: number, stop: AbortSignal) => clock.sleep(ms, stop) };
-  return startNotifications({ ...deps, deliver: deliverNotifications({ ...deps, ...notify, parts }) }, signal);
+  const parts = {
+    ...{ dial, http },
+    ...(githubApps === undefined ? {} : { githubApps }),
+    now: () => clock.now(),
+    sleep: (ms: number, stop: AbortSignal) => clock.sleep(ms, stop),
+  };
+  const settled: DeliverDeps["settled"] = (notification, outcome) => recent?.settle(notification, outcome);
+  const deliver = deliverNotifications({ ...deps, ...notify, parts, settled });
+  return startNotifications({ ...deps, deliver, ...(recent === undefined ? {} : { recent }) }, signal);
 }
 
 const minuteMs = 60_000;

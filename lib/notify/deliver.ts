@@ -4,8 +4,6 @@ import { servedKind } from "../api/kinds/declaration.ts";
 import { declaredNotificationProvider } from "../api/kinds/notification-provider.ts";
 import { NotificationProviderSpec } from "../api/notification-provider.ts";
 import { parseLive } from "../api/parse-live.ts";
-import { orAborted } from "../core/concurrency.ts";
-import { maxTimerMs, parseDuration } from "../core/duration.ts";
 import { messageOf } from "../core/failure.ts";
 import type { FeatureGates } from "../core/feature-gates.ts";
 import type { LiveObject } from "../core/manifest.ts";
@@ -17,12 +15,20 @@ import type { Log } from "../core/ports/log.ts";
 import { safeMessage } from "../core/safe-text.ts";
 import { admits, type ProviderType } from "./admits.ts";
 import { type AlertWarning, warnOfAlert } from "./alert-event.ts";
+import {
+  type ConnectedProvider,
+  connectProvider,
+  initializingWords,
+  inWords,
+  liveProvider,
+  makingWords,
+  postInTime,
+} from "./connect-provider.ts";
 import { maskValues } from "./mask.ts";
 import { mergeMetadata } from "./merge-metadata.ts";
 import type { Notification } from "./notification.ts";
 import type { NotificationEvent } from "./notification-event.ts";
-import { isSetupFailure, type NotificationProvider, type ProviderParts } from "./provider.ts";
-import { type LiveProvider, readSettings } from "./read-settings.ts";
+import { isSetupFailure, type ProviderParts } from "./provider.ts";
 
 /** What {@link ProviderSettings.commitStatus} is made of, for types that set the status of a commit. */
 export interface CommitStatusInput {
@@ -47,6 +53,8 @@ export interface DeliverDeps {
   readonly gates: Pick<FeatureGates, "ObjectLevelWorkloadIdentity">;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told what became of a notification that is done with: `sent`, or why it was not, without values of Secrets. */
+  readonly settled?: (notification: Notification, outcome: string) => void;
 }
 
 /**
@@ -61,9 +69,11 @@ export function deliverNotifications(deps: DeliverDeps): Deliver {
     const home = deps.clusters.get(notification.cluster)?.home;
     if (home === undefined) return;
     const alert = await home.get({ ...servedKind(declaredAlert), ...notification.alert }, signal);
-    if (alert === undefined) return;
+    if (alert === undefined) return deps.settled?.(notification, "not sent: the Alert is gone");
     const spec = AlertSpec.safeParse(alert["spec"]).data;
-    if (spec === undefined || spec.suspend === true) return;
+    if (spec === undefined || spec.suspend === true) {
+      return deps.settled?.(notification, "not sent: the Alert is suspended, or its spec cannot be read");
+    }
     const delivery: Delivery = { notification, home, alert, spec, deps, hidden: [] };
     const about = subject(notification.event.involvedObject);
     const dispatching = `failed to dispatch notification for ${about}`;
@@ -77,7 +87,10 @@ export function deliverNotifications(deps: DeliverDeps): Deliver {
     const initializing = `${dispatching}: ${initializingWords(spec.providerRef.name)}: ${makingWords}`;
     const what = (error: unknown): string =>
       isSetupFailure(error) ? initializing : `failed to send notification for ${about}`;
-    await orWarning(delivery, what, signal, () => post(prepared, deps.clock, signal));
+    await orWarning(delivery, what, signal, async () => {
+      await postInTime(prepared, prepared.event, deps.clock, signal);
+      deps.settled?.(notification, "sent");
+    });
   };
 }
 
@@ -92,14 +105,9 @@ interface Delivery {
   readonly hidden: string[];
 }
 
-interface Prepared {
-  readonly provider: NotificationProvider;
+interface Prepared extends ConnectedProvider {
   readonly event: NotificationEvent;
-  readonly timeoutMs: number;
 }
-
-/** As Flux's: of a Provider that names none. */
-const defaultTimeout = "15s";
 
 /** Everything up to the first request. Undefined if there is nothing to send. */
 async function prepare(delivery: Delivery, signal: AbortSignal): Promise<Prepared | undefined> {
@@ -108,10 +116,16 @@ async function prepare(delivery: Delivery, signal: AbortSignal): Promise<Prepare
   refuseOtherNamespace(delivery);
   const live = await readProvider(delivery, signal);
   const provider = liveProvider(live);
-  if (provider.spec.suspend === true) return undefined;
+  if (provider.spec.suspend === true) {
+    deps.settled?.(notification, "not sent: the Provider is suspended");
+    return undefined;
+  }
   const { type } = provider.spec;
   const of = deps.providers[type];
-  if (of !== undefined && !admits(of.class, event)) return undefined;
+  if (of !== undefined && !admits(of.class, event)) {
+    deps.settled?.(notification, `not sent: a Provider of type ${type} takes no such event`);
+    return undefined;
+  }
   if ((provider.spec.serviceAccountName ?? "") !== "" && !deps.gates.ObjectLevelWorkloadIdentity) {
     throw new Error(gateText);
   }
@@ -124,30 +138,10 @@ async function prepare(delivery: Delivery, signal: AbortSignal): Promise<Prepare
     );
   }
   const commitStatus = of?.class === "commit-status" ? await commitStatusOf(delivery, live, merged.event, signal) : "";
-  const made = await inWords(initializingWords(provider.name), async () => {
-    const hide = (value: string): void => void hidden.push(value);
-    const own = await readSettings(provider, { home, hide, class: of?.class ?? "other" }, signal);
-    const { name, namespace = "", uid } = alert.metadata;
-    const settings = {
-      ...own,
-      alert: { name, namespace, uid },
-      ...(commitStatus === "" ? {} : { commitStatus }),
-    };
-    return inWords(makingWords, async () => {
-      if (of === undefined) throw new Error(`provider ${type} not supported`);
-      return of.make(settings, deps.parts);
-    });
-  });
-  const timeoutMs = Math.min(parseDuration(provider.spec.timeout ?? defaultTimeout), maxTimerMs);
-  return { provider: made, event: merged.event, timeoutMs };
+  const hide = (value: string): void => void hidden.push(value);
+  const connected = await connectProvider(provider, of, { alert, commitStatus, hide, home, parts: deps.parts }, signal);
+  return { ...connected, event: merged.event };
 }
-
-/** Before what is wrong with a Provider's Secrets and settings. */
-function initializingWords(provider: string): string {
-  return `failed to initialize notifier for provider '${provider}'`;
-}
-/** After that, before what is wrong with its settings. */
-const makingWords = "failed to initialize notifier";
 
 const gateText =
   "to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller";
@@ -173,11 +167,6 @@ async function readProvider({ home, notification, spec }: Delivery, signal: Abor
   throw new Error(`failed to read provider: ${kind}.${group} ${JSON.stringify(name)} not found`);
 }
 
-function liveProvider(live: LiveObject): LiveProvider {
-  const { name, namespace = "", uid } = live.metadata;
-  return { name, namespace, uid, spec: parseLive(live, "spec", NotificationProviderSpec) };
-}
-
 async function commitStatusOf(
   { alert, deps }: Delivery,
   provider: LiveObject,
@@ -187,27 +176,6 @@ async function commitStatusOf(
   const spec = parseLive(provider, "spec", NotificationProviderSpec);
   const input = { event, alert, provider, expression: spec.commitStatusExpr ?? "" };
   return inWords("failed to create commit status", () => deps.commitStatusOf(input, signal));
-}
-
-/** Throws what the Provider throws; beyond its timeout that is Go's text. */
-async function post({ provider, event, timeoutMs }: Prepared, clock: Clock, signal: AbortSignal): Promise<void> {
-  const late = new Error("context deadline exceeded");
-  const limit = new AbortController();
-  const ended = new AbortController();
-  const timer = clock.sleep(timeoutMs, ended.signal).then(
-    () => limit.abort(late),
-    () => undefined,
-  );
-  try {
-    const either = AbortSignal.any([signal, limit.signal]);
-    await orAborted(provider.post(event, either), either);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw limit.signal.aborted ? late : error;
-  } finally {
-    ended.abort();
-    await timer;
-  }
 }
 
 /** The result, or undefined if a Warning event on the Alert tells why there is none. An outage of the cluster is thrown. */
@@ -224,7 +192,9 @@ async function orWarning<Result>(
     if (error instanceof ApiError) throw error;
     // Masked before anything else is done to the text: what is escaped would not be found.
     const why = safeMessage(maskValues(messageOf(error), delivery.hidden));
-    await warn(delivery, { reason: "NotificationDispatchFailed", message: `${what(error)}: ${why}` }, signal);
+    const message = `${what(error)}: ${why}`;
+    delivery.deps.settled?.(delivery.notification, message);
+    await warn(delivery, { reason: "NotificationDispatchFailed", message }, signal);
     return undefined;
   }
 }
@@ -235,14 +205,4 @@ async function warn(
   signal: AbortSignal,
 ): Promise<void> {
   await warnOfAlert(alert, warning, { cluster, clock, home, log }, signal);
-}
-
-/** Puts words before the text of whatever `act` throws, as Go wraps errors; an error of the cluster stays what it is. */
-async function inWords<Result>(words: string, act: () => Promise<Result>): Promise<Result> {
-  try {
-    return await act();
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    throw new Error(`${words}: ${messageOf(error)}`, { cause: error });
-  }
 }

@@ -53,8 +53,8 @@ describe("the command line and its surroundings", () => {
     ["get", "nothing", ["unknown command 'nothing'"]],
     [
       "get",
-      "alerts",
-      ["unknown command 'alerts': Sluice does not have it yet; try flux, which works on the same objects"],
+      "images",
+      ["unknown command 'images': Sluice does not have it yet; try flux, which works on the same objects"],
     ],
     ["tree", "ks app", ["unknown command 'tree': Sluice does not have it yet; try flux"]],
     ["version", "-o xml", ["--output must be json or yaml, not xml"]],

@@ -22,6 +22,8 @@ export interface CliWorld {
   readonly folder: string;
   readonly kubeconfig: string;
   readonly registry: string;
+  /** `http://127.0.0.1:PORT`. */
+  readonly receiver: string;
   readonly cluster: Cluster;
   /** What the next command finds on its standard input. */
   input: readonly string[];
@@ -44,6 +46,7 @@ export async function cliWorld(options: Partial<LocalOptions> = {}): Promise<Cli
     folder,
     kubeconfig: sluice.kubeconfig,
     registry: sluice.registry,
+    receiver: sluice.receiver,
     cluster,
     input: [],
     answer: undefined,

@@ -119,18 +119,51 @@ export const notifyFaults: readonly FileFaults[] = [
       },
       {
         what: "an Alert that is suspended meanwhile sends",
-        find: "if (spec === undefined || spec.suspend === true) return;",
-        replace: "if (spec === undefined) return;",
+        find: "if (spec === undefined || spec.suspend === true) {",
+        replace: "if (spec === undefined) {",
       },
       {
         what: "an outage of the cluster is told on the Alert, and the notification lost",
         find: "if (error instanceof ApiError) throw error;\n    // Masked",
         replace: "// Masked",
       },
+    ],
+  },
+  {
+    file: "lib/notify/connect-provider.ts",
+    tests: deliver,
+    faults: [
       {
         what: "a Provider may take as long as it likes",
         find: "await orAborted(provider.post(event, either), either);",
         replace: "await provider.post(event, signal);",
+      },
+    ],
+  },
+  {
+    file: "local/recent-notifications.ts",
+    tests: ["test/unit/local/recent-notifications.test.ts"],
+    faults: [
+      {
+        what: "all notifications are kept",
+        find: "kept.splice(maxRecent);",
+        replace: "",
+      },
+      {
+        what: "a line of a message looks like an entry of its own",
+        find: "replaceAll(/^/gm,",
+        replace: "replace(/^/,",
+      },
+    ],
+  },
+  {
+    file: "local/start-receiver.ts",
+    tests: ["test/unit/local/start-receiver.test.ts"],
+    faults: [
+      {
+        what: "the page of notifications is shown through a tunnel",
+        find: "headers[name] !== undefined",
+        replace: "headers[name] === name",
       },
     ],
   },

@@ -28,5 +28,6 @@ export const declaredAlert = {
     plural: "Alerts",
     revision: [],
     done: "follows",
+    shown: ["suspended"],
   },
 } as const satisfies KindDeclaration;

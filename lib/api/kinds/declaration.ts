@@ -74,6 +74,8 @@ export interface KindWords {
   readonly revisionElse?: readonly string[];
   /** What a successful run has done with that revision: `applied`. */
   readonly done: string;
+  /** The columns of `get` between name and readiness, where they are not both. */
+  readonly shown?: readonly ("revision" | "suspended")[];
 }
 
 export const ageColumn: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };

@@ -28,5 +28,6 @@ export const declaredNotificationProvider = {
     plural: "Providers",
     revision: [],
     done: "is used by",
+    shown: [],
   },
 } as const satisfies KindDeclaration;

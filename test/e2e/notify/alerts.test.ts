@@ -153,3 +153,20 @@ test("an Alert sends what happens to a Kustomization, from its source to its fai
   };
   await expect.poll(changed).toContain("info Progressing");
 });
+
+test("the page of sluice local shows what Alerts send and what became of it, also where there is no Provider", async () => {
+  const page = await (await fetch(`${world.receiver}/notifications`)).text();
+  const entries = page.split("\n\n");
+  const entryOf = (alert: string, outcome: string) =>
+    entries.find((entry) => entry.includes(`Alert default/${alert}, `) && entry.includes(`: ${outcome}`));
+  expect(entryOf("all", "sent")).toContain("Kustomization/default/paint");
+  expect(entryOf("nowhere", "failed to dispatch notification for Kustomization/default/paint")).toContain(
+    'Provider.notification.toolkit.fluxcd.io "none" not found',
+  );
+  expect(entryOf("refused", "failed to send notification")).toContain("request failed with status code 403");
+  expect(entryOf("closed", "not sent: the Provider is suspended")).toBeDefined();
+  expect(entryOf("chat", "not sent: a Provider of type slack takes no such event")).toContain(
+    "ReconciliationSucceeded",
+  );
+  expect(entryOf("quiet", "")).toContain("Kustomization/default/paint");
+});

@@ -1,0 +1,111 @@
+import { NotificationProviderSpec } from "../api/notification-provider.ts";
+import { parseLive } from "../api/parse-live.ts";
+import { orAborted } from "../core/concurrency.ts";
+import { maxTimerMs, parseDuration } from "../core/duration.ts";
+import { messageOf } from "../core/failure.ts";
+import type { LiveObject } from "../core/manifest.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import { ApiError, type Cluster } from "../core/ports/cluster.ts";
+import type { ProviderType } from "./admits.ts";
+import type { NotificationEvent } from "./notification-event.ts";
+import type { NotificationProvider, ProviderParts } from "./provider.ts";
+import { type LiveProvider, readSettings } from "./read-settings.ts";
+
+/** A Provider that can be sent to. */
+export interface ConnectedProvider {
+  readonly provider: NotificationProvider;
+  /** Of one delivery with all its tries. */
+  readonly timeoutMs: number;
+}
+
+export interface ConnectParts {
+  /** What is sent is for this Alert. */
+  readonly alert: Pick<LiveObject, "metadata">;
+  /** Empty for types that set no status of a commit. */
+  readonly commitStatus: string;
+  /** Gets every value of a Secret as soon as it is read, so that no text shows it. */
+  readonly hide: (value: string) => void;
+  readonly home: Pick<Cluster, "get">;
+  readonly parts: ProviderParts;
+}
+
+/** As Flux's: of a Provider that names none. */
+const defaultTimeout = "15s";
+
+/** The Provider as the cluster has it. Throws for a spec that cannot be read. */
+export function liveProvider(live: LiveObject): LiveProvider {
+  const { name, namespace = "", uid } = live.metadata;
+  return { name, namespace, uid, spec: parseLive(live, "spec", NotificationProviderSpec) };
+}
+
+/**
+ * Reads the Secrets of a Provider and makes the implementation of its type from them. Throws Flux's text for what is wrong with them, and an
+ * `ApiError` where the cluster does not answer.
+ *
+ * @param of its type; undefined if there is none
+ */
+export async function connectProvider(
+  provider: LiveProvider,
+  of: ProviderType | undefined,
+  { alert, commitStatus, hide, home, parts }: ConnectParts,
+  signal: AbortSignal,
+): Promise<ConnectedProvider> {
+  const made = await inWords(initializingWords(provider.name), async () => {
+    const own = await readSettings(provider, { home, hide, class: of?.class ?? "other" }, signal);
+    const { name, namespace = "", uid } = alert.metadata;
+    const settings = {
+      ...own,
+      alert: { name, namespace, uid },
+      ...(commitStatus === "" ? {} : { commitStatus }),
+    };
+    return inWords(makingWords, async () => {
+      if (of === undefined) throw new Error(`provider ${provider.spec.type} not supported`);
+      return of.make(settings, parts);
+    });
+  });
+  const timeoutMs = Math.min(parseDuration(provider.spec.timeout ?? defaultTimeout), maxTimerMs);
+  return { provider: made, timeoutMs };
+}
+
+/** Before what is wrong with a Provider's Secrets and settings. */
+export function initializingWords(provider: string): string {
+  return `failed to initialize notifier for provider '${provider}'`;
+}
+/** After that, before what is wrong with its settings. */
+export const makingWords = "failed to initialize notifier";
+
+/** Sends an event. Throws what the Provider throws; beyond its timeout that is Go's text. */
+export async function postInTime(
+  { provider, timeoutMs }: ConnectedProvider,
+  event: NotificationEvent,
+  clock: Pick<Clock, "sleep">,
+  signal: AbortSignal,
+): Promise<void> {
+  const late = new Error("context deadline exceeded");
+  const limit = new AbortController();
+  const ended = new AbortController();
+  const timer = clock.sleep(timeoutMs, ended.signal).then(
+    () => limit.abort(late),
+    () => undefined,
+  );
+  try {
+    const either = AbortSignal.any([signal, limit.signal]);
+    await orAborted(provider.post(event, either), either);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw limit.signal.aborted ? late : error;
+  } finally {
+    ended.abort();
+    await timer;
+  }
+}
+
+/** Puts words before the text of whatever `act` throws, as Go wraps errors; an error of the cluster stays what it is. */
+export async function inWords<Result>(words: string, act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new Error(`${words}: ${messageOf(error)}`, { cause: error });
+  }
+}
