@@ -1,9 +1,12 @@
+import { randomBytes } from "node:crypto";
 import { parseArgs, styleText } from "node:util";
 import { messageOf } from "../../lib/core/failure.ts";
 import { closedPipeExitCode, onClosedPipe, stopOnSignal } from "../end-of-process.ts";
 import { startGitHost } from "./git-host.ts";
 import { gitScenes } from "./git-story.ts";
 import { helmScenes } from "./helm-story.ts";
+import { startNotifyHosts } from "./notify-hosts.ts";
+import { notifyScenes } from "./notify-story.ts";
 import { refuseLeftovers, tidyUp } from "./objects.ts";
 import { overlayScenes } from "./overlays-story.ts";
 import { signedScenes } from "./signed-story.ts";
@@ -11,7 +14,7 @@ import { openStage, type Stage, UnexpectedOutcome } from "./stage.ts";
 import { type Report, type Scene, scenes } from "./story.ts";
 
 /** `npm run demo`: plays a story of the README on a Sluice of its own and reports the outcome of each scene. */
-const usage = "usage: npm run demo [-- git | helm | overlays | signed | --kubeconfig FILE [--context NAME]]";
+const usage = "usage: npm run demo [-- git | helm | notify | overlays | signed | --kubeconfig FILE [--context NAME]]";
 const stop = new AbortController();
 const stoppedWith = stopOnSignal(["SIGINT", "SIGTERM"], (reason) => stop.abort(reason));
 let isPipeClosed = false;
@@ -51,12 +54,12 @@ interface Asked {
 }
 
 /** `push`: the story of the README that also plays on a foreign cluster. */
-type Story = "push" | "git" | "helm" | "overlays" | "signed";
+type Story = "push" | (typeof stories)[number];
 
-function isStory(name = ""): name is Exclude<Story, "push"> {
-  return ["git", "helm", "overlays", "signed"].includes(name);
-}
+/** Those that play on the embedded cluster alone. */
+const stories = ["git", "helm", "notify", "overlays", "signed"] as const;
 
+/** Those of a story that needs no other server. */
 function scenesOf(story: Story): readonly Scene[] {
   switch (story) {
     case "helm":
@@ -66,6 +69,7 @@ function scenesOf(story: Story): readonly Scene[] {
     case "signed":
       return signedScenes();
     case "git":
+    case "notify":
     case "push":
       return scenes;
   }
@@ -81,7 +85,7 @@ function readArguments(): Asked | "help" {
   const { kubeconfig: file, context, help } = values;
   if (help === true) return "help";
   const [named, ...others] = positionals;
-  const story = isStory(named) ? named : "push";
+  const story = stories.find((one) => one === named) ?? "push";
   const unexpected = story === "push" ? named : others[0];
   if (unexpected !== undefined) throw new Error(`Unexpected argument '${unexpected}'`);
   if (file === undefined && context !== undefined) throw new Error("--context needs --kubeconfig FILE");
@@ -108,6 +112,8 @@ async function playAll({ story, foreign }: Asked): Promise<number> {
   const startedAt = performance.now();
   try {
     await using host = story === "git" ? await startGitHost(limit) : undefined;
+    const token = randomBytes(20).toString("hex");
+    await using told = story === "notify" ? await startNotifyHosts(token) : undefined;
     if (foreign !== undefined) await refuseLeftovers(foreign, limit);
     await using stage = await openStage(foreign, limit);
     const { registry } = stage.sluice().ready;
@@ -115,7 +121,8 @@ async function playAll({ story, foreign }: Asked): Promise<number> {
       `Sluice started in ${Math.round(performance.now() - startedAt)} ms: registry ${registry}, cluster ${foreign?.file ?? "embedded"}`,
     );
     try {
-      for (const scene of host === undefined ? scenesOf(story) : gitScenes(host)) await play(scene, stage);
+      const hosted = host === undefined ? scenesOf(story) : gitScenes(host);
+      for (const scene of told === undefined ? hosted : notifyScenes(told, token)) await play(scene, stage);
     } catch (error) {
       if (foreign !== undefined) await clearStage(stage);
       throw error;

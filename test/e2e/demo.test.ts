@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { gitPrograms } from "../../local/demo/git-http-backend.ts";
 
-const usage = "usage: npm run demo [-- git | helm | overlays | signed | --kubeconfig FILE [--context NAME]]\n";
+const usage = "usage: npm run demo [-- git | helm | notify | overlays | signed | --kubeconfig FILE [--context NAME]]\n";
 
 async function demo(...args: readonly string[]) {
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
@@ -70,6 +70,14 @@ test("the story of signatures comes out as expected: unsigned is refused, signed
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
   expect(out).toContain("nothing is applied, and nothing was downloaded");
   expect(out).toContain("verified signature of revision v1@sha256:");
+});
+
+test("the story of notifications comes out as expected: commit statuses, a failure and an outage in a chat", async () => {
+  const { code, out, err } = await demo("notify");
+  expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
+  expect(out).toMatch(/commit [0-9a-f]{8}: failure, reconciliation failed \(kustomization\/oddy-test\/[0-9a-f]{8}\)/);
+  expect(out).toContain("chat: ocirepository/oddy-test.default: ");
+  expect(out).toContain("told once, however often it was tried");
 });
 
 test("a demo that is stopped says so, and prints no error of what was interrupted", async () => {
