@@ -7,6 +7,7 @@ import { type EventToRecord, recordEvent, reportEvent } from "../../../lib/flows
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { noHome } from "../../doubles/no-cluster.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
+import { toldRelations } from "../../doubles/told-relations.ts";
 
 const event = { type: "Normal", reason: "Progressing", message: "m", annotations: {} } as const;
 
@@ -51,6 +52,44 @@ test("an event says nothing that a screen obeys, in its message and in its annot
       },
     },
   ]);
+});
+
+test("an event is told to Alerts with what it has to do with other objects, unless it is of type Trace in Flux", async () => {
+  const { events, reasons, relations } = toldRelations();
+  const written: Manifest[] = [];
+  const cluster: HomeCluster = {
+    ...noHome,
+    create: async (manifest) => {
+      written.push(manifest);
+      return { ...manifest, metadata: { ...manifest.metadata, uid: "event" } };
+    },
+  };
+  const key = { cluster: "c", group: "g", kind: "Kustomization", namespace: "n", name: "a" };
+  const run: Run = {
+    ...{ key, carried: undefined, fence: { key, token: 1 }, isRequested: true, events },
+    signal: new AbortController().signal,
+    assertLease: () => {},
+    superseded: async () => false,
+  };
+  const object: LiveObject = {
+    apiVersion: "v1",
+    kind: "Kustomization",
+    metadata: { name: "a", namespace: "n", uid: "a" },
+  };
+  const record = (more: Partial<EventToRecord>) =>
+    recordEvent(cluster, object, { ...event, ...more }, "kustomize-controller", run, systemClock);
+  const relation = {
+    kind: "waits",
+    cause: { kind: "Kustomization", namespace: "n", name: "b" },
+    why: "BuildFailed",
+  } as const;
+  await record({ reason: "DependencyNotReady", relation });
+  await record({ reason: "ArtifactUpToDate", isTrace: true });
+  await record({});
+  expect(relations).toEqual(["a DependencyNotReady waits Kustomization/n/b BuildFailed"]);
+  expect(reasons).toEqual(["DependencyNotReady", "Progressing"]);
+  expect(written.map((one) => one["reason"])).toEqual(["DependencyNotReady", "ArtifactUpToDate", "Progressing"]);
+  expect(JSON.stringify(written)).not.toContain("BuildFailed");
 });
 
 /** Users of Kustomizations that are told, where the API server answers each event with this. */

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Cause, EventRelation } from "../../../lib/core/event-relation.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
@@ -300,4 +301,49 @@ describe("nothing is held back", () => {
     const programs = ["azureeventhub", "eventbridge", "githubdispatch", "googlepubsub", "nats", "otel", "sns", "sqs"];
     expect(programs.filter(isGroupedType)).toEqual([]);
   });
+});
+
+/** What happens to a source and to those that wait for it, in any order; each may be told twice. */
+const happening = fc.record({
+  what: fc.constantFrom("is down", "is up", "waits", "is ready", "fails by itself"),
+  name: fc.constantFrom("a", "b", "c"),
+  isDoubled: fc.boolean(),
+  seconds: fc.integer({ min: 0, max: 600 }),
+});
+
+test("in any order of events each error of its own is sent once, and an outage is told before its end, once each", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(happening, { maxLength: 30 }), async (story) => {
+      const one = world();
+      const expected: string[] = [];
+      for (const [index, { isDoubled, name, seconds, what }] of story.entries()) {
+        pass(one, seconds * 1_000);
+        const text = `error ${index}`;
+        const told = {
+          "is down": [down(one, text), failed],
+          "is up": [{ ...up(one), message: `stored ${index}` }, ready()],
+          waits: [waiting(one, name), waitsFor(source)],
+          "is ready": [finished(one, name), ready(source)],
+          "fails by itself": [waiting(one, name, { severity: "error", message: text }), failed],
+        } as const;
+        const [event, relation] = told[what];
+        if (event.severity === "error") expected.push(text);
+        for (let times = 0; times < (isDoubled ? 2 : 1); times++) await one.send(event, relation);
+      }
+      const said = one.said();
+      const errors = said.flatMap((text) => /error \d+/.exec(text)?.[0] ?? []);
+      expect(errors).toEqual(expected);
+      // Of the source alone: those that wait have no end of their own here.
+      let isOpen = false;
+      const unannounced = said.filter((text) => {
+        const isEnd = text.includes("waited for it:") && (text.startsWith("shop:") || text.includes("GitRepository/"));
+        const isBegin = !isEnd && (text.includes("It waits for") || text.startsWith("shop: error"));
+        const isWrong = isEnd && !isOpen;
+        if (isBegin || isEnd) isOpen = isBegin;
+        return isWrong;
+      });
+      expect(unannounced).toEqual([]);
+      expect(one.log.lines).toEqual([]);
+    }),
+  );
 });
