@@ -205,6 +205,28 @@ describe("delete", () => {
     await expect.poll(() => world.cluster.get(ref, never)).toBeUndefined();
   });
 
+  test("leaves an object that was made anew while it asked", async () => {
+    const create = "create alert twice --provider-ref slack --event-source Kustomization/apps";
+    await sh(create);
+    const ref = {
+      group: "notification.toolkit.fluxcd.io",
+      version: "v1beta3",
+      kind: "Alert",
+      namespace,
+      name: "twice",
+    };
+    world.answer = async () => {
+      await world.cluster.delete(ref, { propagation: "Background" }, never);
+      await sh(create);
+      return true;
+    };
+    const { code, err } = await sh("delete alert twice");
+    world.answer = undefined;
+    expect([code, err]).toEqual([1, expect.stringContaining("✗ ")]);
+    expect(err).not.toContain("alert deleted");
+    expect(await stored("Alert", "twice")).toBeDefined();
+  });
+
   test("of an object that is not there fails and names it", async () => {
     const { code, err } = await sh("delete kustomization none -s");
     expect([code, err]).toEqual([1, `✗ Kustomization object 'none' not found in "default" namespace\n`]);

@@ -119,7 +119,7 @@ export function uninstallStories(
       const made = await installed();
       const plan = await planUninstall({ keepDefinitions: false }, deps(), signal);
       expect(plan.deleted.map((ref) => ref.name).toSorted()).toEqual(["one", "repo", "two"]);
-      expect([plan.definitions.length, plan.rights.length, plan.hasOwner]).toEqual([definedKinds.length, 12, true]);
+      expect([plan.definitions.length, plan.rights.length, plan.hasOwner]).toEqual([definedKinds.length, 16, true]);
       await uninstall("eve", { keepDefinitions: false }, deps(), signal);
       expect(await workloads(made)).toEqual(maps);
       expect([await isClean(), await isThere(ownerRef)]).toEqual([true, false]);
