@@ -103,48 +103,64 @@ function isEmpty(list: readonly string[] = []): boolean {
   return list.length === 0;
 }
 
-/** Whether one of the expressions is found in the message. One that does not compile is left out and told. */
+/**
+ * Whether one of the expressions is found in the message: in its beginning, where the expressions of the list are long (see
+ * {@link maxSearchCost}). One that does not compile is left out and told.
+ */
 function isMatched(
   { message }: NotificationEvent,
   expressions: readonly string[] = [],
   list: "exclusion" | "inclusion",
   faults: MatchFault[],
 ): boolean {
-  for (const { expression, compiled } of compiledFor(expressions)) {
+  const { compiled: all, chars } = compiledFor(expressions);
+  const searched = message.slice(0, Math.floor(maxSearchCost / Math.max(chars, 1)));
+  for (const { expression, compiled } of all) {
     if (compiled === undefined) {
       faults.push({
         reason: "InvalidConfig",
         message: `failed to compile ${list} regex: ${cutText(expression, maxShownBytes)}`,
       });
-    } else if (compiled.matcher(message).find()) {
+    } else if (compiled.matcher(searched).find()) {
       return true;
     }
   }
   return false;
 }
 
-/** Longer ones would hold up the events of others: they count as such that do not compile. */
-const maxExpressionChars = 4_096;
+/** Of all expressions of a list. Those beyond it would hold up the events of others: they count as such that do not compile. */
+export const maxListChars = 4_096;
+/**
+ * Characters of the expressions of a list times characters that are searched: RE2 needs time for each pair of them at worst. A list of 100
+ * characters searches a message of the greatest length.
+ */
+const maxSearchCost = 4_000_000;
 const maxShownBytes = 4_096;
 
-interface Compiled {
-  readonly expression: string;
-  readonly compiled: RE2JS | undefined;
+interface CompiledList {
+  readonly compiled: readonly { readonly expression: string; readonly compiled: RE2JS | undefined }[];
+  /** Of those that count. */
+  readonly chars: number;
 }
 
 /** Compiled once for as long as an Alert's list is the same. */
-const compiledLists = new WeakMap<readonly string[], readonly Compiled[]>();
+const compiledLists = new WeakMap<readonly string[], CompiledList>();
 
-function compiledFor(expressions: readonly string[]): readonly Compiled[] {
+function compiledFor(expressions: readonly string[]): CompiledList {
   const known = compiledLists.get(expressions);
   if (known !== undefined) return known;
-  const made = expressions.map((expression) => ({ expression, compiled: compile(expression) }));
+  let chars = 0;
+  const compiled = expressions.map((expression) => {
+    const isWithin = chars + expression.length <= maxListChars;
+    if (isWithin) chars += expression.length;
+    return { expression, compiled: isWithin ? compile(expression) : undefined };
+  });
+  const made = { compiled, chars };
   compiledLists.set(expressions, made);
   return made;
 }
 
 function compile(expression: string): RE2JS | undefined {
-  if (expression.length > maxExpressionChars) return undefined;
   try {
     return RE2JS.compile(expression);
   } catch {

@@ -166,9 +166,15 @@ function githubAppOf(data: SecretData): GithubApp | undefined {
   };
 }
 
+/** Of the YAML of the key `headers`. */
+export const maxHeadersChars = 65_536;
+
 /** A mapping of names to texts in YAML. As Go reads it, numbers and booleans are their text, and null is an empty one. */
 function headersOf(yaml: string | undefined): Readonly<Record<string, string>> {
   if (yaml === undefined) return {};
+  if (yaml.length > maxHeadersChars) {
+    throw new Error(`failed to read headers from secret: they have more than ${maxHeadersChars} characters`);
+  }
   const failed = (why: string, cause?: unknown): Error =>
     new Error(`failed to read headers from secret: ${why}`, { cause });
   let value: unknown;

@@ -1,7 +1,11 @@
+import { AlertSpec } from "../../../lib/api/alert.ts";
+import { NotificationProviderSpec } from "../../../lib/api/notification-provider.ts";
 import { messageOf } from "../../../lib/core/failure.ts";
 import { maxJsonParts } from "../../../lib/core/json-text.ts";
 import { maxAnswerBytes } from "../../../lib/notify/git/ask-host.ts";
+import { matchAlert, maxListChars } from "../../../lib/notify/match-alert.ts";
 import { providers } from "../../../lib/notify/providers/providers.ts";
+import { maxHeadersChars, readSettings } from "../../../lib/notify/read-settings.ts";
 import { commit, eventOf, never, noDial, settingsFor } from "../../unit/notify/git/played-scenario.ts";
 import type { WorstInput } from "../worst-input.ts";
 
@@ -36,8 +40,57 @@ function listOf(item: string, parts: number): string {
 const long = (begin: string, end: string): string =>
   `${begin}${"\\u001b[2J".repeat(Math.floor(maxAnswerBytes / 9) - begin.length - end.length)}${end}`;
 
-/** What the hosts of providers of notifications answer. */
+/** An Alert whose expressions cost most, and an event with a message of the greatest length. */
+function searched(name: string, expression: string): WorstInput {
+  return {
+    reader: "lib/notify/match-alert.ts",
+    name,
+    memoryMiB: 64,
+    make: async () => {
+      const inclusionList = [expression.repeat(Math.floor(maxListChars / expression.length))];
+      const eventSources = [{ kind: "Kustomization", name: "*" }];
+      const spec = AlertSpec.parse({ providerRef: { name: "p" }, eventSources, inclusionList });
+      const event = eventOf({ message: "a".repeat(39_000) });
+      return async () => matchAlert(event, { namespace: event.involvedObject.namespace, spec }, async () => ({}));
+    },
+  };
+}
+
+/** Headers in a Secret. */
+function headers(name: string, make: () => string): WorstInput {
+  return {
+    reader: "lib/notify/read-settings.ts",
+    name,
+    memoryMiB: 64,
+    make: async () => {
+      const data = { headers: Buffer.from(make()).toString("base64") };
+      const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "n", uid: "u" }, data };
+      const spec = NotificationProviderSpec.parse({ type: "generic", secretRef: { name: "s" } });
+      const parts = { home: { get: async () => secret }, hide: () => {}, class: "generic" } as const;
+      return async () => {
+        await readSettings({ name: "p", namespace: "n", uid: "u", spec }, parts, never).catch(messageOf);
+      };
+    },
+  };
+}
+
+/** What the hosts of providers of notifications answer, and what Alerts and Secrets say. */
 export const notifyReaders: readonly WorstInput[] = [
+  searched("choices that overlap", "(?:a|aa)+$|"),
+  searched("many optional letters", "a?"),
+  headers("as many as there is room for", () =>
+    Array.from({ length: Math.floor(maxHeadersChars / 9) }, (_, index) => `${index}`.padStart(5, "h") + ": a\n").join(
+      "",
+    ),
+  ),
+  headers("lists inside each other", () => "[".repeat(maxHeadersChars)),
+  headers("aliases of aliases", () => {
+    const lines = [
+      "a0: &a0 [x]",
+      ...Array.from({ length: 50 }, (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]`),
+    ];
+    return lines.join("\n");
+  }),
   answerOf("github", "as many statuses as are read", 200, () =>
     listOf('{"context":"a","state":"b","description":"c"}', 3),
   ),

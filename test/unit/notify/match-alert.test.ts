@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { AlertSpec } from "../../../lib/api/alert.ts";
-import { type LabelsOf, matchAlert } from "../../../lib/notify/match-alert.ts";
+import { type LabelsOf, matchAlert, maxListChars } from "../../../lib/notify/match-alert.ts";
 import type { NotificationEvent } from "../../../lib/notify/notification-event.ts";
 import { kustomizationEvent } from "./sample-events.ts";
 
@@ -48,6 +48,19 @@ describe("an Alert", () => {
     const inclusionList = ["passed"];
     expect(await sends({ inclusionList }, message)).toBe(true);
     expect(await sends({ inclusionList, exclusionList: ["^Health.*dry-run$"] }, message)).toBe(false);
+  });
+
+  test("expressions beyond the limit of their list are told and left out", async () => {
+    const long = "x".repeat(maxListChars);
+    const { isMatch, faults } = await matched({ inclusionList: [long, "Applied"] });
+    expect([isMatch, faults.length]).toEqual([false, 1]);
+    expect((await matched({ inclusionList: [long.slice(7), "Applied"] })).isMatch).toBe(true);
+  });
+
+  test("with long expressions searches the beginning of a long message only", async () => {
+    const message = `${"-".repeat(2_000)}needle`;
+    expect(await sends({ inclusionList: ["needle"] }, { message })).toBe(true);
+    expect(await sends({ inclusionList: ["needle", "x".repeat(4_000)] }, { message })).toBe(false);
   });
 
   test("44: an expression that does not compile is told and left out; a list of nothing else takes nothing", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { maxAddress, type NotificationProviderSpec } from "../../../lib/api/notification-provider.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { ProviderClass } from "../../../lib/notify/admits.ts";
-import { readSettings } from "../../../lib/notify/read-settings.ts";
+import { maxHeadersChars, readSettings } from "../../../lib/notify/read-settings.ts";
 import { pem } from "../../doubles/pem.ts";
 
 const certificate = await pem("client.crt");
@@ -96,6 +96,14 @@ describe("the settings of a Provider", () => {
     });
     await expect(withLogin(login, "commit-status")).rejects.toThrow(
       "failed to get TLS config: secret 'n/login': malformed basic auth - has 'password' but missing 'username'",
+    );
+  });
+
+  test("have headers up to a limit", async () => {
+    const headers = (count: number) => withLogin({ headers: `a: ${"b".repeat(count - 3)}` });
+    expect(Object.keys((await headers(maxHeadersChars)).headers)).toEqual(["a"]);
+    await expect(headers(maxHeadersChars + 1)).rejects.toThrow(
+      "failed to read headers from secret: they have more than 65536 characters",
     );
   });
 
