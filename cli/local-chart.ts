@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { HelmReleaseSpec } from "../lib/api/helm-release-spec.ts";
+import { isJsonObject } from "../lib/core/json.ts";
 import type { FileTree } from "../lib/core/ports/engine.ts";
 import { buildLocal, findLocalChart } from "../lib/sources/helm/build-local.ts";
 import { type AddDependencies, nameOf } from "../lib/sources/helm/missing-dependencies.ts";
@@ -12,7 +13,7 @@ const place = "chart";
  * Packs the chart in a folder of this machine, or takes one that is packed, with the values files that `spec.chart` names, as the
  * HelmChart of the HelmRelease would be built from it.
  *
- * @throws Failure with Flux's text if it is no chart, or lacks a dependency in `charts/`
+ * @throws Error that names the path if there is no chart, Failure with Flux's text if it cannot be packed or lacks a dependency in `charts/`
  */
 export async function packLocalChart(
   path: string,
@@ -31,7 +32,11 @@ export async function packLocalChart(
 }
 
 async function readTree(path: string): Promise<FileTree> {
-  const { entries } = await readFolder(path, { ignore: () => false, resolveSymlinks: true });
+  const read = readFolder(path, { ignore: () => false, resolveSymlinks: true });
+  const { entries } = await read.catch((error: unknown) => {
+    if (isJsonObject(error) && error["code"] === "ENOENT") throw new Error(`there is no chart at ${path}`);
+    throw error;
+  });
   const [only] = entries;
   // A single file is a packed chart.
   if (entries.length === 1 && only?.type === "file" && only.path === basename(path)) {
@@ -39,6 +44,9 @@ async function readTree(path: string): Promise<FileTree> {
   }
   const files = new Map<string, Uint8Array>();
   const folders = new Set(["", place]);
+  if (!entries.some((entry) => entry.path === "Chart.yaml")) {
+    throw new Error(`${path} is no chart: it has no Chart.yaml`);
+  }
   for (const entry of entries) {
     if (entry.type === "file") files.set(`${place}/${entry.path}`, entry.bytes);
     else folders.add(`${place}/${entry.path}`);

@@ -3,9 +3,11 @@ import { helmGroup, ownerLabels, sourceGroup } from "../../api/names.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { equal, isJsonObject } from "../../core/json.ts";
 import type { Manifest } from "../../core/manifest.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
+import { isOutage } from "../../core/ports/outage.ts";
 import { releaseManager } from "./actions/hook-object.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
-import { terminal } from "./blocked.ts";
+import { Blocked, terminal } from "./blocked.ts";
 import { deleteGeneratedChart } from "./generated-chart.ts";
 
 /** The HelmChart that `spec.chart` stands for; undefined without it (reference helmrelease 5). */
@@ -17,7 +19,11 @@ export function chartRefOf(
   return { namespace: chart.spec.sourceRef.namespace ?? namespace, name: `${namespace}-${name}` };
 }
 
-/** Creates or changes the HelmChart of `spec.chart`, and deletes one that the spec no longer stands for (reference helmrelease 6). */
+/**
+ * Creates or changes the HelmChart of `spec.chart`, and deletes one that the spec no longer stands for (reference helmrelease 6).
+ *
+ * @throws Blocked if the API server refuses the HelmChart
+ */
 export async function applyChartTemplate(ctx: HelmReleaseContext): Promise<void> {
   const { spec } = ctx.release;
   const ref = chartRefOf(spec, ctx);
@@ -31,7 +37,11 @@ export async function applyChartTemplate(ctx: HelmReleaseContext): Promise<void>
   const source = `with SourceRef '${kind}/${ref.namespace}/${name}'`;
   const live = await ctx.home.get({ ...ref, group: sourceGroup, version: "v1", kind: "HelmChart" }, ctx.run.signal);
   if (live === undefined || !hasAll(live, manifest)) {
-    const { created } = await ctx.home.apply(manifest, { manager: releaseManager, force: true }, ctx.run.signal);
+    const { created } = await ctx.home
+      .apply(manifest, { manager: releaseManager, force: true }, ctx.run.signal)
+      .catch((error: unknown) => {
+        throw refusal(error, wanted);
+      });
     const [reason, done] = created
       ? (["HelmChartCreated", "Created"] as const)
       : (["HelmChartConfigured", "Configured"] as const);
@@ -39,6 +49,17 @@ export async function applyChartTemplate(ctx: HelmReleaseContext): Promise<void>
     ctx.record({ type: "Normal", reason, message, annotations: {}, isTrace: true });
   }
   if (ctx.status().helmChart !== wanted) await ctx.write({ ...ctx.status(), helmChart: wanted });
+}
+
+/** What the API server has against the HelmChart, such as a namespace that is not there or a name too long; any other error as it is. */
+function refusal(error: unknown, wanted: string): unknown {
+  if (!(error instanceof ApiError) || (isOutage(error) && error.reason !== "NotFound")) return error;
+  const message = `could not apply HelmChart '${wanted}': ${error.message}`;
+  return new Blocked("ArtifactFailed", message, {
+    retry: "backoff",
+    event: { type: "Warning", message },
+    cause: error,
+  });
 }
 
 /** An object of another namespace that the installation does not let be named. */

@@ -71,6 +71,40 @@ describe("the chart of a HelmRelease", () => {
   });
 });
 
+describe("the HelmChart of a HelmRelease that the API server refuses is told on the HelmRelease at once", () => {
+  const sourceIn = (namespace: string) => ({ kind: "HelmRepository", name: "charts", namespace });
+
+  test("if its namespace is not there", async () => {
+    const scene = await newScene();
+    await scene.release({ chart: { spec: { chart: "app", sourceRef: sourceIn("flux-sistem") } } });
+    expect(await scene.run()).toMatchObject({ outcome: "failed", dueInMs: expect.any(Number) });
+    const why = `could not apply HelmChart 'flux-sistem/${scene.namespace}-app': namespaces "flux-sistem" not found`;
+    expect(await scene.condition("Ready")).toBe(`False ArtifactFailed: ${why}`);
+    expect(await scene.told()).toEqual([`Warning ArtifactFailed: ${why}`]);
+  });
+
+  test("if it is invalid", async () => {
+    const scene = await newScene();
+    const metadata = { labels: { team: "x".repeat(64) } };
+    await scene.release({ chart: { metadata, spec: { chart: "app", sourceRef: sourceIn(scene.namespace) } } });
+    expect(await scene.run()).toMatchObject({ outcome: "failed", dueInMs: expect.any(Number) });
+    const place = `${scene.namespace}/${scene.namespace}-app`;
+    expect(await scene.condition("Ready")).toMatch(
+      new RegExp(`^False ArtifactFailed: could not apply HelmChart '${place}': .* is invalid: metadata.labels: .*63 `),
+    );
+  });
+
+  test("but not if it answers that it is overloaded: that is an outage", async () => {
+    const scene = await newScene();
+    await scene.release({ chart: { spec: { chart: "app", sourceRef: sourceIn(scene.namespace) } } });
+    const overloaded = new ApiError({ code: 429, reason: "TooManyRequests", message: "too many requests" });
+    scene.fault = (call) => {
+      if (call === "cluster.apply") throw overloaded;
+    };
+    await expect(scene.run()).rejects.toBe(overloaded);
+  });
+});
+
 test("23/2: a HelmRelease gets its finalizer before anything else", async () => {
   const scene = await newScene();
   await scene.publish(chart);

@@ -59,6 +59,15 @@ test("a packed chart is taken as it is", async () => {
   expect(Buffer.from(await packLocalChart(file, {}, signal)).equals(bytes)).toBe(true);
 });
 
+test("a path without a chart is named as it was given", async () => {
+  const none = join(folder, "none");
+  await expect(packLocalChart(none, {}, signal)).rejects.toThrow(`there is no chart at ${none}`);
+  const parent = join(folder, "charts");
+  await mkdir(join(parent, "web"), { recursive: true });
+  await writeFile(join(parent, "web", "Chart.yaml"), "apiVersion: v2\nname: app\nversion: 1.0.0\n");
+  await expect(packLocalChart(parent, {}, signal)).rejects.toThrow(`${parent} is no chart: it has no Chart.yaml`);
+});
+
 test("a values file that is missing is an error with its path", async () => {
   const spec = template({ valuesFiles: ["none.yaml"] });
   await expect(packLocalChart(join(folder, "web"), spec, signal)).rejects.toThrow("no values file found at path");
