@@ -47,7 +47,7 @@ export async function reportStored(
     Announced.safeParse(run.carried).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
   // After the status is written: a consumer that wakes must find the new revision.
   if (isNews) await wakeConsumers(ctx, `new artifact of ${formatWorkKey(ctx.run.key)}`);
-  else if (before.observedGeneration !== live.metadata.generation) await wakeReleases(ctx);
+  else if (before.observedGeneration !== live.metadata.generation) await wakeReleases(ctx, "new generation");
   // Of what has not changed, for people who look at the object: Flux does not send this event to alerts (reference 1.9).
   const said = pulled === undefined ? ({ type: "Normal", annotations: {}, isTrace: true } as const) : undefined;
   const upToDate = `artifact up-to-date with remote revision: '${revision}'`;
@@ -132,11 +132,17 @@ export async function wakeConsumers({ deps, run }: Pick<SourceContext, "deps" | 
   }
 }
 
-/** A HelmRelease waits until its source has looked at its present generation (reference helmrelease 6); others wait for its artifact alone. */
-async function wakeReleases({ deps, run }: Pick<SourceContext, "deps" | "run">): Promise<void> {
+/**
+ * A HelmRelease waits until its source has looked at its present generation (reference helmrelease 6), and shows why it has failed; others
+ * wait for its artifact alone.
+ */
+async function wakeReleases(
+  { deps, run }: Pick<SourceContext, "deps" | "run">,
+  what: "failure" | "new generation",
+): Promise<void> {
   for (const consumer of await deps.subscriptions.subscribers(sourceTopic(run.key), run.signal)) {
     if (consumer.kind !== "HelmRelease") continue;
-    await deps.requests.request(consumer, `new generation of ${formatWorkKey(run.key)}`, run.signal);
+    await deps.requests.request(consumer, `${what} of ${formatWorkKey(run.key)}`, run.signal);
   }
 }
 
@@ -158,7 +164,11 @@ export async function reportFailure(failure: Failure, ctx: SourceContext): Promi
   const isWaiting = retry === "dependency" || retry === "soon";
   const type = isWaiting ? "Normal" : "Warning";
   const relation = waitsOrFailed(waitsFor);
-  if (isNews) await ctx.record({ type, reason, message, annotations: {}, relation, isTrace: isWaiting });
+  if (isNews) {
+    await ctx.record({ type, reason, message, annotations: {}, relation, isTrace: isWaiting });
+    // So that one with a wrong chart or version says so at once.
+    await wakeReleases(ctx, "failure");
+  }
   if (retry === "never") return { outcome: "stalled", dueInMs: undefined };
   if (retry === "dependency") return { outcome: "waiting", dueInMs: ctx.deps.timing.requeueDependencyMs };
   const failures = Failures.safeParse(ctx.run.carried).data?.failures ?? 0;

@@ -66,6 +66,9 @@ describe("a kind of source in memory, made in one file", () => {
     expect(await woken()).toEqual([]);
     bucket({ interval: "2h" });
     expect(await woken()).toEqual(["HelmRelease"]);
+    // Why it has failed is shown by HelmReleases, and once.
+    all.held.delete("a");
+    expect([await woken(), await woken()]).toEqual([["HelmRelease"], []]);
   });
 
   test("is fetched, stored, announced and shown as every other source", async () => {
