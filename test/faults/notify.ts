@@ -24,8 +24,8 @@ export const notifyFaults: readonly FileFaults[] = [
       },
       {
         what: "an expression has to match the whole message",
-        find: "compiled.matcher(message).find()",
-        replace: "compiled.matcher(message).matches()",
+        find: "compiled.matcher(searched).find()",
+        replace: "compiled.matcher(searched).matches()",
       },
       {
         what: "labels that cannot be read count as none",
