@@ -173,7 +173,7 @@ describe("sluice diff helmrelease", () => {
   });
 
   test.each([
-    ["a folder without a chart", { "README.md": "" }, "Chart.yaml: no such file or directory"],
+    ["a folder without a chart", { "README.md": "" }, "is no chart: it has no Chart.yaml"],
     [
       "a dependency that is not there",
       {
