@@ -5,6 +5,7 @@ import { parseLabelSelector } from "../../lib/core/label-selector.ts";
 import { NetworkSettings } from "../../lib/core/network/network-settings.ts";
 import { CustomStageKinds, OverrideManagers } from "./apply-settings.ts";
 import { FeatureGateSettings } from "./feature-gates.ts";
+import { ServiceNamespaces } from "./service-namespaces.ts";
 import { HostKeyAlgorithms, KexAlgorithms } from "./ssh-settings.ts";
 
 /**
@@ -248,7 +249,7 @@ export const Settings = z
           "The namespaces whose Services a Provider of notifications may reach through the API server (`http://name.namespace.svc:port`), beside the Services of its own namespace: a list, at most 100. Empty: no Provider reaches a Service in this way. The function `notify` needs a right in each of them, see [a receiver in the cluster](notifications.md#a-receiver-in-the-cluster).",
         since: "0.2.0",
       },
-      serviceNamespaces(),
+      ServiceNamespaces.default([]),
     ),
     "feature-gates": documented(
       {
@@ -313,17 +314,6 @@ function installedObject(what: string) {
     .string(message)
     .regex(/^$|^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\/)?[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/, message)
     .default("");
-}
-
-/** @internal Exported for its tests. */
-export const maxServiceNamespaces = 100;
-
-function serviceNamespaces() {
-  const message = "must be a list of namespaces, such as [monitoring]";
-  return z
-    .array(z.string(message).regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, message), message)
-    .max(maxServiceNamespaces, `must not have more than ${maxServiceNamespaces} namespaces`)
-    .default([]);
 }
 
 function wholeNumber(least: number, most: number) {

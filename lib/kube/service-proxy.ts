@@ -119,26 +119,25 @@ function faultOf(
   const message = typeof status["message"] === "string" ? status["message"] : "";
   const details = isJsonObject(status["details"]) ? status["details"] : {};
   const isOfService = details["kind"] === "services" && [name, proxyName(service)].includes(String(details["name"]));
-  switch (status["reason"]) {
-    case "Unauthorized":
-      return { reason: "unreachable", why: `the API server does not take our credential: ${message}` };
-    case "Forbidden":
-      if (!isOfService) return undefined;
-      return {
-        reason: "refused",
-        why: `the API server may not pass it on to Service ${namespace}/${name}: the right ${verbs[method]} on services/proxy of the name ${proxyName(service)} in namespace ${namespace} is missing: ${message}`,
-      };
-    case "NotFound":
-      return isOfService
-        ? { reason: "refused", why: `there is no Service ${name} in namespace ${namespace}` }
-        : undefined;
-    case "NotImplemented":
-      return { reason: "refused", why: `the API server passes nothing on to Service ${namespace}/${name}: ${message}` };
-    case "ServiceUnavailable":
-      return { reason: "unreachable", why: `the API server cannot reach Service ${namespace}/${name}: ${message}` };
-    default:
-      return undefined;
+  const { reason } = status;
+  if (reason === "Forbidden" && isOfService) {
+    return {
+      reason: "refused",
+      why: `the API server may not pass it on to Service ${namespace}/${name}: the right ${verbs[method]} on services/proxy of the name ${proxyName(service)} in namespace ${namespace} is missing: ${message}`,
+    };
   }
+  if (reason === "NotFound" && isOfService) {
+    return { reason: "refused", why: `there is no Service ${name} in namespace ${namespace}` };
+  }
+  if (reason === "NotImplemented") {
+    return { reason: "refused", why: `the API server passes nothing on to Service ${namespace}/${name}: ${message}` };
+  }
+  if (reason === "ServiceUnavailable") {
+    return { reason: "unreachable", why: `the API server cannot reach Service ${namespace}/${name}: ${message}` };
+  }
+  return reason === "Unauthorized"
+    ? { reason: "unreachable", why: `the API server does not take our credential: ${message}` }
+    : undefined;
 }
 
 /** The `metav1.Status` of an answer that is a failure; undefined if it is none. A Service could answer one too: it then gets a clearer text. */

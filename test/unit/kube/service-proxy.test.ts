@@ -5,6 +5,7 @@ import { HttpError, type HttpRequest } from "../../../lib/core/ports/http.ts";
 import type { ServiceAddress } from "../../../lib/core/ports/service-proxy.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import type { SentRequest } from "../../../lib/kube/api-client.ts";
+import type { SuppliedToken } from "../../../lib/kube/cluster-config.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { maxServiceAnswerBytes } from "../../../lib/kube/service-proxy.ts";
 import { apiDeps, configOf, type FakeApi, fakeApi, sendJson } from "./fake-api.ts";
@@ -28,15 +29,20 @@ async function sendTo(
     to = service,
     observe,
     stop = signal,
+    supply,
     ...change
   }: Partial<HttpRequest> & {
     readonly to?: ServiceAddress;
     readonly observe?: (sent: SentRequest) => void;
     readonly stop?: AbortSignal;
+    readonly supply?: () => Promise<SuppliedToken>;
   } = {},
 ) {
   const config = configOf(url);
-  const token = { kind: "token", token: new Secret("ours") } as const;
+  const token =
+    supply === undefined
+      ? ({ kind: "token", token: new Secret("ours") } as const)
+      : ({ kind: "supplied", supply } as const);
   const deps = { ...apiDeps, ...(observe === undefined ? {} : { observe }) };
   const cluster = connect({ ...config, user: { ...config.user, token } }, deps);
   try {
@@ -61,9 +67,11 @@ function statusOf(code: number, reason: string, words: string, details: object =
 describe("a request to a Service", () => {
   test("is sent to its proxy with method, query, body and headers, and with our own credential", async () => {
     const seen: { readonly request: IncomingMessage; readonly body: string }[] = [];
-    await using api = await fakeApi(async (request, response) => {
-      seen.push({ request, body: await text(request) });
-      response.writeHead(202, { "content-type": "text/plain", "x-one": "1" }).end("taken");
+    await using api = await fakeApi((request, response) => {
+      void text(request).then((body) => {
+        seen.push({ request, body });
+        response.writeHead(202, { "content-type": "text/plain", "x-one": "1" }).end("taken");
+      });
     });
     const answer = await sendTo(api);
     expect(answer).toMatchObject({ url: message.url, status: 202, headers: { "x-one": "1" } });
@@ -185,6 +193,19 @@ describe("a request that the API server does not pass on", () => {
       sendJson(response, 401, statusOf(401, "Unauthorized", "Unauthorized")),
     );
     expect(await faultOf(sendTo(api))).toContain("the API server does not take our credential: Unauthorized");
+  });
+
+  test("with a credential that is no longer taken is sent again with a new one", async () => {
+    const seen: (string | undefined)[] = [];
+    await using api = await fakeApi((request, response) => {
+      seen.push(request.headers.authorization);
+      if (seen.length === 1) return sendJson(response, 401, statusOf(401, "Unauthorized", "Unauthorized"));
+      response.end("taken");
+    });
+    const tokens = ["old", "new"];
+    const supply = async () => ({ token: new Secret(tokens.shift() ?? ""), renewAt: Infinity });
+    expect(await sendTo(api, { supply })).toMatchObject({ status: 200 });
+    expect(seen).toEqual(["Bearer old", "Bearer new"]);
   });
 
   test("since the API server does not answer says so", async () => {
