@@ -43,9 +43,13 @@ describe("a document of settings", () => {
     ["concurrent-ssa: 1.5", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: hunter2", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: 1\nconcurrent-ssa: 2", "line 2 is no YAML: duplicated mapping key"],
-    ...["monitoring", "[Monitoring]", '["*"]', "[a/b]", "[1]", '[""]', "true"].map((text) => [
+    ...["monitoring", "true"].map((text) => [
       `notification-service-namespaces: ${text}`,
       "notification-service-namespaces must be a list of namespaces, such as [monitoring]",
+    ]),
+    ...["[Monitoring]", '["*"]', "[a/b]", "[1]", '[""]'].map((text) => [
+      `notification-service-namespaces: ${text}`,
+      "notification-service-namespaces.0 must be the name of a namespace",
     ]),
     [
       `notification-service-namespaces: [${Array.from({ length: 101 }, (_, index) => `n${index}`).join(", ")}]`,
