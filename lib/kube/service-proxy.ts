@@ -118,7 +118,8 @@ function faultOf(
   const { namespace, name } = service;
   const message = typeof status["message"] === "string" ? status["message"] : "";
   const details = isJsonObject(status["details"]) ? status["details"] : {};
-  const isOfService = details["kind"] === "services" && [name, proxyName(service)].includes(String(details["name"]));
+  const about = details["name"];
+  const isOfService = details["kind"] === "services" && (about === name || about === proxyName(service));
   const { reason } = status;
   if (reason === "Forbidden" && isOfService) {
     return {

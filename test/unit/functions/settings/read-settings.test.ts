@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { unhonouredFlags } from "../../../../functions/settings/flux-flags.ts";
 import { readSettings } from "../../../../functions/settings/read-settings.ts";
+import { maxServiceNamespaces } from "../../../../functions/settings/service-namespaces.ts";
 import { defaultSettings, Settings } from "../../../../functions/settings/settings.ts";
 
 function valuesOf(text: string): Settings {
@@ -52,7 +53,7 @@ describe("a document of settings", () => {
       "notification-service-namespaces.0 must be the name of a namespace",
     ]),
     [
-      `notification-service-namespaces: [${Array.from({ length: 101 }, (_, index) => `n${index}`).join(", ")}]`,
+      `notification-service-namespaces: [${Array.from({ length: maxServiceNamespaces + 1 }, (_, index) => `n${index}`).join(", ")}]`,
       "notification-service-namespaces must not have more than 100 namespaces",
     ],
     [
