@@ -1,5 +1,6 @@
 import { maxTimerMs, parseDuration } from "../lib/core/duration.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
+import type { ServiceProxy } from "../lib/core/ports/service-proxy.ts";
 import type { ConnectedCluster } from "../lib/kube/connect.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -35,6 +36,8 @@ export interface Session {
   readonly cluster: Cluster;
   readonly serverVersion: ConnectedCluster["serverVersion"];
   readonly isAllowed: ConnectedCluster["isAllowed"];
+  /** Reaches Services of the cluster with the rights of the user; absent where nothing is sent to them. */
+  readonly services?: ServiceProxy;
   readonly namespace: string;
   /** Whether the user gave a namespace; otherwise it is the default one. */
   readonly isNamespaceGiven: boolean;
@@ -93,8 +96,8 @@ export async function withCluster<Result>(
   try {
     const isNamespaceGiven = options.namespace !== undefined;
     const ends = AbortSignal.any([signal, time.signal]);
-    const { serverVersion, isAllowed } = cluster;
-    const of = { terminal, cluster, serverVersion, isAllowed, namespace, isNamespaceGiven };
+    const { serverVersion, isAllowed, services } = cluster;
+    const of = { terminal, cluster, serverVersion, isAllowed, services, namespace, isNamespaceGiven };
     return await command({ ...of, signal: ends });
   } finally {
     clearTimeout(timer);

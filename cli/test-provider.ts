@@ -4,9 +4,10 @@ import { awsNotificationTargets } from "../lib/aws/notification-targets.ts";
 import { celModule, wasmCel } from "../lib/cel/wasm-cel.ts";
 import { homeNetwork } from "../lib/core/network/network-policy.ts";
 import type { Dial } from "../lib/core/ports/dial.ts";
-import type { Http, Outbound } from "../lib/core/ports/http.ts";
+import type { Http } from "../lib/core/ports/http.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { commitStatuses } from "../lib/notify/commit-status.ts";
+import { inClusterHttp } from "../lib/notify/in-cluster-http.ts";
 import { awsProviders } from "../lib/notify/providers/aws-providers.ts";
 import { providers } from "../lib/notify/providers/providers.ts";
 import { sendTestEvent, TestEventFailure } from "../lib/notify/test-event.ts";
@@ -25,7 +26,7 @@ export interface TestOptions {
  * asked and what was answered. Throws with the reason, in which no value of a Secret is shown.
  */
 export async function testProvider(name: string, { metadata = [] }: TestOptions, session: Session): Promise<void> {
-  const { cluster, namespace, terminal, signal } = session;
+  const { cluster, namespace, services, terminal, signal } = session;
   const given = metadataOf(metadata);
   const live = await cluster.get({ ...servedKind(declaredNotificationProvider), namespace, name }, signal);
   if (live === undefined) {
@@ -44,6 +45,8 @@ export async function testProvider(name: string, { metadata = [] }: TestOptions,
   }
   terminal.action(`sending a test event to alert provider ${name} of type ${type} in ${namespace} namespace`);
   const client = httpClient({ network: homeNetwork });
+  // With the rights of the user: the setting of the installation is not known here.
+  const http = inClusterHttp(client, { services, namespaces: "all", own: namespace });
   const cel = wasmCel({ file: celModule, threads: 1, idleMs: 1_000 });
   const clock = systemClock;
   try {
@@ -55,7 +58,7 @@ export async function testProvider(name: string, { metadata = [] }: TestOptions,
         ...{ clock, home: cluster, commitStatusOf: commitStatuses(cel) },
         providers: { ...providers, ...awsProviders(targets) },
         parts: {
-          ...told(client, (line) => terminal.action(line)),
+          ...told({ http, dial: client.dial }, (line) => terminal.action(line)),
           now: () => clock.now(),
           sleep: (ms, stop) => clock.sleep(ms, stop),
         },
@@ -84,8 +87,13 @@ function metadataOf(texts: readonly string[]): Readonly<Record<string, string>> 
   );
 }
 
+interface Told {
+  readonly http: Http;
+  readonly dial: Dial;
+}
+
 /** Tells which host was asked and what it answered. Paths and queries may hold a secret. */
-function told({ dial, ...http }: Outbound, tell: (line: string) => void): { readonly http: Http; readonly dial: Dial } {
+function told({ dial, http }: Told, tell: (line: string) => void): Told {
   return {
     http: {
       async send(request, signal) {

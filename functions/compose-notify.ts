@@ -7,7 +7,8 @@ import { type Deliver, type DeliverDeps, deliverNotifications } from "../lib/not
 import { type NotifyDeps, notifyHandler } from "./notify.ts";
 
 /** The adapters that a process needs to deliver notifications. */
-export interface NotifyAdapters extends Pick<DeliverDeps, "commitStatusOf" | "noCrossNamespaceRefs" | "parts"> {
+export interface NotifyAdapters
+  extends Pick<DeliverDeps, "commitStatusOf" | "noCrossNamespaceRefs" | "parts" | "serviceNamespaces"> {
   /** The clusters that this process serves. */
   readonly clusters: Pick<Clusters, "get">;
   /** The types of Provider for the objects of a cluster: an installation lends its identity by cluster. */

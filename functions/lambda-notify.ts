@@ -44,6 +44,7 @@ export const handler = lambdaHandler(async (signal) => {
     },
     commitStatusOf: commitStatuses(cel),
     noCrossNamespaceRefs: values["no-cross-namespace-refs"],
+    serviceNamespaces: values["notification-service-namespaces"],
     gates: values["feature-gates"],
     hide: sqsVisibility(sqs, { url: config.SLUICE_NOTIFICATION_QUEUE_URL, region: config.AWS_REGION }),
     ...{ clock, log },

@@ -173,6 +173,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
         providers: options.providers ?? providersHere(clock),
         ...{ commitStatusOf: commitStatuses(cel), recent },
         noCrossNamespaceRefs: settings["no-cross-namespace-refs"],
+        serviceNamespaces: settings["notification-service-namespaces"],
       },
       registryHosts: (account, region) => hostsOf(registry, account, region),
       clock,

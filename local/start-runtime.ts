@@ -64,6 +64,7 @@ export interface RuntimeNotify extends Pick<ProviderParts, "dial" | "githubApps"
   readonly providers: Readonly<Record<string, ProviderType>>;
   readonly commitStatusOf: (input: CommitStatusInput, signal: AbortSignal) => Promise<string>;
   readonly noCrossNamespaceRefs: boolean;
+  readonly serviceNamespaces?: readonly string[];
   /** Shows people what is sent. */
   readonly recent?: RecentNotifications;
 }

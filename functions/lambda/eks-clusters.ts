@@ -8,6 +8,7 @@ import { ownVersion } from "../../lib/core/own-version.ts";
 import type { Cluster, ImpersonatingCluster } from "../../lib/core/ports/cluster.ts";
 import { asHome, asTarget } from "../../lib/core/ports/home-and-target.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
+import type { ServiceProxy } from "../../lib/core/ports/service-proxy.ts";
 import { type OwnInstallation, ownerCheck } from "../../lib/gate/cluster-owner.ts";
 import { gatedCluster } from "../../lib/gate/gated-cluster.ts";
 import { type Clusters, servedClusters } from "../../lib/gate/served-clusters.ts";
@@ -26,7 +27,9 @@ interface EksClustersDeps {
   /** Where webhooks come in; null: nowhere; absent: this function does not know. */
   readonly webhookUrl?: string | null;
   /** `eksCluster` outside tests. */
-  readonly connect?: (...args: Parameters<typeof eksCluster>) => ImpersonatingCluster;
+  readonly connect?: (
+    ...args: Parameters<typeof eksCluster>
+  ) => ImpersonatingCluster & { readonly services?: ServiceProxy };
 }
 
 /** The clusters of an installation by their ARNs, each connected to when it is first asked for; each write passes its gate. */
@@ -52,6 +55,7 @@ export function eksClusters(
           gated: (cluster) => asTarget(gatedCluster(cluster, gate)),
           gate,
           accountTokens: connected.accountTokens,
+          ...(connected.services === undefined ? {} : { services: connected.services }),
         };
       },
     })),

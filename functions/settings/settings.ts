@@ -5,6 +5,7 @@ import { parseLabelSelector } from "../../lib/core/label-selector.ts";
 import { NetworkSettings } from "../../lib/core/network/network-settings.ts";
 import { CustomStageKinds, OverrideManagers } from "./apply-settings.ts";
 import { FeatureGateSettings } from "./feature-gates.ts";
+import { ServiceNamespaces } from "./service-namespaces.ts";
 import { HostKeyAlgorithms, KexAlgorithms } from "./ssh-settings.ts";
 
 /**
@@ -241,6 +242,14 @@ export const Settings = z
           "must be a label selector that selects by labels: reconcile.fluxcd.io/watch=Enabled",
         )
         .default(defaultConfigSelector),
+    ),
+    "notification-service-namespaces": documented(
+      {
+        description:
+          "The namespaces whose Services a Provider of notifications may reach through the API server (`http://name.namespace.svc:port`), beside the Services of its own namespace: a list, at most 100. Empty: no Provider reaches a Service in this way. The function `notify` needs a right in each of them, see [a receiver in the cluster](notifications.md#a-receiver-in-the-cluster).",
+        since: "0.2.0",
+      },
+      ServiceNamespaces.default([]),
     ),
     "feature-gates": documented(
       {

@@ -1,6 +1,7 @@
 import type { AccountTokens } from "../core/ports/account-tokens.ts";
 import type { Cluster } from "../core/ports/cluster.ts";
 import type { HomeCluster, TargetCluster } from "../core/ports/home-and-target.ts";
+import type { ServiceProxy } from "../core/ports/service-proxy.ts";
 import type { WriteGate } from "../core/ports/write-gate.ts";
 
 /** A cluster whose objects this process reconciles. */
@@ -16,6 +17,8 @@ export interface ServedCluster {
   readonly gate: WriteGate;
   /** Absent where it issues none to us. */
   readonly accountTokens?: AccountTokens;
+  /** Reaches its Services; absent where nothing is sent to them. */
+  readonly services?: ServiceProxy;
 }
 
 /** The clusters that this process reconciles. */

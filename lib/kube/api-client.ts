@@ -10,7 +10,7 @@ import { type Credentials, credentials } from "./credentials.ts";
 import { type Answer, type Exchange, isBroken, type Transport, transport } from "./transport.ts";
 
 /** What a request does: the verbs of Kubernetes' audit log, and `discovery` and `apply` (server-side). */
-type Verb = "apply" | "create" | "delete" | "discovery" | "get" | "list" | "patch" | "watch";
+type Verb = "apply" | "create" | "delete" | "discovery" | "get" | "list" | "patch" | "update" | "watch";
 
 /** One request that was sent, for counting. */
 export interface SentRequest {
@@ -47,6 +47,15 @@ export interface ApiRequest {
   readonly beforeSend?: (() => void) | undefined;
 }
 
+/** A request that the API server passes on to something behind it. */
+export interface ForwardedRequest extends Pick<Exchange, "body" | "limitMs" | "method" | "path"> {
+  readonly verb: Verb;
+  /** The part of the path that is the API server's own. The rest may hold a secret, so no log has it. */
+  readonly below: string;
+  /** Beside those of the credential, which win. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 export interface ApiClient {
   readonly budget: AnswerBudget;
   /**
@@ -58,6 +67,10 @@ export interface ApiClient {
   expect(request: ApiRequest, signal: AbortSignal): Promise<Answer>;
   /** A stream with status 2xx, on a connection of its own. */
   open(request: ApiRequest, signal: AbortSignal): Promise<IncomingMessage>;
+  /** The answer of any status, on a connection of its own. It is sent once. */
+  forward(request: ForwardedRequest, signal: AbortSignal): Promise<IncomingMessage>;
+  /** Drops a credential that the server has refused. False if the next one would be the same. */
+  renew(): boolean;
   /** Sends as this user from now on, on the same connections and by the same credential, which has to have the right to impersonate it. */
   as(user: string): ApiClient;
   close(): void;
@@ -111,7 +124,7 @@ function clientOf(
   };
 
   const observed = async <T>(
-    request: ApiRequest,
+    request: Pick<ApiRequest, "path" | "query" | "verb">,
     statusOf: (result: T) => number,
     work: () => Promise<T>,
   ): Promise<T> => {
@@ -182,6 +195,17 @@ function clientOf(
       identity.renew();
       throw unauthorized(config, answer, false);
     },
+    async forward({ verb, below, headers, ...request }, signal) {
+      const own = await identity.current(signal, impersonated);
+      const { certificate } = own;
+      const exchange = { ...request, headers: { ...headers, ...own.headers }, certificate, repeatable: false };
+      return observed(
+        { verb, path: below },
+        ({ statusCode = 0 }) => statusCode,
+        () => wire.open(exchange, signal),
+      );
+    },
+    renew: () => identity.renew(),
     as: (user) => clientOf(user, config, deps, shared),
     close() {
       wire.close();

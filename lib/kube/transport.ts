@@ -13,12 +13,12 @@ import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
 
 /** One HTTP exchange with the API server. */
 export interface Exchange {
-  readonly method: "DELETE" | "GET" | "PATCH" | "POST";
+  readonly method: "DELETE" | "GET" | "HEAD" | "PATCH" | "POST" | "PUT";
   /** Path and query, below the server's URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly certificate: ClientCertificate | undefined;
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
   /** Time limit for the whole answer, or for the head of a stream. */
   readonly limitMs: number;
   /** Sending it twice does no harm, so it is sent again if a kept connection turns out to be closed. */

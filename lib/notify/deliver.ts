@@ -11,7 +11,9 @@ import { nameFault, subject } from "../core/object-ref.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
+import type { Http } from "../core/ports/http.ts";
 import type { Log } from "../core/ports/log.ts";
+import type { ServiceProxy } from "../core/ports/service-proxy.ts";
 import { safeMessage } from "../core/safe-text.ts";
 import { admits, type ProviderType } from "./admits.ts";
 import { type AlertWarning, warnOfAlert } from "./alert-event.ts";
@@ -24,6 +26,7 @@ import {
   makingWords,
   postInTime,
 } from "./connect-provider.ts";
+import { inClusterHttp } from "./in-cluster-http.ts";
 import { maskValues } from "./mask.ts";
 import { mergeMetadata } from "./merge-metadata.ts";
 import type { Notification } from "./notification.ts";
@@ -42,7 +45,7 @@ export interface CommitStatusInput {
 
 export interface DeliverDeps {
   /** The clusters that are served here. */
-  readonly clusters: { get(id: string): { readonly home: HomeCluster } | undefined };
+  readonly clusters: { get(id: string): { readonly home: HomeCluster; readonly services?: ServiceProxy } | undefined };
   /** The types of Provider by their names. */
   readonly providers: Readonly<Record<string, ProviderType>>;
   readonly parts: ProviderParts;
@@ -50,6 +53,8 @@ export interface DeliverDeps {
   readonly commitStatusOf: (input: CommitStatusInput, signal: AbortSignal) => Promise<string>;
   /** Flux's flag of this name: an Alert sends no events of other namespaces. */
   readonly noCrossNamespaceRefs: boolean;
+  /** The setting of this name: the namespaces whose Services a Provider may reach beside those of its own; absent or empty: it reaches none. */
+  readonly serviceNamespaces?: readonly string[];
   readonly gates: Pick<FeatureGates, "ObjectLevelWorkloadIdentity">;
   readonly clock: Clock;
   readonly log: Log;
@@ -139,8 +144,15 @@ async function prepare(delivery: Delivery, signal: AbortSignal): Promise<Prepare
   }
   const commitStatus = of?.class === "commit-status" ? await commitStatusOf(delivery, live, merged.event, signal) : "";
   const hide = (value: string): void => void hidden.push(value);
-  const connected = await connectProvider(provider, of, { alert, commitStatus, hide, home, parts: deps.parts }, signal);
+  const parts = { ...deps.parts, http: httpOf(delivery) };
+  const connected = await connectProvider(provider, of, { alert, commitStatus, hide, home, parts }, signal);
   return { ...connected, event: merged.event };
+}
+
+function httpOf({ deps, notification }: Delivery): Http {
+  const services = deps.clusters.get(notification.cluster)?.services;
+  const { serviceNamespaces: namespaces = [], parts } = deps;
+  return inClusterHttp(parts.http, { services, namespaces, own: notification.alert.namespace });
 }
 
 const gateText =

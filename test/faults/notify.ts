@@ -2,6 +2,7 @@ import type { FileFaults } from "./fault.ts";
 
 const deliver = ["test/unit/notify/deliver.test.ts"];
 const dispatch = ["test/unit/notify/dispatch.test.ts"];
+const inCluster = ["test/unit/notify/in-cluster-http.test.ts"];
 const match = ["test/unit/notify/match-alert.test.ts"];
 const metadata = ["test/unit/notify/event-metadata.test.ts"];
 const settings = ["test/unit/notify/read-settings.test.ts"];
@@ -113,6 +114,11 @@ export const notifyFaults: readonly FileFaults[] = [
     tests: deliver,
     faults: [
       {
+        what: "Services are reached whatever the setting says",
+        find: "serviceNamespaces: namespaces = [],",
+        replace: 'serviceNamespaces: namespaces = ["monitoring"],',
+      },
+      {
         what: "values of Secrets are shown",
         find: "safeMessage(maskValues(messageOf(error), delivery.hidden))",
         replace: "safeMessage(messageOf(error))",
@@ -126,6 +132,53 @@ export const notifyFaults: readonly FileFaults[] = [
         what: "an outage of the cluster is told on the Alert, and the notification lost",
         find: "if (error instanceof ApiError) throw error;\n    // Masked",
         replace: "// Masked",
+      },
+    ],
+  },
+  {
+    file: "lib/notify/in-cluster-http.ts",
+    tests: inCluster,
+    faults: [
+      {
+        what: "a Provider reaches the Services of every namespace",
+        find: "service.namespace === own || namespaces.includes(service.namespace)",
+        replace: "service.namespace !== undefined",
+      },
+      {
+        what: "Services are reached where no namespace is listed",
+        find: "services === undefined || namespaces.length === 0",
+        replace: "services === undefined",
+      },
+      {
+        what: "a tenant says as whom a request comes to the API server",
+        find: "authorization|impersonate-.*|",
+        replace: "authorization|",
+      },
+      {
+        what: "the path of a request is not looked at",
+        find: "return leadsOut(pathname) ?",
+        replace: "return leadsOut(pathname) && pathname === '' ?",
+      },
+    ],
+  },
+  {
+    file: "lib/kube/service-proxy.ts",
+    tests: ["test/unit/kube/service-proxy.test.ts"],
+    faults: [
+      {
+        what: "a Service that answers 401 counts as an API server that refuses our credential",
+        find: 'first.status === 401 && statusOf(first)?.["reason"] === "Unauthorized"',
+        replace: "first.status === 401 && statusOf(first) === undefined",
+      },
+      {
+        what: "an answer of a Service may be as long as the request allows",
+        find: "Math.min(request.maxBytes, maxServiceAnswerBytes)",
+        replace: "request.maxBytes",
+      },
+      {
+        what: "a redirect of a Service leads to the API server's own paths",
+        find: "return `${pathname.slice(below.length)}${search}`;",
+        replace: "return `${pathname}${search}`;",
       },
     ],
   },

@@ -33,6 +33,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "lib/core/duration.ts",
     "lib/core/ecr-registry.ts",
     "lib/core/label-selector.ts",
+    "lib/notify/in-cluster-http.ts",
     "lib/core/work-key.ts",
     "lib/http/certificate-fault.ts",
     "lib/receiver/media-type.ts",
@@ -95,6 +96,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   ],
   "answers, lines and Secrets of at most 1 MiB, which are read as lib/sources/git/github-app.ts reads its answers": [
     "lib/aws/notification-targets.ts",
+    "lib/kube/service-proxy.ts",
     "lib/notify/nats-connection.ts",
     "lib/notify/nats-key.ts",
     "lib/notify/providers/googlepubsub.ts",

@@ -2,6 +2,8 @@ import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { orAborted } from "../../core/concurrency.ts";
 import { messageOf } from "../../core/failure.ts";
 import { ApiError, type Cluster, type ImpersonatingCluster } from "../../core/ports/cluster.ts";
+import { HttpError } from "../../core/ports/http.ts";
+import type { ServiceProxy } from "../../core/ports/service-proxy.ts";
 import type { ApiDeps } from "../../kube/api-client.ts";
 import { connect } from "../../kube/connect.ts";
 import type { AwsConnection } from "../aws-connection.ts";
@@ -13,10 +15,16 @@ import { type EksDeps, eksClient, eksClusterConfig } from "./eks-cluster-config.
 const describeEveryMs = 30_000;
 
 interface Connected {
-  readonly cluster: ImpersonatingCluster & { close(): void };
+  readonly cluster: EksCluster;
   /** Calls and watches that are not yet answered. */
   pending: number;
   isStale: boolean;
+}
+
+/** A cluster of EKS, with its Services. */
+export interface EksCluster extends ImpersonatingCluster {
+  readonly services: ServiceProxy;
+  close(): void;
 }
 
 /**
@@ -24,11 +32,7 @@ interface Connected {
  * changed, so the next call describes it again, for all concurrent callers. Calls under way at the former address go on there, and
  * its connections end with the last of them.
  */
-export function eksCluster(
-  arn: ClusterArn,
-  connection: AwsConnection,
-  deps: ApiDeps,
-): ImpersonatingCluster & { close(): void } {
+export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: ApiDeps): EksCluster {
   const { clock } = deps;
   const { credentials = defaultProvider() } = connection;
   const client = eksClient({ ...connection, region: arn.region });
@@ -98,6 +102,21 @@ export function eksCluster(
         }
       },
     },
+    services: {
+      async send(service, request, signal) {
+        using held = await hold(signal).catch((error: unknown) => {
+          if (!(error instanceof ApiError)) throw error;
+          throw new HttpError("unreachable", error.message, { cause: error });
+        });
+        try {
+          return await held.cluster.services.send(service, request, signal);
+        } catch (error) {
+          // The cause says whether it was the API server that did not answer.
+          if (error instanceof HttpError) held.failed(error.cause);
+          throw error;
+        }
+      },
+    },
     close() {
       closing.abort(new Error(`the connections to cluster ${arn.name} were closed`));
       for (const { cluster } of open) cluster.close();
@@ -145,7 +164,7 @@ function clusterThrough(
 }
 
 interface Hold extends Disposable {
-  readonly cluster: ImpersonatingCluster;
+  readonly cluster: EksCluster;
   readonly reached: () => void;
   /** Answers the same error. */
   readonly failed: (error: unknown) => unknown;

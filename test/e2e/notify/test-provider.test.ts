@@ -113,3 +113,12 @@ test("a Provider that does not exist is named, and so is what cannot be understo
   expect((await notifyTest()).err).toBe("✗ alert provider name is required\n");
   expect((await notifyTest("hook", "--metadata", "env")).err).toBe("✗ invalid metadata 'env', must be key=value\n");
 });
+
+test("notify test asks the API server for a Service of the cluster, and prints why it passes nothing on", async () => {
+  await provider("inside", { type: "generic", address: "http://hook.default.svc:8080/events" });
+  const { code, err } = await notifyTest("inside");
+  expect(code).toBe(1);
+  expect(err).toContain(
+    "the API server passes nothing on to Service default/hook: the embedded cluster runs no containers",
+  );
+});

@@ -74,6 +74,10 @@ function installs those of the others as ClusterRoles and Roles of their names. 
 real API server with exactly these rights. For the definitions function, another takes every verb away in turn
 and checks that something is denied (test/e2e/definitions/real.test.ts).
 
+To send notifications to Services of the cluster, notify needs \`services/proxy\` in their namespaces. No list has that
+right: an administrator applies the Role of [a receiver in the
+cluster](notifications.md#a-receiver-in-the-cluster).
+
 A cluster must know access entries: authentication mode \`API\` or \`API_AND_CONFIG_MAP\`.
 
 ## A cluster of another account or region

@@ -33,6 +33,7 @@ test("the examples of the page are Alerts and Providers as they may be", () => {
     "pagerduty",
     "sns",
     "alertmanager",
+    "alertmanager",
   ]);
 });
 
@@ -52,6 +53,6 @@ test("a Provider can be made of each example, with a Secret as its comment says"
     };
     return types[type]?.make(settings, parts);
   });
-  expect(made).toHaveLength(7);
+  expect(made).toHaveLength(8);
   expect(made).not.toContain(undefined);
 });

@@ -2,9 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { asHome } from "../../../lib/core/ports/home-and-target.ts";
+import type { ServiceAddress, ServiceProxy } from "../../../lib/core/ports/service-proxy.ts";
 import type { DeliverDeps } from "../../../lib/notify/deliver.ts";
 import { deliverNotifications } from "../../../lib/notify/deliver.ts";
 import { ProviderSetupError } from "../../../lib/notify/provider.ts";
+import { generic } from "../../../lib/notify/providers/generic.ts";
 import { notifyWorld } from "./notify-world.ts";
 import { kustomizationEvent, metadata } from "./sample-events.ts";
 
@@ -40,6 +42,53 @@ function world(
 }
 const failed = (what: "dispatch" | "send", why: string) =>
   `Alert/alert Warning NotificationDispatchFailed failed to ${what} notification for ${about}: ${why}`;
+
+/** A world whose Providers of type `generic` are those of Flux, with what was sent to Services of the cluster. */
+function inClusterWorld(provider: JsonObject, change: Partial<DeliverDeps> = {}) {
+  const sent: { readonly service: ServiceAddress; readonly url: string }[] = [];
+  const services: ServiceProxy = {
+    async send(service, { url }) {
+      sent.push({ service, url });
+      return { url, status: 200, headers: {}, body: Buffer.from("") };
+    },
+  };
+  const one = world({ provider }, { providers: { generic: { class: "generic", make: generic } }, ...change });
+  const deliver = deliverNotifications({ ...one.deliverDeps, clusters: { get: () => ({ home: one.home, services }) } });
+  const send = async () => {
+    await one.dispatch(kustomizationEvent());
+    for (const notification of one.queued.splice(0)) await deliver(notification, new AbortController().signal);
+  };
+  return { send, sent, told: one.told };
+}
+
+describe("a notification for a Service of the cluster", () => {
+  const ofNeighbour = "http://hook.monitoring.svc:8080/events";
+
+  test("goes through the API server of its cluster", async () => {
+    const { send, sent, told } = inClusterWorld({ address: ofNeighbour }, { serviceNamespaces: ["monitoring"] });
+    await send();
+    const service = { scheme: "http", namespace: "monitoring", name: "hook", port: 8080 };
+    expect(sent).toEqual([{ service, url: ofNeighbour }]);
+    expect(told()).toEqual([]);
+  });
+
+  test("reaches those of the Alert's own namespace and of listed ones, and the Alert says so of others", async () => {
+    const own = inClusterWorld({ address: "http://hook.retail.svc" }, { serviceNamespaces: ["monitoring"] });
+    await own.send();
+    expect(own.sent).toHaveLength(1);
+    const other = inClusterWorld({ address: "http://hook.payments.svc" }, { serviceNamespaces: ["monitoring"] });
+    await other.send();
+    expect(other.sent).toEqual([]);
+    expect(other.told()[0]).toContain("notification-service-namespaces does not list namespace payments");
+  });
+
+  test("is sent as to any other host where no namespace is listed", async () => {
+    const { send, sent, told } = inClusterWorld({ address: ofNeighbour });
+    await send();
+    expect(sent).toEqual([]);
+    expect(told()[0]).toContain("no test of this world connects to anything");
+  });
+});
 
 describe("a notification", () => {
   test("reaches its Provider with the merged metadata, and nothing is told", async () => {

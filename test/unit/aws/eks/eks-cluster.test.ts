@@ -92,3 +92,30 @@ test("a cluster that EKS does not know counts as unreachable, so that its object
     message: expect.stringContaining("eks:DescribeCluster on cluster prod: it does not exist in region eu-west-1"),
   });
 });
+
+test("Services of a cluster are reached through it, also when its authority has changed, and otherwise it counts as no answer", async () => {
+  await using api = await fakeApi((request, response) => response.end(`answer to ${request.url}`), { cert, key });
+  let ca = otherCa ?? "";
+  await using eks = await faultyWire(undefined, () => {
+    const certificateAuthority = { data: Buffer.from(ca).toString("base64") };
+    const described = { name: "prod", status: "ACTIVE", endpoint: api.url.href, certificateAuthority };
+    return {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ cluster: described }),
+    };
+  });
+  let now = 0;
+  const clock = { ...systemClock, monotonic: () => now };
+  const cluster = eksCluster(arn, { region: "eu-west-1", endpoint: eks.url, credentials }, { clock, env: {} });
+  const service = { scheme: "http", namespace: "apps", name: "hook", port: 80 } as const;
+  const request = { method: "POST", url: "http://hook.apps.svc/x", timeoutMs: 60_000, maxBytes: 1_000 } as const;
+  const fault = await cluster.services.send(service, request, never).catch((error: unknown) => error);
+  expect(fault).toMatchObject({ name: "HttpError", reason: "unreachable" });
+  ca = cert ?? "";
+  now = 30_000;
+  const { body } = await cluster.services.send(service, request, never);
+  expect(Buffer.from(body).toString()).toBe("answer to /api/v1/namespaces/apps/services/hook:80/proxy/x");
+  expect(eks.seen).toHaveLength(2);
+  cluster.close();
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { unhonouredFlags } from "../../../../functions/settings/flux-flags.ts";
 import { readSettings } from "../../../../functions/settings/read-settings.ts";
+import { maxServiceNamespaces } from "../../../../functions/settings/service-namespaces.ts";
 import { defaultSettings, Settings } from "../../../../functions/settings/settings.ts";
 
 function valuesOf(text: string): Settings {
@@ -43,6 +44,18 @@ describe("a document of settings", () => {
     ["concurrent-ssa: 1.5", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: hunter2", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: 1\nconcurrent-ssa: 2", "line 2 is no YAML: duplicated mapping key"],
+    ...["monitoring", "true"].map((text) => [
+      `notification-service-namespaces: ${text}`,
+      "notification-service-namespaces must be a list of namespaces, such as [monitoring]",
+    ]),
+    ...["[Monitoring]", '["*"]', "[a/b]", "[1]", '[""]'].map((text) => [
+      `notification-service-namespaces: ${text}`,
+      "notification-service-namespaces.0 must be the name of a namespace",
+    ]),
+    [
+      `notification-service-namespaces: [${Array.from({ length: maxServiceNamespaces + 1 }, (_, index) => `n${index}`).join(", ")}]`,
+      "notification-service-namespaces must not have more than 100 namespaces",
+    ],
     [
       "no-remote-bases: false",
       "no-remote-bases can only be true: builds have no network, so a remote base cannot be fetched",
