@@ -4,6 +4,7 @@ export const sourceGroup = "source.toolkit.fluxcd.io";
 export const sourceExtensionsGroup = "source.extensions.fluxcd.io";
 export const helmGroup = "helm.toolkit.fluxcd.io";
 export const notificationGroup = "notification.toolkit.fluxcd.io";
+export const imageGroup = "image.toolkit.fluxcd.io";
 
 /** Keeps an object of ours until its flow has done the work of its deletion. */
 export const finalizer = "finalizers.fluxcd.io";

@@ -52,14 +52,16 @@ export interface KindSchemas {
 /** A column of a table that `kubectl get` shows. */
 export interface Column {
   readonly name: string;
-  readonly type: "string" | "date";
+  readonly type: "string" | "date" | "integer";
   readonly jsonPath: string;
+  /** 1: only in the wide table. */
+  readonly priority?: 1;
 }
 
 /** How the command line names a kind and its objects, in flux's words. */
 export interface KindWords {
-  /** The word that stands before both, where it is not `source`: `artifact` in `get artifact generators`. */
-  readonly parent?: "artifact";
+  /** The word that stands before both, where it is not `source`: `artifact` in `get artifact generators`, `image` in `get image policy`. */
+  readonly parent?: "artifact" | "image";
   /** The subcommand for one object, `kustomization` in `reconcile kustomization`. Those of sources are below `source`. */
   readonly one: string;
   /** The subcommand for many, `kustomizations` in `get kustomizations`. */
