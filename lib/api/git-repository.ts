@@ -4,7 +4,7 @@ import { limited, notYet, overLimits, unsupportedFields } from "./field-marks.ts
 import { Duration, LocalReference, tooLong } from "./fields.ts";
 import { Artifact, SourceStatus } from "./source.ts";
 
-const GitReference = z.object({
+export const GitReference = z.object({
   branch: z.string().describe("Branch to follow; master if no other field is set.").exactOptional(),
   tag: z.string().describe("Tag to take; wins over semver and branch.").exactOptional(),
   semver: z.string().describe("Range of versions; the highest tag in it is taken. Wins over branch.").exactOptional(),
