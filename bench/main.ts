@@ -15,6 +15,7 @@ import { halfCoreStart } from "./half-core-start.ts";
 import { helmIndex } from "./helm-index.ts";
 import { hundredKustomizations } from "./hundred-kustomizations.ts";
 import { idle } from "./idle.ts";
+import { notifications } from "./notifications.ts";
 import { realRequests } from "./real-requests.ts";
 import { sopsDecryption } from "./sops-decryption.ts";
 import { twoThousandObjects } from "./two-thousand-objects.ts";
@@ -47,6 +48,7 @@ const benches = {
   sopsDecryption,
   unchangedSource,
   helmIndex,
+  notifications,
 } as const;
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benches));

@@ -25,7 +25,7 @@ export function composeNotify({ clusters, providersOf, hide, ...given }: NotifyA
   const delivering = new Map<string, Deliver>();
   return notifyHandler({
     ...{ hide, clock, log },
-    async deliver(notification, signal) {
+    async deliver(notification, signal, reads) {
       const { cluster } = notification;
       if (clusters.get(cluster) === undefined) {
         log.debug("notification of a cluster that is not served here", { cluster });
@@ -34,7 +34,7 @@ export function composeNotify({ clusters, providersOf, hide, ...given }: NotifyA
       const deliver =
         delivering.get(cluster) ?? deliverNotifications({ ...given, clusters, providers: providersOf(cluster) });
       delivering.set(cluster, deliver);
-      await deliver(notification, signal);
+      await deliver(notification, signal, reads);
     },
   });
 }

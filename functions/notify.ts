@@ -4,6 +4,7 @@ import type { Log } from "../lib/core/ports/log.ts";
 import type { Deliver } from "../lib/notify/deliver.ts";
 import type { Notification } from "../lib/notify/notification.ts";
 import { NotificationMessage } from "../lib/notify/notification-message.ts";
+import { type SharedReads, sharedReads } from "../lib/notify/shared-reads.ts";
 import { type FifoOutcome, type FifoRecord, handleFifoBatch } from "./fifo-batch.ts";
 import type { BatchResponse } from "./sqs-batch.ts";
 
@@ -31,18 +32,24 @@ export function retryAfterMs(receives: number): number {
 export function notifyHandler(deps: NotifyDeps): (event: unknown, signal: AbortSignal) => Promise<BatchResponse> {
   return (event, signal) => {
     const begun = deps.clock.monotonic();
+    const reads = sharedReads(deps.clock);
     return handleFifoBatch(
       event,
       async (record) => {
         if (signal.aborted || deps.clock.monotonic() - begun > beginWithinMs) return { again: true };
-        return handle(record, deps, signal);
+        return handle(record, reads, deps, signal);
       },
       (record, visibilityMs) => hide(record, visibilityMs, deps, signal),
     );
   };
 }
 
-async function handle(record: FifoRecord, deps: NotifyDeps, signal: AbortSignal): Promise<FifoOutcome> {
+async function handle(
+  record: FifoRecord,
+  reads: SharedReads,
+  deps: NotifyDeps,
+  signal: AbortSignal,
+): Promise<FifoOutcome> {
   const { messageId, body, attributes } = record;
   const message = readMessage(body);
   if ("fault" in message) {
@@ -51,7 +58,7 @@ async function handle(record: FifoRecord, deps: NotifyDeps, signal: AbortSignal)
     return { again: true, afterMs: 0 };
   }
   try {
-    await deps.deliver(message, signal);
+    await deps.deliver(message, signal, reads);
     return "done";
   } catch (error) {
     const { cluster, alert } = message;

@@ -3,11 +3,12 @@ import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import type { Deliver } from "../lib/notify/deliver.ts";
 import type { Notification, NotificationQueue } from "../lib/notify/notification.ts";
+import { type SharedReads, sharedReads } from "../lib/notify/shared-reads.ts";
 import type { RecentNotifications } from "./recent-notifications.ts";
 
 export interface NotificationsDeps {
   readonly deliver: Deliver;
-  readonly clock: Pick<Clock, "sleep">;
+  readonly clock: Pick<Clock, "monotonic" | "sleep">;
   readonly log: Log;
   /** Shows people what is sent. */
   readonly recent?: RecentNotifications;
@@ -20,7 +21,7 @@ export interface Notifications extends NotificationQueue {
 }
 
 /** Of one Provider that is slower than its events. */
-const maxWaiting = 1_000;
+const maxWaiting = 10_000;
 /** Of one notification, where the cluster does not answer: what a Provider refuses is not tried again here. */
 const maxTries = 6;
 const firstWaitMs = 1_000;
@@ -31,8 +32,16 @@ export function startNotifications(deps: NotificationsDeps, signal: AbortSignal)
   const running = new Set<Promise<void>>();
 
   const drain = async (lane: string, waiting: Notification[]): Promise<void> => {
+    let reads = sharedReads(deps.clock);
+    /** Of those that waited when the reads began. */
+    let left = waiting.length;
     for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
-      await deliverInTries(next, deps, signal);
+      if (left === 0) {
+        reads = sharedReads(deps.clock);
+        left = waiting.length + 1;
+      }
+      left -= 1;
+      await deliverInTries(next, reads, deps, signal);
     }
     lanes.delete(lane);
   };
@@ -64,13 +73,14 @@ export function startNotifications(deps: NotificationsDeps, signal: AbortSignal)
 
 async function deliverInTries(
   notification: Notification,
+  reads: SharedReads,
   { deliver, clock, log, recent }: NotificationsDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const isStopped = (): boolean => signal.aborted;
   for (let tries = 1; !isStopped(); tries++) {
     try {
-      return await deliver(notification, signal);
+      return await deliver(notification, signal, reads);
     } catch (error) {
       if (isStopped()) return;
       const fields = { ...fieldsOf(notification), tries, error: messageOf(error) };

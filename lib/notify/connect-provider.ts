@@ -74,6 +74,9 @@ export function initializingWords(provider: string): string {
 /** After that, before what is wrong with its settings. */
 export const makingWords = "failed to initialize notifier";
 
+/** Made once: an error has a stack. */
+const over = new Error("the Provider has answered");
+
 /** Sends an event. Throws what the Provider throws; beyond its timeout that is Go's text. */
 export async function postInTime(
   { provider, timeoutMs }: ConnectedProvider,
@@ -95,7 +98,7 @@ export async function postInTime(
     signal.throwIfAborted();
     throw limit.signal.aborted ? late : error;
   } finally {
-    ended.abort();
+    ended.abort(over);
     await timer;
   }
 }

@@ -32,6 +32,7 @@ import { mergeMetadata } from "./merge-metadata.ts";
 import type { Notification } from "./notification.ts";
 import type { NotificationEvent } from "./notification-event.ts";
 import { isSetupFailure, type ProviderParts } from "./provider.ts";
+import type { SharedReads } from "./shared-reads.ts";
 
 /** What {@link ProviderSettings.commitStatus} is made of, for types that set the status of a commit. */
 export interface CommitStatusInput {
@@ -66,13 +67,19 @@ export interface DeliverDeps {
  * Delivers a notification to its Provider. What goes wrong with it is told by a Warning event on the Alert, and the notification is done
  * with. Throws an `ApiError` where the cluster does not answer, or the reason that `signal` was aborted with: then it may be tried again.
  */
-export type Deliver = (notification: Notification, signal: AbortSignal) => Promise<void>;
+export type Deliver = (
+  notification: Notification,
+  signal: AbortSignal,
+  /** Of the batch that the notification belongs to. */
+  reads?: SharedReads,
+) => Promise<void>;
 
 /** {@link Deliver} on the adapters of a process. The present Alert and Provider count, also if they have changed since the event. */
 export function deliverNotifications(deps: DeliverDeps): Deliver {
-  return async (notification, signal) => {
-    const home = deps.clusters.get(notification.cluster)?.home;
-    if (home === undefined) return;
+  return async (notification, signal, reads) => {
+    const served = deps.clusters.get(notification.cluster)?.home;
+    if (served === undefined) return;
+    const home = reads?.of(served) ?? served;
     const alert = await home.get({ ...servedKind(declaredAlert), ...notification.alert }, signal);
     if (alert === undefined) return deps.settled?.(notification, "not sent: the Alert is gone");
     const spec = AlertSpec.safeParse(alert["spec"]).data;

@@ -31,7 +31,7 @@ function world(faults: number[] = []) {
         open.set(event.message, resolve);
         await promise;
       },
-      clock: { sleep: async (ms) => void waits.push(ms) },
+      clock: { monotonic: () => 0, sleep: async (ms) => void waits.push(ms) },
       log,
     },
     stopped.signal,
@@ -84,7 +84,7 @@ describe("the notifications of this process", () => {
 
   test("do not pile up without end before a Provider that is slower than its events", async () => {
     const { add, begun, finish, log, settled } = world();
-    await add(...Array.from({ length: 1_003 }, (_, index) => notification(String(index))));
+    await add(...Array.from({ length: 10_003 }, (_, index) => notification(String(index))));
     await settled();
     expect(begun).toEqual(["0"]);
     const dropped = log.lines.filter((line) => JSON.stringify(line).includes("too many wait"));
