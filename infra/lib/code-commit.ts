@@ -16,11 +16,16 @@ export interface SluiceCodeCommitRepositoryProps {
   readonly clusters: readonly (string | { readonly arn: string })[];
   /** The namespaces whose objects may pull it. */
   readonly namespaces: readonly string[];
+  /**
+   * Whether ImageUpdateAutomations of these namespaces may push to it too; so may those of every other namespace that another construct
+   * lets pull it. Default: false.
+   */
+  readonly isWritten?: boolean;
 }
 
 /**
  * A repository of CodeCommit that GitRepositories with `provider: aws` of some namespaces may pull with a Sluice's rights, and whose
- * pushes wake it.
+ * pushes wake it. Where it is written, ImageUpdateAutomations may push to it.
  */
 export class SluiceCodeCommitRepository extends Construct {
   /** `https://git-codecommit.<region>.amazonaws.com/v1/repos/<name>`, the `url` of a GitRepository. */
@@ -28,7 +33,7 @@ export class SluiceCodeCommitRepository extends Construct {
 
   constructor(scope: Construct, id: string, props: SluiceCodeCommitRepositoryProps) {
     super(scope, id);
-    const { clusters, namespaces, sluice } = props;
+    const { clusters, isWritten = false, namespaces, sluice } = props;
     const { repositoryArn, repositoryName, env } = this.named(props);
     const { account, region } = env;
     if ([account, region, repositoryName].some((value) => Token.isUnresolved(value))) {
@@ -55,8 +60,9 @@ export class SluiceCodeCommitRepository extends Construct {
     const arns = clusters.map((cluster) => (typeof cluster === "string" ? cluster : cluster.arn));
     for (const arn of arns) for (const namespace of namespaces) sluice.allowRepository(arn, namespace, path);
     const networks = new Set(sluice.clusters.filter(({ arn }) => arns.includes(arn)).map(({ network }) => network));
+    const actions = ["codecommit:GitPull", ...(isWritten ? ["codecommit:GitPush"] : [])];
     for (const network of networks) {
-      sluice.reconcileRole(network).addToPrincipalPolicy(allow("", ["codecommit:GitPull"], [repositoryArn]));
+      sluice.reconcileRole(network).addToPrincipalPolicy(allow("", actions, [repositoryArn]));
     }
   }
 

@@ -42,6 +42,23 @@ describe("a repository of CodeCommit", () => {
     expect(isAllowedRepository(allowed, "other", path)).toBe(false);
   });
 
+  test("is pushed to by the role of reconcile alone, and only where it is said to be written", () => {
+    const { stack } = withRepository({ repositoryArn, isWritten: true });
+    const pushing = Object.entries(resourcesOf(templateOf(stack), "AWS::IAM::Policy")).filter(([, policy]) =>
+      JSON.stringify(policy).includes("codecommit:GitPush"),
+    );
+    expect(pushing.map(([id]) => id.replace(/DefaultPolicy.*/, ""))).toEqual([
+      expect.stringMatching(/^SluiceReconcileRole/),
+    ]);
+    const statement = {
+      Action: ["codecommit:GitPull", "codecommit:GitPush"],
+      Effect: "Allow",
+      Resource: repositoryArn,
+    };
+    expect(JSON.stringify(pushing)).toContain(JSON.stringify(statement));
+    expect(JSON.stringify(templateOf(withRepository({ repositoryArn }).stack))).not.toContain("GitPush");
+  });
+
   test.each<{ props: Partial<SluiceCodeCommitRepositoryProps>; says: string }>([
     { props: {}, says: "Test/Apps: give exactly one of repository and repositoryArn" },
     { props: { repositoryArn: "apps" }, says: '"apps" is no repository of CodeCommit' },

@@ -33,6 +33,8 @@ export interface GitHost extends AsyncDisposable {
   readonly token: string;
   /** Commits an edit of the manifests to `main` and pushes it. Nothing is announced yet. */
   push(edit: (folder: string) => Promise<unknown>): Promise<GitPush>;
+  /** The commits of `main` as the host has them, the newest first. */
+  log(): Promise<readonly { readonly commit: string; readonly message: string }[]>;
   /** Sends the delivery of a push to a webhook and answers the status. `key` signs it: the right one by default. */
   deliver(webhook: string, push: GitPush, key?: string): Promise<number>;
 }
@@ -71,8 +73,18 @@ export async function startGitHost(signal: AbortSignal): Promise<GitHost> {
     url,
     token,
     async push(edit) {
+      // Others write to the repository too.
+      await git("pull", "--quiet", "--ff-only", url, "main");
       await edit(folder);
       return push();
+    },
+    async log() {
+      const args = ["log", "--format=%H %s", "main"];
+      const { stdout } = await run("git", args, { cwd: bare, env, signal });
+      return stdout
+        .trim()
+        .split("\n")
+        .map((line) => ({ commit: line.slice(0, line.indexOf(" ")), message: line.slice(line.indexOf(" ") + 1) }));
     },
     async deliver(webhook, { revision }, key = token) {
       const after = revision.slice(revision.indexOf(":") + 1);

@@ -5,6 +5,7 @@ import { closedPipeExitCode, onClosedPipe, stopOnSignal } from "../end-of-proces
 import { startGitHost } from "./git-host.ts";
 import { gitScenes } from "./git-story.ts";
 import { helmScenes } from "./helm-story.ts";
+import { imageScenes } from "./images-story.ts";
 import { startNotifyHosts } from "./notify-hosts.ts";
 import { notifyScenes } from "./notify-story.ts";
 import { refuseLeftovers, tidyUp } from "./objects.ts";
@@ -14,7 +15,8 @@ import { openStage, type Stage, UnexpectedOutcome } from "./stage.ts";
 import { type Report, type Scene, scenes } from "./story.ts";
 
 /** `npm run demo`: plays a story of the README on a Sluice of its own and reports the outcome of each scene. */
-const usage = "usage: npm run demo [-- git | helm | notify | overlays | signed | --kubeconfig FILE [--context NAME]]";
+const usage =
+  "usage: npm run demo [-- git | helm | images | notify | overlays | signed | --kubeconfig FILE [--context NAME]]";
 const stop = new AbortController();
 const stoppedWith = stopOnSignal(["SIGINT", "SIGTERM"], (reason) => stop.abort(reason));
 let isPipeClosed = false;
@@ -57,7 +59,7 @@ interface Asked {
 type Story = "push" | (typeof stories)[number];
 
 /** Those that play on the embedded cluster alone. */
-const stories = ["git", "helm", "notify", "overlays", "signed"] as const;
+const stories = ["git", "helm", "images", "notify", "overlays", "signed"] as const;
 
 /** Those of a story that needs no other server. */
 function scenesOf(story: Story): readonly Scene[] {
@@ -69,6 +71,7 @@ function scenesOf(story: Story): readonly Scene[] {
     case "signed":
       return signedScenes();
     case "git":
+    case "images":
     case "notify":
     case "push":
       return scenes;
@@ -111,7 +114,7 @@ async function main(): Promise<number> {
 async function playAll({ story, foreign }: Asked): Promise<number> {
   const startedAt = performance.now();
   try {
-    await using host = story === "git" ? await startGitHost(limit) : undefined;
+    await using host = story === "git" || story === "images" ? await startGitHost(limit) : undefined;
     const token = randomBytes(20).toString("hex");
     await using told = story === "notify" ? await startNotifyHosts(token) : undefined;
     if (foreign !== undefined) await refuseLeftovers(foreign, limit);
@@ -121,7 +124,7 @@ async function playAll({ story, foreign }: Asked): Promise<number> {
       `Sluice started in ${Math.round(performance.now() - startedAt)} ms: registry ${registry}, cluster ${foreign?.file ?? "embedded"}`,
     );
     try {
-      const hosted = host === undefined ? scenesOf(story) : gitScenes(host);
+      const hosted = host === undefined ? scenesOf(story) : (story === "images" ? imageScenes : gitScenes)(host);
       for (const scene of told === undefined ? hosted : notifyScenes(told, token)) await play(scene, stage);
     } catch (error) {
       if (foreign !== undefined) await clearStage(stage);

@@ -38,12 +38,13 @@ export interface Stage {
   sluice(): SluiceProcess;
   /** Starts Sluice again on the same state, after a kill. */
   restart(): Promise<void>;
-  /** Pushes a folder under tag v1; answers the revision that the source will show and when the push ended. */
+  /** Pushes a folder, under tag v1 by default; answers the revision that the source will show and when the push ended. */
   push(
     folder: string,
     repository?: string,
     /** Of its origin, as git has it. */
     origin?: string,
+    tag?: string,
   ): Promise<{ readonly revision: string; readonly at: number }>;
   get(kind: string, name: string, apiVersion: string): Promise<LiveObject | undefined>;
   /** The Kustomization of the story. */
@@ -101,12 +102,12 @@ export async function openStage(
     restart: async () => {
       sluice = await startSluiceProcess(args, life);
     },
-    push: async (path, repository = appName, origin = "main@sha1:demo") => {
-      const url = `oci://${sluice.ready.registry}/${repository}:v1`;
+    push: async (path, repository = appName, origin = "main@sha1:demo", tag = "v1") => {
+      const url = `oci://${sluice.ready.registry}/${repository}:${tag}`;
       const artifact = { url, path, source: `https://example.com/${repository}`, revision: origin };
       const access = { insecure: true, userAgent: "sluice-demo" };
       const { digest } = await pushArtifact(artifact, ({ host }) => registry({ host, ...access }), signal);
-      return { revision: `v1@${digest}`, at: Date.now() };
+      return { revision: `${tag}@${digest}`, at: Date.now() };
     },
     get,
     app,

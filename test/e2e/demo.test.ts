@@ -5,7 +5,8 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { gitPrograms } from "../../local/demo/git-http-backend.ts";
 
-const usage = "usage: npm run demo [-- git | helm | notify | overlays | signed | --kubeconfig FILE [--context NAME]]\n";
+const usage =
+  "usage: npm run demo [-- git | helm | images | notify | overlays | signed | --kubeconfig FILE [--context NAME]]\n";
 
 async function demo(...args: readonly string[]) {
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
@@ -47,6 +48,16 @@ test.skipIf(gitPrograms === undefined)(
     const { code, out, err } = await demo("git");
     expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
     expect(out).toContain("events missed: 1");
+  },
+  300_000,
+);
+
+test.skipIf(gitPrograms === undefined)(
+  "the story of images comes out as expected: a pushed image is committed and rolled out, and only a newer one is",
+  async () => {
+    const { code, out, err } = await demo("images");
+    expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
+    expect(out).toContain("oddy-test-image:1.3.0");
   },
   300_000,
 );
