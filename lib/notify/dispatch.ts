@@ -39,6 +39,8 @@ export function dispatchEvents(deps: DispatchDeps): EventSink {
         await dispatchEvent(cluster, eventOf(recorded), relation, deps, signal);
       } catch (error) {
         signal.throwIfAborted();
+        // It may be repeated, and what a cluster refuses for good is not helped by that.
+        if (!(error instanceof ApiError && isRefusal(error))) throw error;
         const { kind, namespace, name } = recorded.involvedObject;
         const { reason } = recorded;
         deps.log.warn("event not sent", { cluster, kind, namespace, name, reason, error: messageOf(error) });
@@ -90,6 +92,11 @@ export async function dispatchEvent(
   // Last, so that what a killed process did not queue is queued when its run is repeated.
   if (isFirst) await windows.take(cluster, key, now, signal);
   return isFirst ? "first" : "repeated";
+}
+
+/** Whether the answer is about the request or our rights, and not about a cluster that cannot answer now. */
+function isRefusal({ code }: ApiError): boolean {
+  return code >= 400 && code < 500 && ![401, 408, 429].includes(code);
 }
 
 /** The event as Flux's controllers post it. */
