@@ -12,7 +12,7 @@ import { warnOfAlert } from "./alert-event.ts";
 import { eventKey } from "./event-key.ts";
 import { type GroupingDeps, groupMessages } from "./group-messages.ts";
 import { keepMetadata } from "./keep-metadata.ts";
-import type { ListedAlerts } from "./listed-alerts.ts";
+import type { ListedAlert, ListedAlerts } from "./listed-alerts.ts";
 import { concerns, type LabelsOf, matchAlert } from "./match-alert.ts";
 import type { Notification, NotificationQueue } from "./notification.ts";
 import type { NotificationEvent } from "./notification-event.ts";
@@ -71,6 +71,7 @@ export async function dispatchEvent(
   const isFirst = !(await windows.covers(cluster, key, now, signal));
   // One that says that an outage is over may tell so of another outage than the last one of the same text.
   if (!isFirst && relation?.kind !== "recovered") return "repeated";
+  const mayBeOfGroup = relation?.kind === "waits" || relation?.kind === "recovered";
   const labelsOf = onceRead(event, home, signal);
   const notifications: Notification[] = [];
   const afterwards: ((stop: AbortSignal) => Promise<void>)[] = [];
@@ -78,7 +79,9 @@ export async function dispatchEvent(
     const { name, namespace, spec } = alert;
     const { isMatch, faults } = isFirst ? await matchAlert(event, alert, labelsOf) : { isMatch: false, faults: [] };
     for (const fault of faults) await warnOfAlert(alert.live, fault, { ...deps, cluster, home }, signal);
-    const grouped = await groupMessages({ cluster, home, alert, event, relation, isSent: isMatch }, deps, signal);
+    const isHeldBack = mayBeOfGroup && !isMatch && (await isMatchOfAnySeverity(event, alert, labelsOf));
+    const outgoing = { cluster, home, alert, event, relation, isSent: isMatch, isHeldBack };
+    const grouped = await groupMessages(outgoing, deps, signal);
     if (grouped.afterwards !== undefined) afterwards.push(grouped.afterwards);
     const provider = { namespace, name: spec.providerRef.name };
     for (const one of grouped.events) {
@@ -92,6 +95,11 @@ export async function dispatchEvent(
   // Last, so that what a killed process did not queue is queued when its run is repeated.
   if (isFirst) await windows.take(cluster, key, now, signal);
   return isFirst ? "first" : "repeated";
+}
+
+async function isMatchOfAnySeverity(event: NotificationEvent, alert: ListedAlert, labelsOf: LabelsOf): Promise<boolean> {
+  const { isMatch } = await matchAlert(event, { ...alert, spec: { ...alert.spec, eventSeverity: "info" } }, labelsOf);
+  return isMatch;
 }
 
 /** Whether the answer is about the request or our rights, and not about a cluster that cannot answer now. */
