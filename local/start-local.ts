@@ -19,7 +19,7 @@ import { httpClient } from "../lib/http/http-client.ts";
 import type { SentRequest } from "../lib/kube/api-client.ts";
 import { remoteClusters } from "../lib/kube/remote-clusters.ts";
 import type { ProviderType } from "../lib/notify/admits.ts";
-import { commitStatuses } from "../lib/notify/commit-status.ts";
+import { commitStatuses } from "../lib/notify/commit-status-id.ts";
 import { listedAlerts } from "../lib/notify/listed-alerts.ts";
 import { awsProviders } from "../lib/notify/providers/aws-providers.ts";
 import { providers } from "../lib/notify/providers/providers.ts";

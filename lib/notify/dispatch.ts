@@ -97,7 +97,11 @@ export async function dispatchEvent(
   return isFirst ? "first" : "repeated";
 }
 
-async function isMatchOfAnySeverity(event: NotificationEvent, alert: ListedAlert, labelsOf: LabelsOf): Promise<boolean> {
+async function isMatchOfAnySeverity(
+  event: NotificationEvent,
+  alert: ListedAlert,
+  labelsOf: LabelsOf,
+): Promise<boolean> {
   const { isMatch } = await matchAlert(event, { ...alert, spec: { ...alert.spec, eventSeverity: "info" } }, labelsOf);
   return isMatch;
 }

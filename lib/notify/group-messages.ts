@@ -61,7 +61,8 @@ export async function groupMessages(
     if (alert.spec.suspend === true || alert.live.metadata.annotations?.[groupAnnotation] === "false") return asFlux;
     // What an Alert does not send may still tell it that something is over.
     if (relation?.kind === "recovered") return await recovered(grouped, relation.from, deps, signal);
-    if (relation?.kind === "waits" && !isSent && grouped.isHeldBack) return await joining(grouped, relation, deps, signal);
+    if (relation?.kind === "waits" && !isSent && grouped.isHeldBack)
+      return await joining(grouped, relation, deps, signal);
     if (relation === undefined || !isSent || !(await isReadByPeople(grouped, signal))) return asFlux;
     switch (relation.kind) {
       case "waits":
