@@ -146,7 +146,7 @@ function successStatus(
   return handled(withConditions(cleared, ctx, ready, ...healthy), ctx);
 }
 
-/** What nobody reconciles keeps Healthy from being True, and Ready from nothing. */
+/** What is not reconciled keeps Healthy from being True, and Ready from nothing. */
 function healthyCondition(passed: string, unknown: string | undefined): Said {
   return unknown === undefined
     ? { type: "Healthy", status: "True", reason: "Succeeded", message: passed }
