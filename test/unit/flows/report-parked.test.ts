@@ -94,7 +94,7 @@ describe("telling that an object is parked", () => {
   });
 
   test("an object that is gone is told nothing", async () => {
-    expect(await reported(undefined)).toEqual({ patches: [], created: [] });
+    expect(await reported(undefined)).toEqual({ patches: [], created: [], order: [] });
   });
 
   test("without the lease nothing is written", async () => {

@@ -3,7 +3,7 @@ import { HttpError } from "../../../../lib/core/ports/http.ts";
 import { file, seenSources } from "../seen-sources.ts";
 import { ociRepository } from "../source-world.ts";
 
-const { world, url } = seenSources();
+const { condition, world, url } = seenSources();
 
 test("a source tells Alerts of its failure before its status says so: a run that is killed in between has told it", async () => {
   await world().push("latest", file);
@@ -25,10 +25,10 @@ test("a source tells Alerts of its new artifact before its status says so", asyn
   const { events } = world();
   const push = events.push.bind(events);
   events.push = (...written) => {
-    shown.push(JSON.stringify(world().get("app")["status"]).includes('"ArtifactInStorage","status":"True"'));
+    shown.push(condition("app", "Ready")?.["status"]);
     return push(...written);
   };
   await world().run();
   expect(world().toldReasons).toEqual(["NewArtifact"]);
-  expect(shown).toEqual([false]);
+  expect(shown).toEqual(["Unknown"]);
 });
