@@ -1,3 +1,5 @@
+import { servedKind } from "../lib/api/kinds/declaration.ts";
+import { declaredNotificationProvider } from "../lib/api/kinds/notification-provider.ts";
 import { notificationGroup } from "../lib/api/names.ts";
 import type { JsonObject } from "../lib/core/json.ts";
 import type { Manifest } from "../lib/core/manifest.ts";
@@ -42,7 +44,7 @@ export async function createAlert(
     eventSeverity: eventSeverity === "" ? undefined : eventSeverity,
     eventSources,
   });
-  await createStatic("Alert", name, spec, options, surroundings);
+  await createStatic("Alert", name, spec, options, surroundings, providerRef);
 }
 
 /** `create alert-provider`: a Provider, which Alerts of its namespace send events to. */
@@ -73,12 +75,14 @@ function eventSourceOf(text: string): JsonObject {
   return dot === -1 ? { kind, name: path } : { kind, name: path.slice(0, dot), namespace: path.slice(dot + 1) };
 }
 
+/** @param provider that of an Alert: one that is missing is said, since the Alert is stored and ready without it, as in Flux */
 async function createStatic(
   kind: "Alert" | "Provider",
   name: string,
   spec: JsonObject,
   options: CreatedOptions,
   surroundings: Surroundings,
+  provider?: string,
 ): Promise<void> {
   const { terminal } = surroundings;
   const manifestIn = (namespace: string): Manifest => ({
@@ -97,5 +101,12 @@ async function createStatic(
     terminal.success(`${kind} ${await upsert(manifestIn(session.namespace), session)}`);
     terminal.waiting(`waiting for ${kind} reconciliation`);
     terminal.success(`${kind} ${name} is ready`);
+    if (provider === undefined) return;
+    const { cluster, namespace, signal } = session;
+    const found = await cluster.get({ ...servedKind(declaredNotificationProvider), namespace, name: provider }, signal);
+    if (found !== undefined) return;
+    terminal.warning(
+      `there is no Provider ${provider} in namespace ${namespace}: nothing is sent until it is made, for example with sluice create alert-provider ${provider}`,
+    );
   });
 }

@@ -148,7 +148,7 @@ function tellKeys(data: SecretData, { terminal }: Pick<Session, "terminal">): vo
 async function confirmKey({ terminal }: Surroundings): Promise<void> {
   const question = "Have you added the deploy key to your repository";
   if (terminal.confirm === undefined) {
-    throw new Error("aborting: without a terminal nobody can say that the deploy key was added, say it with --silent");
+    throw new Error("aborting: without a terminal no one can say that the deploy key was added, say it with --silent");
   }
   if (!(await terminal.confirm(question))) throw new Error("aborting");
 }

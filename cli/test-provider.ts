@@ -6,7 +6,7 @@ import { homeNetwork } from "../lib/core/network/network-policy.ts";
 import type { Dial } from "../lib/core/ports/dial.ts";
 import type { Http } from "../lib/core/ports/http.ts";
 import { httpClient } from "../lib/http/http-client.ts";
-import { commitStatuses } from "../lib/notify/commit-status.ts";
+import { commitStatuses } from "../lib/notify/commit-status-id.ts";
 import { inClusterHttp } from "../lib/notify/in-cluster-http.ts";
 import { awsProviders } from "../lib/notify/providers/aws-providers.ts";
 import { providers } from "../lib/notify/providers/providers.ts";

@@ -70,7 +70,7 @@ function readEvent(event: unknown, deps: IngestDeps): Read {
   const { source, "detail-type": type, account, region } = envelope.data;
   const quoted = cutText(JSON.stringify({ source, type, account, region }), maxQuotedBytes);
   const sender = senders.find((one) => one.source === source && one.detailTypes.includes(type));
-  if (sender === undefined) return refused(`an event of a type that nobody reads here: ${quoted}`);
+  if (sender === undefined) return refused(`an event of a type that is not read here: ${quoted}`);
   if (!deps.isAdmitted(account, region)) {
     return refused(`an event from an account or region that the installation does not list in pushesFrom: ${quoted}`);
   }
@@ -89,11 +89,11 @@ function refused(why: string): Read {
 }
 
 /** The installation's own counter: no cluster and no object is to blame. */
-const nobody: WorkKey = { cluster: "", group: "", kind: "", namespace: "", name: "" };
+const noObject: WorkKey = { cluster: "", group: "", kind: "", namespace: "", name: "" };
 
 function refuse(why: string, { log, metrics }: IngestDeps): void {
   log.warn("event not taken", { why });
-  metrics.record(nobody, { EventsRefused: 1 }, { why });
+  metrics.record(noObject, { EventsRefused: 1 }, { why });
 }
 
 /** Names fields and rules, and quotes nothing of the event. */

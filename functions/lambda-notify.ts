@@ -2,7 +2,7 @@ import { awsNotificationTargets } from "../lib/aws/notification-targets.ts";
 import { sqsVisibility } from "../lib/aws/sqs.ts";
 import { wasmCel } from "../lib/cel/wasm-cel.ts";
 import { httpClient } from "../lib/http/http-client.ts";
-import { commitStatuses } from "../lib/notify/commit-status.ts";
+import { commitStatuses } from "../lib/notify/commit-status-id.ts";
 import { awsProviders } from "../lib/notify/providers/aws-providers.ts";
 import { providers } from "../lib/notify/providers/providers.ts";
 import { systemClock } from "../lib/process/system-clock.ts";

@@ -18,7 +18,7 @@ export interface SweepDeps extends QueueDeps {
   readonly limits: Pick<ClusterLimits, "budgets">;
   readonly sweepRequests: SweepRequests;
   readonly metrics: Metrics;
-  /** The kinds that are reconciled. Objects of others are run by nobody, which is no fault. */
+  /** The kinds that are reconciled. Objects of others are not run, which is no fault. */
   readonly kinds: readonly Pick<KindDeclaration, "group" | "kind">[];
 }
 
@@ -71,13 +71,13 @@ export async function wakeOverdue(
 }
 
 /** The installation's own counter. */
-const nobody: WorkKey = { cluster: "", group: "", kind: "", namespace: "", name: "" };
+const noObject: WorkKey = { cluster: "", group: "", kind: "", namespace: "", name: "" };
 
 function countNotRun(found: readonly NotRun[], { metrics, kinds }: SweepDeps): void {
   const objects = found.flatMap((one): readonly CountedObject[] => {
-    if (one instanceof UnreadableWorkItem) return [{ key: nobody, properties: { row: one.row } }];
+    if (one instanceof UnreadableWorkItem) return [{ key: noObject, properties: { row: one.row } }];
     if (kindOf(one.key, kinds) === undefined) return [];
     return [{ key: one.key, properties: { wakeUps: String(one.woken) } }];
   });
-  countObjects(metrics, "ReconcilesNotRun", objects, nobody);
+  countObjects(metrics, "ReconcilesNotRun", objects, noObject);
 }

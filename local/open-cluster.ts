@@ -85,7 +85,7 @@ export async function openCluster(
     const gate = writeGate([isOwn], { clock, log });
     const home = asHome(gatedCluster(connected, gate));
     const targetAs = (user: string): TargetCluster => asTarget(gatedCluster(connected.as(user), gate));
-    // A paused cluster with definitions gets no newer ones. The embedded one does, since nobody could resume it if it did not start.
+    // A paused cluster with definitions gets no newer ones. The embedded one does, since no user could resume it if it did not start.
     const isReady = refusal !== undefined && !isEmbedded && (await areServed(kinds, connected, signal));
     const defined = [...kinds, declaredExternalArtifact];
     if (!isReady) await installCrds(isEmbedded ? connected : home, { clock, log, kinds: defined }, signal);

@@ -32,7 +32,7 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Pro
     if (!(error instanceof UnusableState)) throw error;
     const cause = namingFullDisk(error.cause, stateFolder);
     if (cause instanceof DiskFull) throw cause;
-    throw new Error(`${error.message}. Choose another --state folder, or remove this one to start anew`, {
+    throw new Error(`${error.message}. Choose another --state folder, or remove this one to start again`, {
       cause: error,
     });
   }

@@ -19,7 +19,7 @@ import { httpClient } from "../lib/http/http-client.ts";
 import type { SentRequest } from "../lib/kube/api-client.ts";
 import { remoteClusters } from "../lib/kube/remote-clusters.ts";
 import type { ProviderType } from "../lib/notify/admits.ts";
-import { commitStatuses } from "../lib/notify/commit-status.ts";
+import { commitStatuses } from "../lib/notify/commit-status-id.ts";
 import { listedAlerts } from "../lib/notify/listed-alerts.ts";
 import { awsProviders } from "../lib/notify/providers/aws-providers.ts";
 import { providers } from "../lib/notify/providers/providers.ts";
@@ -202,7 +202,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   };
 }
 
-/** Every type of Provider. Those of AWS refuse: the credentials of whoever has started Sluice are lent to nobody. */
+/** Every type of Provider. Those of AWS refuse: the credentials of the user who has started Sluice are not lent. */
 function providersHere(clock: Clock): Readonly<Record<string, ProviderType>> {
   return {
     ...providers,
@@ -256,7 +256,7 @@ export function localParts(
   };
 }
 
-/** A key's ARN names its region. The credentials of whoever has started Sluice are lent to nobody: tenants bring their own. */
+/** A key's ARN names its region. The credentials of the user who has started Sluice are not lent: tenants bring their own. */
 function tenantsDataKeys(clock: Clock): DataKeys {
   return kmsDataKeys({ connection: { region: "us-east-1" }, clock, isAllowed: () => false });
 }

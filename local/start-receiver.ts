@@ -67,7 +67,7 @@ async function answer(
   request.resume();
 }
 
-/** Whoever comes through a tunnel or a proxy sends webhooks, and reads nothing. */
+/** A client that comes through a tunnel or a proxy sends webhooks, and reads nothing. */
 function refuseOtherMachine(headers: IncomingMessage["headers"]): string | undefined {
   const isForwarded = ["forwarded", "x-forwarded-for", "x-real-ip"].some((name) => headers[name] !== undefined);
   return isForwarded ? "this page is shown at this machine only" : refuseForeignRequest(headers, []);

@@ -214,7 +214,7 @@ function acknowledgeWildcards(role: Role, { document, state }: Shared): void {
   acknowledgeWildcard(
     role,
     `<${String(Stack.of(role).resolve(bucket))}.Arn>/artifacts/*`,
-    "Artifacts are named by digests, which nobody knows before",
+    "Artifacts are named by digests, which are not known before",
   );
   acknowledgeWildcard(
     role,

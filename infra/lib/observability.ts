@@ -39,11 +39,11 @@ export interface SluiceObservabilityProps {
    * encryption, at no cost.
    */
   readonly encryptionKey?: IKey;
-  /** Who gets an email of each alarm, as if listed in both of the next two: each has to confirm both topics once. Default: nobody. */
+  /** Who gets an email of each alarm, as if listed in both of the next two: each has to confirm both topics once. Default: no one. */
   readonly emails?: readonly string[];
-  /** Who gets an email of alarms that page. Default: nobody. */
+  /** Who gets an email of alarms that page. Default: no one. */
   readonly pageEmails?: readonly string[];
-  /** Who gets an email of the other alarms and of the budget. Default: nobody. */
+  /** Who gets an email of the other alarms and of the budget. Default: no one. */
   readonly ticketEmails?: readonly string[];
   /** The objective of `PushToApplied`. Default: 2 minutes. */
   readonly pushToApplied?: Duration;

@@ -87,7 +87,7 @@ export interface SluiceProps {
   readonly pushesFrom?: readonly PushOrigin[];
   /**
    * ARNs of principals that may write to table, bucket and queues beside Sluice's own roles, for repairs by hand; a `*` in them stands
-   * for anything. Default: nobody, an administrator changes the policies first.
+   * for anything. Default: none, an administrator changes the policies first.
    */
   readonly breakGlassPrincipals?: readonly string[];
   /**

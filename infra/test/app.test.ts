@@ -302,7 +302,7 @@ describe("the app", () => {
     expect(Object.keys(resourcesOf(template, "Custom::S3AutoDeleteObjects"))).toHaveLength(1);
   });
 
-  test("deploys beside the first cluster, whoever synthesises it", () => {
+  test("deploys beside the first cluster, also if another user synthesises it", () => {
     const { account, region } = new SluiceStack(checkedApp({ clusters: prod }), "Sluice");
     expect({ account, region }).toEqual({ account: "123456789012", region: "eu-west-1" });
   });

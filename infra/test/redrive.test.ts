@@ -27,7 +27,7 @@ function exceptions(of: TemplateFile): Readonly<Record<string, string>> {
   );
 }
 
-test("those of the account whom their own policies let may assume the role that moves dead letters, and nobody else", () => {
+test("those of the account whom their own policies let may assume the role that moves dead letters, and no others", () => {
   const roles = Object.entries(resourcesOf(template, "AWS::IAM::Role")).filter(([id]) => id.includes("Redrive"));
   expect(roles.map(([, { Properties }]) => Properties["AssumeRolePolicyDocument"])).toMatchObject([
     {

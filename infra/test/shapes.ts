@@ -20,7 +20,7 @@ function ofContext(values: Readonly<Record<string, unknown>>): Shape {
   return { app, stack, sluice: stack.sluice };
 }
 
-/** The app in three shapes, each made anew. */
+/** The app in three shapes, each created again. */
 export const shapes = {
   smallest: () => ofContext({ clusters: "none" }),
   /** Everything that is optional: a cluster whose endpoint is private, a repository made here, a key, pushes from another account, webhooks, notifications, admission, keys of SOPS. */

@@ -223,7 +223,7 @@ describe("notifications", () => {
     }
   });
 
-  test("are sent by the reconcile function of the network, and by nobody else but the redrive", () => {
+  test("are sent by the reconcile function of the network, and by nothing else but the redrive", () => {
     const [policy] = Object.values(resourcesOf(privateCluster, "AWS::SQS::QueuePolicy")).filter(
       ({ Properties }) => JSON.stringify(Properties["Queues"]) === '[{"Ref":"SluiceNotificationsEuPrivate"}]',
     );

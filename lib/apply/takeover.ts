@@ -20,7 +20,7 @@ export interface Takeover {
 
 /**
  * Makes an object that kubectl or an older deployer wrote ours, so that the apply after it removes what they set and the
- * manifest does not (reference 3.14, step 7). If the installation asks for it, also moves all managed fields, whoever owns
+ * manifest does not (reference 3.14, step 7). If the installation asks for it, also moves all managed fields, whatever owns
  * them, to the API version that is applied (step 4). Undefined where there is nothing to change.
  */
 export function takeover(

@@ -38,5 +38,5 @@ export function terminatingText(applied: readonly MaybeTerminating[]): string | 
     return [finalizers.length === 0 ? subject(ref) : `${subject(ref)} (held by ${finalizers.join(", ")})`];
   });
   if (names.length === 0) return undefined;
-  return `still wanted but being deleted, to be created anew once gone: ${someOf(names)}`;
+  return `still wanted but being deleted, to be created again once gone: ${someOf(names)}`;
 }

@@ -18,7 +18,7 @@ const waitSeconds = 2;
 /**
  * A dead-letter queue whose messages are received, sent to another queue and deleted, one by one. SQS's own move (`StartMessageMoveTask`)
  * is not used: it refuses the queue of EventBridge, which is the dead-letter queue of no queue, and it moves all messages or none, so that
- * nobody can look at them first.
+ * no user can look at them first.
  */
 export function sqsDeadLetterQueue(client: SQSClient, queue: Queue): DeadLetterQueue {
   const call = <Answer>(

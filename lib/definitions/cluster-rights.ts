@@ -210,7 +210,7 @@ const configuration: readonly Right[] = [
 ];
 
 /**
- * What the definitions function needs itself. It also has all rights of the others, since Kubernetes lets nobody grant what they do
+ * What the definitions function needs itself. It also has all rights of the others, since Kubernetes lets no user grant what they do
  * not have.
  *
  * @internal Exported for the page that lists them.

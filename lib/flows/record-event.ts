@@ -46,21 +46,21 @@ function manifestOf(object: LiveObject, event: EventToRecord, source: string, no
   return eventManifest(object, { type, reason, message, annotations }, source, now);
 }
 
-/** An Event that the API server has refused is told too: those whom Alerts tell do not read the cluster's Events. */
+/**
+ * Told before it is written, so that a process that ends in between has told it: the run that comes after it need not record it again. So
+ * one that the API server refuses is told too: those whom Alerts tell do not read the cluster's Events.
+ */
 async function create(event: ReportedEvent, telling: Telling, cluster: HomeCluster, run: Run): Promise<void> {
-  try {
-    await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);
-  } catch (error) {
-    if (error instanceof ApiError) await tell(event, telling, run);
-    throw error;
-  }
   await tell(event, telling, run);
+  await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);
 }
 
 type Telling = Pick<EventToRecord, "isTrace" | "relation">;
 
 async function tell(event: ReportedEvent, { isTrace, relation }: Telling, run: Run): Promise<void> {
-  if (isTrace !== true) await run.events?.tell(run.key.cluster, event, relation, run.signal);
+  if (isTrace === true || run.events === undefined) return;
+  run.assertLease();
+  await run.events.tell(run.key.cluster, event, relation, run.signal);
 }
 
 /** The run, whose events Alerts are not told of. */

@@ -151,7 +151,7 @@ export async function takeOver(
 
 /** For people who look at a cluster whose owner cannot be read. */
 export function describeOwnerFault(fault: string): string {
-  return `${ownerObjectName} cannot be read: ${fault}. Write it anew with sluice take-over`;
+  return `${ownerObjectName} cannot be read: ${fault}. Write it again with sluice take-over`;
 }
 
 /** Who the cluster belongs to; undefined where it has no owner. Throws an Error where its object cannot be read. */

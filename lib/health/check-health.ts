@@ -29,7 +29,7 @@ export interface ObservedHealth {
   readonly message?: string;
   /** The object, unless it is Current or was not found. */
   readonly object?: LiveObject;
-  /** Only where Sluice does not reconcile the object and nobody else does: its health stays Unknown, so nothing waits for it. */
+  /** Only where Sluice does not reconcile the object and nothing else does: its health stays Unknown, so nothing waits for it. */
   readonly isUnattended?: true;
 }
 
@@ -203,13 +203,13 @@ export interface Unhealthy {
 }
 
 export type Verdict =
-  /** `unknown`: those that nobody reconciles. */
+  /** `unknown`: those that nothing reconciles. */
   | { readonly kind: "healthy"; readonly unknown: readonly ObservedHealth[] }
   | (Unhealthy & { readonly kind: "waiting" })
   | (Unhealthy & { readonly kind: "failed" });
 
 /**
- * One verdict over all observations: healthy if all are Current, those aside that nobody reconciles; failed as soon as one is Failed (fail-fast, Flux's default), or
+ * One verdict over all observations: healthy if all are Current, those aside that nothing reconciles; failed as soon as one is Failed (fail-fast, Flux's default), or
  * once each is Current or Failed; else waiting, with the message that a timeout would give. Pure.
  */
 export function verdict(observed: readonly ObservedHealth[], { isFailFast } = { isFailFast: true }): Verdict {

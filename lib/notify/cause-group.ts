@@ -6,7 +6,7 @@ import { type CauseGroup, seenEveryMs } from "../core/ports/cause-groups.ts";
 export const sendingMs = 60_000;
 
 /**
- * A group of which nobody has seen an event for so long holds no message back: the cause may have been ready in between, and nothing told
+ * A group without an event for so long holds no message back: the cause may have been ready in between, and nothing told
  * so. Those that wait tell it every five minutes.
  */
 export const quietMs = 900_000;
@@ -31,7 +31,7 @@ export interface WaitingDecision {
 }
 
 /**
- * The first message of those that wait opens the group. While it is open another one is sent only for a reason that nobody has told; none
+ * The first message of those that wait opens the group. While it is open another one is sent only for a reason that was not told yet; none
  * once the cause itself has told what is wrong. Pure.
  *
  * @param group the group of the cause as it is; undefined if there is none

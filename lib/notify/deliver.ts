@@ -145,7 +145,7 @@ async function prepare(delivery: Delivery, signal: AbortSignal): Promise<Prepare
   if (Object.keys(merged.conflicts).length > 0) {
     await warn(
       delivery,
-      { reason: "MetadataAppendFailed", message: conflictText, annotations: merged.conflicts },
+      { reason: "MetadataAppendFailed", message: conflictText(merged.conflicts), annotations: merged.conflicts },
       signal,
     );
   }
@@ -164,8 +164,11 @@ function httpOf({ deps, notification }: Delivery): Http {
 
 const gateText =
   "to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller";
-const conflictText =
-  "metadata key conflicts detected (please refer to the Alert API docs and Flux RFC 0008 for more information)";
+/** Flux's text, and which keys of which sources: `kubectl describe` does not show annotations of events. */
+function conflictText(conflicts: Readonly<Record<string, string>>): string {
+  const keys = Object.entries(conflicts).map(([key, sources]) => `${key} (${sources})`);
+  return `metadata key conflicts detected (please refer to the Alert API docs and Flux RFC 0008 for more information): ${keys.join("; ")}`;
+}
 
 function refuseOtherNamespace({ deps, notification: { alert, event } }: Delivery): void {
   const { involvedObject } = event;

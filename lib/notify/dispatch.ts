@@ -12,7 +12,7 @@ import { warnOfAlert } from "./alert-event.ts";
 import { eventKey } from "./event-key.ts";
 import { type GroupingDeps, groupMessages } from "./group-messages.ts";
 import { keepMetadata } from "./keep-metadata.ts";
-import type { ListedAlerts } from "./listed-alerts.ts";
+import type { ListedAlert, ListedAlerts } from "./listed-alerts.ts";
 import { concerns, type LabelsOf, matchAlert } from "./match-alert.ts";
 import type { Notification, NotificationQueue } from "./notification.ts";
 import type { NotificationEvent } from "./notification-event.ts";
@@ -39,6 +39,8 @@ export function dispatchEvents(deps: DispatchDeps): EventSink {
         await dispatchEvent(cluster, eventOf(recorded), relation, deps, signal);
       } catch (error) {
         signal.throwIfAborted();
+        // It may be repeated, and what a cluster refuses for good is not helped by that.
+        if (!(error instanceof ApiError && isRefusal(error))) throw error;
         const { kind, namespace, name } = recorded.involvedObject;
         const { reason } = recorded;
         deps.log.warn("event not sent", { cluster, kind, namespace, name, reason, error: messageOf(error) });
@@ -69,6 +71,7 @@ export async function dispatchEvent(
   const isFirst = !(await windows.covers(cluster, key, now, signal));
   // One that says that an outage is over may tell so of another outage than the last one of the same text.
   if (!isFirst && relation?.kind !== "recovered") return "repeated";
+  const mayBeOfGroup = relation?.kind === "waits" || relation?.kind === "recovered";
   const labelsOf = onceRead(event, home, signal);
   const notifications: Notification[] = [];
   const afterwards: ((stop: AbortSignal) => Promise<void>)[] = [];
@@ -76,7 +79,9 @@ export async function dispatchEvent(
     const { name, namespace, spec } = alert;
     const { isMatch, faults } = isFirst ? await matchAlert(event, alert, labelsOf) : { isMatch: false, faults: [] };
     for (const fault of faults) await warnOfAlert(alert.live, fault, { ...deps, cluster, home }, signal);
-    const grouped = await groupMessages({ cluster, home, alert, event, relation, isSent: isMatch }, deps, signal);
+    const isHeldBack = mayBeOfGroup && !isMatch && (await isMatchOfAnySeverity(event, alert, labelsOf));
+    const outgoing = { cluster, home, alert, event, relation, isSent: isMatch, isHeldBack };
+    const grouped = await groupMessages(outgoing, deps, signal);
     if (grouped.afterwards !== undefined) afterwards.push(grouped.afterwards);
     const provider = { namespace, name: spec.providerRef.name };
     for (const one of grouped.events) {
@@ -90,6 +95,20 @@ export async function dispatchEvent(
   // Last, so that what a killed process did not queue is queued when its run is repeated.
   if (isFirst) await windows.take(cluster, key, now, signal);
   return isFirst ? "first" : "repeated";
+}
+
+async function isMatchOfAnySeverity(
+  event: NotificationEvent,
+  alert: ListedAlert,
+  labelsOf: LabelsOf,
+): Promise<boolean> {
+  const { isMatch } = await matchAlert(event, { ...alert, spec: { ...alert.spec, eventSeverity: "info" } }, labelsOf);
+  return isMatch;
+}
+
+/** Whether the answer is about the request or our rights, and not about a cluster that cannot answer now. */
+function isRefusal({ code }: ApiError): boolean {
+  return code >= 400 && code < 500 && ![401, 408, 429].includes(code);
 }
 
 /** The event as Flux's controllers post it. */

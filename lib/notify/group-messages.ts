@@ -13,6 +13,7 @@ import { afterFailure, afterWaiting, decideOver, decideWaiting, sent } from "./c
 import { firstWaitingText, waitedText, waitingText } from "./group-text.ts";
 import { isGroupedType } from "./grouped-types.ts";
 import type { ListedAlert } from "./listed-alerts.ts";
+import { isOfSeverity } from "./match-alert.ts";
 import { ownPrefix } from "./metadata-keys.ts";
 import type { NotificationEvent } from "./notification-event.ts";
 
@@ -31,6 +32,8 @@ export interface Grouped {
   readonly relation: EventRelation | undefined;
   /** Whether Flux would send it. */
   readonly isSent: boolean;
+  /** Whether it is not sent only for its severity, or since the same was sent not long ago: it may still belong to a group. */
+  readonly isHeldBack: boolean;
 }
 
 /** What is sent in place of the event. */
@@ -58,6 +61,8 @@ export async function groupMessages(
     if (alert.spec.suspend === true || alert.live.metadata.annotations?.[groupAnnotation] === "false") return asFlux;
     // What an Alert does not send may still tell it that something is over.
     if (relation?.kind === "recovered") return await recovered(grouped, relation.from, deps, signal);
+    if (relation?.kind === "waits" && !isSent && grouped.isHeldBack)
+      return await joining(grouped, relation, deps, signal);
     if (relation === undefined || !isSent || !(await isReadByPeople(grouped, signal))) return asFlux;
     switch (relation.kind) {
       case "waits":
@@ -118,6 +123,26 @@ async function waiting(
   throw new Error("others write the same group");
 }
 
+/**
+ * What waits for a cause that the Alert has told of, where its own message is not sent: an Alert of errors sends none, since to wait is no
+ * error. The end of the outage names it.
+ */
+async function joining(
+  grouped: Grouped,
+  { cause }: Extract<EventRelation, { readonly kind: "waits" }>,
+  deps: GroupingDeps,
+  signal: AbortSignal,
+): Promise<GroupedMessages> {
+  const { key, stored } = await rootGroup(grouped, cause, deps, signal);
+  if (stored === undefined || stored.group.over !== undefined) return { events: [] };
+  const { opened } = stored.group;
+  const self = subject(grouped.event.involvedObject);
+  if (subject(key.cause) !== self && !(await deps.groups.hasJoined(key, opened, self, signal))) {
+    await deps.groups.join(key, opened, self, deps.clock.now(), signal);
+  }
+  return { events: [] };
+}
+
 /** So many objects wait for one another in a row, and the last of them counts as the root. */
 const maxChain = 20;
 
@@ -160,9 +185,11 @@ async function recovered(
   deps: GroupingDeps,
   signal: AbortSignal,
 ): Promise<GroupedMessages> {
-  const { event, isSent } = grouped;
+  const { event } = grouped;
   const self = event.involvedObject;
   const own = await orLogged(grouped, deps, signal, () => endGroup(grouped, self, deps, signal));
+  // The end of an outage that was told is told too, also where the same text was sent at the end of another one not long ago.
+  const isSent = grouped.isSent || (own !== undefined && grouped.isHeldBack && isOfSeverity(event, grouped.alert.spec));
   const events: NotificationEvent[] = [];
   const written: GroupedMessages["afterwards"][] = [own?.afterwards];
   if (own !== undefined && own.names.length > 0) {

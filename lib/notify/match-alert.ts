@@ -49,7 +49,11 @@ function isNamed({ involvedObject }: NotificationEvent, source: EventSource, nam
   return isOfPlace && (name === "*" || name === involvedObject.name);
 }
 
-function isOfSeverity({ severity }: NotificationEvent, { eventSeverity }: AlertSpec): boolean {
+/** Whether an Alert for this severity sends the event. */
+export function isOfSeverity(
+  { severity }: Pick<NotificationEvent, "severity">,
+  { eventSeverity }: Pick<AlertSpec, "eventSeverity">,
+): boolean {
   return eventSeverity === "info" || eventSeverity === severity;
 }
 

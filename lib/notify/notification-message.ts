@@ -8,29 +8,32 @@ import type { Notification } from "./notification.ts";
 const Text = z.string();
 const Named = z.object({ namespace: Text, name: Text });
 
+/** A `NotificationEvent`, as it travels. */
+export const EventShape = z.object({
+  involvedObject: z.object({
+    kind: Text,
+    namespace: Text,
+    name: Text,
+    uid: Text.exactOptional(),
+    apiVersion: Text.exactOptional(),
+    resourceVersion: Text.exactOptional(),
+  }),
+  severity: Text,
+  timestamp: Text,
+  message: Text,
+  reason: Text,
+  metadata: z.record(Text, Text).exactOptional(),
+  reportingController: Text,
+  reportingInstance: Text.exactOptional(),
+});
+
 /** What travels in the queue of notifications. */
 export const NotificationMessage: z.ZodType<Notification> = z.object({
   cluster: Text,
   alert: Named,
   provider: Named,
   eventKey: Text,
-  event: z.object({
-    involvedObject: z.object({
-      kind: Text,
-      namespace: Text,
-      name: Text,
-      uid: Text.exactOptional(),
-      apiVersion: Text.exactOptional(),
-      resourceVersion: Text.exactOptional(),
-    }),
-    severity: Text,
-    timestamp: Text,
-    message: Text,
-    reason: Text,
-    metadata: z.record(Text, Text).exactOptional(),
-    reportingController: Text,
-    reportingInstance: Text.exactOptional(),
-  }),
+  event: EventShape,
 });
 
 /**

@@ -82,7 +82,9 @@ export async function sendMessage(message: Message, parts: SendingParts, signal:
     const isFinal = isFault ? !isTriedAgain(outcome) : !isBusy(outcome);
     if (isFinal && !isFault) return outcome;
     if (isFinal || attempt >= maxAttempts) {
-      throw new Error(isFault ? `${givenUp}: ${goWords(outcome, request)}` : givenUp, { cause: outcome });
+      // Flux says no reason for an answer, and so the same of a server that fails and of one that does not answer in time.
+      const why = isFault ? goWords(outcome, request) : `the last answer has status ${outcome.status}`;
+      throw new Error(`${givenUp}: ${why}`, { cause: outcome });
     }
     try {
       await parts.sleep(waitMs(attempt, isFault ? undefined : outcome, parts.now()), signal);

@@ -12,6 +12,8 @@ import {
   maxAttempts,
   minDueMs,
   recheckMs,
+  untoldRetryMaxMs,
+  untoldRetryMs,
   wakeMs,
 } from "./timing.ts";
 
@@ -209,7 +211,10 @@ function onEnd(item: WorkItem | undefined, token: number, end: End, now: number)
       return {
         ...dropped,
         handled: item.started,
-        dueAt: dueInMs === undefined ? undefined : Math.ceil(now + Math.max(minDueMs, dueInMs)),
+        dueAt: earliest(
+          dueInMs === undefined ? undefined : Math.ceil(now + Math.max(minDueMs, dueInMs)),
+          tellAgainAt(item, now),
+        ),
         attempts: 0,
         died: false,
         input: undefined,
@@ -226,6 +231,17 @@ function onEnd(item: WorkItem | undefined, token: number, end: End, now: number)
     case "parked":
       return { ...dropped, handled: item.started, dueAt: now + recheckMs, died: false, phase: "Poisoned" };
   }
+}
+
+/** When a run has to tell the Events that could not be told; undefined if there are none. */
+function tellAgainAt({ untold }: WorkItem, now: number): number | undefined {
+  const oldest = untold?.[0];
+  if (oldest === undefined) return undefined;
+  return Math.ceil(now + Math.min(untoldRetryMaxMs, Math.max(untoldRetryMs, now - oldest.since)));
+}
+
+function earliest(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
 function dropLease(item: WorkItem, now: number): WorkItem {

@@ -1,8 +1,10 @@
 import { messageOf } from "../core/failure.ts";
+import type { EventSink } from "../core/ports/event-sink.ts";
 import type { Run } from "../core/ports/run.ts";
 import { holdsLease, type WorkItem } from "../core/ports/work-items.ts";
 import { GateClosed } from "../core/ports/write-gate.ts";
 import { changeItem, instant } from "./change-item.ts";
+import { keepEvents } from "./keep-events.ts";
 import { type ExtendVisibility, type KeptLease, keepLease } from "./keep-lease.ts";
 import type { QueueDeps } from "./queue-deps.ts";
 import type { End, Instant } from "./rules.ts";
@@ -39,7 +41,12 @@ export async function runUnderLease(
   // The write that took the lease was answered too late: too little of it is left.
   if (!deps.rules.mayWrite(since, instant(deps))) return releaseLease(item, { kind: "cutOff" }, deps, signal);
   const lease = keepLease(item, since, extend, deps, signal);
-  const end = await endOf(work, runOf(item, lease, deps), lease, deps, signal);
+  const events = deps.events && keepEvents(deps.events, item, deps);
+  const tellThenWork = async (run: Run): Promise<End> => {
+    await events?.tellKept(run.signal);
+    return work(run);
+  };
+  const end = await endOf(tellThenWork, runOf(item, lease, events, deps), lease, deps, signal);
   const last = await lease.stop();
   await releaseLease(last, end, deps, signal);
 }
@@ -68,7 +75,7 @@ async function endOf(
   }
 }
 
-function runOf(item: WorkItem, lease: KeptLease, deps: QueueDeps): Run {
+function runOf(item: WorkItem, lease: KeptLease, events: EventSink | undefined, deps: QueueDeps): Run {
   return {
     key: item.key,
     signal: lease.signal,
@@ -77,7 +84,7 @@ function runOf(item: WorkItem, lease: KeptLease, deps: QueueDeps): Run {
     carried: item.carried,
     isRequested: item.started > item.handled,
     isRetry: item.attempts > 1 || item.fault !== undefined || item.died,
-    ...(deps.events === undefined ? {} : { events: deps.events }),
+    ...(events === undefined ? {} : { events }),
     superseded: () => isSuperseded(item, deps, lease.signal),
   };
 }

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { ReportedEvent } from "../core/event-manifest.ts";
+import type { EventRelation } from "../core/event-relation.ts";
 import { messageOf } from "../core/failure.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { type ListedItems, UnreadableWorkItem, type WorkItem } from "../core/ports/work-items.ts";
@@ -8,6 +10,12 @@ import { wakeMs } from "./timing.ts";
 
 const counter = z.int().min(0);
 const absent = z.undefined().optional();
+
+const UntoldEvent = z.looseObject({
+  event: z.custom<ReportedEvent>(isJsonObject),
+  relation: z.custom<EventRelation>(isJsonObject).exactOptional(),
+  since: z.number(),
+});
 
 /** Further fields of a row are of another release and are kept. */
 const StoredWorkItem = z.object({
@@ -36,6 +44,7 @@ const StoredWorkItem = z.object({
   hinted: z.literal(true).or(absent),
   hintedAt: z.number().or(absent),
   memo: z.custom<JsonObject>(isJsonObject).or(absent),
+  untold: z.array(UntoldEvent).or(absent),
   seen: z
     .looseObject({ objectUid: z.string(), clusterUid: z.string(), revision: z.string().exactOptional() })
     .or(absent),

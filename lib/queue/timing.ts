@@ -40,3 +40,12 @@ export const hintGapMs = 100;
 export function attemptBackOffMs(attempts: number): number {
   return backOffMs(Math.max(0, attempts - 1));
 }
+
+/** How long an Event that could not be told is kept. */
+export const untoldForMs = 24 * 3_600_000;
+
+/** The first wait before such an Event is told again; later ones are as long as it has waited, up to {@link untoldRetryMaxMs}. */
+export const untoldRetryMs = 30_000;
+
+/** The longest of these waits: so late is a message after an outage. */
+export const untoldRetryMaxMs = 600_000;

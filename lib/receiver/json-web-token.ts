@@ -9,7 +9,7 @@ const maxTokenChars = 64 * 1024;
 export const maxKeyIdChars = 1_024;
 /** Keys of a set. An issuer has a few. */
 export const maxKeys = 100;
-/** Keys that one token is tried with: anyone can send one that names none, and whoever has the keys decides what each costs. */
+/** Keys that one token is tried with: anyone can send one that names none, and the one who has the keys decides what each costs. */
 export const maxTriedKeys = 10;
 /** Of an RSA key, as Go's TLS has it. */
 export const maxRsaBits = 8_192;

@@ -15,7 +15,7 @@ const maxReceivers = 1_000;
 export interface Refused {
   readonly status: number;
   readonly why: string;
-  /** Whether nobody can guess the Receiver's path, so that what comes to it is meant for it. */
+  /** Whether the Receiver's path cannot be guessed, so that what comes to it is meant for it. */
   readonly isMeant: boolean;
 }
 

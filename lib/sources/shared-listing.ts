@@ -31,7 +31,7 @@ export const maxListingBytes = 64 * 1024 * 1024;
 /**
  * One listing for all runs of a process that ask the same and began before it: a push that wakes a thousand sources of one repository
  * is one listing for each batch of runs. An answer is never older than the run's request: what changes after the listing began is
- * announced to those who were subscribed by then, and they run again. A failed listing is not kept, and whoever waited for one asks by
+ * announced to those who were subscribed by then, and they run again. A failed listing is not kept, and a caller that waited for one asks by
  * itself: its failure may be that of another run that was stopped.
  */
 export function sharedListings(clock: Pick<Clock, "monotonic">): ShareListing {

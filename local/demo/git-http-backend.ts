@@ -12,7 +12,7 @@ function findPrograms(): string | undefined {
   return spawnSync(join(folder, "git-http-backend"), { env: {} }).error === undefined ? folder : undefined;
 }
 
-/** The environment of git's programs: without the configuration of whoever runs them. */
+/** The environment of git's programs: without the configuration of the user who runs them. */
 export const gitEnvironment = {
   PATH: process.env["PATH"] ?? "",
   HOME: "/nonexistent",

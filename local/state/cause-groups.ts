@@ -16,7 +16,7 @@ interface Kept {
 /** How many writes lie between two looks for what is forgotten. */
 const sweptEvery = 1_000;
 
-/** In memory, as {@link memoryEventWindows}: after a restart a group that was open begins anew with the next message. */
+/** In memory, as {@link memoryEventWindows}: after a restart a group that was open begins again with the next message. */
 export function memoryCauseGroups(): CauseGroups {
   const kept = new Map<string, Kept>();
   let writes = 0;

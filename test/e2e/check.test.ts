@@ -98,7 +98,7 @@ describe("sluice check", () => {
     expect([code, err]).toEqual([
       1,
       expect.stringMatching(
-        /✗ ConfigMap\/kube-system\/sluice-owner cannot be read: data\.installation: .+\. Write it anew with sluice take-over\n/,
+        /✗ ConfigMap\/kube-system\/sluice-owner cannot be read: data\.installation: .+\. Write it again with sluice take-over\n/,
       ),
     ]);
     expect(err).not.toContain("looking for orphans");

@@ -87,9 +87,14 @@ export const notifyFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "an event that cannot be queued ends the run of its object",
-        find: "signal.throwIfAborted();\n        const { kind",
-        replace: "if (signal !== undefined) throw error;\n        const { kind",
+        what: "an event that cannot be queued is lost",
+        find: "if (!(error instanceof ApiError && isRefusal(error))) throw error;",
+        replace: "",
+      },
+      {
+        what: "an event whose Alerts the cluster cannot list now is lost",
+        find: "return code >= 400 && code < 500 &&",
+        replace: "return code < 600 &&",
       },
       {
         what: "each Alert reads the object of the event for itself",
@@ -270,8 +275,19 @@ export const notifyFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "Alerts are told of traces",
-        find: "if (isTrace !== true) await run.events?.tell",
-        replace: "await run.events?.tell",
+        find: "if (isTrace === true || run.events === undefined) return;",
+        replace: "if (run.events === undefined) return;",
+      },
+      {
+        what: "a run that has lost its lease tells Alerts",
+        find: "  run.assertLease();\n",
+        replace: "",
+      },
+      {
+        what: "a process that ends between an Event and its telling has not told it",
+        find: "  await tell(event, telling, run);\n  await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);",
+        replace:
+          "  await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);\n  await tell(event, telling, run);",
       },
     ],
   },

@@ -278,6 +278,32 @@ export const queueFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/queue/keep-events.ts",
+    tests: ["test/unit/queue/keep-events.test.ts"],
+    faults: [
+      {
+        what: "an event overtakes those that wait",
+        find: "if (kept.length === 0) {",
+        replace: "if (kept.length >= 0) {",
+      },
+      {
+        what: "an event that was told stays in the work item",
+        find: "if (left !== kept) await write(left, signal);",
+        replace: "",
+      },
+      {
+        what: "an event that cannot be told is lost",
+        find: "      await write(next, signal);\n    },\n  };",
+        replace: "    },\n  };",
+      },
+      {
+        what: "an event is told for ever",
+        find: "if (deps.clock.now() - one.since < untoldForMs) {",
+        replace: "if (deps.clock.now() >= one.since) {",
+      },
+    ],
+  },
+  {
     file: "lib/queue/run-under-lease.ts",
     tests: ofQueue,
     faults: [

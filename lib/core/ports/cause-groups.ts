@@ -56,8 +56,8 @@ export interface CauseGroups {
   waiting(key: CauseGroupKey, opened: number, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** The group is written anew for an event that changes nothing else, but no more often. */
+/** The group is written again for an event that changes nothing else, but no more often. */
 export const seenEveryMs = 300_000;
 
-/** A group that nobody has written for so long is forgotten. */
+/** A group that was not written for so long is forgotten. */
 export const groupKeptMs = 24 * 3_600_000;

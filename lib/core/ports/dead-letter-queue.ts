@@ -15,7 +15,7 @@ export interface StoredLetter {
 
 /** A dead-letter queue whose messages somebody moves back. Each call may be repeated; a send that is repeated may send twice. */
 export interface DeadLetterQueue {
-  /** Up to ten messages, which nobody else sees for a minute; none if the queue is empty. */
+  /** Up to ten messages, which no other reader sees for a minute; none if the queue is empty. */
   receive(signal: AbortSignal): Promise<readonly StoredLetter[]>;
   /** Sends a copy to the queue at `url`, and answers its id. A FIFO queue takes one copy of a letter within five minutes. */
   send(letter: Pick<StoredLetter, "body" | "group" | "id">, url: string, signal: AbortSignal): Promise<string>;

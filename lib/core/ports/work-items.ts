@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { WorkKey } from "../work-key.ts";
+import type { UntoldEvent } from "./event-sink.ts";
 import type { Fence } from "./fence.ts";
 import { PortError } from "./port-error.ts";
 import type { Seen } from "./run.ts";
@@ -54,6 +55,8 @@ export interface WorkItem {
   readonly hintedAt: number | undefined;
   /** What the flow hands on to its next run; under 4 KB. */
   readonly carried: JsonObject | undefined;
+  /** Events that runs could not tell yet, in their order; undefined for none. The next run tells them first. */
+  readonly untold?: readonly UntoldEvent[] | undefined;
   /** What the last run that ended has seen. */
   readonly seen: Seen | undefined;
   /** Fields that another release has written: they stay in the row as they are. */

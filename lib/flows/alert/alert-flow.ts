@@ -44,7 +44,7 @@ export function alertFlow(deps: AlertDeps): Flow {
 const offText =
   "this installation sends no notifications: set notifications to true in the context of cdk.json, and deploy it";
 
-/** An Alert that nobody sends must not be taken for one that works: each generation of it says so once. */
+/** An Alert that is not sent must not be taken for one that works: each generation of it says so once. */
 async function tellIfOff(
   live: LiveObject,
   run: Run,

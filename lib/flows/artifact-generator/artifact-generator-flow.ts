@@ -103,12 +103,13 @@ async function reconcile(spec: ArtifactGeneratorSpec, ctx: GeneratorContext): Pr
   const inventory = [];
   for (const one of stored) inventory.push(await publishArtifact(one, spec, observed, ctx));
   await removeOthers(new Set(names), owned, before, ctx);
-  await ctx.conclude(succeeded(ctx.status(), { inventory, observedSourcesDigest }, ctx.now()));
+  // Before the status, which says that it is told.
   await report(
     inventory,
     [...observed.values()].map(({ key }) => key),
     ctx,
   );
+  await ctx.conclude(succeeded(ctx.status(), { inventory, observedSourcesDigest }, ctx.now()));
   return { outcome: "stored", dueInMs };
 }
 
@@ -184,11 +185,12 @@ async function fail(failure: Failure, ctx: GeneratorContext): Promise<FlowResult
   const isShown = ready?.status === "False" && ready.reason === reason && ready.message === message;
   const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== before.lastHandledReconcileAt;
   const isStalled = retry === "never";
-  await ctx.conclude((isStalled ? stalled : failed)(ctx.status(), failure, ctx.now()));
   deps.log.info("reconcile failed", { ...run.key, reason, error: message });
+  // Before the status, which says that it is told.
   if (!isShown || isRequested) {
     await ctx.record({ type: "Warning", reason, message, annotations: {}, relation: waitsOrFailed(waitsFor) });
   }
+  await ctx.conclude((isStalled ? stalled : failed)(ctx.status(), failure, ctx.now()));
   if (isStalled) return { outcome: "stalled", dueInMs: undefined };
   if (retry === "dependency") return { outcome: "waiting", dueInMs: sourceRetryMs };
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;

@@ -166,7 +166,7 @@ async function asked<Answer>(
   }
 }
 
-/** Whether the host of the repository gives nobody anything: all charts of it wait. */
+/** Whether the host of the repository gives nothing to any user: all charts of it wait. */
 function isAway(error: unknown): boolean {
   if (error instanceof RegistryFault) return error.reason === "unavailable" || error.reason === "throttled";
   if (error instanceof HttpError) return error.reason !== "refused" && error.reason !== "too-large";

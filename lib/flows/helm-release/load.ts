@@ -62,6 +62,8 @@ async function contextOf(
     write: async (next) => {
       const body = statusPatch(status, next);
       if (body === undefined) return;
+      // The status says that what was recorded before is told.
+      await events;
       const options = { manager: declaredHelmRelease.statusManager, subresource: "status" };
       await home.patch(refOf(live), { type: "merge", body: { status: body } }, options, run.signal);
       status = next;

@@ -63,13 +63,12 @@ export async function reportStatus(
   const live = await home.get({ ...run.key, version: kind.versions[0] }, run.signal);
   if (live === undefined) return;
   const { conditions, handledAt, event } = reportOn(knownOf(live), kind);
-  if (kind.isStatusless !== true) {
-    const request = handledAt === undefined ? {} : { lastHandledReconcileAt: handledAt };
-    const patch = { type: "merge", body: { status: { ...request, conditions: toJson(conditions) } } } as const;
-    await home.patch(refOf(live), patch, { manager: kind.statusManager, subresource: "status" }, run.signal);
-  }
-  if (event === undefined) return;
-  await recordEvent(home, live, event, kind.eventSource, run, deps.clock);
+  // First, since the status says that it is told.
+  if (event !== undefined) await recordEvent(home, live, event, kind.eventSource, run, deps.clock);
+  if (kind.isStatusless === true) return;
+  const request = handledAt === undefined ? {} : { lastHandledReconcileAt: handledAt };
+  const patch = { type: "merge", body: { status: { ...request, conditions: toJson(conditions) } } } as const;
+  await home.patch(refOf(live), patch, { manager: kind.statusManager, subresource: "status" }, run.signal);
 }
 
 function knownOf(live: LiveObject): Known {

@@ -100,7 +100,9 @@ function recordSuccess(health: Healthy, attempt: Attempt, interval: number): voi
   const took = elapsedText(attempt, attempt.startedAt);
   const message = `Reconciliation finished in ${took}, next run in ${formatDuration(interval)}`;
   const metadata = { ...annotations, "kustomize.toolkit.fluxcd.io/commit_status": "update" };
-  const isRecovered = !isTrue(ctx.kustomization.status.conditions ?? [], "Ready");
+  // A run that ended between its status and this event has left Ready=True, and no word of its success.
+  const { announced } = readCarriedState(ctx.run.carried);
+  const isRecovered = announced === undefined || !isTrue(ctx.kustomization.status.conditions ?? [], "Ready");
   const relation = isRecovered
     ? ({ kind: "recovered", from: [source.key, ...dependencyKeys(ctx)] } as const)
     : undefined;
@@ -144,7 +146,7 @@ function successStatus(
   return handled(withConditions(cleared, ctx, ready, ...healthy), ctx);
 }
 
-/** What nobody reconciles keeps Healthy from being True, and Ready from nothing. */
+/** What is not reconciled keeps Healthy from being True, and Ready from nothing. */
 function healthyCondition(passed: string, unknown: string | undefined): Said {
   return unknown === undefined
     ? { type: "Healthy", status: "True", reason: "Succeeded", message: passed }

@@ -138,7 +138,7 @@ const identities = new WeakMap<RemoteCluster, Identity>();
 type Identity = Pick<RemoteTarget, "mayBe" | "uid">;
 
 /**
- * What inventories and claims of the cluster are kept by. The server's own word is never enough for that: whoever writes a kubeconfig
+ * What inventories and claims of the cluster are kept by. The server's own word is never enough for that: the one who writes a kubeconfig
  * names the server, which can say that it is any cluster. So its uid counts together with the authority that has vouched for it, and it
  * is the home cluster only if that is the authority of our own connection. A credential of one namespace may not read the uid.
  */

@@ -25,8 +25,8 @@ const Announced = z.object({ announced: z.string() });
 const Failures = z.object({ failures: z.number().int().min(0) });
 
 /**
- * The artifact of the present revision is stored: updates the status, records an event if the artifact is new, and wakes the
- * objects that are built from it.
+ * The artifact of the present revision is stored: records an event if the artifact is new, updates the status, and wakes the objects that
+ * are built from it.
  *
  * @param pulled what this run has stored; undefined if the artifact was stored before
  */
@@ -38,16 +38,12 @@ export async function reportStored(
 ): Promise<FlowResult> {
   const { before, deps, live, run } = ctx;
   const status = withAddresses({ ...ctx.status(), ...noted }, ctx);
-  await ctx.conclude(stored(status, pulled?.stored ?? messages.stored, ctx.now(), reasons?.stored));
-
-  const { artifact } = ctx.status();
+  const { artifact } = status;
   const isNewContent = before.artifact?.digest !== artifact?.digest;
   const announced = `${revision} ${artifact?.digest}`;
   const isNews =
     Announced.safeParse(run.carried).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
-  // After the status is written: a consumer that wakes must find the new revision.
-  if (isNews) await wakeConsumers(ctx, `new artifact of ${formatWorkKey(ctx.run.key)}`);
-  else if (before.observedGeneration !== live.metadata.generation) await wakeReleases(ctx, "new generation");
+  // Its events come before the status, which the next run takes as a sign that they are told.
   // Of what has not changed, for people who look at the object: Flux does not send this event to alerts (reference 1.9).
   const said = pulled === undefined ? ({ type: "Normal", annotations: {}, isTrace: true } as const) : undefined;
   const upToDate = `artifact up-to-date with remote revision: '${revision}'`;
@@ -68,6 +64,10 @@ export async function reportStored(
     });
   }
   if (said !== undefined && messages.unchanged !== undefined) await ctx.record({ ...said, ...messages.unchanged });
+  await ctx.conclude(stored(status, pulled?.stored ?? messages.stored, ctx.now(), reasons?.stored));
+  // After the status is written: a consumer that wakes must find the new revision.
+  if (isNews) await wakeConsumers(ctx, `new artifact of ${formatWorkKey(ctx.run.key)}`);
+  else if (before.observedGeneration !== live.metadata.generation) await wakeReleases(ctx, "new generation");
   if (isNewContent) await forgetReplaced(ctx);
   const finding = await judgeFinding(isAnnounced, revision, ctx);
   if (finding === "missed") {
@@ -147,28 +147,27 @@ async function wakeReleases(
 }
 
 /**
- * The run failed in a foreseen way: updates the status, records an event unless the same failure was already reported, and
- * plans the next try.
+ * The run failed in a foreseen way: records an event unless the same failure was already reported, updates the status, and plans the
+ * next try.
  */
 export async function reportFailure(failure: Failure, ctx: SourceContext): Promise<FlowResult> {
   const { reason, message, retry, waitsFor } = failure;
   const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== ctx.before.lastHandledReconcileAt;
   const isNews = !isShown(ctx.before, failure, ctx.traits.conditionByReason) || isRequested;
-  await ctx.conclude(
-    retry === "never"
-      ? stalled(ctx.status(), failure, ctx.now(), ctx.traits.conditionByReason)
-      : failed(ctx.status(), failure, ctx.now(), ctx.traits.conditionByReason),
-  );
   ctx.deps.log.info("reconcile failed", { ...ctx.run.key, reason, error: message });
   // What waits is no fault: Flux's event for it is for people who look at the object, not for alerts (reference 1.8).
   const isWaiting = retry === "dependency" || retry === "soon";
   const type = isWaiting ? "Normal" : "Warning";
   const relation = waitsOrFailed(waitsFor);
-  if (isNews) {
-    await ctx.record({ type, reason, message, annotations: {}, relation, isTrace: isWaiting });
-    // So that one with a wrong chart or version says so at once.
-    await wakeReleases(ctx, "failure");
-  }
+  // Before the status, which says that it is told.
+  if (isNews) await ctx.record({ type, reason, message, annotations: {}, relation, isTrace: isWaiting });
+  await ctx.conclude(
+    retry === "never"
+      ? stalled(ctx.status(), failure, ctx.now(), ctx.traits.conditionByReason)
+      : failed(ctx.status(), failure, ctx.now(), ctx.traits.conditionByReason),
+  );
+  // So that one with a wrong chart or version says so at once.
+  if (isNews) await wakeReleases(ctx, "failure");
   if (retry === "never") return { outcome: "stalled", dueInMs: undefined };
   if (retry === "dependency") return { outcome: "waiting", dueInMs: ctx.deps.timing.requeueDependencyMs };
   const failures = Failures.safeParse(ctx.run.carried).data?.failures ?? 0;

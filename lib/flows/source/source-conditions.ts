@@ -141,7 +141,7 @@ export function stalled(status: SourceStatus, failure: Failure, now: Now, own: C
 
 /**
  * The object is suspended. Its origin is not asked, but if it has conditions its generation counts as observed, and Flux sums
- * up anew: an interrupted run is to be tried again, nothing is stalled, and Ready follows from the other conditions.
+ * up again: an interrupted run is to be tried again, nothing is stalled, and Ready follows from the other conditions.
  */
 export function suspended(status: SourceStatus, now: Now): SourceStatus {
   const { conditions = [] } = status;

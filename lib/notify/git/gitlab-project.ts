@@ -84,7 +84,7 @@ function retriesAt(now: () => number): Retries {
   };
 }
 
-/** Until the limit of requests begins anew. */
+/** Until the limit of requests begins again. */
 function resetMs({ headers }: HttpResponse, attempt: number, now: number): number {
   const reset = Number(headers["ratelimit-reset"]) * 1000 - now;
   return reset > 100 ? reset : 100 * 2 ** (attempt - 1);

@@ -30,7 +30,7 @@ export const graceMs = 24 * 60 * 60_000;
 /**
  * Deletes the artifacts that no source names and has named for a day. The first collection that finds such an artifact only remembers
  * it; one that comes a day later deletes it. If no source names any artifact at all, nothing is deleted: a table that was lost or
- * replaced looks like that. Any fault ends the collection before it deletes more; the next one begins anew.
+ * replaced looks like that. Any fault ends the collection before it deletes more; the next one begins again.
  */
 export async function collectArtifacts(deps: CollectDeps, signal: AbortSignal): Promise<Collected> {
   const { artifacts, log, records } = deps;

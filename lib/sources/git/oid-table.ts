@@ -5,7 +5,7 @@ const free = -1;
 
 /**
  * A random number for each value of each byte of an id. The hash of an id is the exclusive or of those of its bytes (tabulation
- * hashing): whoever does not know the numbers cannot choose ids that fall together, as he could by the ids' own bytes.
+ * hashing): the one who does not know the numbers cannot choose ids that fall together, as he could by the ids' own bytes.
  */
 const randomNumbers = randomFillSync(new Int32Array(oidBytes * 256));
 

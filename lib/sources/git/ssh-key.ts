@@ -98,7 +98,7 @@ function roundsOf(bytes: Buffer): number {
   const options = next();
   const rounds = derivation === "bcrypt" && options.length >= 8 ? options.readUInt32BE(options.length - 4) : 0;
   if (rounds > maxRounds) {
-    const mend = `at most ${maxRounds} are supported: encrypt it anew with ssh-keygen -p -a 100`;
+    const mend = `at most ${maxRounds} are supported: encrypt it again with ssh-keygen -p -a 100`;
     throw new Error(`ssh: decrypting the private key takes ${rounds} rounds of bcrypt, and ${mend}`);
   }
   return rounds;
@@ -152,14 +152,14 @@ function assertFewIterations(der: Buffer): void {
   next(octets);
   const iterations = next(integer);
   if (iterations.length > 4 || Number(`0x${iterations.toString("hex")}`) > maxIterations) {
-    const mend = "encrypt it anew with openssl pkcs8 -topk8";
+    const mend = "encrypt it again with openssl pkcs8 -topk8";
     throw new Error(`ssh: decrypting the private key takes more than ${maxIterations} iterations of PBKDF2: ${mend}`);
   }
 }
 
 function unsupportedEncryption(): Error {
   return new Error(
-    "ssh: the private key is encrypted in a way that is not supported: encrypt it anew with openssl pkcs8 -topk8",
+    "ssh: the private key is encrypted in a way that is not supported: encrypt it again with openssl pkcs8 -topk8",
   );
 }
 

@@ -62,7 +62,7 @@ class JsonBytes {
     }
   }
 
-  /** Goes from member to member of the list or object that begins here. Whoever gets one moves the cursor behind it. */
+  /** Goes from member to member of the list or object that begins here. The caller that gets one moves the cursor behind it. */
   *members(open: number, close: number): Generator<undefined> {
     this.#take(open);
     if (this.next() === close) {

@@ -48,7 +48,7 @@ function rivalOf(group: string): Manifest {
 /** What becomes of an object that is being deleted although it is wanted. */
 export function terminationStories(name: string, newWorld: () => Promise<World>): void {
   describe(`what is wanted and being deleted on ${name}`, () => {
-    const waits = "still wanted but being deleted, to be created anew once gone: ";
+    const waits = "still wanted but being deleted, to be created again once gone: ";
 
     const deleted = async (spec = {}, metadata = {}) => {
       const world = await newWorld();

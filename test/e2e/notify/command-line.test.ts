@@ -46,7 +46,7 @@ describe("create alert and alert-provider", () => {
       "create alert apps --provider-ref slack --event-severity error --event-source Kustomization/apps,GitRepository/my.app.flux-system --event-source HelmRelease/*",
     );
     expect([alert.code, alert.err]).toEqual([0, expect.stringContaining("✔ Alert created\n")]);
-    expect(alert.err).toContain("✔ Alert apps is ready\n");
+    expect(alert.err).toMatch(/✔ Alert apps is ready\n$/);
     expect((await stored("Alert", "apps"))?.["spec"]).toEqual({
       providerRef: { name: "slack" },
       eventSeverity: "error",
@@ -56,6 +56,17 @@ describe("create alert and alert-provider", () => {
         { kind: "HelmRelease", name: "*" },
       ],
     });
+  });
+
+  test("say of an Alert whose Provider is missing that nothing is sent, and how to make one", async () => {
+    const { code, err } = await sh("create alert lost --provider-ref chat --event-source Kustomization/apps");
+    expect([code, err]).toEqual([
+      0,
+      expect.stringMatching(
+        /✔ Alert lost is ready\n.*there is no Provider chat in namespace default: nothing is sent until it is made, for example with sluice create alert-provider chat\n$/,
+      ),
+    ]);
+    await sh("delete alert lost --silent");
   });
 
   test("overwrite the whole spec of one that exists", async () => {

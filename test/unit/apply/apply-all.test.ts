@@ -251,7 +251,7 @@ describe("the next stage", () => {
     const { apply, log } = world(terminating);
     expect(await apply(planned(namespace, change), planned(map("a")))).toMatchObject({
       kind: "waiting",
-      why: "still wanted but being deleted, to be created anew once gone: Namespace/t (held by kubernetes)",
+      why: "still wanted but being deleted, to be created again once gone: Namespace/t (held by kubernetes)",
       on: "deletion",
     });
     expect(log).not.toContain("ConfigMap/t/a");

@@ -52,7 +52,7 @@ describe("an object that is being deleted although it is wanted", () => {
       ...(finalizers === undefined ? {} : { blockingFinalizers: finalizers }),
     } as const;
   };
-  const waits = "still wanted but being deleted, to be created anew once gone: ";
+  const waits = "still wanted but being deleted, to be created again once gone: ";
   test.each([
     { name: "nothing is", objects: [applied("a")], text: undefined },
     { name: "one is", objects: [applied("a"), applied("b", ["x", "y"])], text: "ConfigMap/t/b (held by x, y)" },

@@ -282,7 +282,7 @@ describe("sluice create source git", () => {
   test("without a terminal needs --silent for a new key, and makes nothing otherwise", async () => {
     await withHost(async (url) => {
       const args = ["create", "source", "git", "quiet", "--url", url, "--branch", "main"];
-      expect((await sluice(args)).err).toContain("✗ aborting: without a terminal nobody can say");
+      expect((await sluice(args)).err).toContain("✗ aborting: without a terminal no one can say");
       expect((await sluice(args, async () => false)).err).toContain("✗ aborting\n");
       expect([await secret("quiet"), await cluster.get(repositoryRef("quiet"), signal)]).toEqual([{}, undefined]);
     });

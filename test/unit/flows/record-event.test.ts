@@ -226,12 +226,12 @@ describe("where Alerts are told of events", () => {
     return order;
   }
 
-  test("they are told after the event is written, and of one that the API server refuses too", async () => {
-    expect(await happens(() => undefined)).toEqual(["written", "told c Progressing m"]);
+  test("they are told before the event is written, and so of one that the API server refuses too", async () => {
+    expect(await happens(() => undefined)).toEqual(["told c Progressing m", "written"]);
     const refuse = (): never => {
       throw terminating("n");
     };
-    expect(await happens(refuse)).toEqual(["written", "told c Progressing m"]);
+    expect(await happens(refuse)).toEqual(["told c Progressing m", "written"]);
   });
 
   test("they are not told of one that is only for people who look at the object", async () => {

@@ -39,14 +39,17 @@ const live: LiveObject = {
 async function reported(found: LiveObject | undefined, assertLease: () => void = () => undefined) {
   const patches: Patch[] = [];
   const created: Manifest[] = [];
+  const order: string[] = [];
   const cluster: HomeCluster = {
     ...noHome,
     get: async () => found,
     patch: async (_ref, patch) => {
+      order.push("status");
       patches.push(patch);
       return live;
     },
     create: async (manifest) => {
+      order.push("event");
       created.push(manifest);
       return live;
     },
@@ -61,10 +64,14 @@ async function reported(found: LiveObject | undefined, assertLease: () => void =
     superseded: async () => false,
   };
   await reportParked(run, "parked, since its runs do not end", { home: cluster, clock: systemClock, kinds });
-  return { patches, created };
+  return { patches, created, order };
 }
 
 describe("telling that an object is parked", () => {
+  test("comes before the status that says so, so that a process that ends in between has told it", async () => {
+    expect((await reported(live)).order).toEqual(["event", "status"]);
+  });
+
   test("sets Ready=False and Stalled=True with reason Poisoned, ends Reconciling, and writes an Event", async () => {
     const { patches, created } = await reported(live);
     const said = { reason: "Poisoned", message: "parked, since its runs do not end", observedGeneration: 3 };
@@ -87,7 +94,7 @@ describe("telling that an object is parked", () => {
   });
 
   test("an object that is gone is told nothing", async () => {
-    expect(await reported(undefined)).toEqual({ patches: [], created: [] });
+    expect(await reported(undefined)).toEqual({ patches: [], created: [], order: [] });
   });
 
   test("without the lease nothing is written", async () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
+import { EventShape } from "../../../lib/notify/notification-message.ts";
 import { notifyWorld } from "./notify-world.ts";
 
 // What Flux 2.9 has sent and told (test/fixtures/notify), against Sluice's dispatch and delivery with a Provider that only remembers.
@@ -10,26 +11,9 @@ import { notifyWorld } from "./notify-world.ts";
 const fixtures = join(import.meta.dirname, "../../fixtures/notify");
 
 const Text = z.string();
-const Event = z.object({
-  involvedObject: z.object({
-    kind: Text,
-    namespace: Text,
-    name: Text,
-    uid: Text.exactOptional(),
-    apiVersion: Text.exactOptional(),
-    resourceVersion: Text.exactOptional(),
-  }),
-  severity: Text,
-  timestamp: Text,
-  message: Text,
-  reason: Text,
-  metadata: z.record(Text, Text).exactOptional(),
-  reportingController: Text,
-  reportingInstance: Text,
-});
 const Step = z.object({
   step: Text,
-  posted: z.array(z.object({ event: Event, answer: z.object({ status: z.number() }) })),
+  posted: z.array(z.object({ event: EventShape, answer: z.object({ status: z.number() }) })),
   deliveries: z.array(z.object({ path: Text, body: z.unknown() })),
   events: z.array(z.object({ object: Text, type: Text, reason: Text, message: Text })),
 });

@@ -106,7 +106,7 @@ describe("a notification", () => {
       env: "involved object annotations, Alert object .spec.eventMetadata, involved object controller metadata",
     });
     expect(one.told()).toEqual([
-      "Alert/alert Warning MetadataAppendFailed metadata key conflicts detected (please refer to the Alert API docs and Flux RFC 0008 for more information)",
+      "Alert/alert Warning MetadataAppendFailed metadata key conflicts detected (please refer to the Alert API docs and Flux RFC 0008 for more information): env (involved object annotations, Alert object .spec.eventMetadata, involved object controller metadata)",
     ]);
   });
 

@@ -2,8 +2,12 @@ import { describe, expect, test } from "vitest";
 import { eventManifest } from "../../../lib/core/event-manifest.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { windowMs } from "../../../lib/core/ports/event-windows.ts";
+import type { Flow } from "../../../lib/core/ports/run.ts";
 import { dispatchEvents } from "../../../lib/notify/dispatch.ts";
+import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
+import { key, queueWorld } from "../queue/queue-world.ts";
 import { cluster, notifyWorld } from "./notify-world.ts";
 
 const never = new AbortController().signal;
@@ -130,31 +134,68 @@ describe("an event that was recorded", () => {
     );
   });
 
-  test("that cannot be queued is logged, and the run of its object goes on", async () => {
+  test("that cannot be queued throws, so that it is kept, and is queued once when it is told again", async () => {
     const one = world();
     one.alert("all");
-    const add = async (): Promise<never> => {
-      throw new Error("the queue is away");
-    };
-    const sink = dispatchEvents({ ...one.dispatchDeps, queue: { add } });
-    const words = { type: "Normal", reason: "Progressing", message: "Applied", annotations: {} } as const;
-    const event = eventManifest(shop, words, "kustomize-controller", one.state.now);
-    await sink.tell(cluster, event, undefined, never);
-    expect(JSON.stringify(one.log.lines)).toContain("the queue is away");
-    await expect(sink.tell(cluster, event, undefined, AbortSignal.abort(new Error("time is up")))).rejects.toThrow(
-      "time is up",
-    );
-  });
-
-  test("that was not queued is queued once its run is repeated", async () => {
-    const one = world();
-    one.alert("all");
-    one.state.queueFault = new Error("the process is killed");
-    await one.tell("Normal", "Applied");
+    one.state.queueFault = new Error("the queue is away");
+    await expect(one.tell("Normal", "Applied")).rejects.toThrow("the queue is away");
     one.state.queueFault = undefined;
     await one.tell("Normal", "Applied");
     await one.tell("Normal", "Applied");
     expect(one.queued).toHaveLength(1);
+  });
+
+  test.each([
+    { why: "the role may not list them", code: 403, what: "is logged: telling it again does not help" },
+    { why: "the cluster is busy", code: 503, what: "throws, so that it is kept" },
+    { why: "no answer comes", code: 0, what: "throws, so that it is kept" },
+  ])("whose Alerts cannot be listed, since $why, $what", async ({ code, what }) => {
+    const one = world();
+    const alerts = {
+      of: () => Promise.reject(new ApiError({ code, reason: "Unknown", message: "no list" })),
+      forget: () => undefined,
+    };
+    const sink = dispatchEvents({ ...one.dispatchDeps, alerts });
+    const words = { type: "Normal", reason: "Progressing", message: "Applied", annotations: {} } as const;
+    const event = eventManifest(shop, words, "kustomize-controller", 0);
+    const thrown = await sink.tell(cluster, event, undefined, never).then(
+      () => undefined,
+      (error: unknown) => String(error),
+    );
+    const logged = one.log.lines.map(({ error }) => error);
+    const isKept = what.includes("kept");
+    expect([thrown, logged]).toEqual(isKept ? ["ApiError: no list", []] : [undefined, ["no list"]]);
+  });
+
+  test("in a run whose queue is away arrives once, after the outage, and the run goes on", async () => {
+    const one = world();
+    one.alert("all");
+    const queue = queueWorld();
+    const deps = { ...queue.deps, events: dispatchEvents(one.dispatchDeps) };
+    const words = { type: "Normal", reason: "Progressing", message: "Applied", annotations: {} } as const;
+    let applied = 0;
+    const flow: Flow = async ({ events, signal }) => {
+      if (applied++ === 0) {
+        await events?.tell(cluster, eventManifest(shop, words, "kustomize-controller", 0), undefined, signal);
+      }
+      return { outcome: "applied", dueInMs: undefined };
+    };
+    const queueIs = (fault: Error | undefined): void => {
+      one.state.queueFault = fault;
+    };
+    queueIs(new Error("the queue is away"));
+    await requestReconcile({ ...key, cluster }, "test", deps, never);
+    for (let turn = 0; turn < 6; turn++) {
+      if (turn === 4) queueIs(undefined);
+      const sent = queue.sent.splice(0);
+      for (const { wakeUp, delayMs } of sent) {
+        queue.freeze(delayMs);
+        one.state.now += delayMs;
+        await queue.handle(flow, wakeUp, never, deps);
+      }
+    }
+    expect(one.queued.map(({ event }) => event.message)).toEqual(["Applied"]);
+    expect([applied, queue.sent]).toEqual([5, []]);
   });
 
   test("of a cluster that is not served here is not sent", async () => {

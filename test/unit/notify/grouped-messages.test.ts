@@ -235,8 +235,44 @@ describe("an outage", () => {
       pass(one, 60_000);
     }
     expect(one.said().at(-1)).toBe(
-      "shop: GitRepository/retail/shop is ready again. 1 object waited for it:\nKustomization/retail/app-1",
+      "shop: stored artifact for commit 'fix'\n\n1 object waited for it:\nKustomization/retail/app-1",
     );
+  });
+
+  test("that comes again within five minutes is over too, also if no object waited for it", async () => {
+    const one = world();
+    for (let round = 0; round < 2; round++) {
+      await one.send(down(one, `failure ${round}`), failed);
+      await one.send(up(one), ready());
+      pass(one, 60_000);
+    }
+    await one.send(up(one), ready());
+    expect(one.said()).toEqual([
+      ...["shop: failure 0", "shop: stored artifact for commit 'fix'"],
+      ...["shop: failure 1", "shop: stored artifact for commit 'fix'"],
+    ]);
+  });
+
+  test("of a dependency is over for an Alert of errors, which sends no event of those that wait", async () => {
+    const one = world({ alert: { eventSeverity: "error" } });
+    const base: Cause = { kind: "Kustomization", namespace, name: "base" };
+    await one.send(waiting(one, "base", { severity: "error", reason: "BuildFailed", message: "no such file" }), failed);
+    for (const name of ["b", "a"]) await one.send(waiting(one, name), waitsFor(base));
+    await one.send(finished(one, "base"), ready());
+    await one.send(finished(one, "a"), ready(base));
+    expect(one.said()).toEqual([
+      "base: no such file",
+      "base: Kustomization/retail/base is ready again. 2 objects waited for it:\nKustomization/retail/a\nKustomization/retail/b",
+    ]);
+  });
+
+  test("names no object that the Alert does not select as one that waited", async () => {
+    const alert = { eventSeverity: "error", exclusionList: ["Dependencies"] };
+    const one = world({ alert });
+    await one.send(down(one), failed);
+    await one.send(waiting(one, "a"), waitsFor(source));
+    await one.send(up(one), ready());
+    expect(one.said()).toEqual(["shop: failed to checkout: unable to clone"]);
   });
 });
 

@@ -27,7 +27,7 @@ describe("55: a message that does not arrive is sent", () => {
   test("five times at most for status 500, after 2, 4, 8 and 16 s", async () => {
     const parts = recordingParts({ status: 500 });
     expect(await post({}, parts)).toBe(
-      `postMessage failed: failed to execute request: POST ${url} giving up after 5 attempt(s)`,
+      `postMessage failed: failed to execute request: POST ${url} giving up after 5 attempt(s): the last answer has status 500`,
     );
     expect(parts.requests).toHaveLength(5);
     expect(parts.waits).toEqual([2_000, 4_000, 8_000, 16_000]);

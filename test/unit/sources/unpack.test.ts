@@ -154,7 +154,7 @@ describe("unpacking a layer", () => {
     await expect(unpackMembers([...members, { name: "f4" }], limits)).rejects.toThrow("tar has more than 3 entries");
   });
 
-  test("content that nobody reads is skipped, with what fills its last block", async () => {
+  test("content that is not read is skipped, with what fills its last block", async () => {
     const names: string[] = [];
     const sizes = [1, 511, 512, 513, 0];
     const tar = tarOf(sizes.map((size) => ({ name: `f${size}`, content: "x".repeat(size) })));

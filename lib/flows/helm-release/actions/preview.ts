@@ -54,7 +54,7 @@ export interface Preview {
   readonly action: "install" | "upgrade";
   /** Definitions of `crds/` first, then the objects of the manifest, then what is deleted. */
   readonly objects: readonly PreviewedObject[];
-  /** The hooks that would run, with when they do. They are not compared: each is made anew. */
+  /** The hooks that would run, with when they do. They are not compared: each is created again. */
   readonly hooks: readonly { readonly ref: VersionedRef; readonly events: readonly HookEvent[] }[];
 }
 

@@ -65,7 +65,7 @@ function isOfMissingCurve(error: unknown): boolean {
 }
 
 /**
- * The library holds a key to its self-signature of the time of signing. Whoever prolongs his key replaces that one, so the
+ * The library holds a key to its self-signature of the time of signing. A signer who prolongs the key replaces that one, so the
  * old commits would fail; what counts is that the key is valid now.
  */
 const config = { allowInsecureVerificationWithReformattedKeys: true };

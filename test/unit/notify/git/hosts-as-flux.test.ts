@@ -4,28 +4,12 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { messageOf } from "../../../../lib/core/failure.ts";
 import type { Http, HttpRequest } from "../../../../lib/core/ports/http.ts";
+import { EventShape } from "../../../../lib/notify/notification-message.ts";
 import { isSetupFailure, type NotificationProvider } from "../../../../lib/notify/provider.ts";
 import { providers } from "../../../../lib/notify/providers/providers.ts";
 import { never, noDial, settingsFor } from "./played-scenario.ts";
 
 const Texts = z.record(z.string(), z.string());
-const Event = z.object({
-  involvedObject: z.object({
-    kind: z.string(),
-    namespace: z.string(),
-    name: z.string(),
-    uid: z.string(),
-    apiVersion: z.string(),
-    resourceVersion: z.string(),
-  }),
-  severity: z.string(),
-  timestamp: z.string(),
-  message: z.string(),
-  reason: z.string(),
-  metadata: Texts,
-  reportingController: z.string(),
-  reportingInstance: z.string(),
-});
 const Case = z.object({
   name: z.string(),
   type: z.string(),
@@ -35,7 +19,7 @@ const Case = z.object({
   password: z.string().default(""),
   commitStatus: z.string().default(""),
   /** What it has besides the event of all. */
-  event: Event.partial(),
+  event: EventShape.partial(),
   answers: z.array(z.object({ status: z.int(), headers: Texts.default({}), body: z.string() })),
   requests: z.array(z.object({ method: z.string(), path: z.string(), headers: Texts, body: z.string().default("") })),
   fault: z.string().optional(),
@@ -48,7 +32,7 @@ type Case = z.infer<typeof Case>;
  * server on the loopback interface, which is git.example here; what names a client is left out.
  */
 const { cases, event: eventOfAll } = z
-  .object({ event: Event, cases: z.array(Case) })
+  .object({ event: EventShape, cases: z.array(Case) })
   .parse(JSON.parse(readFileSync(join(import.meta.dirname, "../../../fixtures/notify/git-hosts.json"), "utf8")));
 
 /** Where Sluice does something else, and why. */
@@ -81,7 +65,7 @@ async function played(each: Case): Promise<Pick<Case, "fault" | "isSetup" | "req
       return { fault: messageOf(error), isSetup: true };
     }
     try {
-      await provider?.post(Event.parse({ ...eventOfAll, ...event }), never);
+      await provider?.post(EventShape.parse({ ...eventOfAll, ...event }), never);
       return { fault: undefined, isSetup: false };
     } catch (error) {
       return { fault: messageOf(error), isSetup: isSetupFailure(error) };

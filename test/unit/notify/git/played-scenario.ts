@@ -5,8 +5,9 @@ import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { messageOf } from "../../../../lib/core/failure.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
-import { defaultCommitStatus } from "../../../../lib/notify/commit-status-expression.ts";
+import { defaultCommitStatus } from "../../../../lib/notify/commit-status-id.ts";
 import type { NotificationEvent } from "../../../../lib/notify/notification-event.ts";
+import { EventShape } from "../../../../lib/notify/notification-message.ts";
 import {
   isSetupFailure,
   type MakeProvider,
@@ -46,23 +47,7 @@ const Texts = z.record(z.string(), z.string());
 const Step = z.object({
   posted: z.array(
     z.object({
-      event: z.object({
-        involvedObject: z.object({
-          kind: z.string(),
-          namespace: z.string(),
-          name: z.string(),
-          uid: z.string(),
-          apiVersion: z.string(),
-          resourceVersion: z.string(),
-        }),
-        severity: z.string(),
-        timestamp: z.string(),
-        message: z.string(),
-        reason: z.string(),
-        reportingController: z.string(),
-        reportingInstance: z.string(),
-        metadata: Texts.default({}),
-      }),
+      event: EventShape,
     }),
   ),
   deliveries: z.array(
@@ -173,8 +158,8 @@ type Posted = z.infer<typeof Step>["posted"][number]["event"];
 const ownGroup = "event.toolkit.fluxcd.io/";
 
 /** Which events a class of providers is for (reference 13). */
-function isFor(type: string, { metadata, severity, involvedObject }: Posted): boolean {
-  const [group] = involvedObject.apiVersion.split("/");
+function isFor(type: string, { metadata = {}, severity, involvedObject }: Posted): boolean {
+  const [group] = (involvedObject.apiVersion ?? "").split("/");
   const isUpdate = metadata[`${group}/commit_status`] === "update";
   if (providers[type]?.class === "change-request")
     return (metadata[`${ownGroup}change_request`] ?? "") !== "" && !isUpdate;
@@ -182,11 +167,11 @@ function isFor(type: string, { metadata, severity, involvedObject }: Posted): bo
 }
 
 /** The metadata of the object, then those of its controller, without prefixes. */
-function merged(event: Posted): NotificationEvent {
-  const [group] = event.involvedObject.apiVersion.split("/");
+function merged({ metadata = {}, ...event }: Posted): NotificationEvent {
+  const [group] = (event.involvedObject.apiVersion ?? "").split("/");
   const of = (prefix: string): Record<string, string> =>
     Object.fromEntries(
-      Object.entries(event.metadata).flatMap(([key, value]) =>
+      Object.entries(metadata).flatMap(([key, value]) =>
         key.startsWith(prefix) ? [[key.slice(prefix.length), value]] : [],
       ),
     );

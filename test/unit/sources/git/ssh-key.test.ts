@@ -147,7 +147,7 @@ test("a key that takes minutes to decrypt is refused before the first round", as
   bytes.writeUInt32BE(4_000_000_000, at);
   const slow = `-----BEGIN OPENSSH PRIVATE KEY-----\n${bytes.toString("base64")}\n-----END OPENSSH PRIVATE KEY-----\n`;
   await expect(parseSshKey(slow, "secret")).rejects.toThrow(
-    "ssh: decrypting the private key takes 4000000000 rounds of bcrypt, and at most 200 are supported: encrypt it anew with ssh-keygen -p -a 100",
+    "ssh: decrypting the private key takes 4000000000 rounds of bcrypt, and at most 200 are supported: encrypt it again with ssh-keygen -p -a 100",
   );
 });
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, describe, expect, test } from "vitest";
 import { celModule, wasmCel } from "../../../../lib/cel/wasm-cel.ts";
-import { commitStatusOf, defaultCommitStatus } from "../../../../lib/notify/commit-status-expression.ts";
+import { commitStatusOf, defaultCommitStatus } from "../../../../lib/notify/commit-status-id.ts";
 import { untilDeadline } from "../../../deadline.ts";
 import { eventOf, never, providerUid } from "./played-scenario.ts";
 

@@ -1,6 +1,7 @@
 import { type Cel, JsonText } from "../cel/cel.ts";
 import { messageOf } from "../core/failure.ts";
-import type { JsonObject } from "../core/json.ts";
+import { type JsonObject, toJsonObject } from "../core/json.ts";
+import type { DeliverDeps } from "./deliver.ts";
 import { eventJson } from "./go-json.ts";
 import type { NotificationEvent } from "./notification-event.ts";
 
@@ -46,4 +47,14 @@ export async function commitStatusOf(
   } catch (error) {
     throw failed(messageOf(error), error);
   }
+}
+
+/** The IDs of commit statuses: by the expression of the Provider, else one for each object and Provider. */
+export function commitStatuses(cel: Pick<Cel, "compileString">): DeliverDeps["commitStatusOf"] {
+  return async ({ event, alert, provider, expression }, signal) => {
+    const { kind, name } = event.involvedObject;
+    if (expression === "") return defaultCommitStatus(kind, name, provider.metadata.uid);
+    const values = { event, alert: toJsonObject(alert), provider: toJsonObject(provider) };
+    return commitStatusOf(expression, values, cel, signal);
+  };
 }
