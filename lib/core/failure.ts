@@ -51,6 +51,7 @@ const retryByReason = {
   ReadOperationFailed: "backoff",
   ReconciliationFailed: "interval",
   ReleaseTooLarge: "backoff",
+  RemovedTemplateField: "never",
   SourceFetchFailed: "dependency",
   SourceNotReady: "dependency",
   SourceIgnoreError: "backoff",
