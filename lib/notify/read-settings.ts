@@ -6,12 +6,13 @@ import { nameFault } from "../core/object-ref.ts";
 import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 import type { Proxy } from "../core/ports/dial.ts";
 import type { TlsTrust } from "../core/ports/http.ts";
+import type { GithubApp } from "../git-hosts/host-settings.ts";
 import { goSchema } from "../manifests/go-yaml/go-schema.ts";
 import { numberText } from "../manifests/go-yaml/number.ts";
 import { proxyAt, proxyIn } from "../secrets/proxy.ts";
 import { isWholeTrust, type SecretData, trustIn } from "../secrets/trust.ts";
 import type { ProviderClass } from "./admits.ts";
-import type { GithubApp, ProviderSettings } from "./provider.ts";
+import type { ProviderSettings } from "./provider.ts";
 
 /** A Provider as the cluster has it. */
 export interface LiveProvider {

@@ -6,6 +6,7 @@ import { bucketFaults } from "./bucket.ts";
 import { cachedRunFaults } from "./cached-run.ts";
 import { collectFaults } from "./collect.ts";
 import { combinedInputFaults } from "./combined-inputs.ts";
+import { commitMessageFaults } from "./commit-message.ts";
 import { decryptionFaults } from "./decryption.ts";
 import { embeddedKubernetesFaults } from "./embedded-kubernetes.ts";
 import type { FileFaults } from "./fault.ts";
@@ -64,6 +65,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...kubeFaults,
   ...embeddedKubernetesFaults,
   ...localFaults,
+  ...commitMessageFaults,
   ...decryptionFaults,
   ...manifestsFaults,
   ...networkFaults,

@@ -248,6 +248,16 @@ export const layers: readonly Layer[] = [
     why: "Deliveries of webhooks. It wakes objects by a port and knows no flow.",
   },
   {
+    folder: "lib/image",
+    imports: ["lib/core", "lib/core/ports", "lib/api"],
+    why: "What image automation decides, on plain values: it reads no registry and writes to no repository.",
+  },
+  {
+    folder: "lib/git-hosts",
+    imports: ["lib/core", "lib/core/ports", "lib/sources/git"],
+    why: "The APIs of GitHub, GitLab and Gitea: addresses, logins and faults, whatever is asked of them. A login of a GitHub App is the one of git.",
+  },
+  {
     folder: "lib/notify",
     imports: [
       "lib/core",
@@ -256,20 +266,20 @@ export const layers: readonly Layer[] = [
       "lib/api/kinds",
       "lib/cel",
       "lib/secrets",
-      "lib/sources/git",
+      "lib/git-hosts",
       "lib/manifests/go-yaml",
       "lib/manifests",
     ],
-    why: "Events on their way out: which Alerts they match, and what a Provider sends. It reads objects by ports and knows no flow. A login of a GitHub App is the one of git.",
+    why: "Events on their way out: which Alerts they match, and what a Provider sends. It reads objects by ports and knows no flow.",
   },
   {
     folder: "lib/notify/git",
-    imports: ["lib/core", "lib/core/ports", "lib/sources/git", "lib/notify"],
-    why: "What types of git hosts share: addresses, commits, comments, and the clients of the hosts.",
+    imports: ["lib/notify"],
+    why: "What types of git hosts share: commits and comments.",
   },
   {
     folder: "lib/notify/providers",
-    imports: ["lib/core", "lib/core/ports", "lib/notify", "lib/notify/git"],
+    imports: ["lib/core", "lib/core/ports", "lib/git-hosts", "lib/notify", "lib/notify/git"],
     why: "One file for each type of Provider.",
   },
   {

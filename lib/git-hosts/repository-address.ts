@@ -1,4 +1,4 @@
-import { goUrlFault } from "../../core/go-url-fault.ts";
+import { goUrlFault } from "../core/go-url-fault.ts";
 
 /** Where a repository is, as the providers of git hosts read the address. */
 export interface RepositoryAddress {

@@ -1,6 +1,6 @@
-import { HttpError, type HttpResponse } from "../../core/ports/http.ts";
-import type { ProviderParts } from "../provider.ts";
+import { HttpError, type HttpResponse } from "../core/ports/http.ts";
 import { orDeadline } from "./ask-host.ts";
+import type { HostParts } from "./host-settings.ts";
 
 /** When a client of a host asks again. */
 export interface Retries {
@@ -23,7 +23,7 @@ export interface LastAttempt {
 export async function askAgain(
   ask: () => Promise<HttpResponse>,
   { maxAttempts, isGoneSoon, waitMs }: Retries,
-  { sleep }: Pick<ProviderParts, "sleep">,
+  { sleep }: Pick<HostParts, "sleep">,
   signal: AbortSignal,
 ): Promise<LastAttempt> {
   for (let attempts = 1; ; attempts++) {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
-import { messageOf } from "../../core/failure.ts";
-import { checkJson } from "../../core/json-text.ts";
-import type { Proxy } from "../../core/ports/dial.ts";
+import { messageOf } from "../core/failure.ts";
+import { checkJson } from "../core/json-text.ts";
+import type { Proxy } from "../core/ports/dial.ts";
 import {
   type Http,
   HttpError,
@@ -9,8 +9,8 @@ import {
   type HttpResponse,
   type TlsTrust,
   trustElsewhere,
-} from "../../core/ports/http.ts";
-import { safeMessage } from "../../core/safe-text.ts";
+} from "../core/ports/http.ts";
+import { safeMessage } from "../core/safe-text.ts";
 
 /** A request to the API of a git host. */
 export interface HostRequest {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { repositoryAddress } from "../../../../lib/notify/git/repository-address.ts";
+import { repositoryAddress } from "../../../lib/git-hosts/repository-address.ts";
 
 describe("the address of a repository", () => {
   test.each([

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { messageOf } from "../../core/failure.ts";
-import type { HttpResponse } from "../../core/ports/http.ts";
-import { safeMessage } from "../../core/safe-text.ts";
-import { Secret } from "../../core/secret.ts";
-import { type GitHubApp, githubAppLogins } from "../../sources/git/github-app.ts";
-import { type GithubApp, type ProviderParts, type ProviderSettings, ProviderSetupError } from "../provider.ts";
+import { messageOf } from "../core/failure.ts";
+import type { HttpResponse } from "../core/ports/http.ts";
+import { safeMessage } from "../core/safe-text.ts";
+import { Secret } from "../core/secret.ts";
+import { type GitHubApp, githubAppLogins } from "../sources/git/github-app.ts";
 import { askHost, hasTimedOut, isSuccess, jsonBody, orDeadline } from "./ask-host.ts";
+import { type GithubApp, type HostParts, type HostSettings, HostSetupError } from "./host-settings.ts";
 import { escapedSegment, repositoryAddress } from "./repository-address.ts";
 
 /** A request about a repository on GitHub. */
@@ -30,7 +30,7 @@ export interface GitHubSession {
 
 /** A repository on GitHub or on a GitHub Enterprise Server. */
 export interface GitHubRepository {
-  /** Throws a {@link ProviderSetupError}. */
+  /** Throws a {@link HostSetupError}. */
   connect(options: { readonly hasLogin: boolean }, signal: AbortSignal): Promise<GitHubSession>;
 }
 
@@ -38,7 +38,7 @@ const mediaType = "application/vnd.github.v3+json";
 const User = z.object({ login: z.string().nullish() }).nullable();
 
 /** Reads the settings of a type that speaks to GitHub. Throws Flux's text where they are wrong. */
-export function githubRepository(settings: ProviderSettings, parts: ProviderParts): GitHubRepository {
+export function githubRepository(settings: HostSettings, parts: HostParts): GitHubRepository {
   const { address, password, proxy, tls } = settings;
   const token = settings.token === "" ? password : settings.token;
   const app = token === "" ? requiredApp(settings.githubApp) : undefined;
@@ -89,7 +89,7 @@ export function githubRepository(settings: ProviderSettings, parts: ProviderPart
         return sessionOf(hasLogin ? await userOf(token, signal) : "", token, signal);
       } catch (error) {
         if (!hasTimedOut(signal)) signal.throwIfAborted();
-        throw new ProviderSetupError(messageOf(error), { cause: error });
+        throw new HostSetupError(messageOf(error), { cause: error });
       }
     },
   };

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { messageOf } from "../../core/failure.ts";
-import type { HttpResponse } from "../../core/ports/http.ts";
-import { safeMessage } from "../../core/safe-text.ts";
-import { type GoValue, goJson } from "../go-json.ts";
-import { type ProviderParts, type ProviderSettings, ProviderSetupError } from "../provider.ts";
+import { messageOf } from "../core/failure.ts";
+import { type GoValue, goJson } from "../core/go-json.ts";
+import type { HttpResponse } from "../core/ports/http.ts";
+import { safeMessage } from "../core/safe-text.ts";
 import { askHost, hasTimedOut, isSuccess, jsonBody, shownBody, statusText } from "./ask-host.ts";
+import { type HostParts, type HostSettings, HostSetupError } from "./host-settings.ts";
 import { escapedSegment, repositoryAddress, unescaped } from "./repository-address.ts";
 
 /** A request about a repository on Gitea. */
@@ -20,9 +20,9 @@ export interface GiteaRequest<Answer> {
 
 /** A repository on Gitea, or on Forgejo. */
 export interface GiteaRepository {
-  /** Asks for the version of the server, which has to be 1.11.0 or later. Throws a {@link ProviderSetupError}. */
+  /** Asks for the version of the server, which has to be 1.11.0 or later. Throws a {@link HostSetupError}. */
   readonly connect: (signal: AbortSignal) => Promise<void>;
-  /** The name of the user whose token it is. Throws a {@link ProviderSetupError}. */
+  /** The name of the user whose token it is. Throws a {@link HostSetupError}. */
   readonly username: (signal: AbortSignal) => Promise<string>;
   /** Throws in the words of Gitea's client. */
   readonly ask: <Answer>(request: GiteaRequest<Answer>, signal: AbortSignal) => Promise<Answer>;
@@ -32,7 +32,7 @@ const Version = z.object({ version: z.string().default("") });
 const User = z.object({ login: z.string().default("") });
 
 /** Reads the settings of a type that speaks to Gitea. Throws Flux's text where they are wrong. */
-export function giteaRepository(settings: ProviderSettings, parts: ProviderParts): GiteaRepository {
+export function giteaRepository(settings: HostSettings, parts: HostParts): GiteaRepository {
   const token = settings.token === "" ? settings.password : settings.token;
   if (token === "") throw new Error("gitea token cannot be empty");
   const { origin, id } = repositoryAddress(settings.address);
@@ -68,7 +68,7 @@ export function giteaRepository(settings: ProviderSettings, parts: ProviderParts
       return await askAt(path, { method: "GET", answer: schema }, signal);
     } catch (error) {
       if (!hasTimedOut(signal)) signal.throwIfAborted();
-      throw new ProviderSetupError(`${words}: ${messageOf(error)}`, { cause: error });
+      throw new HostSetupError(`${words}: ${messageOf(error)}`, { cause: error });
     }
   };
 
@@ -79,7 +79,7 @@ export function giteaRepository(settings: ProviderSettings, parts: ProviderParts
       const words = "failed creating Gitea client";
       const { version } = await setUp(words, "version", Version, signal);
       const why = versionFault(version, origin);
-      if (why !== undefined) throw new ProviderSetupError(`${words}: ${why}`);
+      if (why !== undefined) throw new HostSetupError(`${words}: ${why}`);
     },
     async username(signal) {
       return (await setUp("failed to get authenticated user info", "user", User, signal)).login;

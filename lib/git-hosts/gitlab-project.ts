@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { messageOf } from "../../core/failure.ts";
-import type { HttpResponse } from "../../core/ports/http.ts";
-import { safeMessage } from "../../core/safe-text.ts";
-import { type GoValue, goJson } from "../go-json.ts";
-import { type ProviderParts, type ProviderSettings, ProviderSetupError } from "../provider.ts";
+import { messageOf } from "../core/failure.ts";
+import { type GoValue, goJson } from "../core/go-json.ts";
+import type { HttpResponse } from "../core/ports/http.ts";
+import { safeMessage } from "../core/safe-text.ts";
 import { askAgain, type Retries } from "./ask-again.ts";
 import { askHost, hasTimedOut, jsonBody, shownBody } from "./ask-host.ts";
+import { type HostParts, type HostSettings, HostSetupError } from "./host-settings.ts";
 import { escapedSegment, repositoryAddress } from "./repository-address.ts";
 
 /** A request about a project on GitLab. */
@@ -19,7 +19,7 @@ export interface GitLabRequest<Answer> {
 
 /** A project on GitLab. Its ID is the whole path, or a number. Proxies do not count, as in Flux. */
 export interface GitLabProject {
-  /** The name of the user whose token it is. Throws a {@link ProviderSetupError}. */
+  /** The name of the user whose token it is. Throws a {@link HostSetupError}. */
   readonly username: (signal: AbortSignal) => Promise<string>;
   /** Throws in the words of GitLab's client. */
   readonly ask: <Answer>(request: GitLabRequest<Answer>, signal: AbortSignal) => Promise<Answer>;
@@ -28,7 +28,7 @@ export interface GitLabProject {
 const User = z.object({ username: z.string() });
 
 /** Reads the settings of a type that speaks to GitLab. Throws Flux's text where they are wrong. */
-export function gitlabProject(settings: ProviderSettings, parts: ProviderParts): GitLabProject {
+export function gitlabProject(settings: HostSettings, parts: HostParts): GitLabProject {
   const token = settings.token === "" ? settings.password : settings.token;
   if (token === "") throw new Error("gitlab token cannot be empty");
   const { origin, id } = repositoryAddress(settings.address);
@@ -63,7 +63,7 @@ export function gitlabProject(settings: ProviderSettings, parts: ProviderParts):
       } catch (error) {
         if (!hasTimedOut(signal)) signal.throwIfAborted();
         const why = `failed to get authenticated user info: ${messageOf(error)}`;
-        throw new ProviderSetupError(why, { cause: error });
+        throw new HostSetupError(why, { cause: error });
       }
     },
   };
