@@ -153,6 +153,16 @@ export const layers: readonly Layer[] = [
     why: "YAML as Go prints and reads it.",
   },
   {
+    folder: "lib/image",
+    imports: ["lib/api"],
+    why: "What image automation says of chosen images and of the files that it changes.",
+  },
+  {
+    folder: "lib/image/setters",
+    imports: ["lib/core", "lib/image", "lib/manifests/go-yaml"],
+    why: "Values that markers name, changed in place. It reads files that it is given, and knows no git.",
+  },
+  {
     folder: "lib/manifests",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/archive", "lib/manifests/go-yaml"],
     why: "From files to objects: the steps of a build.",
