@@ -4,8 +4,7 @@ import { knownServers } from "../../sources/git/conversations.ts";
 import { defaultGitLimits, type GitLimits, type GitRemote } from "../../sources/git/git-remote.ts";
 import { openGitRemote } from "../../sources/git/open-git-remote.ts";
 import type { WritableRepository } from "../../sources/git/write/open-git-clone.ts";
-import type { SourceContext } from "../source/source-context.ts";
-import { type GitConnections, gitTransport } from "./transport.ts";
+import { type GitConnections, gitTransport, type TransportContext } from "./transport.ts";
 
 /**
  * Opens the repository at this URL for a run: that of a GitRepository, or one of its submodules. It logs in as the spec says; of a
@@ -14,7 +13,7 @@ import { type GitConnections, gitTransport } from "./transport.ts";
 export type OpenRepository = (
   url: string,
   spec: GitRepositorySpec,
-  ctx: SourceContext,
+  ctx: TransportContext,
   left?: Pick<GitLimits, "maxPackBytes" | "timeoutMs">,
 ) => Promise<GitRemote>;
 
@@ -36,7 +35,7 @@ export function repositoryOpener(connections: GitConnections): OpenRepository {
 }
 
 /** Opens the repository at this URL for a run that reads it and pushes commits to it. It logs in to both as the spec says. */
-export type OpenForWriting = (url: string, spec: GitRepositorySpec, ctx: SourceContext) => Promise<WritableRepository>;
+export type OpenForWriting = (url: string, spec: GitRepositorySpec, ctx: TransportContext) => Promise<WritableRepository>;
 
 /** Opens repositories over these connections for reading and writing. */
 export function writableRepositoryOpener(connections: GitConnections): OpenForWriting {

@@ -5,11 +5,11 @@ import { declaredImageUpdateAutomation } from "../../api/kinds/image-update-auto
 import { requestedAtAnnotation } from "../../api/names.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
 import type { HomeCluster } from "../../core/ports/home-and-target.ts";
+import type { MessageEngine } from "../../core/ports/message-engine.ts";
 import type { Run } from "../../core/ports/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
-import type { ChosenImage, FileChange } from "../../image/image-change.ts";
 import type { GitRef, GitRemote } from "../../sources/git/git-remote.ts";
-import type { GitClone, SignCommit } from "../../sources/git/write/git-clone.ts";
+import type { GitClone } from "../../sources/git/write/git-clone.ts";
 import type { FlowDeps } from "../flow-deps.ts";
 import { type EventToRecord, reportEvent } from "../record-event.ts";
 import type { SecretContext } from "../source/secrets.ts";
@@ -35,40 +35,12 @@ export interface CloneAt {
 /** Where an automation finds the Secrets of one namespace, and who asks for them. */
 export type AccessContext = SecretContext & { readonly run: Run };
 
-/** A file that markers have changed. */
-export interface ChangedFile extends FileChange {
-  /** From the root of the repository. */
-  readonly pathFromRoot: string;
-}
-
-/** Whose message a commit gets, and what its template sees besides the changes. */
-export interface MessageOf {
-  /** The id of the automation's cluster. */
-  readonly cluster: string;
-  readonly automation: { readonly namespace: string; readonly name: string };
-  readonly values: Readonly<Record<string, string>>;
-  readonly changes: readonly Pick<FileChange, "objects" | "path">[];
-}
-
 /** What the reconcile of an ImageUpdateAutomation needs of the world. */
 export interface AutomationDeps extends FlowDeps {
   /** Opens the repository of a GitRepository. Throws a `Failure` of the login. */
   readonly openRepository: (spec: GitRepositorySpec, access: AccessContext) => Promise<AutomationRepository>;
-  /** Reads what signs commits. Throws a `RangeError` with Flux's text for a Secret that does not fit. */
-  readonly readSigner: (
-    key: { readonly type: "gpg" | "ssh"; readonly secret: string },
-    data: ReadonlyMap<string, string>,
-    access: AccessContext,
-  ) => Promise<SignCommit>;
-  /** Sets the images below a path of the clone. Throws a `RangeError` or `GitFault`. */
-  readonly setImages: (
-    clone: GitClone,
-    path: string,
-    images: ReadonlyMap<string, ChosenImage>,
-    signal: AbortSignal,
-  ) => Promise<readonly ChangedFile[]>;
-  /** The message of a commit by a template. Throws a `Failure` for one that fails. */
-  readonly commitMessage: (template: string | undefined, of: MessageOf, signal: AbortSignal) => Promise<string>;
+  /** Templates of commit messages. */
+  readonly messages: MessageEngine;
   /** Flux's flag of this name: a GitRepository of another namespace is refused. */
   readonly noCrossNamespaceRefs: boolean;
 }

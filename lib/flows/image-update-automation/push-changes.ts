@@ -1,10 +1,12 @@
 import type { ImageUpdateAutomationSpec } from "../../api/image-update-automation.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
+import { commitMessage } from "../../image/commit-message.ts";
+import type { ChangedFile } from "../../image/setters/set-in-tree.ts";
 import { GitFault } from "../../sources/git/git-fault.ts";
 import type { GitClone } from "../../sources/git/write/git-clone.ts";
 import { readRefspec } from "../../sources/git/write/refspec.ts";
 import { gitWords } from "../git-repository/git-failure.ts";
-import type { AutomationContext, ChangedFile } from "./automation-context.ts";
+import type { AutomationContext } from "./automation-context.ts";
 import { pushing } from "./automation-status.ts";
 import type { ResolvedSource } from "./resolve-source.ts";
 
@@ -40,7 +42,7 @@ export async function pushChanges(
     values: messageTemplateValues ?? {},
     changes: changed,
   };
-  const message = await deps.commitMessage(messageTemplate, of, run.signal);
+  const message = await commitMessage(messageTemplate, of, deps.messages, run.signal);
   const before = clone.head;
   const commit = await clone
     .commit(

@@ -1,10 +1,12 @@
 import type { ImageUpdateAutomationSpec } from "../../api/image-update-automation.ts";
+import { someOf } from "../../core/cut-text.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
 import { kubernetesTime } from "../../core/kubernetes-time.ts";
+import { type ChangedFile, setInTree } from "../../image/setters/set-in-tree.ts";
 import { GitFault } from "../../sources/git/git-fault.ts";
 import { messageAt } from "../git-repository/find-revision.ts";
-import type { AutomationContext, ChangedFile } from "./automation-context.ts";
+import type { AutomationContext } from "./automation-context.ts";
 import { type Observed, pendingPush } from "./automation-status.ts";
 import { type CheckedOut, checkOut } from "./check-out.ts";
 import { BranchMoved, type Pushed, pushAgain, pushChanges } from "./push-changes.ts";
@@ -67,7 +69,10 @@ async function updateOnce(
   const observedPolicies = { ...policies };
   const { revision } = checkedOut;
   if (done === undefined) {
-    const isNews = revision !== before.observedSourceRevision || !equal(before.observedPolicies, observedPolicies);
+    const isNews =
+      isElsewhere(source) ||
+      revision !== before.observedSourceRevision ||
+      !equal(before.observedPolicies, observedPolicies);
     return { kind: "unchanged", observed: { observedPolicies, observedSourceRevision: revision }, isNews };
   }
   const observed = {
@@ -84,14 +89,18 @@ async function updateOnce(
  * changed what is to be written: the policies, the spec, the branch that is pushed.
  */
 function revisionToSkip(
-  { isSwitched, refspec }: ResolvedSource,
+  source: ResolvedSource,
   policies: ObservedPolicies,
   { before, now }: AutomationContext,
 ): string | undefined {
-  const isElsewhere = isSwitched || refspec !== undefined;
   const isNew = before.observedGeneration !== now().generation || !equal(before.observedPolicies ?? {}, policies);
   const isPending = pendingPush(before) !== undefined;
-  return isElsewhere || isNew || isPending ? undefined : before.observedSourceRevision;
+  return isElsewhere(source) || isNew || isPending ? undefined : before.observedSourceRevision;
+}
+
+/** Whether more is pushed than the branch that is checked out: that may have changed too. */
+function isElsewhere({ isSwitched, refspec }: ResolvedSource): boolean {
+  return isSwitched || refspec !== undefined;
 }
 
 async function setImages(
@@ -101,7 +110,11 @@ async function setImages(
   { deps, namespace, run }: AutomationContext,
 ): Promise<readonly ChangedFile[]> {
   try {
-    return await deps.setImages(clone, update.path ?? "", imagesBySetter(policies, namespace), run.signal);
+    const images = imagesBySetter(policies, namespace);
+    const { files, unreadable } = await setInTree(clone, update.path ?? "", images, run.signal);
+    if (unreadable.length > 0)
+      deps.log.info("files with markers are no YAML", { ...run.key, files: someOf(unreadable, 10) });
+    return files;
   } catch (error) {
     run.signal.throwIfAborted();
     if (!(error instanceof GitFault || error instanceof RangeError)) throw error;
