@@ -549,6 +549,16 @@ export const layers: readonly Layer[] = [
     why: "The flow of Provider.",
   },
   {
+    folder: "lib/flows/image-policy",
+    imports: ["lib/core/ports", "lib/flows"],
+    why: "The flow of ImagePolicy.",
+  },
+  {
+    folder: "lib/flows/image-update-automation",
+    imports: ["lib/core/ports", "lib/flows"],
+    why: "The flow of ImageUpdateAutomation.",
+  },
+  {
     folder: "lib/flows/kinds",
     imports: [
       "lib/core",
@@ -570,6 +580,9 @@ export const layers: readonly Layer[] = [
       "lib/flows/artifact-generator",
       "lib/flows/kustomization",
       "lib/flows/helm-release",
+      "lib/flows/image-repository",
+      "lib/flows/image-policy",
+      "lib/flows/image-update-automation",
       "lib/flows/receiver",
       "lib/flows/alert",
       "lib/flows/notification-provider",
