@@ -11,10 +11,11 @@ import { nameFault, subject } from "../../core/object-ref.ts";
 import { outageOf } from "../../core/ports/outage.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import type { SignCommit } from "../../sources/git/write/git-clone.ts";
+import { SigningKeyFault } from "../../sources/git/write/signing-key.ts";
 import { shownUrl } from "../git-repository/git-failure.ts";
 import type { AutomationContext, AutomationRepository } from "./automation-context.ts";
 import { type PushConfig, pushConfig } from "./push-config.ts";
-import { readSigningKey } from "./signing-key.ts";
+import { signerOf } from "./signing-key.ts";
 
 /** The repository of an automation with all settings of its use. */
 export interface ResolvedSource extends PushConfig {
@@ -75,8 +76,8 @@ export async function resolveSource(spec: ImageUpdateAutomationSpec, ctx: Automa
     throw error instanceof Failure ? loginFailure(error, key.namespace) : error;
   });
   try {
-    const sign = await readSigningKey(git.commit.signingKey, ctx).catch((error: unknown) => {
-      throw error instanceof RangeError ? sourceFailed(error.message, error) : error;
+    const sign = await signerOf(git.commit.signingKey, ctx).catch((error: unknown) => {
+      throw error instanceof SigningKeyFault ? sourceFailed(error.message, error) : error;
     });
     return { ...config, spec: settings, repository, sign };
   } catch (error) {

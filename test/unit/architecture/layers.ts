@@ -313,6 +313,11 @@ export const layers: readonly Layer[] = [
     why: "Definitions of the kinds and Sluice's rights, installed and removed through the gate.",
   },
   {
+    folder: "lib/image",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/oci"],
+    why: "What image automation does with names, tags and files as plain values: it reaches no registry and no cluster.",
+  },
+  {
     folder: "lib/flows",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/queue", "lib/gate"],
     why: "What the flows of all kinds share: conditions, events, intervals.",
@@ -393,6 +398,22 @@ export const layers: readonly Layer[] = [
       "lib/flows/signature",
     ],
     why: "The flow of OCIRepository.",
+  },
+  {
+    folder: "lib/flows/image-repository",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/secrets",
+      "lib/gate",
+      "lib/sources/oci",
+      "lib/image",
+      "lib/flows",
+      "lib/flows/source",
+    ],
+    why: "The flow of ImageRepository, and how its registry is reached.",
   },
   {
     folder: "lib/flows/helm-repository",
@@ -554,6 +575,16 @@ export const layers: readonly Layer[] = [
     why: "The flow of Provider.",
   },
   {
+    folder: "lib/flows/image-policy",
+    imports: ["lib/core/ports", "lib/flows"],
+    why: "The flow of ImagePolicy.",
+  },
+  {
+    folder: "lib/flows/image-update-automation",
+    imports: ["lib/core/ports", "lib/flows"],
+    why: "The flow of ImageUpdateAutomation.",
+  },
+  {
     folder: "lib/flows/kinds",
     imports: [
       "lib/core",
@@ -575,6 +606,9 @@ export const layers: readonly Layer[] = [
       "lib/flows/artifact-generator",
       "lib/flows/kustomization",
       "lib/flows/helm-release",
+      "lib/flows/image-repository",
+      "lib/flows/image-policy",
+      "lib/flows/image-update-automation",
       "lib/flows/receiver",
       "lib/flows/alert",
       "lib/flows/notification-provider",
