@@ -62,6 +62,8 @@ export async function automationWorld(cluster: Cluster, namespace: string) {
     writesLeft: Number.POSITIVE_INFINITY,
     /** What happens when the server gets a push, before git sees it. */
     onPush: async (): Promise<void> => undefined,
+    /** Whether the answer of the server to a push does not come back. */
+    losesAnswer: false,
   };
   const writes: string[] = [];
   const write = (what: string): void => {
@@ -72,6 +74,10 @@ export async function automationWorld(cluster: Cluster, namespace: string) {
     request.method === "POST" && request.url?.endsWith("/git-receive-pack") === true;
   const before = (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
     if (!pushesOf(request)) return next();
+    if (state.losesAnswer) {
+      response.write = () => true;
+      response.end = () => response.destroy();
+    }
     state.onPush().then(next, () => response.destroy());
   };
   const server = opening.use(await gitServer(repository, { before }));

@@ -1,52 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../../lib/core/json.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
 import { gitPrograms } from "../../../doubles/git-server.ts";
-import { type AutomationWorld, automationWorld, marked } from "./automation-world.ts";
+import { marked } from "./automation-world.ts";
+import { appAt as app, automationScenes, image } from "./opened-world.ts";
 
-const { signal } = new AbortController();
-let embedded: EmbeddedCluster;
-let spaces = 0;
-const open: AsyncDisposable[] = [];
-
-beforeAll(async () => {
-  embedded = await embeddedCluster();
-});
-afterAll(() => embedded[Symbol.asyncDispose]());
-afterEach(async () => {
-  for (const one of open.splice(0)) await one[Symbol.asyncDispose]();
-});
-
-async function world(): Promise<AutomationWorld> {
-  const namespace = `auto-${spaces++}`;
-  const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
-  await embedded.cluster.create(manifest, { manager: "test" }, signal);
-  const one = await automationWorld(embedded.cluster, namespace);
-  open.push(one);
-  return one;
-}
-
-const image = (tag: string): JsonObject => ({ name: "ghcr.io/acme/app", tag });
-const app = (one: AutomationWorld, tag: string): string => marked(`ghcr.io/acme/app:${tag}`, `${one.namespace}:app`);
-
-/** A repository with a marker at 1.0.0, a policy that has chosen 1.1.0, and an automation that has not run yet. */
-async function scene({ spec = {}, git = {}, source = {} }: Readonly<Record<string, JsonObject>> = {}) {
-  const one = await world();
-  await one.repository.commit({
-    "apps/app.yaml": app(one, "1.0.0"),
-    "apps/other.yaml": "image: ghcr.io/acme/app:1.0.0\n",
-  });
-  await one.source(source);
-  await one.policy("app", image("1.1.0"));
-  await one.automation(spec, git);
-  return one;
-}
-
-async function ready(more: Readonly<Record<string, JsonObject>> = {}) {
-  const one = await scene(more);
-  await one.run();
-  return one;
-}
+const { scene, ready } = automationScenes("auto");
 
 const upToDate = "Ready=True Succeeded: repository up-to-date";
 const inProgress = "Reconciling=True ProgressingWithRetry: processing object: new generation -1 -> 1";
@@ -324,7 +282,6 @@ describe.skipIf(gitPrograms === undefined)("a race for the branch of an ImageUpd
 
   test("a push that a hook declines fails with the words of the server, and nothing is lost", async () => {
     const one = await scene();
-    const { writeFile } = await import("node:fs/promises");
     const hook = `${one.repository.root}/repository.git/hooks/pre-receive`;
     await writeFile(hook, "#!/bin/sh\necho no such luck\nexit 1\n", { mode: 0o755 });
     await one.run();
