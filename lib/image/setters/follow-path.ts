@@ -1,5 +1,3 @@
-import { SetterFault } from "./setter-fault.ts";
-
 /** A file or link of a commit, as a `GitClone` lists it. */
 export interface TreeFile {
   /** From the root of the repository. */
@@ -16,7 +14,7 @@ export interface FileTree {
 }
 
 /** Files and folders that all links of a run lead over. */
-export const maxLookups = 100_000;
+export const maxLookups = 20_000;
 /** Links that lead to each other, as Linux has it. */
 const maxHops = 40;
 /** As Linux: no link has a longer text. */
@@ -72,7 +70,12 @@ export class PathFollower {
       hops++;
       const target = await targetText(entry);
       const isOutside = target?.startsWith("/") === true && bounds === "inside";
-      if (target === undefined || isOutside || hops > maxHops) return bounds === "inside" ? undefined : at.join("/");
+      if (target === undefined || isOutside || hops > maxHops) {
+        if (bounds === "inside") return undefined;
+        throw new RangeError(
+          `spec.update.path leads to the link ${at.join("/")}, which has no end: name its folder instead`,
+        );
+      }
       at = target.startsWith("/") ? [] : at.slice(0, -1);
       waiting.push(...target.split("/").toReversed());
     }
@@ -83,7 +86,7 @@ export class PathFollower {
     if (path === "") return "folder";
     this.#lookups++;
     if (this.#lookups > maxLookups) {
-      throw new SetterFault(
+      throw new RangeError(
         `spec.update.path and the links below it lead over more than ${maxLookups} files and folders: remove links to YAML files`,
       );
     }

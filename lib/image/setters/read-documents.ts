@@ -1,5 +1,4 @@
 import { type Event, parseEvents, YAMLException } from "js-yaml";
-import { SetterFault } from "./setter-fault.ts";
 import { spacedText } from "./spaced-text.ts";
 
 /** Of one document of a file: nothing else runs while it is parsed. */
@@ -21,7 +20,7 @@ export interface DocumentEvents {
 /**
  * The documents of a text one after the other, each a step. Answers whether all of them are YAML.
  *
- * @throws SetterFault if a document is beyond a limit
+ * @throws RangeError if a document is beyond a limit
  */
 export function* readDocuments(
   path: string,
@@ -53,9 +52,9 @@ function* eventsOf(
   end: number,
 ): Generator<undefined, DocumentEvents | undefined> {
   const text = file.slice(start, end);
-  const refuse = (what: string, mend: string): SetterFault => {
+  const refuse = (what: string, mend: string): RangeError => {
     const line = file.slice(0, start).split("\n").length;
-    return new SetterFault(`${path} holds image policy markers, and its document at line ${line} ${what}: ${mend}`);
+    return new RangeError(`${path} holds image policy markers, and its document at line ${line} ${what}: ${mend}`);
   };
   if (text.length > maxDocumentChars) {
     throw refuse(`has more than ${maxDocumentChars} characters`, "move what has no marker to another file");

@@ -5,7 +5,6 @@ import { type Edit, editsOf } from "./edit-scalar.ts";
 import { type CommentedScalar, commentedScalars, type ObjectFields } from "./marked-scalars.ts";
 import { readMarker } from "./marker.ts";
 import { type DocumentEvents, readDocuments } from "./read-documents.ts";
-import { SetterFault } from "./setter-fault.ts";
 import { mayHoldMarkers } from "./setter-file.ts";
 
 /** Of a file that may hold markers. */
@@ -24,7 +23,7 @@ export interface SetterFile {
  * The file with the images in place of what its markers mark; undefined if nothing changes. Every other byte stays. A file that
  * is not YAML does not change.
  *
- * @throws SetterFault if a file with markers is beyond a limit
+ * @throws RangeError if a file with markers is beyond a limit
  */
 export function setImages(file: SetterFile, images: ReadonlyMap<string, ChosenImage>): FileChange | undefined {
   const steps = settingImages(file, images);
@@ -41,7 +40,7 @@ export function* settingImages(
   if (!mayHoldMarkers(content)) return undefined;
   if (content.byteLength > maxSetterFileBytes) {
     const what = `${path} holds image policy markers and has more than ${maxSetterFileBytes} bytes`;
-    throw new SetterFault(`${what}: move what has no marker to another file`);
+    throw new RangeError(`${what}: move what has no marker to another file`);
   }
   if (!isUtf8(content)) return "unreadable";
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(content);
@@ -99,7 +98,7 @@ class Changes {
   #countOne(): void {
     this.#count++;
     if (this.#count <= maxChangesPerFile) return;
-    throw new SetterFault(
+    throw new RangeError(
       `${this.#path} has more than ${maxChangesPerFile} image policy markers: split it into several files`,
     );
   }

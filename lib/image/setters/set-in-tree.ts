@@ -3,18 +3,21 @@ import { type TimeSlices, timeSlices } from "../../core/concurrency.ts";
 import type { ChosenImage, FileChange } from "../image-change.ts";
 import { type FileTree, PathFollower, type TreeFile } from "./follow-path.ts";
 import { settingImages } from "./set-images.ts";
-import { SetterFault } from "./setter-fault.ts";
 import { isSetterFile } from "./setter-file.ts";
 
 /** Of all files that the markers of a run change, as they are afterwards. */
-export const maxChangedBytes = 64 * 1_048_576;
+export const maxChangedBytes = 32 * 1_048_576;
 /** Scalars that the markers of a run set. */
-export const maxChangesPerRun = 100_000;
+export const maxChangesPerRun = 20_000;
 
-/** What the markers of a tree change. */
+/** A file that markers change, with its path from the root of the repository; `path` is the one below `spec.update.path`. */
+export interface ChangedFile extends FileChange {
+  readonly pathFromRoot: string;
+}
+
+/** What the markers of a tree change, in the order of the tree. */
 export interface TreeChanges {
-  /** By path from the root of the repository, in the order of the tree. The path in the change is the one below `spec.update.path`. */
-  readonly changes: ReadonlyMap<string, FileChange>;
+  readonly files: readonly ChangedFile[];
   /** Paths from the root of files with the field of a marker that are not YAML of objects: none of their markers is set. */
   readonly unreadable: readonly string[];
 }
@@ -23,7 +26,7 @@ export interface TreeChanges {
  * Sets the images in the files below a path of a tree, the one of `spec.update.path`: links in it are followed, and it leads nowhere
  * out of the tree. A file that a link leads to is changed itself, once; a link that leads out of the tree, or to a folder, is left.
  *
- * @throws SetterFault if nothing is at the path, or a file with markers is beyond a limit
+ * @throws RangeError if nothing is at the path, or a file with markers is beyond a limit
  */
 export async function setInTree(
   tree: FileTree,
@@ -48,24 +51,24 @@ export async function setInTree(
     found.add(file.path, await setInFile(file, shown, images, slices));
   }
   if (isEmpty && root !== "") {
-    throw new SetterFault(`walking path for files: lstat ${root}: no such file or directory`);
+    throw new RangeError(`walking path for files: lstat ${root}: no such file or directory`);
   }
   return found;
 }
 
 class Found implements TreeChanges {
-  readonly changes = new Map<string, FileChange>();
+  readonly files: ChangedFile[] = [];
   readonly unreadable: string[] = [];
   #bytes = 0;
   #count = 0;
 
-  add(path: string, change: FileChange | "unreadable" | undefined): void {
+  add(pathFromRoot: string, change: FileChange | "unreadable" | undefined): void {
     if (change === undefined) return;
     if (change === "unreadable") {
-      this.unreadable.push(path);
+      this.unreadable.push(pathFromRoot);
       return;
     }
-    this.changes.set(path, change);
+    this.files.push({ ...change, pathFromRoot });
     this.#bytes += change.content.byteLength;
     for (const { changes } of change.objects) this.#count += changes.length;
     if (this.#bytes > maxChangedBytes) throw tooMuch(`files of more than ${maxChangedBytes} bytes`);
@@ -73,8 +76,8 @@ class Found implements TreeChanges {
   }
 }
 
-function tooMuch(what: string): SetterFault {
-  return new SetterFault(`image policy markers change ${what}: set spec.update.path of several automations instead`);
+function tooMuch(what: string): RangeError {
+  return new RangeError(`image policy markers change ${what}: set spec.update.path of several automations instead`);
 }
 
 async function setInFile(
