@@ -6,6 +6,7 @@ import type { GitObject } from "../../../../../lib/sources/git/git-object.ts";
 import { maxTreeDepth, maxTreeEntries, maxTreePathBytes } from "../../../../../lib/sources/git/git-tree.ts";
 import { changeTree } from "../../../../../lib/sources/git/write/change-tree.ts";
 import { maxNewBytes, newObjects } from "../../../../../lib/sources/git/write/new-objects.ts";
+import { never } from "../../../../contract/state-back-end.ts";
 import { gitPrograms, gitRepository } from "../../../../doubles/git-server.ts";
 
 type TreeEntry = readonly [mode: string, name: Buffer | string];
@@ -46,7 +47,7 @@ async function entriesOf(objects: { read(oid: string): Promise<GitObject> }, tre
 
 const change = (files: Files, ...entries: readonly TreeEntry[]) => {
   const { own, root } = fetchedTree(...entries);
-  return changeTree(own, root, contents(files));
+  return changeTree(own, root, contents(files), never);
 };
 
 function refused(path: string, why: string): GitFault {
@@ -80,8 +81,8 @@ describe("changed files of a tree", () => {
           const first = Object.fromEntries(Object.entries(before).filter(([one]) => one in both));
           const second = Object.fromEntries(Object.entries(change).filter(([one]) => one in both));
           const objects = newObjects(undefined);
-          const root = await changeTree(objects, undefined, contents(first));
-          const tree = await changeTree(objects, root, contents(second));
+          const root = await changeTree(objects, undefined, contents(first), never);
+          const tree = await changeTree(objects, root, contents(second), never);
           const lines = Object.entries(both).flatMap(([one, content]) =>
             content === undefined ? [] : [`100644 ${blobOid(content)}\t${one}\n`],
           );
@@ -104,7 +105,7 @@ describe("changed files of a tree", () => {
       ["040000", "zeros"],
       ["100644", strange],
     );
-    const tree = await changeTree(own, root, contents({ old: "1", run: "2" }));
+    const tree = await changeTree(own, root, contents({ old: "1", run: "2" }), never);
     const entries = await entriesOf(own, tree);
     for (const entry of ["100664 old\0", "100755 run\0", "120000 link\0", "160000 submodule\0", "040000 zeros\0"]) {
       expect(entries).toContain(entry);
@@ -115,8 +116,8 @@ describe("changed files of a tree", () => {
 
   test("that are removed take their folders with them, up to an empty root", async () => {
     const objects = newObjects(undefined);
-    const root = await changeTree(objects, undefined, contents({ "a/b/c": "1" }));
-    expect(await changeTree(objects, root, contents({ "a/b/c": undefined, "d/e": undefined }))).toBe(emptyTree);
+    const root = await changeTree(objects, undefined, contents({ "a/b/c": "1" }), never);
+    expect(await changeTree(objects, root, contents({ "a/b/c": undefined, "d/e": undefined }), never)).toBe(emptyTree);
   });
 
   test.each([
@@ -135,6 +136,7 @@ describe("changed files of a tree", () => {
     ["submodule/below", "it is a submodule, not a folder"],
     ["folder", "it is a folder, not a file"],
     ["link", "it is a symbolic link, not a file"],
+    ["É", "it differs from 'é' only in case"],
     ["FILE", "it differs from 'file' only in case"],
     ["x/".repeat(maxTreeDepth) + "y", `folders are nested more than ${maxTreeDepth} deep`],
   ])("do not have the path %j", async (path, why) => {
@@ -144,6 +146,7 @@ describe("changed files of a tree", () => {
       ["40000", "folder"],
       ["120000", "link"],
       ["160000", "submodule"],
+      ["100644", "é"],
     ] as const;
     await expect(change({ [path]: "x" }, ...entries)).rejects.toEqual(refused(at, why));
   });
@@ -161,6 +164,12 @@ describe("changed files of a tree", () => {
     );
   });
 
+  test("do not have two new names that differ only in case", async () => {
+    await expect(change({ "d/a": "1", "d/A": "2" })).rejects.toEqual(
+      refused("d/A", "it differs from 'd/a' only in case"),
+    );
+  });
+
   test("cannot be removed where they are folders or submodules", async () => {
     await expect(change({ f: undefined }, ["40000", "f"])).rejects.toEqual(refused("f", "it is a folder"));
     await expect(change({ s: undefined }, ["160000", "s"])).rejects.toEqual(refused("s", "it is a submodule"));
@@ -169,20 +178,24 @@ describe("changed files of a tree", () => {
   test("of damaged and endless trees are told", async () => {
     const broken = newObjects(undefined);
     const root = broken.add("tree", Buffer.from("100644 name without an end"));
-    await expect(changeTree(broken, root, contents({ a: "" }))).rejects.toMatchObject({ reason: "protocol" });
+    await expect(changeTree(broken, root, contents({ a: "" }), never)).rejects.toMatchObject({ reason: "protocol" });
     const blob = broken.add("blob", Buffer.from("x"));
-    await expect(changeTree(broken, blob, contents({ a: "" }))).rejects.toThrow(`object ${blob} is a blob, not a tree`);
+    await expect(changeTree(broken, blob, contents({ a: "" }), never)).rejects.toThrow(
+      `object ${blob} is a blob, not a tree`,
+    );
     const entry = (index: number) => Buffer.concat([Buffer.from(`100644 ${index}\0`), Buffer.alloc(20, 1)]);
     const many = Buffer.concat(Array.from({ length: maxTreeEntries + 1 }, (_, index) => entry(index)));
-    await expect(changeTree(broken, broken.add("tree", many), contents({ a: "" }))).rejects.toThrow(
+    await expect(changeTree(broken, broken.add("tree", many), contents({ a: "" }), never)).rejects.toThrow(
       `the folders to be changed have more than ${maxTreeEntries} files and folders`,
     );
   });
 
   test("have a limit together", async () => {
     const objects = newObjects(undefined);
-    await changeTree(objects, undefined, new Map([["a", Buffer.alloc(maxNewBytes / 2, 1)]]));
-    await expect(changeTree(objects, undefined, new Map([["a", Buffer.alloc(maxNewBytes / 2, 2)]]))).rejects.toEqual(
+    await changeTree(objects, undefined, new Map([["a", Buffer.alloc(maxNewBytes / 2, 1)]]), never);
+    await expect(
+      changeTree(objects, undefined, new Map([["a", Buffer.alloc(maxNewBytes / 2, 2)]]), never),
+    ).rejects.toEqual(
       new GitFault("too-large", `the new files, folders and commits have more than ${maxNewBytes} bytes together`),
     );
   });

@@ -84,9 +84,9 @@ describe("the report of a push", () => {
     ["pre-receive hook declined", "refused"],
     ["protected branch hook declined", "refused"],
     ["deny updating a hidden ref", "refused"],
-  ])("image-automation/66: a branch that was not moved by '%s' is %s", async (why, reason) => {
+  ] as const)("image-automation/66: a branch that was not moved by '%s' is %s", async (why, reason) => {
     const fault = await faultOf([main], ...report("unpack ok", `ng refs/heads/main ${why}`));
-    expect(fault).toEqual(new GitFault(reason as GitFault["reason"], `command error on refs/heads/main: ${why}`));
+    expect(fault).toEqual(new GitFault(reason, `command error on refs/heads/main: ${why}`));
   });
 
   test("names of several references the one that was at fault", async () => {
