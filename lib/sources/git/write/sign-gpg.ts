@@ -72,6 +72,10 @@ async function readKey(text: string, name: string): Promise<PrivateKey> {
     throw new SigningKeyFault(`multiple entities read from secret '${name}', ${why}`);
   }
   if (key.subkeys.length > maxSubkeys) throw unreadable(`the key has more than ${maxSubkeys} subkeys`);
+  // The library computes with its numbers before it refuses it, and they may be long enough for minutes.
+  if (key.getKeys().some((part) => part.getAlgorithmInfo().algorithm.startsWith("dsa"))) {
+    throw unreadable("openpgp: unsupported feature: a key of DSA");
+  }
   if (key.getKeys().some((part) => (part.getAlgorithmInfo().bits ?? 0) > maxKeyBits)) {
     throw unreadable(`the key has more than ${maxKeyBits} bits`);
   }
