@@ -2,9 +2,6 @@ import { githubAppIn, type HostSettings } from "../../git-hosts/host-settings.ts
 
 type Login = Omit<HostSettings, "address" | "proxy" | "tls">;
 
-/** Names a Secret with a login for the API of the host, where that of the GitRepository has none: a key for ssh, for example. */
-export const secretAnnotation = "sluice.dev/pull-request-secret";
-
 /** The login for the API in the Secret of a GitRepository, or in one for the API alone. A token counts before a password, and an App after both. */
 export function hostLogin(data: ReadonlyMap<string, string>): Login {
   const token = data.get("token") ?? data.get("bearerToken") ?? "";
