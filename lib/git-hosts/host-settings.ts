@@ -12,6 +12,23 @@ export interface GithubApp {
   readonly baseUrl?: string;
 }
 
+/** The App in a Secret; undefined if it has none. */
+export function githubAppIn(data: ReadonlyMap<string, string>): GithubApp | undefined {
+  const appId = data.get("githubAppID");
+  const privateKey = data.get("githubAppPrivateKey");
+  if (appId === undefined || privateKey === undefined) return undefined;
+  const installationId = data.get("githubAppInstallationID");
+  const installationOwner = data.get("githubAppInstallationOwner");
+  const baseUrl = data.get("githubAppBaseURL");
+  return {
+    appId,
+    privateKey,
+    ...(installationId === undefined ? {} : { installationId }),
+    ...(installationOwner === undefined ? {} : { installationOwner }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+  };
+}
+
 /** A repository on a git host, and how to log in to the API of the host. */
 export interface HostSettings {
   /** Of the repository. */

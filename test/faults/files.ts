@@ -36,6 +36,7 @@ import { networkFaults } from "./network.ts";
 import { notifyFaults } from "./notify.ts";
 import { otherClusterFaults } from "./other-clusters.ts";
 import { pruneFaults } from "./prune.ts";
+import { pullRequestFaults } from "./pull-request.ts";
 import { queueFaults } from "./queue.ts";
 import { queueClusterFaults } from "./queue-clusters.ts";
 import { receiverFaults } from "./receiver.ts";
@@ -71,6 +72,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...networkFaults,
   ...notifyFaults,
   ...pruneFaults,
+  ...pullRequestFaults,
   ...queueFaults,
   ...queueClusterFaults,
   ...generatorFaults,

@@ -273,6 +273,11 @@ export const layers: readonly Layer[] = [
     why: "The APIs of GitHub, GitLab and Gitea: addresses, logins and faults, whatever is asked of them. A login of a GitHub App is the one of git.",
   },
   {
+    folder: "lib/image/pull-request",
+    imports: ["lib/core", "lib/core/ports", "lib/git-hosts", "lib/manifests", "lib/image"],
+    why: "Pull requests for what automations push, on each host that is known. Faults are masked as those of builds.",
+  },
+  {
     folder: "lib/notify",
     imports: [
       "lib/core",
