@@ -7,6 +7,7 @@ toolchain go1.26.8
 // The versions that helm-controller v1.6.2 (Flux v2.9) is built of.
 require (
 	github.com/Masterminds/semver/v3 v3.5.0
+	github.com/Masterminds/sprig/v3 v3.3.0
 	go.yaml.in/yaml/v2 v2.4.4
 	helm.sh/helm/v4 v4.2.2
 	k8s.io/apimachinery v0.36.2
@@ -20,7 +21,6 @@ require (
 	dario.cat/mergo v1.0.1 // indirect
 	github.com/BurntSushi/toml v1.6.0 // indirect
 	github.com/Masterminds/goutils v1.1.1 // indirect
-	github.com/Masterminds/sprig/v3 v3.3.0 // indirect
 	github.com/blang/semver/v4 v4.0.0 // indirect
 	github.com/cyphar/filepath-securejoin v0.6.1 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect

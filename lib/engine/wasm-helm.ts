@@ -10,6 +10,7 @@ import {
   type Prepared,
   type RenderedObject,
 } from "../core/ports/helm-engine.ts";
+import { type MessageEngine, MessageEngineError } from "../core/ports/message-engine.ts";
 import type { Tenant } from "../core/tenant.ts";
 import { keptHelmMiB, moduleMemoryMiB } from "./module-memory.ts";
 import {
@@ -32,7 +33,7 @@ export const maxLookups = 1_000;
 export const maxLookupBytes = 32 * 1024 * 1024;
 
 const Refusal = z.object({
-  part: z.enum(["chart", "values", "render", "record"]),
+  part: z.enum(["chart", "values", "render", "record", "template", "removedField"]),
   message: z.string(),
   reference: z.number().int().exactOptional(),
 });
@@ -40,20 +41,24 @@ const Refusal = z.object({
 /** The limit is set in the module (`engine/build.sh`). */
 const outOfMemory = `it needs more than ${moduleMemoryMiB.helm} MiB of memory: split the chart, or look for values and templates that expand`;
 
-/** Helm as WebAssembly. `options.file`: `engine/helm.wasm.br`. Each thread has at most 512 MiB. */
-export function wasmHelm(options: Omit<ModuleOptions, "thread">): HelmEngine & { close(): Promise<void> } {
+/** Helm and Go's templates as WebAssembly. `options.file`: `engine/helm.wasm.br`. Each thread has at most 512 MiB. */
+export function wasmHelm(
+  options: Omit<ModuleOptions, "thread">,
+): HelmEngine & MessageEngine & { close(): Promise<void> } {
   const thread = new URL("./helm-thread.ts", import.meta.url);
   const threads = moduleThreads({ ...options, thread }, keptHelmMiB * 1024 * 1024);
-  const ask = async (
+  const answerOf = async (
     { op, tenant, ...header }: { readonly op: string; readonly tenant: Tenant } & Readonly<Record<string, unknown>>,
     bodies: readonly Uint8Array[],
     limits: EngineLimits,
     signal: AbortSignal,
     questions?: Questions,
-  ): Promise<string> => {
+  ): Promise<ModuleAnswer> =>
+    threads.ask(tenant, () => framedRequest({ op, ...header }, bodies), limits, signal, questions);
+  const ask = async (...request: Parameters<typeof answerOf>): Promise<string> => {
+    const [, , limits] = request;
     try {
-      const request = () => framedRequest({ op, ...header }, bodies);
-      return textOf(await threads.ask(tenant, request, limits, signal, questions), limits);
+      return textOf(await answerOf(...request), limits);
     } catch (error) {
       if (!(error instanceof ModuleFault)) throw error;
       throw new HelmEngineError(error.reason, `${unanswered[error.reason]}${error.message}`, { cause: error });
@@ -86,6 +91,14 @@ export function wasmHelm(options: Omit<ModuleOptions, "thread">): HelmEngine & {
       const { bytes, observed } = framedRecord<{ observed: ObservedRelease }>(answer);
       return { bytes, observed };
     },
+    async message({ tenant, ...message }, limits, signal) {
+      try {
+        return messageText(await answerOf({ op: "message", tenant, message }, [], limits, signal), limits);
+      } catch (error) {
+        if (!(error instanceof ModuleFault)) throw error;
+        throw new MessageEngineError(error.reason, `${unwritten[error.reason]}${error.message}`, { cause: error });
+      }
+    },
     close: () => threads.close(),
   };
 }
@@ -109,6 +122,7 @@ function textOf(answer: ModuleAnswer, { maxOutputBytes }: EngineLimits): string 
       return answer.text;
     case "refused": {
       const { part, message, reference } = parsed<z.output<typeof Refusal>>(answer.text, Refusal);
+      if (part === "template" || part === "removedField") throw new MessageEngineError(part, message);
       throw new HelmEngineError(part, message, reference === undefined ? {} : { reference });
     }
     case "tooMuchOutput":
@@ -117,6 +131,30 @@ function textOf(answer: ModuleAnswer, { maxOutputBytes }: EngineLimits): string 
       if (isOutOfMemory(answer.said)) throw new HelmEngineError("memory", outOfMemory);
       throw new HelmEngineError("broken", `helm broke: ${runtimeFault(answer.said) ?? answer.why}`);
   }
+}
+
+const unwritten = {
+  busy: "the template engine is busy: ",
+  time: "the template is not done within ",
+  unavailable: "the template engine did not start: ",
+} as const satisfies Record<ModuleFault["reason"], string>;
+
+function messageText(answer: ModuleAnswer, limits: EngineLimits): string {
+  try {
+    return parsed(textOf(answer, limits), z.string());
+  } catch (error) {
+    if (!(error instanceof HelmEngineError)) throw error;
+    throw notWritten(error);
+  }
+}
+
+function notWritten(error: HelmEngineError): MessageEngineError {
+  if (error.reason === "memory") {
+    const why = `the template needs more than ${moduleMemoryMiB.helm} MiB of memory: look for what it repeats`;
+    return new MessageEngineError("memory", why, { cause: error });
+  }
+  if (error.reason === "output") return new MessageEngineError("output", error.message, { cause: error });
+  return new MessageEngineError("broken", `the template engine broke: ${error.message}`, { cause: error });
 }
 
 /** What our own module writes has the shape that it is asked for: it is not looked at value by value. */

@@ -2,7 +2,7 @@ import { type Cel, JsonText } from "../cel/cel.ts";
 import { messageOf } from "../core/failure.ts";
 import { type JsonObject, toJsonObject } from "../core/json.ts";
 import type { DeliverDeps } from "./deliver.ts";
-import { eventJson } from "./go-json.ts";
+import { eventJson } from "./event-json.ts";
 import type { NotificationEvent } from "./notification-event.ts";
 
 /** The ID of a commit status that no expression gives: one for each object and Provider of all clusters. */

@@ -6,12 +6,13 @@ import { nameFault } from "../core/object-ref.ts";
 import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 import type { Proxy } from "../core/ports/dial.ts";
 import type { TlsTrust } from "../core/ports/http.ts";
+import { type GithubApp, githubAppIn } from "../git-hosts/host-settings.ts";
 import { goSchema } from "../manifests/go-yaml/go-schema.ts";
 import { numberText } from "../manifests/go-yaml/number.ts";
 import { proxyAt, proxyIn } from "../secrets/proxy.ts";
 import { isWholeTrust, type SecretData, trustIn } from "../secrets/trust.ts";
 import type { ProviderClass } from "./admits.ts";
-import type { GithubApp, ProviderSettings } from "./provider.ts";
+import type { ProviderSettings } from "./provider.ts";
 
 /** A Provider as the cluster has it. */
 export interface LiveProvider {
@@ -91,7 +92,7 @@ function ownSettings({ data, subject }: NamedSecret, name: string): OfSecret {
   const username = data.get("username");
   const password = data.get("password");
   const fault = loginFault({ data, subject });
-  const githubApp = githubAppOf(data);
+  const githubApp = githubAppIn(data);
   return {
     address: address?.trim(),
     ...(proxy === "" ? {} : { proxy: proxyAt(proxy, () => new Error(`invalid 'proxy' in secret '${name}'`)) }),
@@ -148,22 +149,6 @@ function tlsOf(
 /** As in Flux, an authority takes the place of the system's. */
 function alone(trust: TlsTrust): TlsTrust {
   return trust.ca === undefined ? trust : { ...trust, isCaAlone: true };
-}
-
-function githubAppOf(data: SecretData): GithubApp | undefined {
-  const appId = data.get("githubAppID");
-  const privateKey = data.get("githubAppPrivateKey");
-  if (appId === undefined || privateKey === undefined) return undefined;
-  const installationId = data.get("githubAppInstallationID");
-  const installationOwner = data.get("githubAppInstallationOwner");
-  const baseUrl = data.get("githubAppBaseURL");
-  return {
-    appId,
-    privateKey,
-    ...(installationId === undefined ? {} : { installationId }),
-    ...(installationOwner === undefined ? {} : { installationOwner }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-  };
 }
 
 /** Of the YAML of the key `headers`. */

@@ -21,11 +21,13 @@ describe("docs/conformance.md", () => {
       numbers: Array.from({ length: to - from + 1 }, (_, index) => from + index),
       files: [],
     });
-    const others = (["kustomization", "sources", "notifications", "helmrelease"] as const).map((reference) => ({
-      reference,
-      numbers: Array.from({ length: lastStatements[reference] }, (_, index) => index + 1),
-      files: [],
-    }));
+    const others = (["kustomization", "sources", "notifications", "helmrelease", "image-automation"] as const).map(
+      (reference) => ({
+        reference,
+        numbers: Array.from({ length: lastStatements[reference] }, (_, index) => index + 1),
+        files: [],
+      }),
+    );
     expect(tableFaults([...others, claim(1, 28), claim(28, 29), claim(31, 31)])).toEqual([
       "statement 28 of cli.md stands in 2 rows, and has to stand in one",
       "statement 31 of cli.md is listed, and there is none",
@@ -39,6 +41,8 @@ describe("the statements that a title names", () => {
     { what: "in parentheses", title: "a (7, 30 to 32)", expected: ["K7", "K30", "K31", "K32"] },
     { what: "of two sections", title: "11.1/4, 27, 11.3/61: a", expected: ["S4", "S27", "S61"] },
     { what: "of HelmReleases", title: "23/7, 9: a (21)", expected: ["K21", "H7", "H9"] },
+    { what: "of image automation", title: "image-automation/45, 46: a (21)", expected: ["K21", "I45", "I46"] },
+    { what: "no folder of that name", title: "golden/image-automation/02: a", expected: [] },
     { what: "of both references", title: "11.1/12: a (21)", expected: ["K21", "S12"] },
     { what: "of the command line", title: "a (7)", file: "e2e/cli.test.ts", expected: ["C7"] },
     {
@@ -65,7 +69,8 @@ describe("the statements that a title names", () => {
     { what: "nothing without a number", title: "a", expected: [] },
   ])("are found: $what", ({ title, file = "unit/x.test.ts", expected }) => {
     const letters = { kustomization: "K", sources: "S", cli: "C", notifications: "N", helmrelease: "H" };
-    const found = statementsIn({ file, title }).map(({ reference, number }) => `${letters[reference]}${number}`);
+    const all = { ...letters, "image-automation": "I" };
+    const found = statementsIn({ file, title }).map(({ reference, number }) => `${all[reference]}${number}`);
     expect(found).toEqual(expected);
   });
 });

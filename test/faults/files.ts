@@ -6,6 +6,7 @@ import { bucketFaults } from "./bucket.ts";
 import { cachedRunFaults } from "./cached-run.ts";
 import { collectFaults } from "./collect.ts";
 import { combinedInputFaults } from "./combined-inputs.ts";
+import { commitMessageFaults } from "./commit-message.ts";
 import { decryptionFaults } from "./decryption.ts";
 import { embeddedKubernetesFaults } from "./embedded-kubernetes.ts";
 import type { FileFaults } from "./fault.ts";
@@ -35,6 +36,7 @@ import { networkFaults } from "./network.ts";
 import { notifyFaults } from "./notify.ts";
 import { otherClusterFaults } from "./other-clusters.ts";
 import { pruneFaults } from "./prune.ts";
+import { pullRequestFaults } from "./pull-request.ts";
 import { queueFaults } from "./queue.ts";
 import { queueClusterFaults } from "./queue-clusters.ts";
 import { receiverFaults } from "./receiver.ts";
@@ -64,11 +66,13 @@ export const fileFaults: readonly FileFaults[] = [
   ...kubeFaults,
   ...embeddedKubernetesFaults,
   ...localFaults,
+  ...commitMessageFaults,
   ...decryptionFaults,
   ...manifestsFaults,
   ...networkFaults,
   ...notifyFaults,
   ...pruneFaults,
+  ...pullRequestFaults,
   ...queueFaults,
   ...queueClusterFaults,
   ...generatorFaults,

@@ -1,11 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { goJson } from "../../core/go-json.ts";
 import type { HttpResponse } from "../../core/ports/http.ts";
 import { safeMessage } from "../../core/safe-text.ts";
-import { askHost, type HostRequest, inWords, isSuccess, jsonBody, shownBody, statusText } from "../git/ask-host.ts";
+import {
+  askHost,
+  type HostRequest,
+  inWords,
+  isSuccess,
+  jsonBody,
+  shownBody,
+  statusText,
+} from "../../git-hosts/ask-host.ts";
+import { escapedSegment, repositoryAddress } from "../../git-hosts/repository-address.ts";
 import { requiredCommitStatus, statusOfEvent } from "../git/commit-of-event.ts";
-import { escapedSegment, repositoryAddress } from "../git/repository-address.ts";
-import { goJson } from "../go-json.ts";
 import type { MakeProvider } from "../provider.ts";
 
 const states = { info: "succeeded", error: "error", unknown: "can't convert to azure devops state" };

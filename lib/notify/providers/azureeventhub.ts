@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { eventJson } from "../go-json.ts";
+import { eventJson } from "../event-json.ts";
 import { inWords, postMessage } from "../post-json.ts";
 import type { MakeProvider, ProviderSettings } from "../provider.ts";
 

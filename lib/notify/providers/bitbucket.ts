@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { askHost, inWords, jsonBody, statusText } from "../git/ask-host.ts";
+import { goJson } from "../../core/go-json.ts";
+import { askHost, inWords, jsonBody, statusText } from "../../git-hosts/ask-host.ts";
+import { escapedSegment, repositoryAddress } from "../../git-hosts/repository-address.ts";
 import { nameInStatus, requiredCommitStatus, statusOfEvent } from "../git/commit-of-event.ts";
-import { escapedSegment, repositoryAddress } from "../git/repository-address.ts";
-import { goJson } from "../go-json.ts";
 import type { MakeProvider } from "../provider.ts";
 
 const states = { info: "SUCCESSFUL", error: "FAILED", unknown: "can't convert to bitbucket state" };

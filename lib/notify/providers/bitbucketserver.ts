@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { messageOf } from "../../core/failure.ts";
+import { goJson } from "../../core/go-json.ts";
 import { goUrlFault } from "../../core/go-url-fault.ts";
 import type { HttpResponse } from "../../core/ports/http.ts";
-import { askAgain, type Retries } from "../git/ask-again.ts";
-import { askHost, type HostRequest, inWords, jsonBody, statusText } from "../git/ask-host.ts";
+import { askAgain, type Retries } from "../../git-hosts/ask-again.ts";
+import { askHost, type HostRequest, inWords, jsonBody, statusText } from "../../git-hosts/ask-host.ts";
+import { escapedSegment, unescaped } from "../../git-hosts/repository-address.ts";
 import { nameInStatus, requiredCommitStatus, statusOfEvent } from "../git/commit-of-event.ts";
-import { escapedSegment, unescaped } from "../git/repository-address.ts";
-import { goJson } from "../go-json.ts";
 import type { MakeProvider, ProviderSettings } from "../provider.ts";
 
 const states = {

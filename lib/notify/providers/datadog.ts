@@ -1,6 +1,6 @@
+import { type GoValue, goJson } from "../../core/go-json.ts";
 import { goUrlFault } from "../../core/go-url-fault.ts";
 import { isError, sortedMetadata, unixSeconds } from "../describe-event.ts";
-import { type GoValue, goJson } from "../go-json.ts";
 import type { NotificationEvent } from "../notification-event.ts";
 import { inWords, sendOnce } from "../post-json.ts";
 import type { MakeProvider } from "../provider.ts";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
+import { eventJson } from "../event-json.ts";
 import { goAddressFault } from "../go-address-fault.ts";
-import { eventJson } from "../go-json.ts";
 import { postAsMessage } from "../post-json.ts";
 import type { MakeProvider, ProviderParts, ProviderSettings } from "../provider.ts";
 

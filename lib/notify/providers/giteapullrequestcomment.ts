@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { inWords } from "../git/ask-host.ts";
+import { inWords } from "../../git-hosts/ask-host.ts";
+import { giteaRepository } from "../../git-hosts/gitea-repository.ts";
 import { changeRequestComment, changeRequestNumber, requiredProviderUid } from "../git/change-request.ts";
-import { giteaRepository } from "../git/gitea-repository.ts";
 import type { MakeProvider } from "../provider.ts";
 
 const Comments = z

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { inWords } from "../git/ask-host.ts";
+import { inWords } from "../../git-hosts/ask-host.ts";
+import { githubJson, githubRepository } from "../../git-hosts/github-repository.ts";
+import { escapedSegment } from "../../git-hosts/repository-address.ts";
 import { requiredCommitStatus, statusOfEvent } from "../git/commit-of-event.ts";
-import { githubJson, githubRepository } from "../git/github-repository.ts";
-import { escapedSegment } from "../git/repository-address.ts";
 import type { MakeProvider } from "../provider.ts";
 
 const states = { info: "success", error: "failure", unknown: "can't convert to github state" };

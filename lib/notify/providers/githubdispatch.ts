@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { inWords } from "../git/ask-host.ts";
-import { githubJson, githubRepository } from "../git/github-repository.ts";
-import { eventJson } from "../go-json.ts";
+import { inWords } from "../../git-hosts/ask-host.ts";
+import { githubJson, githubRepository } from "../../git-hosts/github-repository.ts";
+import { eventJson } from "../event-json.ts";
 import type { MakeProvider } from "../provider.ts";
 
 /** Starts the workflows of a repository on GitHub that listen to `repository_dispatch`, with the event as `client_payload`. */

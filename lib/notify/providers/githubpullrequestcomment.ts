@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { inWords } from "../git/ask-host.ts";
+import { inWords } from "../../git-hosts/ask-host.ts";
+import { githubJson, githubRepository } from "../../git-hosts/github-repository.ts";
 import { changeRequestComment, changeRequestNumber, requiredProviderUid } from "../git/change-request.ts";
-import { githubJson, githubRepository } from "../git/github-repository.ts";
 import type { MakeProvider } from "../provider.ts";
 
 const Comments = z

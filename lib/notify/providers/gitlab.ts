@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { inWords } from "../git/ask-host.ts";
+import { inWords } from "../../git-hosts/ask-host.ts";
+import { gitlabProject, gitlabSegment } from "../../git-hosts/gitlab-project.ts";
+import { escapedValue } from "../../git-hosts/repository-address.ts";
 import { requiredCommitStatus, statusOfEvent } from "../git/commit-of-event.ts";
-import { gitlabProject, gitlabSegment } from "../git/gitlab-project.ts";
-import { escapedValue } from "../git/repository-address.ts";
 import type { MakeProvider } from "../provider.ts";
 
 const states = { info: "success", error: "failed", unknown: "can't convert to gitlab state" };

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { inWords } from "../git/ask-host.ts";
+import { inWords } from "../../git-hosts/ask-host.ts";
+import { gitlabProject } from "../../git-hosts/gitlab-project.ts";
 import { changeRequestComment, changeRequestNumber, requiredProviderUid } from "../git/change-request.ts";
-import { gitlabProject } from "../git/gitlab-project.ts";
 import type { MakeProvider } from "../provider.ts";
 
 const Notes = z

@@ -1,8 +1,9 @@
 import { createPrivateKey, createSign, type KeyObject } from "node:crypto";
 import { z } from "zod";
+import { goJson } from "../../core/go-json.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { HttpResponse } from "../../core/ports/http.ts";
-import { eventJson, goJson } from "../go-json.ts";
+import { eventJson } from "../event-json.ts";
 import { inWords, type SendingParts, sendMessage, textOf } from "../post-json.ts";
 import type { MakeProvider } from "../provider.ts";
 

@@ -1,6 +1,6 @@
+import { goJson } from "../../core/go-json.ts";
 import { objectName, sortedMetadata, unixSeconds } from "../describe-event.ts";
 import { goAddressFault } from "../go-address-fault.ts";
-import { goJson } from "../go-json.ts";
 import type { NotificationEvent } from "../notification-event.ts";
 import { postAsMessage } from "../post-json.ts";
 import type { MakeProvider, ProviderSettings } from "../provider.ts";

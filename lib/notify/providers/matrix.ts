@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
+import { goJson } from "../../core/go-json.ts";
 import { isError, objectName, sortedMetadata } from "../describe-event.ts";
+import { eventJson } from "../event-json.ts";
 import { goAddressFault } from "../go-address-fault.ts";
-import { eventJson, goJson } from "../go-json.ts";
 import { postAsMessage } from "../post-json.ts";
 import type { MakeProvider } from "../provider.ts";
 

@@ -1,5 +1,5 @@
 import { messageOf } from "../../core/failure.ts";
-import { eventJson } from "../go-json.ts";
+import { eventJson } from "../event-json.ts";
 import { type NatsLogin, publishOnce } from "../nats-connection.ts";
 import { type NatsKey, natsKey } from "../nats-key.ts";
 import { inWords } from "../post-json.ts";

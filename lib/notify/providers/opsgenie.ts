@@ -1,5 +1,5 @@
+import { goJson } from "../../core/go-json.ts";
 import { goAddressFault } from "../go-address-fault.ts";
-import { goJson } from "../go-json.ts";
 import { postAsMessage } from "../post-json.ts";
 import type { MakeProvider } from "../provider.ts";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { Secret } from "../../core/secret.ts";
 import { isError, sortedMetadata } from "../describe-event.ts";
+import { eventJson } from "../event-json.ts";
 import { goAddressFault } from "../go-address-fault.ts";
-import { eventJson } from "../go-json.ts";
 import type { NotificationEvent } from "../notification-event.ts";
 import { inWords, postMessage } from "../post-json.ts";
 import {

@@ -1,6 +1,6 @@
+import { type GoValue, goJson } from "../../core/go-json.ts";
 import { eventTime, isError, reasonInWords } from "../describe-event.ts";
 import { goAddressFault } from "../go-address-fault.ts";
-import { type GoValue, goJson } from "../go-json.ts";
 import type { NotificationEvent } from "../notification-event.ts";
 import { inWords, postMessage } from "../post-json.ts";
 import type { MakeProvider } from "../provider.ts";

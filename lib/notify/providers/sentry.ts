@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { type GoValue, goJson } from "../../core/go-json.ts";
 import { goUrlFault } from "../../core/go-url-fault.ts";
 import { ownVersion } from "../../core/own-version.ts";
 import { isError } from "../describe-event.ts";
-import { eventJson, type GoValue, goJson } from "../go-json.ts";
+import { eventJson } from "../event-json.ts";
 import type { NotificationEvent } from "../notification-event.ts";
 import { inWords, postMessage } from "../post-json.ts";
 import type { MakeProvider } from "../provider.ts";

@@ -1,5 +1,5 @@
+import { goJson } from "../../core/go-json.ts";
 import { isError, sortedMetadata } from "../describe-event.ts";
-import { goJson } from "../go-json.ts";
 import type { NotificationEvent } from "../notification-event.ts";
 import { postMessage } from "../post-json.ts";
 import type { MakeProvider } from "../provider.ts";

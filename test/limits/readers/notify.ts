@@ -2,7 +2,7 @@ import { AlertSpec } from "../../../lib/api/alert.ts";
 import { NotificationProviderSpec } from "../../../lib/api/notification-provider.ts";
 import { messageOf } from "../../../lib/core/failure.ts";
 import { maxJsonParts } from "../../../lib/core/json-text.ts";
-import { maxAnswerBytes } from "../../../lib/notify/git/ask-host.ts";
+import { maxAnswerBytes } from "../../../lib/git-hosts/ask-host.ts";
 import { matchAlert, maxListChars } from "../../../lib/notify/match-alert.ts";
 import { providers } from "../../../lib/notify/providers/providers.ts";
 import { maxHeadersChars, readSettings } from "../../../lib/notify/read-settings.ts";
@@ -16,7 +16,7 @@ const addressOf: Readonly<Record<string, { readonly address: string }>> = {
 /** An answer of a git host to the first question of a provider. */
 function answerOf(type: string, name: string, status: number, make: () => string): WorstInput {
   return {
-    reader: "lib/notify/git/ask-host.ts",
+    reader: "lib/git-hosts/ask-host.ts",
     name: `${type}: ${name}`,
     memoryMiB: 128,
     make: async () => {

@@ -98,6 +98,11 @@ export const layers: readonly Layer[] = [
     why: "Files of a commit, as an archive holds them.",
   },
   {
+    folder: "lib/sources/git/write",
+    imports: ["lib/core", "lib/sources/git"],
+    why: "Commits that are made in memory and pushed. It does not know what is in the files.",
+  },
+  {
     folder: "lib/sources/git/verify",
     imports: ["lib/core", "lib/sources/git"],
     why: "Signatures of commits and tags, on git's objects.",
@@ -146,6 +151,16 @@ export const layers: readonly Layer[] = [
     folder: "lib/manifests/go-yaml",
     imports: ["lib/core"],
     why: "YAML as Go prints and reads it.",
+  },
+  {
+    folder: "lib/image",
+    imports: ["lib/api"],
+    why: "What image automation says of chosen images and of the files that it changes.",
+  },
+  {
+    folder: "lib/image/setters",
+    imports: ["lib/core", "lib/image", "lib/manifests/go-yaml"],
+    why: "Values that markers name, changed in place. It reads files that it is given, and knows no git.",
   },
   {
     folder: "lib/manifests",
@@ -248,6 +263,21 @@ export const layers: readonly Layer[] = [
     why: "Deliveries of webhooks. It wakes objects by a port and knows no flow.",
   },
   {
+    folder: "lib/image",
+    imports: ["lib/core", "lib/core/ports", "lib/api"],
+    why: "What image automation decides, on plain values: it reads no registry and writes to no repository.",
+  },
+  {
+    folder: "lib/git-hosts",
+    imports: ["lib/core", "lib/core/ports", "lib/sources/git"],
+    why: "The APIs of GitHub, GitLab and Gitea: addresses, logins and faults, whatever is asked of them. A login of a GitHub App is the one of git.",
+  },
+  {
+    folder: "lib/image/pull-request",
+    imports: ["lib/core", "lib/core/ports", "lib/git-hosts", "lib/manifests", "lib/image"],
+    why: "Pull requests for what automations push, on each host that is known. Faults are masked as those of builds.",
+  },
+  {
     folder: "lib/notify",
     imports: [
       "lib/core",
@@ -256,20 +286,20 @@ export const layers: readonly Layer[] = [
       "lib/api/kinds",
       "lib/cel",
       "lib/secrets",
-      "lib/sources/git",
+      "lib/git-hosts",
       "lib/manifests/go-yaml",
       "lib/manifests",
     ],
-    why: "Events on their way out: which Alerts they match, and what a Provider sends. It reads objects by ports and knows no flow. A login of a GitHub App is the one of git.",
+    why: "Events on their way out: which Alerts they match, and what a Provider sends. It reads objects by ports and knows no flow.",
   },
   {
     folder: "lib/notify/git",
-    imports: ["lib/core", "lib/core/ports", "lib/sources/git", "lib/notify"],
-    why: "What types of git hosts share: addresses, commits, comments, and the clients of the hosts.",
+    imports: ["lib/notify"],
+    why: "What types of git hosts share: commits and comments.",
   },
   {
     folder: "lib/notify/providers",
-    imports: ["lib/core", "lib/core/ports", "lib/notify", "lib/notify/git"],
+    imports: ["lib/core", "lib/core/ports", "lib/git-hosts", "lib/notify", "lib/notify/git"],
     why: "One file for each type of Provider.",
   },
   {
@@ -286,6 +316,11 @@ export const layers: readonly Layer[] = [
     folder: "lib/definitions",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/gate", "lib/sources"],
     why: "Definitions of the kinds and Sluice's rights, installed and removed through the gate.",
+  },
+  {
+    folder: "lib/image",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/oci"],
+    why: "What image automation does with names, tags and files as plain values: it reaches no registry and no cluster.",
   },
   {
     folder: "lib/flows",
@@ -318,6 +353,7 @@ export const layers: readonly Layer[] = [
       "lib/sources/git",
       "lib/sources/git/checkout",
       "lib/sources/git/verify",
+      "lib/sources/git/write",
       "lib/flows",
       "lib/flows/source",
     ],
@@ -367,6 +403,22 @@ export const layers: readonly Layer[] = [
       "lib/flows/signature",
     ],
     why: "The flow of OCIRepository.",
+  },
+  {
+    folder: "lib/flows/image-repository",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/secrets",
+      "lib/gate",
+      "lib/sources/oci",
+      "lib/image",
+      "lib/flows",
+      "lib/flows/source",
+    ],
+    why: "The flow of ImageRepository, and how its registry is reached.",
   },
   {
     folder: "lib/flows/helm-repository",
@@ -528,6 +580,16 @@ export const layers: readonly Layer[] = [
     why: "The flow of Provider.",
   },
   {
+    folder: "lib/flows/image-policy",
+    imports: ["lib/core/ports", "lib/flows"],
+    why: "The flow of ImagePolicy.",
+  },
+  {
+    folder: "lib/flows/image-update-automation",
+    imports: ["lib/core/ports", "lib/flows"],
+    why: "The flow of ImageUpdateAutomation.",
+  },
+  {
     folder: "lib/flows/kinds",
     imports: [
       "lib/core",
@@ -549,6 +611,9 @@ export const layers: readonly Layer[] = [
       "lib/flows/artifact-generator",
       "lib/flows/kustomization",
       "lib/flows/helm-release",
+      "lib/flows/image-repository",
+      "lib/flows/image-policy",
+      "lib/flows/image-update-automation",
       "lib/flows/receiver",
       "lib/flows/alert",
       "lib/flows/notification-provider",

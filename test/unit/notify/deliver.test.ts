@@ -3,9 +3,9 @@ import type { JsonObject } from "../../../lib/core/json.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { asHome } from "../../../lib/core/ports/home-and-target.ts";
 import type { ServiceAddress, ServiceProxy } from "../../../lib/core/ports/service-proxy.ts";
+import { HostSetupError } from "../../../lib/git-hosts/host-settings.ts";
 import type { DeliverDeps } from "../../../lib/notify/deliver.ts";
 import { deliverNotifications } from "../../../lib/notify/deliver.ts";
-import { ProviderSetupError } from "../../../lib/notify/provider.ts";
 import { generic } from "../../../lib/notify/providers/generic.ts";
 import { notifyWorld } from "./notify-world.ts";
 import { kustomizationEvent, metadata } from "./sample-events.ts";
@@ -161,7 +161,7 @@ describe("a notification", () => {
 
   test("whose Provider cannot log in counts as one that was not set up, as in Flux, which logs in before", async () => {
     const one = world();
-    one.state.fault = new ProviderSetupError("failed to get authenticated user info");
+    one.state.fault = new HostSetupError("failed to get authenticated user info");
     await one.send(kustomizationEvent());
     const why =
       "failed to initialize notifier for provider 'chat': failed to initialize notifier: failed to get authenticated user info";

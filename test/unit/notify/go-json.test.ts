@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { type GoValue, goJson } from "../../../lib/core/go-json.ts";
+import { eventJson } from "../../../lib/notify/event-json.ts";
 import { goAddressFault } from "../../../lib/notify/go-address-fault.ts";
-import { eventJson, type GoValue, goJson } from "../../../lib/notify/go-json.ts";
 
 describe("JSON as Go writes it", () => {
   test.each<{ what: string; value: GoValue; json: string }>([

@@ -8,6 +8,7 @@ import (
 
 	release "helm.sh/helm/v4/pkg/release/v1"
 
+	"sluice/engine/helm/internal/message/source"
 	"sluice/engine/helm/internal/record"
 	"sluice/engine/helm/internal/render"
 	"sluice/engine/helm/internal/values"
@@ -20,6 +21,8 @@ type asked struct {
 	Change    record.Change `json:"change"`
 	// Of the record of the former release, which stands behind the chart.
 	FormerBytes uint64 `json:"formerBytes"`
+	// Of a commit. Nothing of Helm is in it: only Go's templates are the same.
+	Message source.Request `json:"message"`
 }
 
 type rendered struct {
@@ -56,6 +59,12 @@ func refused(err error) Refusal {
 	}
 	if _, isIt := errors.AsType[render.ValuesError](err); isIt {
 		answer.Part = "values"
+	}
+	if _, isIt := errors.AsType[source.TemplateError](err); isIt {
+		answer.Part = "template"
+	}
+	if _, isIt := errors.AsType[source.RemovedFieldError](err); isIt {
+		answer.Part = "removedField"
 	}
 	if reference, isIt := errors.AsType[*values.ReferenceError](err); isIt {
 		answer.Reference = &reference.Reference
@@ -134,6 +143,12 @@ func to(data []byte, lookup render.Lookup) ([]byte, error) {
 			return nil, recordError{err}
 		}
 		return framed(rel, []record.Object{}, ask.OCIDigest)
+	case "message":
+		message, err := source.Message(ask.Message)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(message)
 	default:
 		return nil, errors.New("unknown request")
 	}

@@ -86,6 +86,18 @@ func TestAnUnknownRequestIsRefused(t *testing.T) {
 	}
 }
 
+func TestAMessageIsAnsweredAndARefusalSaysWhatIsWrongWithItsTemplate(t *testing.T) {
+	if out := done(t, `{"op":"message","message":{"template":"{{ .AutomationObject }}","automation":{"namespace":"a","name":"b"},"maxBytes":9}}`); out != `"a/b"` {
+		t.Error(out)
+	}
+	for template, part := range map[string]string{"{{": "template", "{{ .Other }}": "template", "{{ .Updated.Files }}": "removedField"} {
+		header := `{"op":"message","message":{"maxBytes":9,"template":"` + template + `"}}`
+		if out, isDone := ask(t, header); isDone || !strings.HasPrefix(out, `{"part":"`+part+`"`) {
+			t.Errorf("%s: %s", template, out)
+		}
+	}
+}
+
 func TestPrepareNamesTheChartWithItsMarkAndDigestsTheValues(t *testing.T) {
 	out := done(t, `{"op":"prepare","versionSuffix":"+4f4f","values":{"from":[],"inline":{"replicaCount":2}}}`,
 		packed(t, map[string]string{"Chart.yaml": chartYAML}))

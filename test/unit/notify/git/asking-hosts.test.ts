@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { messageOf } from "../../../../lib/core/failure.ts";
 import { type Http, HttpError, type HttpRequest, type HttpResponse } from "../../../../lib/core/ports/http.ts";
-import { maxAnswerBytes } from "../../../../lib/notify/git/ask-host.ts";
+import { maxAnswerBytes } from "../../../../lib/git-hosts/ask-host.ts";
 import { commitOf, statusOfEvent } from "../../../../lib/notify/git/commit-of-event.ts";
 import { isSetupFailure, type ProviderParts, type ProviderSettings } from "../../../../lib/notify/provider.ts";
 import { providers } from "../../../../lib/notify/providers/providers.ts";

@@ -1,0 +1,39 @@
+/** What the body of a message is made of. A `Map` is written with sorted keys; the fields of an object keep their order. */
+export type GoValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly GoValue[]
+  | ReadonlyMap<string, GoValue>
+  | { readonly [field: string]: GoValue | undefined };
+
+/**
+ * JSON as Go's `json.Marshal` writes it, byte for byte, since receivers verify signatures of it: `<`, `>`, `&` and separators of lines are escaped,
+ * the keys of a map are sorted by their bytes, and half a surrogate pair is U+FFFD. Fields that are undefined are left out. Pure.
+ */
+export function goJson(value: GoValue): string {
+  if (value === null || typeof value === "boolean" || typeof value === "number") return JSON.stringify(value);
+  if (typeof value === "string") return quoted(value);
+  if (isList(value)) return `[${value.map(goJson).join(",")}]`;
+  const fields: readonly (readonly [string, GoValue | undefined])[] = isMap(value)
+    ? [...value].toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    : Object.entries(value);
+  const written = fields.flatMap(([key, field]) => (field === undefined ? [] : [`${quoted(key)}:${goJson(field)}`]));
+  return `{${written.join(",")}}`;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.toWellFormed()).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function isList(value: object): value is readonly GoValue[] {
+  return Array.isArray(value);
+}
+
+function isMap(value: object): value is ReadonlyMap<string, GoValue> {
+  return value instanceof Map;
+}

@@ -1,0 +1,196 @@
+import { afterAll, describe, expect, test } from "vitest";
+import type { MessageEngine } from "../../../lib/core/ports/message-engine.ts";
+import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
+import {
+  commitMessage,
+  type MessageOf,
+  maxMessageBytes,
+  maxTemplateBytes,
+  messageLimits,
+  templateText,
+} from "../../../lib/image/commit-message.ts";
+import type { ImageChange } from "../../../lib/image/image-change.ts";
+
+const forever = new AbortController().signal;
+const engine = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
+afterAll(() => engine.close());
+
+const change = (name: string, oldTag: string, newTag: string): ImageChange => ({
+  oldValue: `registry.test/${name}:${oldTag}`,
+  newValue: `registry.test/${name}:${newTag}`,
+  setter: `apps:${name}`,
+});
+const pod = (name: string) => ({ apiVersion: "v1", kind: "Pod", namespace: "apps", name });
+const noObject = { apiVersion: "", kind: "", namespace: "", name: "" };
+
+const of: MessageOf = {
+  cluster: "home",
+  automation: { namespace: "apps", name: "images" },
+  values: { cluster: "live", who: "Flux <flux@example.test>" },
+  changes: [
+    {
+      path: "web.yaml",
+      objects: [
+        { object: pod("web"), changes: [change("web", "1.0.0", "1.1.0")] },
+        { object: pod("api"), changes: [change("api", "2.0.0", "2.1.0"), change("web", "1.0.0", "1.1.0")] },
+      ],
+    },
+    {
+      path: "values.yaml",
+      objects: [{ object: noObject, changes: [{ oldValue: "1.0.0", newValue: "1.1.0", setter: "apps:web:tag" }] }],
+    },
+  ],
+};
+
+const message = (template?: string, more: Partial<MessageOf> = {}) =>
+  commitMessage(template, { ...of, ...more }, engine, forever);
+
+describe("a message is what Flux writes", () => {
+  // The messages of the recording image-automation-message.
+  test.each([
+    ["without a template", undefined, "Update from image update automation"],
+    ["for an empty template", "", "Update from image update automation"],
+    ["for one line", "Update images", "Update images"],
+    [
+      "for values",
+      "Update {{ .Values.cluster }}{{ with .Values.missing }} {{ . }}{{ end }}\n\nSigned-off-by: {{ .Values.who }}\n",
+      "Update live\n\nSigned-off-by: Flux <flux@example.test>\n",
+    ],
+    ["for a template that gives nothing", "{{/* nothing */}}", ""],
+    [
+      "for white space and hashes, which stay",
+      "\n\n  Update images  \n# a line with a hash\n\n\n",
+      "\n\n  Update images  \n# a line with a hash\n\n\n",
+    ],
+  ])("image-automation/51: %s", async (_case, template, expected) => {
+    expect(await message(template)).toBe(expected);
+  });
+
+  test("image-automation/51: for changes, each once", async () => {
+    const template =
+      "Update {{ .AutomationObject }}\n\n{{ range .Changed.Changes }}- {{ .OldValue }} -> {{ .NewValue }}\n{{ end }}";
+    expect(await message(template)).toBe(
+      "Update apps/images\n\n- 1.0.0 -> 1.1.0\n- registry.test/api:2.0.0 -> registry.test/api:2.1.0\n- registry.test/web:1.0.0 -> registry.test/web:1.1.0\n",
+    );
+  });
+
+  test("image-automation/51: for files and objects, with functions of sprig", async () => {
+    const template = `{{- range $file, $objects := .Changed.FileChanges }}
+{{ $file }}
+{{- range $object, $changes := $objects }}
+  {{ default "no object" $object.Kind | lower }}{{ with $object.Name }}/{{ . }}{{ end }}: {{ len $changes }}
+{{- end }}{{ end }}
+{{ range $object, $_ := .Changed.Objects }}{{ printf "%s %s" $object.APIVersion $object.Namespace | trim }};{{ end }}
+{{ range .Changed.Changes }}{{ .Setter | splitList ":" | last | upper }} {{ regexReplaceAll "[0-9]" .OldValue "N" }};{{ end }}`;
+    expect(await message(template)).toBe(`
+values.yaml
+  no object: 1
+web.yaml
+  pod/api: 2
+  pod/web: 1
+;v1 apps;v1 apps;
+TAG N.N.N;API registry.test/api:N.N.N;WEB registry.test/web:N.N.N;`);
+  });
+
+  test("image-automation/63: the values of the spec are .Values", async () => {
+    expect(await message("{{ range $k, $v := .Values }}{{ $k }}={{ $v }};{{ end }}")).toBe(
+      "cluster=live;who=Flux <flux@example.test>;",
+    );
+  });
+
+  test("no engine starts for a plain text", async () => {
+    const broken: MessageEngine = { message: () => Promise.reject(new Error("it was started")) };
+    expect(await commitMessage("Update {images} }}", of, broken, forever)).toBe("Update {images} }}");
+  });
+});
+
+describe("a template that gives no message is a failure in Flux's words", () => {
+  test.each([
+    [".Updated", "{{ range .Updated.Images }}{{ end }}", "'.Changed'"],
+    [
+      ".Changed.ImageResult",
+      "{{ range .Changed.ImageResult.Images }}{{ end }}",
+      "'.Changed.FileChanges' or '.Changed.Objects'",
+    ],
+  ])("image-automation/62: that reads %s, which only a new template ends", async (field, template, instead) => {
+    await expect(message(template)).rejects.toMatchObject({
+      name: "Failure",
+      reason: "RemovedTemplateField",
+      retry: "never",
+      message: `template uses removed '${field}' field. Please use ${instead} instead. See: https://fluxcd.io/flux/components/image/imageupdateautomations/#message-template`,
+    });
+  });
+
+  test.each([
+    [
+      "is not closed",
+      "a\n{{ if .Values }}",
+      "failed to update source: unable to create commit message template from spec: template: commit message:2: unexpected EOF",
+    ],
+    [
+      "reads a clock",
+      "{{ now }}",
+      'failed to update source: unable to create commit message template from spec: template: commit message:1: function "now" not defined',
+    ],
+    [
+      "reads what is not there",
+      "{{ .Changed.Images }}",
+      'failed to update source: failed to run template from spec: template: commit message:1:11: executing "commit message" at <.Changed.Images>: can\'t evaluate field Images in type update.Result',
+    ],
+    [
+      "fails itself",
+      '{{ fail "no images" }}',
+      'failed to update source: failed to run template from spec: template: commit message:1:3: executing "commit message" at <fail "no images">: error calling fail: no images',
+    ],
+  ])("that %s, which is tried again", async (_case, template, text) => {
+    await expect(message(template)).rejects.toMatchObject({
+      name: "Failure",
+      reason: "GitOperationFailed",
+      retry: "backoff",
+      message: text,
+    });
+  });
+});
+
+describe("a template has limits", () => {
+  const write = (template: string) => templateText(template, of, engine, forever);
+
+  test("of the bytes that it writes", async () => {
+    const text = await write(`{{ repeat ${maxMessageBytes / 2} "é" }}`);
+    expect(Buffer.byteLength(text)).toBe(maxMessageBytes);
+    await expect(write(`.{{ repeat ${maxMessageBytes / 2} "é" }}`)).rejects.toMatchObject({
+      reason: "template",
+      message: `failed to run template from spec: the text is longer than ${maxMessageBytes} bytes`,
+    });
+  });
+
+  test("of its own bytes", async () => {
+    const plain = "x".repeat(maxTemplateBytes);
+    expect(await write(plain)).toBe(plain);
+    await expect(write(`${plain}x`)).rejects.toMatchObject({
+      reason: "template",
+      message: `unable to create commit message template from spec: it has ${maxTemplateBytes + 1} bytes, and at most ${maxTemplateBytes} are read`,
+    });
+  });
+
+  test("of memory, and the next one works", async () => {
+    await expect(write('{{ len (repeat 1000000000 "x") }}')).rejects.toMatchObject({ reason: "memory" });
+    expect(await write("{{ .Values.cluster }}")).toBe("live");
+  });
+
+  test("of depth, where one calls itself", async () => {
+    const endless = '{{ define "x" }}{{ template "x" . }}{{ end }}{{ template "x" . }}';
+    await expect(write(endless)).rejects.toMatchObject({ reason: expect.stringMatching(/template|broken/) });
+    expect(await write("{{ .Values.cluster }}")).toBe("live");
+  });
+
+  test("of processor time", async () => {
+    const endless = "{{ range until 100000000 }}{{ if eq . 1 }}{{ end }}{{ end }}";
+    const limits = { ...messageLimits, maxCpuMs: 1_000 };
+    const input = { tenant: { cluster: "", namespace: "" }, ...of, template: endless, files: [], maxBytes: 10 };
+    await expect(engine.message(input, limits, forever)).rejects.toMatchObject({
+      name: "MessageEngineError",
+      reason: expect.stringMatching(/time|memory/),
+    });
+  });
+});
