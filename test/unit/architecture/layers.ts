@@ -417,6 +417,16 @@ export const layers: readonly Layer[] = [
     why: "The flow of HelmChart, which takes charts from repositories and from the artifacts of other sources.",
   },
   {
+    folder: "lib/image",
+    imports: ["lib/core", "lib/core/ports", "lib/api"],
+    why: "What the flows of image automation share: images, and what markers change.",
+  },
+  {
+    folder: "lib/image/choose",
+    imports: ["lib/core", "lib/api", "lib/sources"],
+    why: "Which tag a policy chooses: it knows no tag store and no registry.",
+  },
+  {
     folder: "lib/flows/owner",
     imports: ["lib/core", "lib/core/ports", "lib/identity", "lib/api", "lib/cel", "lib/health", "lib/apply/set"],
     why: "What the flow of any kind that owns objects needs: its target cluster, its accounts, its dependencies and other owners.",
