@@ -10,6 +10,7 @@ import type { GitLogin } from "../../core/ports/git-login.ts";
 import type { HelmEngine } from "../../core/ports/helm-engine.ts";
 import type { TargetCluster } from "../../core/ports/home-and-target.ts";
 import type { Outbound } from "../../core/ports/http.ts";
+import type { ImageTags } from "../../core/ports/image-tags.ts";
 import type { RemoteClusters } from "../../core/ports/remote-clusters.ts";
 import type { Flow } from "../../core/ports/run.ts";
 import type { SshAlgorithms } from "../../sources/git/ssh-transport.ts";
@@ -26,6 +27,8 @@ export interface FlowParts
     Pick<HelmRepositoryDeps, "helmIndexMaxBytes">,
     Pick<ReceiverDeps, "receivers" | "reconciled"> {
   readonly cel: Cel;
+  /** The tags of ImageRepositories. */
+  readonly imageTags: ImageTags;
   readonly http: Outbound;
   /** The clouds whose identity can log in to git repositories. */
   readonly gitLogins?: { readonly aws?: GitLogin };
