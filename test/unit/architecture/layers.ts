@@ -418,13 +418,18 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/image",
-    imports: ["lib/core", "lib/core/ports", "lib/api"],
+    imports: ["lib/api"],
     why: "What the flows of image automation share: images, and what markers change.",
   },
   {
     folder: "lib/image/choose",
     imports: ["lib/core", "lib/api", "lib/sources"],
     why: "Which tag a policy chooses: it knows no tag store and no registry.",
+  },
+  {
+    folder: "lib/image/barred",
+    imports: [],
+    why: "Which images a policy must not choose, as an annotation says it.",
   },
   {
     folder: "lib/flows/owner",
@@ -538,6 +543,20 @@ export const layers: readonly Layer[] = [
     why: "The flow of Provider.",
   },
   {
+    folder: "lib/flows/image-policy",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/gate",
+      "lib/image/choose",
+      "lib/image/barred",
+      "lib/flows",
+    ],
+    why: "The flow of ImagePolicy. It reads stored tags, and knows no registry.",
+  },
+  {
     folder: "lib/flows/kinds",
     imports: [
       "lib/core",
@@ -563,6 +582,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/alert",
       "lib/flows/notification-provider",
       "lib/flows/owner",
+      "lib/flows/image-policy",
     ],
     why: "Each kind with its flow: the only place that knows all of them.",
   },

@@ -195,7 +195,7 @@ describe("limits", () => {
     });
   });
 
-  test("a pattern that takes too long for the tags stalls", async () => {
+  test("a pattern that takes longer than maxFilteringMs for the tags stalls", async () => {
     await expect(filterTags(["a"], { pattern: "a" }, signal, -1)).rejects.toMatchObject({
       reason: "InvalidPolicy",
       message: "failed to filter tags: spec.filterTags.pattern takes more than -0.001 s for the tags: simplify it",
