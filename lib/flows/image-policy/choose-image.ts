@@ -33,7 +33,7 @@ export async function chooseImage(
   }
   const ordered = await choices(await filterTags(tags, spec.filterTags, run.signal), ranking, run.signal);
   const passedOver: string[] = [];
-  for (const tag of ordered) {
+  for await (const tag of ordered) {
     const bars = barred.filter((one) => one.tag === tag);
     const known = new Map<string, string>();
     if (await isBarred(bars, () => digestOf(tag, repository, known, ctx))) {

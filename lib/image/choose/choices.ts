@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { Failure } from "../../core/failure.ts";
 import type { Candidate } from "./filter-tags.ts";
 import { emptyListText, type Ranking } from "./ranking.ts";
@@ -12,7 +13,7 @@ export async function choices(
   candidates: readonly Candidate[],
   ranking: Ranking,
   signal: AbortSignal,
-): Promise<Iterable<string>> {
+): Promise<AsyncIterable<string>> {
   if (candidates.length === 0) throw new Failure("Failure", emptyListText);
   const tagsByKey = new Map<string, string[]>();
   for (const { key, tag } of candidates) {
@@ -27,9 +28,18 @@ export async function choices(
   };
   const first = next();
   if (first === undefined) throw new Failure("Failure", ranking.noneText);
-  return following(first, next);
+  return following(first, next, signal);
 }
 
-function* following(first: string, next: () => string | undefined): Generator<string, void> {
-  for (let tag: string | undefined = first; tag !== undefined; tag = next()) yield tag;
+async function* following(
+  first: string,
+  next: () => string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<string, void> {
+  for (let tag: string | undefined = first; tag !== undefined; tag = next()) {
+    yield tag;
+    // Each look at all keys is a time slice of its own.
+    await setImmediate();
+    signal.throwIfAborted();
+  }
 }

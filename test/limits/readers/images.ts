@@ -46,7 +46,7 @@ export const imageReaders: readonly WorstInput[] = [
       return async () => {
         const ordered = await choices(candidates, rankingOf(byNumber), signal);
         let passed = 0;
-        for (const _ of ordered) if (passed++ === maxBarred) break;
+        for await (const _ of ordered) if (passed++ === maxBarred) break;
         return passed;
       };
     },

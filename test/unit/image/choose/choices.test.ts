@@ -14,7 +14,7 @@ const desc = { order: "desc" } as const;
 /** All that the policy would choose, in this order. The tags are given as the tag store has them: in descending order. */
 async function chosen(tags: readonly string[], policy: Policy, filter?: Filter): Promise<readonly string[]> {
   const descending = tags.toSorted((a, b) => Buffer.compare(Buffer.from(b), Buffer.from(a)));
-  return [...(await choices(await filterTags(descending, filter, signal), rankingOf(policy), signal))];
+  return Array.fromAsync(await choices(await filterTags(descending, filter, signal), rankingOf(policy), signal));
 }
 
 async function first(tags: readonly string[], policy: Policy, filter?: Filter): Promise<string | undefined> {
@@ -79,7 +79,8 @@ describe("by the alphabet", () => {
     const filter = { pattern: "(a)|b", extract: "\u{1F600}$1" };
     const other = { pattern: "(a)|b", extract: "\uFF5E$1" };
     const keys = [...(await filterTags(["a"], filter, signal)), ...(await filterTags(["b"], other, signal))];
-    expect([...(await choices(keys, rankingOf({ alphabetical: asc }), signal))]).toEqual(["a", "b"]);
+    const ordered = await choices(keys, rankingOf({ alphabetical: asc }), signal);
+    expect(await Array.fromAsync(ordered)).toEqual(["a", "b"]);
   });
 });
 
