@@ -32,6 +32,8 @@ export interface KindDeclaration {
   readonly sourceRefs?: readonly (readonly string[])[];
   /** The annotation that pauses an object, with this value in any case; absent: `spec.suspend` does. */
   readonly pausedBy?: { readonly annotation: string; readonly value: string };
+  /** An annotation of which an object runs again when it changes, though its spec does not. */
+  readonly followedAnnotation?: string;
   readonly words: KindWords;
   /** Whether objects of the kind have no status: its definition has none, and nothing of a run is shown. */
   readonly isStatusless?: boolean;

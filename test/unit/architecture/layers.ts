@@ -469,6 +469,21 @@ export const layers: readonly Layer[] = [
     why: "The flow of HelmChart, which takes charts from repositories and from the artifacts of other sources.",
   },
   {
+    folder: "lib/image",
+    imports: ["lib/api"],
+    why: "What the flows of image automation share: images, and what markers change.",
+  },
+  {
+    folder: "lib/image/choose",
+    imports: ["lib/core", "lib/api", "lib/sources"],
+    why: "Which tag a policy chooses: it knows no tag store and no registry.",
+  },
+  {
+    folder: "lib/image/barred",
+    imports: [],
+    why: "Which images a policy must not choose, as an annotation says it.",
+  },
+  {
     folder: "lib/flows/owner",
     imports: ["lib/core", "lib/core/ports", "lib/identity", "lib/api", "lib/cel", "lib/health", "lib/apply/set"],
     why: "What the flow of any kind that owns objects needs: its target cluster, its accounts, its dependencies and other owners.",
@@ -581,8 +596,17 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/image-policy",
-    imports: ["lib/core/ports", "lib/flows"],
-    why: "The flow of ImagePolicy.",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/gate",
+      "lib/image/choose",
+      "lib/image/barred",
+      "lib/flows",
+    ],
+    why: "The flow of ImagePolicy. It reads stored tags, and knows no registry.",
   },
   {
     folder: "lib/flows/image-update-automation",
@@ -618,6 +642,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/alert",
       "lib/flows/notification-provider",
       "lib/flows/owner",
+      "lib/flows/image-policy",
     ],
     why: "Each kind with its flow: the only place that knows all of them.",
   },
