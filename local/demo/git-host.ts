@@ -60,10 +60,20 @@ export async function startGitHost(signal: AbortSignal): Promise<GitHost> {
   const url = `http://127.0.0.1:${listening.port}/team/app.git`;
   await run("git", ["init", "--quiet", "--initial-branch=main", folder], { env, signal });
   await cp(join(example, "manifests"), folder, { recursive: true });
+  /** As a team does it: others write to the repository at the same time. */
+  const pushed = async (tries = 5): Promise<void> => {
+    try {
+      await git("push", "--quiet", url, "main");
+    } catch (error) {
+      if (tries === 1) throw error;
+      await git("pull", "--quiet", "--rebase", url, "main");
+      await pushed(tries - 1);
+    }
+  };
   const push = async (): Promise<GitPush> => {
     await git("add", "--all");
     await git("commit", "--quiet", "--message", "change the manifests");
-    await git("push", "--quiet", url, "main");
+    await pushed();
     return { revision: `main@sha1:${await git("rev-parse", "HEAD")}`, at: Date.now() };
   };
   await push();
@@ -73,7 +83,6 @@ export async function startGitHost(signal: AbortSignal): Promise<GitHost> {
     url,
     token,
     async push(edit) {
-      // Others write to the repository too.
       await git("pull", "--quiet", "--ff-only", url, "main");
       await edit(folder);
       return push();

@@ -206,6 +206,15 @@ describe("every other byte stays", () => {
       `metadata:\n  annotations:\n    config.kubernetes.io/path: x.yaml\na: OLD${tag}\n`,
     ],
     ["lists whose brackets are not indented", `a:\n  b: [\n    c,\n  ]\n  d: {\n    e: OLD${tag}\n  }\n  f: [\n1\n]\n`],
+    [
+      "lines of lists and quotes that are not indented",
+      `a: [b,\nc, {d: OLD,${tag}\ne: "f"}\n]\ng: "h\ni"\nj:\n- k: 'l\n\nm'\n  n: OLD${tag}\n`,
+    ],
+    [
+      "quotes and comments in lists that are not indented",
+      `a: [it's, "]", 'x''y]', b "c, # ]\n!t "d]", &e "f]", g: 'h]', "i":'j]',\n# k]\nl#m]\nn: OLD${tag}\n`,
+    ],
+    ["lists that are keys, and brackets in text", `? [a,\nb]\n: OLD${tag}\nc: d[e\nf: |\n  [g\nh: >\n  "i\nj: [\n]\n`],
     ["comments right behind brackets", `a: [b]# c\nd: OLD${tag}\n`],
   ])("%s", (_, text) => {
     expect(setText(text.replaceAll("OLD", "old"))).toBe(text.replaceAll("OLD", "1.1.0"));
@@ -231,6 +240,7 @@ describe("image-automation/69: a file is left as it is", () => {
     ["a comment in the middle of a value", `a: old${tag}\n  older\n`],
     ["tabs before keys", `a: old${tag}\n\tb: c\n`],
     ["brackets that are not closed", `a: old${tag}\nb: [c\n`],
+    ["quotes that are not closed", `a: old${tag}\nb: ["c\n]\n`],
   ])("%s", (_, text) => {
     expect(changeOf(text)).toBeUndefined();
   });
