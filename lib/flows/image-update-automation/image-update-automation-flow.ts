@@ -1,7 +1,7 @@
 import type { Flow } from "../../core/ports/run.ts";
-import type { FlowParts } from "../kinds/kind.ts";
+import type { FlowDeps } from "../flow-deps.ts";
 
 /** The reconcile of an ImageUpdateAutomation: not there yet. Its helper replaces this file. */
-export function imageUpdateAutomationFlow(_parts: FlowParts): Flow {
+export function imageUpdateAutomationFlow(_parts: FlowDeps): Flow {
   return async () => ({ outcome: "absent", dueInMs: undefined });
 }
