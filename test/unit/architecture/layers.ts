@@ -819,6 +819,7 @@ export const layers: readonly Layer[] = [
       "lib/sources/helm",
       "lib/sources/oci",
       "lib/helm",
+      "lib/image/barred",
       "lib/engine",
       "lib/flows/helm-release/actions",
       "lib/apply",
