@@ -3,6 +3,7 @@ import { parseDuration } from "../../core/duration.ts";
 import { knownServers } from "../../sources/git/conversations.ts";
 import { defaultGitLimits, type GitLimits, type GitRemote } from "../../sources/git/git-remote.ts";
 import { openGitRemote } from "../../sources/git/open-git-remote.ts";
+import type { WritableRepository } from "../../sources/git/write/open-git-clone.ts";
 import type { SourceContext } from "../source/source-context.ts";
 import { type GitConnections, gitTransport } from "./transport.ts";
 
@@ -31,5 +32,21 @@ export function repositoryOpener(connections: GitConnections): OpenRepository {
   return async (url, spec, ctx, left) => {
     const limits = { ...defaultGitLimits, timeoutMs: gitTimeoutMs(spec), ...left };
     return openGitRemote(await gitTransport(url, spec, limits, connections, ctx), limits, known);
+  };
+}
+
+/** Opens the repository at this URL for a run that reads it and pushes commits to it. It logs in to both as the spec says. */
+export type OpenForWriting = (url: string, spec: GitRepositorySpec, ctx: SourceContext) => Promise<WritableRepository>;
+
+/** Opens repositories over these connections for reading and writing. */
+export function writableRepositoryOpener(connections: GitConnections): OpenForWriting {
+  const open = repositoryOpener(connections);
+  return async (url, spec, ctx) => {
+    const limits = { ...defaultGitLimits, timeoutMs: gitTimeoutMs(spec) };
+    await using opened = new AsyncDisposableStack();
+    const remote = opened.use(await open(url, spec, ctx));
+    const receive = opened.use(await gitTransport(url, spec, limits, connections, ctx, "git-receive-pack"));
+    const owned = opened.move();
+    return { remote, receive, limits, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   };
 }

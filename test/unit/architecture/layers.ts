@@ -98,6 +98,11 @@ export const layers: readonly Layer[] = [
     why: "Files of a commit, as an archive holds them.",
   },
   {
+    folder: "lib/sources/git/write",
+    imports: ["lib/core", "lib/sources/git"],
+    why: "Commits that are made in memory and pushed. It does not know what is in the files.",
+  },
+  {
     folder: "lib/sources/git/verify",
     imports: ["lib/core", "lib/sources/git"],
     why: "Signatures of commits and tags, on git's objects.",
@@ -318,6 +323,7 @@ export const layers: readonly Layer[] = [
       "lib/sources/git",
       "lib/sources/git/checkout",
       "lib/sources/git/verify",
+      "lib/sources/git/write",
       "lib/flows",
       "lib/flows/source",
     ],
