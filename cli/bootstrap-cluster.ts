@@ -88,7 +88,7 @@ async function ensureRepository(
   { host, wanted, teams }: HostPlan,
   { terminal, signal }: Pick<Session, "signal" | "terminal">,
 ): Promise<void> {
-  terminal.action(`connecting to ${new URL(host.httpsUrl).host}`);
+  terminal.action(`connecting to ${host.name}`);
   const ensured = await host.ensureRepository(wanted, signal);
   if (ensured === "created") terminal.success(`repository "${host.repository}" created`);
   if (ensured === "changed") terminal.success(`repository "${host.repository}" reconciled`);

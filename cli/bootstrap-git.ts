@@ -18,23 +18,39 @@ export async function bootstrapGit(given: BootstrapGitOptions, surroundings: Sur
     ...{ options, checked, syncUrl: url, onHost: undefined },
     ...(url.protocol === "ssh:" ? bySsh(url, options, surroundings) : await byHttp(url, options)),
   };
-  await hidingValues([password], () => withCluster(options, surroundings, (session) => bootstrapCluster(plan, session)));
+  await hidingValues([password], () =>
+    withCluster(options, surroundings, (session) => bootstrapCluster(plan, session)),
+  );
 }
 
 /** Where the cluster reads the repository: without a password, which only its Secret has. */
-function syncUrlOf({ url: text, tokenAuth, withBearerToken, allowInsecureHttp, username, sshHostname, ...options }: BootstrapGitOptions): URL {
+function syncUrlOf({
+  url: text,
+  tokenAuth,
+  withBearerToken,
+  allowInsecureHttp,
+  username,
+  sshHostname,
+  ...options
+}: BootstrapGitOptions): URL {
   const url = repositoryUrl(text);
   if (url.password !== "") {
-    throw new Error("--url has a password, which would be written to the repository: give it by --password or GIT_PASSWORD");
+    throw new Error(
+      "--url has a password, which would be written to the repository: give it by --password or GIT_PASSWORD",
+    );
   }
   const isToken = tokenAuth === true || withBearerToken === true;
   if (url.protocol === "ssh:" && isToken) return new URL(`https://${url.hostname}${url.pathname}`);
   if (url.protocol === "http:" && allowInsecureHttp !== true) {
-    throw new Error("--url is of http, by which the password is sent unencrypted: use https, or give --allow-insecure-http");
+    throw new Error(
+      "--url is of http, by which the password is sent unencrypted: use https, or give --allow-insecure-http",
+    );
   }
   if (url.protocol !== "ssh:") {
     if (options.privateKeyFile !== undefined) {
-      throw new Error("--private-key-file is for ssh, and --url is of https: give --url=ssh://git@HOST/PATH, or --password");
+      throw new Error(
+        "--private-key-file is for ssh, and --url is of https: give --url=ssh://git@HOST/PATH, or --password",
+      );
     }
     url.username = "";
     return url;

@@ -1,5 +1,5 @@
 import type { Outbound } from "../lib/core/ports/http.ts";
-import type { GitHost, HostAccess } from "./bootstrap/git-host.ts";
+import { type GitHost, type HostAccess, repositoryUrls } from "./bootstrap/git-host.ts";
 import { githubHost } from "./bootstrap/github-host.ts";
 import { gitlabHost } from "./bootstrap/gitlab-host.ts";
 import { basicAuthorization } from "./bootstrap/open-branch.ts";
@@ -38,15 +38,19 @@ export async function bootstrapOnHost(
     const [team = "", level = "maintain"] = text.split(":");
     return { team, access: level };
   });
-  // Its addresses need no connection.
-  const { httpsUrl, sshUrl } = open(access, noHttp);
-  const url = new URL(httpsUrl);
+  const urls = repositoryUrls(access);
+  const url = urls.https;
   const isToken = tokenAuth === true;
-  const ssh = sshHostname === undefined ? new URL(sshUrl) : withHost(new URL(sshUrl), sshHostname);
+  const ssh = sshHostname === undefined ? urls.ssh : withHost(urls.ssh, sshHostname);
   const data = { username: "git", password: token, ...(ca === undefined ? {} : { "ca.crt": ca }) };
   const plan: BootstrapPlan = {
     ...{ options, checked, syncUrl: isToken ? url : ssh, confirmKey: undefined },
-    onHost: (outbound) => ({ host: open(access, outbound), wanted, teams, isKeyReadOnly: options.readWriteKey !== true }),
+    onHost: (outbound) => ({
+      host: open(access, outbound),
+      wanted,
+      teams,
+      isKeyReadOnly: options.readWriteKey !== true,
+    }),
     secret: (session) => {
       const secret = secretName ?? session.namespace;
       return isToken ? tokenSecret(secret, data, session) : keySecret(secret, ssh, options, session);
@@ -59,12 +63,6 @@ export async function bootstrapOnHost(
   };
   await hidingValues([token], () => withCluster(options, surroundings, (session) => bootstrapCluster(plan, session)));
 }
-
-const noHttp: Outbound = {
-  send: () => Promise.reject(new Error("no request is sent")),
-  open: () => Promise.reject(new Error("no request is sent")),
-  dial: () => Promise.reject(new Error("no connection is made")),
-};
 
 function isPrivate({ private: wanted, visibility }: BootstrapHostOptions): boolean {
   if (visibility === undefined || visibility === "private") return wanted;

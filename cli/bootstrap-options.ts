@@ -84,7 +84,9 @@ export function hostOrigin({ hostname, allowInsecureHttp }: BootstrapHostOptions
     throw new Error(`--hostname ${hostname} is no host: write it like github.example.com`);
   }
   if (url.protocol === "http:" && allowInsecureHttp !== true) {
-    throw new Error("--hostname is a URL of http, by which the token is sent unencrypted: use https, or give --allow-insecure-http");
+    throw new Error(
+      "--hostname is a URL of http, by which the token is sent unencrypted: use https, or give --allow-insecure-http",
+    );
   }
   return url.origin;
 }
@@ -92,7 +94,6 @@ export function hostOrigin({ hostname, allowInsecureHttp }: BootstrapHostOptions
 /** Options of flux that say how its controllers are installed, and what to use instead. */
 export const foreignOptions: readonly { readonly flags: string; readonly name: string; readonly instead: string }[] = [
   ...[
-    ["version", "Sluice has no controllers in the cluster: the version is that of the installation"],
     ["components", "all kinds are a part of Sluice"],
     ["components-extra", "all kinds are a part of Sluice"],
     ["registry", "Sluice pulls no images of its own"],

@@ -1,6 +1,6 @@
+import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
 import { declaredGitRepository } from "../lib/api/kinds/git-repository.ts";
 import { declaredKustomization } from "../lib/api/kinds/kustomization.ts";
-import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { ownerOf } from "../lib/gate/cluster-owner.ts";
 import type { SyncObjects, SyncOptions } from "./bootstrap/sync-manifests.ts";
@@ -95,6 +95,7 @@ async function awaitRevision(
   const live = await read();
   if (isAt(live)) return terminal.success(`${kind.kind} reconciled successfully`);
   const at = live === undefined ? "" : textAt(live, ...path);
-  if (at === "" || at === revision) throw new Error(`${kind.kind} ${namespace}/${name} is not ready: run the command again`);
+  if (at === "" || at === revision)
+    throw new Error(`${kind.kind} ${namespace}/${name} is not ready: run the command again`);
   terminal.warning(`${kind.kind} is at ${at}: the branch has moved since ${revision}`);
 }

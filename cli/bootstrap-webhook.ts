@@ -36,7 +36,9 @@ export async function connectWebhook(host: GitHost, { name, url }: WebhookOption
   }
   if (url === undefined && isLoopback(base)) {
     terminal.action(
-      noWebhook(`the receiver listens at ${base}, where ${host.name} cannot reach it; give a tunnel to it by --webhook-url`),
+      noWebhook(
+        `the receiver listens at ${base}, where ${host.name} cannot reach it; give a tunnel to it by --webhook-url`,
+      ),
     );
     return;
   }

@@ -37,10 +37,6 @@ export interface GitHost {
   readonly receiverType: "github" | "gitlab";
   /** `acme/fleet`. */
   readonly repository: string;
-  /** Where it is cloned from with the token. */
-  readonly httpsUrl: string;
-  /** Where it is cloned from with a deploy key, unless another host serves ssh. */
-  readonly sshUrl: string;
   ensureRepository(wanted: WantedRepository, signal: AbortSignal): Promise<Ensured>;
   ensureTeam(access: TeamAccess, signal: AbortSignal): Promise<Ensured>;
   ensureDeployKey(key: DeployKey, signal: AbortSignal): Promise<Ensured>;
@@ -59,4 +55,16 @@ export interface HostAccess {
   readonly token: string;
   /** PEM of the authority of the host. */
   readonly ca?: string | undefined;
+}
+
+/** Where a repository is cloned from: with a token, and with a deploy key unless another host serves ssh. */
+export function repositoryUrls({ owner, repository, origin }: Pick<HostAccess, "origin" | "owner" | "repository">): {
+  readonly https: URL;
+  readonly ssh: URL;
+} {
+  const path = `${owner}/${repository}`;
+  return {
+    https: new URL(`${origin}/${path}.git`),
+    ssh: new URL(`ssh://git@${new URL(origin).hostname}/${path}`),
+  };
 }

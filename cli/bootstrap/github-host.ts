@@ -20,7 +20,8 @@ const permissions: Readonly<Record<string, string>> = {
   admin: "admin",
 };
 
-const forRepositories = 'the scope "repo" (classic token) or the permission "Administration: write" (fine-grained token)';
+const forRepositories =
+  'the scope "repo" (classic token) or the permission "Administration: write" (fine-grained token)';
 const forHooks = 'the scope "admin:repo_hook" (classic token) or the permission "Webhooks: write" (fine-grained token)';
 const forReading = 'the scope "repo" (classic token) or the permission "Metadata: read" (fine-grained token)';
 const forTeams = 'the scopes "repo" and "read:org" (classic token)';
@@ -53,7 +54,9 @@ export function githubHost(access: HostAccess, http: Http): GitHost {
         body: { name: repository, private: isPrivate },
         answer: Repository,
         doing: `create the repository ${full}`,
-        needs: isPersonal ? forRepositories : `${forRepositories} of the organization ${owner}; of a user, give --personal`,
+        needs: isPersonal
+          ? forRepositories
+          : `${forRepositories} of the organization ${owner}; of a user, give --personal`,
       },
       signal,
     );
@@ -72,14 +75,9 @@ export function githubHost(access: HostAccess, http: Http): GitHost {
     name: "GitHub",
     receiverType: "github",
     repository: full,
-    httpsUrl: `${origin}/${full}.git`,
-    sshUrl: `ssh://git@${new URL(origin).hostname}/${full}`,
     async ensureRepository({ isPrivate, reconcile }: WantedRepository, signal): Promise<Ensured> {
       const doing = `read the repository ${full}`;
-      const found = await api.find(
-        { method: "GET", path: at, answer: Repository, doing, needs: forReading },
-        signal,
-      );
+      const found = await api.find({ method: "GET", path: at, answer: Repository, doing, needs: forReading }, signal);
       if (found === undefined) {
         await create(isPrivate, signal);
         return "created";

@@ -75,8 +75,6 @@ export function gitlabHost(access: HostAccess, http: Http): GitHost {
     name: "GitLab",
     receiverType: "gitlab",
     repository: full,
-    httpsUrl: `${origin}/${full}.git`,
-    sshUrl: `ssh://git@${new URL(origin).hostname}/${full}`,
     async ensureRepository({ isPrivate, reconcile }: WantedRepository, signal): Promise<Ensured> {
       const found = await findProject(signal);
       if (found === undefined) {

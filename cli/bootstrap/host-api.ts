@@ -99,10 +99,7 @@ export function hostApi({ name, api, headers, token, tokenName, ca }: HostApiOpt
     });
   };
 
-  const find = async <Answer>(
-    question: HostQuestion<Answer>,
-    signal: AbortSignal,
-  ): Promise<Answer | undefined> => {
+  const find = async <Answer>(question: HostQuestion<Answer>, signal: AbortSignal): Promise<Answer | undefined> => {
     const answer = await send(question, signal);
     if (answer.status === 404) return undefined;
     if (!isSuccess(answer)) throw refusal(answer, question);

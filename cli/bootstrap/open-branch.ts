@@ -1,8 +1,7 @@
-import type { TlsTrust } from "../../lib/core/ports/http.ts";
-import type { Outbound } from "../../lib/core/ports/http.ts";
-import { knownHostKeys } from "../../lib/sources/git/known-hosts.ts";
+import type { Outbound, TlsTrust } from "../../lib/core/ports/http.ts";
 import { defaultGitLimits } from "../../lib/sources/git/git-remote.ts";
 import type { GitService, GitTransport } from "../../lib/sources/git/git-transport.ts";
+import { knownHostKeys } from "../../lib/sources/git/known-hosts.ts";
 import { openGitRemote } from "../../lib/sources/git/open-git-remote.ts";
 import { parseSshKey } from "../../lib/sources/git/ssh-key.ts";
 import type { GitClone } from "../../lib/sources/git/write/git-clone.ts";
