@@ -62,7 +62,9 @@ async function webhookToken(name: string, session: Session): Promise<string> {
   const { token = "" } = (await secretData(name, session)) ?? {};
   if (token !== "") return token;
   const made = randomBytes(20).toString("hex");
-  await upsert(secretOf(name, session.namespace, { token: made }, {}), session);
+  // With the label a token that a user writes counts at once.
+  const label = ["reconcile.fluxcd.io/watch=Enabled"];
+  await upsert(secretOf(name, session.namespace, { token: made }, { label }), session);
   return made;
 }
 

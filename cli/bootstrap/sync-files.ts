@@ -27,6 +27,9 @@ export interface SyncFiles {
   readonly hasComponents: boolean;
 }
 
+/** Of each file that is read. What Sluice writes has a few hundred bytes. */
+export const maxSyncFileBytes = 256 * 1024;
+
 const kustomizationText = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
@@ -50,7 +53,13 @@ export async function readSyncFiles(clone: GitClone, folder: SyncFolder, signal:
     if (file.type === "symlink") {
       throw new Error(`${file.path} is a symbolic link: sluice bootstrap writes files only, replace it by a file`);
     }
-    found.set(file.path, Buffer.from(await file.read()).toString());
+    const bytes = await file.read();
+    if (bytes.length > maxSyncFileBytes) {
+      throw new Error(
+        `${file.path} has ${bytes.length} bytes, and at most ${maxSyncFileBytes} are read: move what is not of sluice bootstrap to another file`,
+      );
+    }
+    found.set(file.path, Buffer.from(bytes).toString());
   }
   return { sync: found.get(paths.sync), kustomization: found.get(paths.kustomization), hasComponents };
 }

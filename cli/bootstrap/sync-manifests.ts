@@ -64,5 +64,5 @@ export async function syncText({ source, kustomization }: SyncObjects): Promise<
 
 /** The cluster that such a file names; undefined if it names none. */
 export function clusterOf(text: string): string | undefined {
-  return /^\s+sluice\.dev\/cluster: ['"]?([\w-]{1,64})['"]?\s*$/m.exec(text)?.[1];
+  return /^ {1,16}sluice\.dev\/cluster: {1,4}['"]?([\w-]{1,64})['"]?\r?$/m.exec(text)?.[1];
 }

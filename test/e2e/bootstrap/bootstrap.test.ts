@@ -104,7 +104,7 @@ describe.skipIf(gitPrograms === undefined)(
         `✗ ./clusters/prod is the folder of another cluster: ${sync} names the cluster another-cluster, and this one is ${uid}. Choose another --path, or give --force if that cluster is gone`,
       ]);
       expect(await host.git("acme/fleet", "rev-parse", "main")).toBe(head);
-      expect((await written()).map(asWritten)).toEqual(before);
+      expect((await written()).map(asWritten)).toEqual(before.map(asWritten));
       const forced = await bootstrap("github", ...fleet(), "--force");
       expect([forced.code, forced.err.split("\n").at(-2)]).toEqual([0, "✔ the cluster follows the repository"]);
       expect(await host.git("acme/fleet", "show", `main:${sync}`)).toBe(text);
