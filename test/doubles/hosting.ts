@@ -175,7 +175,7 @@ export async function hosting(): Promise<Hosting> {
     const { pathname } = new URL(request.url ?? "/", "http://host");
     const [, path] = /^\/api\/v[34]\/(.+)$/.exec(pathname) ?? [];
     if (path !== undefined) {
-      answerApi(request, response, path).catch((error: unknown) => response.destroy(error as Error));
+      answerApi(request, response, path).catch(() => response.destroy());
       return;
     }
     const [, repository = ""] = /^\/(.+)\.git\//.exec(pathname) ?? [];
