@@ -1,3 +1,4 @@
+import { type TimeSlices, timeSlices } from "../../../core/concurrency.ts";
 import { GitFault } from "../git-fault.ts";
 import { foldedName, maxTreeDepth, maxTreeEntries, maxTreePathBytes, reasonAgainst } from "../git-tree.ts";
 import type { NewObjects } from "./new-objects.ts";
@@ -20,7 +21,7 @@ const oidBytes = 20;
 
 /**
  * Changes files of a tree, writes the trees on the way to them, and answers the id of the new tree. A folder without entries goes, as
- * git has none. Throws a {@link GitFault} `tree` for a path that must not be written.
+ * git has none. Throws a {@link GitFault} `tree` for a path that must not be written. It lets other work run now and then.
  *
  * @param root undefined in an empty repository
  * @param files new content by path; undefined: the file is removed, if it is there
@@ -29,9 +30,10 @@ export async function changeTree(
   objects: NewObjects,
   root: string | undefined,
   files: ReadonlyMap<string, Uint8Array | undefined>,
+  signal: AbortSignal,
 ): Promise<string> {
-  const budget = { entries: maxTreeEntries };
-  const changed = await changeFolder(objects, { tree: root, changes: changesByFolder(files), path: "", budget });
+  const work = { objects, budget: { entries: maxTreeEntries }, slices: timeSlices(signal) };
+  const changed = await changeFolder({ tree: root, changes: changesByFolder(files), path: "" }, work);
   return changed ?? objects.add("tree", new Uint8Array());
 }
 
@@ -71,14 +73,24 @@ interface Folder {
   readonly changes: Changes;
   /** With a slash at its end; empty for the root. */
   readonly path: string;
+}
+
+interface Work {
+  readonly objects: NewObjects;
+  /** What the trees may still have, all together. */
   readonly budget: { entries: number };
+  readonly slices: TimeSlices;
 }
 
 /** The id of the changed tree; undefined if nothing is left of it. */
-async function changeFolder(objects: NewObjects, { tree, changes, path, budget }: Folder): Promise<string | undefined> {
+async function changeFolder({ tree, changes, path }: Folder, work: Work): Promise<string | undefined> {
+  const { objects, budget, slices } = work;
   const entries = new Map<string, Entry>();
   if (tree !== undefined) {
-    for (const entry of entriesOf(await treeBytes(objects, tree), budget)) entries.set(entry.name, entry);
+    for (const entry of entriesOf(await treeBytes(objects, tree), budget)) {
+      if (slices.isOver()) await slices.pause();
+      entries.set(entry.name, entry);
+    }
   }
   const before = new Set(entries.keys());
   for (const [text, change] of changes) {
@@ -87,8 +99,8 @@ async function changeFolder(objects: NewObjects, { tree, changes, path, budget }
     const at = path + text;
     if ("folder" in change) {
       if (entry !== undefined && !isFolder(entry)) throw refusal(at, `it is ${kindOf(entry)}, not a folder`);
-      const inner = { tree: entry?.oid, changes: change.folder, path: `${at}/`, budget };
-      const oid = await changeFolder(objects, inner);
+      const inner = { tree: entry?.oid, changes: change.folder, path: `${at}/` };
+      const oid = await changeFolder(inner, work);
       if (oid === undefined) entries.delete(name);
       else entries.set(name, { mode: entry?.mode ?? folderMode, name, oid });
       continue;
@@ -103,21 +115,34 @@ async function changeFolder(objects: NewObjects, { tree, changes, path, budget }
   }
   if (entries.size === 0) return undefined;
   const added = [...entries.keys()].filter((name) => !before.has(name));
-  assertDifferent(added, entries, path);
-  return objects.add("tree", bytesOf([...entries.values()]));
+  await assertDifferent(added, { entries, path }, slices);
+  return objects.add("tree", await bytesOf([...entries.values()], slices));
 }
 
 /** A tree with two such names could not be read again: one of them would hide the other on some systems. */
-function assertDifferent(added: readonly string[], entries: ReadonlyMap<string, Entry>, path: string): void {
-  if (added.length === 0) return;
+async function assertDifferent(
+  added: readonly string[],
+  { entries, path }: { readonly entries: ReadonlyMap<string, Entry>; readonly path: string },
+  slices: TimeSlices,
+): Promise<void> {
   const textOf = (name: string): string => Buffer.from(name, "latin1").toString();
-  const names = Map.groupBy(entries.keys(), (name) => foldedName(textOf(name)));
+  const wanted = new Map<string, string>();
   for (const name of added) {
-    const other = names.get(foldedName(textOf(name)))?.find((each) => each !== name);
-    if (other !== undefined) {
-      throw refusal(path + textOf(name), `it differs from '${path}${textOf(other)}' only in case`);
-    }
+    const key = foldedName(textOf(name));
+    const other = wanted.get(key);
+    if (other !== undefined) throw alike(path, textOf(name), textOf(other));
+    wanted.set(key, name);
   }
+  if (wanted.size === 0) return;
+  for (const name of entries.keys()) {
+    if (slices.isOver()) await slices.pause();
+    const own = wanted.get(foldedName(textOf(name)));
+    if (own !== undefined && own !== name) throw alike(path, textOf(own), textOf(name));
+  }
+}
+
+function alike(path: string, name: string, other: string): GitFault {
+  return refusal(path + name, `it differs from '${path}${other}' only in case`);
 }
 
 function isFolder({ mode }: Entry): boolean {
@@ -169,15 +194,20 @@ function* entriesOf(bytes: Buffer, budget: { entries: number }): Generator<Entry
 }
 
 /** In git's order: by bytes, a folder as if a slash ended its name. */
-function bytesOf(entries: readonly Entry[]): Buffer {
-  const keyed = entries.map((entry) => ({ entry, key: isFolder(entry) ? `${entry.name}/` : entry.name }));
+async function bytesOf(entries: readonly Entry[], slices: TimeSlices): Promise<Buffer> {
+  const keyed: { readonly key: string; readonly entry: Entry }[] = [];
+  for (const entry of entries) {
+    if (slices.isOver()) await slices.pause();
+    keyed.push({ key: isFolder(entry) ? `${entry.name}/` : entry.name, entry });
+  }
+  // Nearly in order already, so that it takes little more than one look at each.
   keyed.sort((a, b) => (a.key < b.key ? -1 : 1));
-  return Buffer.concat(
-    keyed.flatMap(({ entry: { mode, name, oid } }) => [
-      Buffer.from(`${mode} ${name}\0`, "latin1"),
-      Buffer.from(oid, "hex"),
-    ]),
-  );
+  const pieces: Buffer[] = [];
+  for (const { entry } of keyed) {
+    if (slices.isOver()) await slices.pause();
+    pieces.push(Buffer.from(`${entry.mode} ${entry.name}\0`, "latin1"), Buffer.from(entry.oid, "hex"));
+  }
+  return Buffer.concat(pieces);
 }
 
 function refusal(path: string, why: string): GitFault {

@@ -90,7 +90,7 @@ async function cloneOf({ receive, limits, checkout, listed, fetched }: ClonePart
     },
     async commit({ files, message, author, sign }: NewCommit, signal) {
       signal.throwIfAborted();
-      const changed = await changeTree(objects, tree, files);
+      const changed = await changeTree(objects, tree, files, signal);
       if (head !== undefined && changed === tree) return head;
       const bytes = await commitBytes({ tree: changed, parent: head, author, message, sign }, signal);
       tree = changed;

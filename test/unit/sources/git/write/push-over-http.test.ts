@@ -221,7 +221,10 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     const ends = await Promise.allSettled(clones.map((one) => push(one)));
     const won = oids.filter((_, index) => ends[index]?.status === "fulfilled");
     expect(won).toEqual([await repository.git("rev-parse", "main")]);
-    for (const end of ends) if (end.status === "rejected") expect(end.reason).toMatchObject({ reason: "moved" });
+    const lost = ends
+      .filter((end) => end.status === "rejected")
+      .map(({ reason }: { reason: GitFault }) => reason.reason);
+    expect(lost).toEqual(["moved", "moved"]);
     expect(await repository.git("rev-list", "--count", "main")).toBe("2");
   });
 
