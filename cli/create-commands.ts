@@ -5,6 +5,7 @@ import type { CreateOptions, SourceOptions } from "./create-git.ts";
 import type { HelmOptions } from "./create-helm.ts";
 import type { HelmReleaseOptions } from "./create-helm-release.ts";
 import type { ImagePolicyOptions, ImageRepositoryOptions, ImageUpdateOptions } from "./create-image.ts";
+import type { KustomizationOptions } from "./create-kustomization.ts";
 import { commaSeparated, listed } from "./listed-values.ts";
 import type { Surroundings } from "./session.ts";
 
@@ -27,6 +28,7 @@ export function addCreateCommands(root: Command, surroundings: Surroundings): vo
   addSourceGit(source, surroundings);
   addSourceBucket(source, surroundings);
   addSourceHelm(source, surroundings);
+  addKustomization(create, surroundings);
   addHelmRelease(create, surroundings);
   addAlert(create, surroundings);
   addAlertProvider(create, surroundings);
@@ -93,6 +95,38 @@ function addImageUpdate(image: Command, surroundings: Surroundings): void {
   common(update).action(async (name: string | undefined) => {
     const { createImageUpdate } = await import("./create-image.ts");
     await createImageUpdate(name, update.optsWithGlobals<ImageUpdateOptions>(), surroundings);
+  });
+}
+
+function addKustomization(create: Command, surroundings: Surroundings): void {
+  const kustomization = create
+    .command("kustomization [name]")
+    .alias("ks")
+    .description("create or update a Kustomization, and wait until it is applied")
+    .option(
+      "--source <[kind/]name[.namespace]>",
+      "source of the manifests: GitRepository (if no kind is given), OCIRepository, Bucket or ExternalArtifact",
+    )
+    .option("--path <path>", "folder in the source", "./")
+    .option("--prune", "delete from the cluster what is no longer in the source")
+    .option("--wait", "wait until all applied objects are healthy")
+    .option(
+      "--health-check <kind/name.namespace>",
+      "workload that has to be healthy; can be given several times",
+      commaSeparated,
+    )
+    .option("--health-check-timeout <duration>", "how long to wait for health", "2m")
+    .option("--depends-on <[namespace/]name>", "Kustomizations that have to be ready first", commaSeparated)
+    .option("--service-account <name>", "service account to apply as")
+    .addOption(new Option("--decryption-provider <name>", "how to decrypt Secrets").choices(["sops"]))
+    .option("--decryption-secret <name>", "Secret with the keys for it")
+    .option("--target-namespace <namespace>", "namespace of all applied objects, in place of their own")
+    .option("--kubeconfig-secret-ref <name>", "Secret with the kubeconfig of another cluster to apply to")
+    .option("--retry-interval <duration>", "time until a failed run is tried again")
+    .option("--interval <duration>", "time between two runs", "1m");
+  common(kustomization).action(async (name: string | undefined) => {
+    const { createKustomization } = await import("./create-kustomization.ts");
+    await createKustomization(name, kustomization.optsWithGlobals<KustomizationOptions>(), surroundings);
   });
 }
 

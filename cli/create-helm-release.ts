@@ -14,6 +14,7 @@ import {
   withoutUndefined,
   yamlOf,
 } from "./created-object.ts";
+import { dependencyOf, knownKind, readReference, splitKind } from "./object-reference.ts";
 import { failureOf, waitFor } from "./progress.ts";
 import { doneText, isCurrent } from "./reconcile-object.ts";
 import { type GlobalOptions, type Session, type Surroundings, withCluster } from "./session.ts";
@@ -152,31 +153,6 @@ function valuesReferenceOf(text: string): JsonObject {
   const { kind, rest } = splitKind(text);
   if (kind === "") throw new Error(`invalid Kubernetes object reference '${text}', must be in format <kind>/<name>`);
   return { kind: knownKind(kind, valuesKinds, "reference kind"), name: rest };
-}
-
-/** The kind as the API spells it, for one in any case of letters. */
-function knownKind(kind: string, kinds: readonly string[], what: string): string {
-  const known = kinds.find((each) => each.toLowerCase() === kind.toLowerCase());
-  if (known === undefined) throw new Error(`${what} '${kind}' is not supported, must be one of: ${kinds.join(", ")}`);
-  return known;
-}
-
-/** `KIND/NAME`, or `KIND/NAME.NAMESPACE`: the last dot separates, as in flux. */
-function readReference(text: string): { readonly kind: string; readonly name: string; readonly namespace?: string } {
-  const { kind, rest } = splitKind(text);
-  const dot = rest.lastIndexOf(".");
-  return dot === -1 ? { kind, name: rest } : { kind, name: rest.slice(0, dot), namespace: rest.slice(dot + 1) };
-}
-
-function splitKind(text: string): { readonly kind: string; readonly rest: string } {
-  const [first = "", second, ...more] = text.split("/");
-  return second === undefined || more.length > 0 ? { kind: "", rest: text } : { kind: first, rest: second };
-}
-
-/** `NAME` or `NAMESPACE/NAME`. */
-function dependencyOf(text: string): JsonObject {
-  const { kind: namespace, rest: name } = splitKind(text);
-  return namespace === "" ? { name } : { namespace, name };
 }
 
 /** The values files, later ones winning. */

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { ownVersion } from "../lib/core/own-version.ts";
+import { addBootstrapCommands } from "./bootstrap-commands.ts";
 import { addClusterCommands } from "./cluster-commands.ts";
 import { addCreateCommands } from "./create-commands.ts";
 import type { DiffOptions } from "./diff-helm-release.ts";
@@ -59,6 +60,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   addExportCommands(root, kinds, surroundings);
   addCreateCommands(root, surroundings);
   addDeleteCommands(root, kinds, surroundings);
+  addBootstrapCommands(root, surroundings);
   addPushCommand(root, surroundings);
   addEventsCommand(root, kinds, surroundings);
   addClusterCommands(root, kinds, surroundings);

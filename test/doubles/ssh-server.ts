@@ -15,26 +15,33 @@ export type RunCommand = (command: string, channel: ServerChannel, env: Readonly
 
 export interface SshServerOptions {
   readonly hostKey: ParsedKey;
-  /** The only one that may log in. */
+  /** The only one that may log in, unless `knows` says others. */
   readonly user: { readonly name: string; readonly key: ParsedKey };
+  /** Whether a user with this public key may log in. */
+  readonly knows?: (publicKey: Buffer) => boolean;
   readonly run?: RunCommand | undefined;
   /** Takes the connection, and never says a word. */
   readonly isSilent?: boolean;
 }
 
 /** A server of SSH on loopback that does as it is told, also what no honest server does. */
-export async function sshServer({ hostKey, isSilent = false, run, user }: SshServerOptions) {
+export async function sshServer({ hostKey, isSilent = false, knows, run, user }: SshServerOptions) {
   const sockets = new Set<Socket>();
   const server = new ssh.Server({ hostKeys: [hostKey.getPrivatePEM()] }, (client) => {
     client.on("error", () => client.end());
     client.on("authentication", (login) => {
+      const keyOf = ({ algo, data }: { algo: string; data: Buffer }): ParsedKey | undefined => {
+        if (knows === undefined) return data.equals(user.key.getPublicSSH()) ? user.key : undefined;
+        const parsed = knows(data) ? ssh.utils.parseKey(`${algo} ${data.toString("base64")}`) : undefined;
+        return parsed instanceof Error || Array.isArray(parsed) ? undefined : parsed;
+      };
+      const key = login.method === "publickey" && login.username === user.name ? keyOf(login.key) : undefined;
       const isKnown =
         login.method === "publickey" &&
-        login.username === user.name &&
-        login.key.data.equals(user.key.getPublicSSH()) &&
+        key !== undefined &&
         (login.signature === undefined || login.blob === undefined
           ? true
-          : user.key.verify(login.blob, login.signature, login.hashAlgo) === true);
+          : key.verify(login.blob, login.signature, login.hashAlgo) === true);
       if (isKnown) login.accept();
       else login.reject(["publickey"]);
     });

@@ -836,6 +836,18 @@ export const layers: readonly Layer[] = [
     why: "The demo drives `sluice local` from outside.",
   },
   {
+    folder: "cli/bootstrap",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/sources/git",
+      "lib/sources/git/write",
+      "lib/notify/git",
+    ],
+    why: "What a bootstrap writes to a repository and asks of a git host. It knows no terminal and no session.",
+  },
+  {
     folder: "cli",
     imports: [
       "lib/core",
@@ -862,6 +874,7 @@ export const layers: readonly Layer[] = [
       "lib/kube",
       "lib/aws",
       "functions/settings",
+      "cli/bootstrap",
       "local",
     ],
     why: "The command line: it may start `sluice local`, moves dead letters in SQS, and asks the cluster for the rest.",

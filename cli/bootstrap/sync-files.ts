@@ -1,0 +1,98 @@
+import { posix } from "node:path";
+import type { GitClone } from "../../lib/sources/git/write/git-clone.ts";
+import { clusterOf } from "./sync-manifests.ts";
+
+/** Where the files of a cluster are in its repository. */
+export interface SyncFolder {
+  /** `./clusters/prod`. */
+  readonly path: string;
+  readonly namespace: string;
+}
+
+/** What the folder is for, and what may be done with it. */
+export interface FolderClaim {
+  /** The uid of the cluster that is to follow it. */
+  readonly cluster: string;
+  /** Whether the cluster already follows this very folder: then a file that names no cluster is its own. */
+  readonly isFollowed: boolean;
+  /** Takes a folder that names another cluster. */
+  readonly force: boolean;
+}
+
+/** What the repository holds that a bootstrap may change. */
+export interface SyncFiles {
+  /** Undefined where there is none. */
+  readonly sync: string | undefined;
+  readonly kustomization: string | undefined;
+  readonly hasComponents: boolean;
+}
+
+/** Of each file that is read. What Sluice writes has a few hundred bytes. */
+export const maxSyncFileBytes = 256 * 1024;
+
+const kustomizationText = `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- gotk-sync.yaml
+`;
+
+/** The path in the repository of a file of {@link SyncFolder}, as flux has it. */
+export function syncPath({ path, namespace }: SyncFolder, file: string): string {
+  return posix.join(path, namespace, file);
+}
+
+/** Reads what is there. Throws a `GitFault`. */
+export async function readSyncFiles(clone: GitClone, folder: SyncFolder, signal: AbortSignal): Promise<SyncFiles> {
+  const paths = { sync: syncPath(folder, "gotk-sync.yaml"), kustomization: syncPath(folder, "kustomization.yaml") };
+  const components = syncPath(folder, "gotk-components.yaml");
+  const found = new Map<string, string>();
+  let hasComponents = false;
+  for await (const file of clone.files(posix.join(folder.path, folder.namespace), signal)) {
+    if (file.path === components) hasComponents = true;
+    if (!Object.values(paths).includes(file.path)) continue;
+    if (file.type === "symlink") {
+      throw new Error(`${file.path} is a symbolic link: sluice bootstrap writes files only, replace it by a file`);
+    }
+    const bytes = await file.read();
+    if (bytes.length > maxSyncFileBytes) {
+      throw new Error(
+        `${file.path} has ${bytes.length} bytes, and at most ${maxSyncFileBytes} are read: move what is not of sluice bootstrap to another file`,
+      );
+    }
+    found.set(file.path, Buffer.from(bytes).toString());
+  }
+  return { sync: found.get(paths.sync), kustomization: found.get(paths.kustomization), hasComponents };
+}
+
+/** Throws an Error that names the mend where the folder is not this cluster's. */
+export function checkFolder(files: SyncFiles, folder: SyncFolder, { cluster, isFollowed, force }: FolderClaim): void {
+  const at = syncPath(folder, "gotk-sync.yaml");
+  if (files.hasComponents) {
+    const components = syncPath(folder, "gotk-components.yaml");
+    throw new Error(
+      `${components} installs Flux's controllers, which would reconcile the same objects as Sluice: remove it and its line in kustomization.yaml (docs/moving-from-flux.md), or choose another --path`,
+    );
+  }
+  if (files.sync === undefined || force) return;
+  const named = clusterOf(files.sync);
+  if (named === cluster) return;
+  if (named === undefined) {
+    if (isFollowed) return;
+    throw new Error(
+      `${at} is there and names no cluster, so another one may follow ${folder.path}: choose another --path, or give --force if none does`,
+    );
+  }
+  throw new Error(
+    `${folder.path} is the folder of another cluster: ${at} names the cluster ${named}, and this one is ${cluster}. Choose another --path, or give --force if that cluster is gone`,
+  );
+}
+
+/** The files to write, by path; none where everything is there. What a user has made of `kustomization.yaml` stays. */
+export function changedFiles(files: SyncFiles, folder: SyncFolder, text: string): ReadonlyMap<string, Uint8Array> {
+  const changed = new Map<string, Uint8Array>();
+  if (files.sync !== text) changed.set(syncPath(folder, "gotk-sync.yaml"), Buffer.from(text));
+  if (files.kustomization === undefined) {
+    changed.set(syncPath(folder, "kustomization.yaml"), Buffer.from(kustomizationText));
+  }
+  return changed;
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import {
+  changedFiles,
+  checkFolder,
+  maxSyncFileBytes,
+  readSyncFiles,
+  type SyncFiles,
+} from "../../../../cli/bootstrap/sync-files.ts";
+import { clusterOf, type SyncOptions, syncObjects, syncText } from "../../../../cli/bootstrap/sync-manifests.ts";
+import type { CloneFile, GitClone } from "../../../../lib/sources/git/write/git-clone.ts";
+
+const { signal } = new AbortController();
+const folder = { path: "./clusters/prod", namespace: "flux-system" };
+const at = "clusters/prod/flux-system";
+const options: SyncOptions = {
+  ...{ name: "flux-system", namespace: "flux-system", url: "ssh://git@github.com/acme/fleet", branch: "main" },
+  ...{ interval: "1m0s", path: "./clusters/prod", secretName: "flux-system", cluster: "uid-1" },
+  ...{ recurseSubmodules: false, sparseCheckout: [] },
+};
+const nothing: SyncFiles = { sync: undefined, kustomization: undefined, hasComponents: false };
+const claim = { cluster: "uid-1", isFollowed: false, force: false };
+
+/** A clone that has these files. */
+function cloneOf(files: Readonly<Record<string, string>>, type: CloneFile["type"] = "file"): GitClone {
+  const unused = () => Promise.reject(new Error("nothing is written"));
+  return {
+    head: "0".repeat(40),
+    commit: unused,
+    push: unused,
+    async *files(path) {
+      for (const [name, text] of Object.entries(files)) {
+        if (name.startsWith(`${path}/`)) {
+          yield { path: name, type, oid: "", read: () => Promise.resolve(Buffer.from(text)) };
+        }
+      }
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+describe("the files of a bootstrap", () => {
+  test("are read from the folder of the namespace, and no others", async () => {
+    const files = { [`${at}/gotk-sync.yaml`]: "a", [`${at}/kustomization.yaml`]: "b", [`${at}/other.yaml`]: "c" };
+    const elsewhere = { "clusters/prod/gotk-sync.yaml": "d", "clusters/prod/flux-system/gotk-components.yaml": "e" };
+    expect(await readSyncFiles(cloneOf(files), folder, signal)).toEqual({
+      ...{ sync: "a", kustomization: "b", hasComponents: false },
+    });
+    expect(await readSyncFiles(cloneOf(elsewhere), folder, signal)).toEqual({ ...nothing, hasComponents: true });
+  });
+
+  test("at the root of the repository are in the folder of the namespace", async () => {
+    const root = { path: "./", namespace: "flux-system" };
+    const found = await readSyncFiles(cloneOf({ "flux-system/gotk-sync.yaml": "a" }), root, signal);
+    expect(found.sync).toBe("a");
+    expect([...changedFiles(nothing, root, "text").keys()]).toEqual([
+      "flux-system/gotk-sync.yaml",
+      "flux-system/kustomization.yaml",
+    ]);
+  });
+
+  test("are no symbolic links, and not longer than 256 KiB", async () => {
+    const path = `${at}/gotk-sync.yaml`;
+    await expect(readSyncFiles(cloneOf({ [path]: "../a" }, "symlink"), folder, signal)).rejects.toThrow(
+      `${path} is a symbolic link: sluice bootstrap writes files only, replace it by a file`,
+    );
+    const most = "x".repeat(maxSyncFileBytes);
+    expect((await readSyncFiles(cloneOf({ [path]: most }), folder, signal)).sync).toBe(most);
+    await expect(readSyncFiles(cloneOf({ [path]: `${most}x` }), folder, signal)).rejects.toThrow(
+      `${path} has 262145 bytes, and at most 262144 are read: move what is not of sluice bootstrap to another file`,
+    );
+  });
+
+  test("are written where they are missing or others, and a user's kustomization.yaml stays", async () => {
+    const text = await syncText(syncObjects(options));
+    const written = changedFiles(nothing, folder, text);
+    expect([...written.keys()]).toEqual([`${at}/gotk-sync.yaml`, `${at}/kustomization.yaml`]);
+    const same = { ...nothing, sync: text, kustomization: "resources: [gotk-sync.yaml, mine.yaml]\n" };
+    expect(changedFiles(same, folder, text).size).toBe(0);
+    expect([...changedFiles({ ...same, sync: "older" }, folder, text).keys()]).toEqual([`${at}/gotk-sync.yaml`]);
+  });
+
+  test("name the cluster, which is read again from them", async () => {
+    expect(clusterOf(await syncText(syncObjects(options)))).toBe("uid-1");
+    expect(clusterOf('metadata:\r\n  annotations:\r\n    sluice.dev/cluster: "uid-2"\r\n')).toBe("uid-2");
+    expect(clusterOf("# sluice.dev/cluster: uid-1\n")).toBe(undefined);
+    expect(clusterOf(" ".repeat(200_000))).toBe(undefined);
+  });
+});
+
+describe("a folder", () => {
+  test.each([
+    ["that is empty", nothing, claim],
+    ["of this cluster", { ...nothing, sync: "  sluice.dev/cluster: uid-1\n" }, claim],
+    ["without a name that this cluster follows", { ...nothing, sync: "a" }, { ...claim, isFollowed: true }],
+    ["of another cluster, by force", { ...nothing, sync: "  sluice.dev/cluster: uid-2\n" }, { ...claim, force: true }],
+    ["without a name, by force", { ...nothing, sync: "a" }, { ...claim, force: true }],
+  ])("%s is taken", (_what, files, wanted) => {
+    expect(() => checkFolder(files, folder, wanted)).not.toThrow();
+  });
+
+  test.each([
+    [
+      "of another cluster, also one that this cluster follows",
+      { ...nothing, sync: "  sluice.dev/cluster: uid-2\n" },
+      { ...claim, isFollowed: true },
+      `./clusters/prod is the folder of another cluster: ${at}/gotk-sync.yaml names the cluster uid-2, and this one is uid-1. Choose another --path, or give --force if that cluster is gone`,
+    ],
+    [
+      "without a name",
+      { ...nothing, sync: "a" },
+      claim,
+      `${at}/gotk-sync.yaml is there and names no cluster, so another one may follow ./clusters/prod: choose another --path, or give --force if none does`,
+    ],
+    [
+      "with Flux's controllers, also by force",
+      { ...nothing, hasComponents: true },
+      { ...claim, force: true },
+      `${at}/gotk-components.yaml installs Flux's controllers, which would reconcile the same objects as Sluice: remove it and its line in kustomization.yaml (docs/moving-from-flux.md), or choose another --path`,
+    ],
+  ])("%s is refused", (_what, files, wanted, text) => {
+    expect(() => checkFolder(files, folder, wanted)).toThrow(new Error(text));
+  });
+});
+
+test("submodules and a sparse checkout are fields of the GitRepository", () => {
+  const { source } = syncObjects({ ...options, recurseSubmodules: true, sparseCheckout: ["clusters"] });
+  expect(source["spec"]).toMatchObject({ recurseSubmodules: true, sparseCheckout: ["clusters"] });
+});
