@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Http } from "../../lib/core/ports/http.ts";
-import { escapedSegment } from "../../lib/notify/git/repository-address.ts";
+import { escapedSegment } from "../../lib/git-hosts/repository-address.ts";
 import type { DeployKey, Ensured, GitHost, Hook, HostAccess, TeamAccess, WantedRepository } from "./git-host.ts";
 import { hostApi } from "./host-api.ts";
 import { isSameKey } from "./ssh-key-line.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Http } from "../../lib/core/ports/http.ts";
-import { gitlabSegment } from "../../lib/notify/git/gitlab-project.ts";
+import { gitlabSegment } from "../../lib/git-hosts/gitlab-project.ts";
 import type { DeployKey, Ensured, GitHost, Hook, HostAccess, TeamAccess, WantedRepository } from "./git-host.ts";
 import { hostApi } from "./host-api.ts";
 import { isSameKey } from "./ssh-key-line.ts";

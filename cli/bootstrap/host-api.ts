@@ -2,7 +2,7 @@ import { z } from "zod";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { Http, HttpResponse } from "../../lib/core/ports/http.ts";
 import { safeText } from "../../lib/core/safe-text.ts";
-import { askHost, type HostRequest, isSuccess, jsonBody } from "../../lib/notify/git/ask-host.ts";
+import { askHost, type HostRequest, isSuccess, jsonBody } from "../../lib/git-hosts/ask-host.ts";
 
 /** One request to the API of a host. */
 export interface HostQuestion<Answer> {
