@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { limited } from "./field-marks.ts";
 import { Duration, LocalReference, StringMap } from "./fields.ts";
+import { KubeConfig } from "./kube-config.ts";
 import { Json6902Patch, Patch, Selector } from "./patch.ts";
 
 /** Each is read in every run that composes values. */
@@ -90,26 +91,6 @@ const Dependency = z.object({
   namespace: z.string().describe("Its namespace; that of the dependant by default.").exactOptional(),
   readyExpr: z.string().describe("CEL expression over self and dep that decides whether it is ready.").exactOptional(),
 });
-
-const oneOfKubeConfig = "exactly one of spec.kubeConfig.configMapRef or spec.kubeConfig.secretRef must be specified";
-const KubeConfig = z
-  .object({
-    secretRef: z
-      .object({
-        name: z.string().describe("Name of the Secret."),
-        key: z.string().describe("Key of the kubeconfig; value, then value.yaml by default.").exactOptional(),
-      })
-      .describe("Secret with a kubeconfig.")
-      .exactOptional(),
-    configMapRef: LocalReference.describe("ConfigMap with the parameters of a cloud login.").exactOptional(),
-  })
-  .refine(({ secretRef, configMapRef }) => (secretRef === undefined) !== (configMapRef === undefined), oneOfKubeConfig)
-  .meta({
-    "x-kubernetes-validations": [
-      { rule: "has(self.configMapRef) || has(self.secretRef)", message: oneOfKubeConfig },
-      { rule: "!has(self.configMapRef) || !has(self.secretRef)", message: oneOfKubeConfig },
-    ],
-  });
 
 const strategy = (message: string, rule: string, isAllowed: (name: string) => boolean) =>
   z

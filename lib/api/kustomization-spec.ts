@@ -2,6 +2,7 @@ import { z } from "zod";
 import { formatJson, isJsonObject, type JsonObject } from "../core/json.ts";
 import { limited } from "./field-marks.ts";
 import { Duration, LocalReference, StringMap } from "./fields.ts";
+import { KubeConfig } from "./kube-config.ts";
 import { Json6902Patch, Patch, Selector } from "./patch.ts";
 
 // An API server takes an object of about 1.5 MB, which each of these fields could fill.
@@ -77,26 +78,6 @@ const IgnoreRule = z.object({
 function lengthOfText(value: unknown): number {
   return typeof value === "string" ? value.length : 0;
 }
-
-const oneOfKubeConfig = "exactly one of spec.kubeConfig.configMapRef or spec.kubeConfig.secretRef must be specified";
-const KubeConfig = z
-  .object({
-    secretRef: z
-      .object({
-        name: z.string().describe("Name of the Secret."),
-        key: z.string().describe("Key of the kubeconfig; value, then value.yaml by default.").exactOptional(),
-      })
-      .describe("Secret with a kubeconfig.")
-      .exactOptional(),
-    configMapRef: LocalReference.describe("ConfigMap with the parameters of a cloud login.").exactOptional(),
-  })
-  .refine(({ secretRef, configMapRef }) => (secretRef === undefined) !== (configMapRef === undefined), oneOfKubeConfig)
-  .meta({
-    "x-kubernetes-validations": [
-      { rule: "has(self.configMapRef) || has(self.secretRef)", message: oneOfKubeConfig },
-      { rule: "!has(self.configMapRef) || !has(self.secretRef)", message: oneOfKubeConfig },
-    ],
-  });
 
 const SubstituteReference = z.object({
   kind: z.enum(["Secret", "ConfigMap"]).describe("Kind of the object with the values."),

@@ -8,6 +8,7 @@ import type { ReceiverIndex } from "../../lib/core/ports/receiver-index.ts";
 import type { Subscriptions } from "../../lib/core/ports/subscriptions.ts";
 import type { ListedItems, UnreadableWorkItem, WorkItem, WorkItems } from "../../lib/core/ports/work-items.ts";
 import type { WorkKey } from "../../lib/core/work-key.ts";
+import { newWorkItem } from "../../lib/queue/stored-work-item.ts";
 
 /** One empty place for all that Sluice remembers, as each suite wants it anew for each test. */
 export interface StateBackEnd {
@@ -54,28 +55,7 @@ export function keyOf(name: string): WorkKey {
 }
 
 export function workItem(key: WorkKey, fields: Partial<WorkItem> = {}): WorkItem {
-  return {
-    key,
-    version: 1,
-    requested: 1,
-    started: 0,
-    handled: 0,
-    token: 0,
-    lease: undefined,
-    wakeUntil: undefined,
-    woken: undefined,
-    dueAt: undefined,
-    attempts: 0,
-    died: false,
-    phase: "Active",
-    input: undefined,
-    fault: undefined,
-    hinted: undefined,
-    hintedAt: undefined,
-    carried: undefined,
-    seen: undefined,
-    ...fields,
-  };
+  return { ...newWorkItem(key, 0), version: 1, wakeUntil: undefined, ...fields };
 }
 
 /** Gives the object a lease, so that writes under the fence that comes back go through. */

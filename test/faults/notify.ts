@@ -104,6 +104,27 @@ export const notifyFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/notify/group-messages.ts",
+    tests: ["test/unit/notify/grouped-messages.test.ts"],
+    faults: [
+      {
+        what: "an Alert of errors does not know who waits for what it told of",
+        find: 'if (relation?.kind === "waits" && !isSent && grouped.isHeldBack)',
+        replace: 'if (relation?.kind === "waits" && !isSent && grouped.isHeldBack && relation.why !== undefined)',
+      },
+      {
+        what: "a second outage within five minutes has no end",
+        find: "grouped.isSent || (own !== undefined && grouped.isHeldBack && isOfSeverity(event, grouped.alert.spec))",
+        replace: "grouped.isSent",
+      },
+      {
+        what: "the end of what was not told is told each time",
+        find: "(own !== undefined && grouped.isHeldBack &&",
+        replace: "(grouped.isHeldBack &&",
+      },
+    ],
+  },
+  {
     file: "lib/notify/listed-alerts.ts",
     tests: dispatch,
     faults: [

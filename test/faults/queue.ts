@@ -156,9 +156,9 @@ export const queueFaults: readonly FileFaults[] = [
       {
         what: "handled = requested at a good end",
         find: `        handled: item.started,
-        dueAt: dueInMs`,
+        dueAt: earliest(`,
         replace: `        handled: item.requested,
-        dueAt: dueInMs`,
+        dueAt: earliest(`,
       },
       {
         what: "failed run resets attempts",

@@ -19,6 +19,20 @@ const kustomizations = {
 };
 const config = readConfig(Config, functionEnvironment);
 
+/** A cluster of an installation as its document lists it, to which nothing is lent. */
+const entryOf = (arn: string) => ({
+  ...{ arn, network: "default", maxRuns: 1 },
+  ...{ repositories: {}, buckets: {}, decryptionKeys: {}, targets: {}, notificationTargets: {} },
+});
+
+/** The cluster `prod` as the function `reconcile` gets it, where its API server is this one. */
+function clusterOf(connected: Cluster, more: { readonly webhookUrl?: string } = {}) {
+  const connect = () => ({ ...connected, as: () => noCluster, accountTokens: noAccountTokens });
+  const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+  const deps = { connection: { region: "eu-west-1" }, log: silentLog, entersAs: "reconcile" as const, connect };
+  return eksClusters(config, [entryOf(arn)], { ...deps, ...more }).get(arn);
+}
+
 test("an installation in AWS is that of its table, by account and region, and its log can say how to give it a cluster", () => {
   const { id, takeOverCommand } = tableInstallation(config);
   expect(id).toBe("123456789012/eu-west-1/sluice");
@@ -40,25 +54,7 @@ test("a function whose cluster is another installation's writes nothing to it", 
     uid: async () => "cluster-1",
     get: async () => ({ apiVersion: "v1", kind: "ConfigMap", metadata, data }),
   };
-  const connect = () => ({ ...connected, as: () => noCluster, accountTokens: noAccountTokens });
-  const deps = { connection: { region: "eu-west-1" }, log: silentLog, entersAs: "reconcile" as const, connect };
-  const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
-  const cluster = eksClusters(
-    config,
-    [
-      {
-        arn,
-        network: "default",
-        maxRuns: 1,
-        repositories: {},
-        buckets: {},
-        decryptionKeys: {},
-        targets: {},
-        notificationTargets: {},
-      },
-    ],
-    deps,
-  ).get(arn);
+  const cluster = clusterOf(connected);
   await expect(cluster?.gate.enter(signal)).rejects.toThrow(
     /another, version 1.*this is 123456789012\/eu-west-1\/sluice/,
   );
@@ -70,20 +66,7 @@ test("a function takes no cluster without an owner that serves no Kustomizations
   const { signal } = new AbortController();
   const served = async () => ({ resources: [], silentGroups: [] });
   const connected = { ...noCluster, uid: async () => "cluster-1", get: async () => undefined, served };
-  const connect = () => ({ ...connected, as: () => noCluster, accountTokens: noAccountTokens });
-  const deps = { connection: { region: "eu-west-1" }, log: silentLog, entersAs: "reconcile" as const, connect };
-  const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
-  const entry = {
-    arn,
-    network: "default",
-    maxRuns: 1,
-    repositories: {},
-    buckets: {},
-    decryptionKeys: {},
-    targets: {},
-    notificationTargets: {},
-  };
-  const cluster = eksClusters(config, [entry], deps).get(arn);
+  const cluster = clusterOf(connected);
   await expect(cluster?.gate.enter(signal)).rejects.toThrow("does not serve Kustomizations");
 });
 
@@ -101,31 +84,7 @@ test("a function that knows where webhooks come in tells its clusters", async ()
     },
   };
   const webhookUrl = "https://abc.lambda-url.eu-west-1.on.aws/";
-  const connect = () => ({ ...connected, as: () => noCluster, accountTokens: noAccountTokens });
-  const deps = {
-    connection: { region: "eu-west-1" },
-    log: silentLog,
-    entersAs: "reconcile" as const,
-    connect,
-    webhookUrl,
-  };
-  const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
-  const cluster = eksClusters(
-    config,
-    [
-      {
-        arn,
-        network: "default",
-        maxRuns: 1,
-        repositories: {},
-        buckets: {},
-        decryptionKeys: {},
-        targets: {},
-        notificationTargets: {},
-      },
-    ],
-    deps,
-  ).get(arn);
+  const cluster = clusterOf(connected, { webhookUrl });
   await cluster?.gate.enter(signal);
   expect(created).toMatchObject([{ metadata: { name: "sluice-owner" }, data: { webhookUrl } }]);
 });
@@ -144,17 +103,7 @@ test.each(["reconcile", "receiver", "notify"] as const)(
       receiver: "arn:aws:iam::210987654321:role/sluice-receiver",
       notify: "arn:aws:iam::210987654321:role/sluice-notify",
     };
-    const entry = {
-      arn,
-      roles,
-      network: "default",
-      maxRuns: 1,
-      repositories: {},
-      buckets: {},
-      decryptionKeys: {},
-      targets: {},
-      notificationTargets: {},
-    };
+    const entry = { ...entryOf(arn), roles };
     const connection = {
       region: "eu-west-1",
       endpoint: sts.url,
