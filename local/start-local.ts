@@ -245,12 +245,12 @@ type LocalParts = Omit<FlowAdapters, "cel" | "engine" | "helm" | "http" | "remot
 /** What flows need of the state folder, the settings and this process. */
 export function localParts(
   { installationKey }: Pick<StateFolder, "installationKey">,
-  { subscriptions, artifacts, records, inventories, ledger, history, receivers }: Stores,
+  { subscriptions, artifacts, records, inventories, ledger, history, receivers, imageTags }: Stores,
   settings: Settings,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): LocalParts {
   return {
-    ...{ subscriptions, artifacts, records, inventories, ledger, history, receivers, artifactUrl },
+    ...{ subscriptions, artifacts, records, inventories, ledger, history, receivers, imageTags, artifactUrl },
     ...{ installationKey, settings, clock, log, metrics: logMetrics(log), dataKeys: tenantsDataKeys(clock) },
     concurrency: settings["concurrent-ssa"],
   };

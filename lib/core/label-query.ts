@@ -96,28 +96,35 @@ function keyIn(words: Words): string {
   const isName = !words.isSymbol;
   const key = words.take() ?? "";
   if (!isName || key === "") throw fault(`found '${key}', expected: identifier`);
-  const parts = key.split("/");
-  const [prefix, own = ""] = parts.length === 1 ? [undefined, key] : parts;
-  const problems =
-    parts.length > 2
-      ? [keyText]
-      : [
-          ...(prefix === undefined || (domain.test(prefix) && prefix.length <= 253) ? [] : [domainText]),
-          ...(own.length > 63 ? ["name part must be no more than 63 bytes"] : []),
-          ...(name.test(own) ? [] : [nameText]),
-        ];
+  const problems = labelKeyProblems(key);
   if (problems.length > 0) throw fault(`<nil>: Invalid value: ${JSON.stringify(key)}: ${problems.join("; ")}`);
   return key;
+}
+
+/** Why a text is not the key of a label, in the words of Kubernetes; none if it is one. */
+export function labelKeyProblems(key: string): readonly string[] {
+  const parts = key.split("/");
+  const [prefix, own = ""] = parts.length === 1 ? [undefined, key] : parts;
+  if (parts.length > 2) return [keyText];
+  return [
+    ...(prefix === undefined || (domain.test(prefix) && prefix.length <= 253) ? [] : [domainText]),
+    ...(own.length > 63 ? ["name part must be no more than 63 bytes"] : []),
+    ...(name.test(own) ? [] : [nameText]),
+  ];
+}
+
+/** Why a text is not the value of a label, in the words of Kubernetes; undefined if it is one. */
+export function labelValueProblem(value: string): string | undefined {
+  if (value.length > 63) return "must be no more than 63 bytes";
+  return value === "" || name.test(value) ? undefined : valueText;
 }
 
 /** One value, or `(a,b)`, where an empty place is the empty value. */
 function valuesIn(words: Words, key: string, operator: string): ReadonlySet<string | undefined> {
   const values = operator === "in" || operator === "notin" ? listIn(words) : [exactIn(words)];
   for (const [index, value] of values.entries()) {
-    const why = value.length > 63 ? "must be no more than 63 bytes" : valueText;
-    if (value !== "" && (!name.test(value) || value.length > 63)) {
-      throw fault(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${why}`);
-    }
+    const why = labelValueProblem(value);
+    if (why !== undefined) throw fault(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${why}`);
   }
   return new Set(values);
 }

@@ -71,3 +71,13 @@ export function selectionTopic(objects: Pick<WorkKey, "cluster" | "group" | "kin
   const { cluster, group, kind, namespace } = objects;
   return `meta#${cluster}/${group}/${kind}/${namespace}`;
 }
+
+/** The topic on which an object whose settings others use announces that its spec is new, or that it was created. */
+export function specTopic(key: WorkKey): string {
+  return `spec#${formatWorkKey(key)}`;
+}
+
+/** The topic on which the ImagePolicies of a namespace announce that one of them has chosen another image. */
+export function imagesTopic({ cluster, namespace }: Pick<WorkKey, "cluster" | "namespace">): string {
+  return `img#${cluster}/${namespace}`;
+}

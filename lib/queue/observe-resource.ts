@@ -7,7 +7,7 @@ import type { Metadata } from "../core/manifest.ts";
 import type { NotReady, ObservedResources } from "../core/ports/observed-resources.ts";
 import type { ReconcileRequests } from "../core/ports/reconcile-requests.ts";
 import type { Subscriptions } from "../core/ports/subscriptions.ts";
-import { selectionTopic } from "../core/topics.ts";
+import { selectionTopic, specTopic } from "../core/topics.ts";
 import { formatWorkKey, type WorkKey } from "../core/work-key.ts";
 
 export interface ObserveDeps {
@@ -51,6 +51,7 @@ async function observe(
   const isRun = !isSelectable(deps) || before === undefined || !(before.endsWith(own) || isOnlyUnasked(before, own));
   if (isRun) await deps.requests.request(key, "resource changed", signal);
   if (before === undefined || !before.startsWith(selection)) await announceSelection(key, deps, signal);
+  if (isSpecFollowed(key, deps) && isSpecNew(before, own)) await announceSpec(key, deps, signal);
   await deps.observed.put(key, summary, signal);
   return isRun;
 }
@@ -65,6 +66,21 @@ async function announceSelection(key: WorkKey, deps: ObserveDeps, signal: AbortS
   const { requests, subscriptions } = deps;
   for (const receiver of await subscriptions.subscribers(selectionTopic(key), signal)) {
     await requests.request(receiver, "what it selects changed", signal);
+  }
+}
+
+function isSpecFollowed(key: WorkKey, deps: ObserveDeps): boolean {
+  const kind: KindDeclaration | undefined = kindOf(key, declaredKinds);
+  return isSelectable(deps) && kind?.isSpecFollowed === true;
+}
+
+async function announceSpec(
+  key: WorkKey,
+  { requests, subscriptions }: ObserveDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const follower of await subscriptions.subscribers(specTopic(key), signal)) {
+    await requests.request(follower, `spec of ${key.kind}/${key.namespace}/${key.name} changed`, signal);
   }
 }
 
@@ -115,10 +131,17 @@ export async function observeAll(
 
 /** Whether nothing but the requested time is gone. In Flux too that is no request. */
 function isOnlyUnasked(before: string, own: string): boolean {
-  const read = Summary.safeParse(JSON.parse(before.slice(before.indexOf("["))));
-  if (!read.success) return false;
-  const [uid, generation, , ...rest] = read.data;
+  const read = summaryIn(before);
+  if (read === undefined) return false;
+  const [uid, generation, , ...rest] = read;
   return own === JSON.stringify([uid, generation, null, ...rest]);
+}
+
+/** Whether the object is new, or its generation is. */
+function isSpecNew(before: string | undefined, own: string): boolean {
+  const read = before === undefined ? undefined : summaryIn(before);
+  const now = summaryIn(own);
+  return read?.[0] !== now?.[0] || read?.[1] !== now?.[1];
 }
 
 const pausedMark = "paused";
@@ -126,6 +149,11 @@ const finalizerMark = "finalizer";
 const Summary = z
   .tuple([z.string(), z.number(), z.string().nullable(), z.boolean()])
   .rest(z.enum([pausedMark, finalizerMark]));
+
+/** What a stored summary says, behind the digest of what Receivers select by; undefined for one of another form. */
+function summaryIn(stored: string): z.output<typeof Summary> | undefined {
+  return Summary.safeParse(JSON.parse(stored.slice(stored.indexOf("[")))).data;
+}
 
 /** The parts of a resource whose change asks for a run: its identity and the fields of Flux's predicates. */
 function summaryOfResource(key: WorkKey, metadata: Metadata): string {

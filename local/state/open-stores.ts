@@ -6,6 +6,7 @@ import type { Clock } from "../../lib/core/ports/clock.ts";
 import type { ClusterStates } from "../../lib/core/ports/cluster-states.ts";
 import type { EventWindows } from "../../lib/core/ports/event-windows.ts";
 import type { History } from "../../lib/core/ports/history.ts";
+import type { ImageTags } from "../../lib/core/ports/image-tags.ts";
 import type { InventoryStore } from "../../lib/core/ports/inventory-store.ts";
 import type { Ledger } from "../../lib/core/ports/ledger.ts";
 import type { ObservedResources } from "../../lib/core/ports/observed-resources.ts";
@@ -20,6 +21,7 @@ import { memoryCauseGroups } from "./cause-groups.ts";
 import { sqliteClusterStates } from "./cluster-states.ts";
 import { memoryEventWindows } from "./event-windows.ts";
 import { sqliteHistory } from "./history.ts";
+import { sqliteImageTags } from "./image-tags.ts";
 import { sqliteInventoryStore } from "./inventory-store.ts";
 import { sqliteLedger } from "./ledger.ts";
 import { type MessageQueue, sqliteDeadLetters, sqliteMessageQueue } from "./message-queue.ts";
@@ -43,6 +45,7 @@ export interface Stores {
   readonly ledger: Ledger;
   readonly records: ArtifactRecords & RecordedArtifacts;
   readonly receivers: ReceiverIndex;
+  readonly imageTags: ImageTags;
   readonly eventWindows: EventWindows;
   readonly causeGroups: CauseGroups;
   readonly history: History;
@@ -62,6 +65,7 @@ export function openStores(database: StateDatabase, artifacts: string, clock: Cl
     ledger: sqliteLedger(database),
     records: sqliteArtifactRecords(database),
     receivers: sqliteReceiverIndex(database),
+    imageTags: sqliteImageTags(database),
     eventWindows: memoryEventWindows(),
     causeGroups: memoryCauseGroups(),
     history: sqliteHistory(database),

@@ -93,6 +93,19 @@ export const schema = `
   );
   CREATE INDEX IF NOT EXISTS receivers_path_digest ON receivers (path_digest);
 
+  CREATE TABLE IF NOT EXISTS image_tags (
+    key TEXT PRIMARY KEY,
+    revision TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    digest TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS image_tag_pages (
+    key TEXT NOT NULL,
+    page INTEGER NOT NULL,
+    tags BLOB NOT NULL,
+    PRIMARY KEY (key, page)
+  );
+
   CREATE TABLE IF NOT EXISTS history (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     key TEXT NOT NULL,

@@ -8,6 +8,7 @@ import { memoryCauseGroups } from "../../local/state/cause-groups.ts";
 import { sqliteClusterStates } from "../../local/state/cluster-states.ts";
 import { memoryEventWindows } from "../../local/state/event-windows.ts";
 import { sqliteHistory } from "../../local/state/history.ts";
+import { sqliteImageTags } from "../../local/state/image-tags.ts";
 import { sqliteInventoryStore } from "../../local/state/inventory-store.ts";
 import { sqliteLedger } from "../../local/state/ledger.ts";
 import { queuedWakeUps, sqliteDeadLetters, sqliteMessageQueue } from "../../local/state/message-queue.ts";
@@ -40,6 +41,7 @@ async function openSqlite(): Promise<StateBackEnd> {
     ledger: sqliteLedger(database),
     records: sqliteArtifactRecords(database),
     receivers: sqliteReceiverIndex(database),
+    imageTags: sqliteImageTags(database),
     history: sqliteHistory(database),
     interruptedAfter() {
       const control = new AbortController();

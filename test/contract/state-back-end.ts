@@ -1,6 +1,7 @@
 import type { ArtifactRecords, RecordedArtifacts } from "../../lib/core/ports/artifact-records.ts";
 import type { Fence } from "../../lib/core/ports/fence.ts";
 import type { History } from "../../lib/core/ports/history.ts";
+import type { ImageTags } from "../../lib/core/ports/image-tags.ts";
 import type { InventoryStore } from "../../lib/core/ports/inventory-store.ts";
 import type { Ledger } from "../../lib/core/ports/ledger.ts";
 import type { ReceiverIndex } from "../../lib/core/ports/receiver-index.ts";
@@ -16,6 +17,7 @@ export interface StateBackEnd {
   readonly ledger: Ledger;
   readonly records: ArtifactRecords & RecordedArtifacts;
   readonly receivers: ReceiverIndex;
+  readonly imageTags: ImageTags;
   readonly history: History;
   /**
    * A signal that is aborted in the middle of the call that is given it: when the store has made so many of its writes, and

@@ -38,5 +38,12 @@ export const stateCalls: readonly {
   },
   { call: "receivers.remove", make: ({ receivers }, signal) => receivers.remove(fence, signal) },
   { call: "receivers.find", make: ({ receivers }, signal) => receivers.find("/hook/x", signal) },
+  {
+    call: "imageTags.put",
+    make: ({ imageTags }, signal) => imageTags.put({ tags: ["1"], revision: "1" }, fence, signal),
+  },
+  { call: "imageTags.get", make: ({ imageTags }, signal) => imageTags.get(key, signal) },
+  { call: "imageTags.describe", make: ({ imageTags }, signal) => imageTags.describe(key, signal) },
+  { call: "imageTags.remove", make: ({ imageTags }, signal) => imageTags.remove(fence, signal) },
   { call: "requests.request", make: ({ requests }, signal) => requests.request(key, "test", signal) },
 ];

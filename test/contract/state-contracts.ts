@@ -3,6 +3,7 @@ import { causeGroupsContract } from "./cause-groups.ts";
 import { clusterStatesContract } from "./cluster-states.ts";
 import { eventWindowsContract } from "./event-windows.ts";
 import { historyContract } from "./history.ts";
+import { imageTagsContract } from "./image-tags.ts";
 import { inventoryStoreContract } from "./inventory-store.ts";
 import { ledgerContract } from "./ledger.ts";
 import { observedResourcesContract } from "./observed-resources.ts";
@@ -20,6 +21,7 @@ export const stateContracts = [
   artifactRecordsContract,
   historyContract,
   receiverIndexContract,
+  imageTagsContract,
 ];
 
 /** All contracts of the state table. */

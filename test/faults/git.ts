@@ -24,7 +24,7 @@ export const gitFaults: readonly FileFaults[] = [
       },
       {
         what: "a status is told in words of our own",
-        find: 'const asked = kind === "advertisement" ? `${at}?${service}` : at;',
+        find: 'const asked = kind === "advertisement" ? `${at}?service=${service}` : at;',
         replace: "const asked = at;",
       },
       {
@@ -34,7 +34,7 @@ export const gitFaults: readonly FileFaults[] = [
       },
       {
         what: "a look that takes too long is told as a fetch",
-        find: 'late: {\n      list: `Get "${given}/info/refs?${service}": ${deadline}`',
+        find: 'late: {\n      list: `Get "${given}/info/refs?service=${service}": ${deadline}`',
         replace: 'late: {\n      list: `Post "${given}/git-upload-pack": ${deadline}`',
       },
       {
@@ -49,7 +49,7 @@ export const gitFaults: readonly FileFaults[] = [
       },
       {
         what: "a server of plain files is taken for a git server",
-        find: 'if (headers["content-type"] !== `application/x-git-upload-pack-${kind}`) {',
+        find: 'if (headers["content-type"] !== `application/x-${service}-${kind}`) {',
         replace: 'if (headers["content-type"] === kind) {',
       },
       {

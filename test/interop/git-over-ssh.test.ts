@@ -6,10 +6,12 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { homeNetwork } from "../../lib/core/network/network-policy.ts";
 import { dialer } from "../../lib/http/dial.ts";
+import { defaultGitLimits } from "../../lib/sources/git/git-remote.ts";
 import { knownHostKeys } from "../../lib/sources/git/known-hosts.ts";
 import { openGitRemote } from "../../lib/sources/git/open-git-remote.ts";
 import { parseSshKey } from "../../lib/sources/git/ssh-key.ts";
 import { sshTransport } from "../../lib/sources/git/ssh-transport.ts";
+import { openGitClone } from "../../lib/sources/git/write/open-git-clone.ts";
 import { findSshd, realSshd, type SshdOptions } from "../doubles/real-sshd.ts";
 
 const run = promisify(execFile);
@@ -51,19 +53,24 @@ describe.skipIf(program === undefined)("git over ssh with OpenSSH's server", () 
     options: Partial<SshdOptions> = {},
     type = "ed25519",
     known?: (lines: readonly string[]) => string,
+    repository = "it's an app.git",
   ) {
     if (program === undefined) throw new Error("there is no sshd");
     const authorizedKeys = await readFile(`${keyFile(type)}.pub`, "utf8");
     const sshd = await realSshd(program, { hostKeys: ["ed25519"], authorizedKeys, ...options });
     const key = await parseSshKey(await readFile(keyFile(type), "utf8"), "secret");
     const text = known?.(sshd.knownHosts) ?? sshd.knownHosts.join("");
-    const url = new URL(`ssh://${sshd.user}@127.0.0.1:${sshd.port}${folder}/it's an app.git`);
+    const url = new URL(`ssh://${sshd.user}@127.0.0.1:${sshd.port}${folder}/${repository}`);
     const hostKeys = knownHostKeys(text, { host: "127.0.0.1", port: sshd.port });
-    const remote = openGitRemote(sshTransport({ url, key, hostKeys }, dialer({ network: homeNetwork })));
+    const dial = dialer({ network: homeNetwork });
+    const remote = openGitRemote(sshTransport({ url, key, hostKeys }, dial));
+    const receive = sshTransport({ url, key, hostKeys, service: "git-receive-pack" }, dial);
     return {
       sshd,
       remote,
+      receive,
       async [Symbol.asyncDispose]() {
+        await receive[Symbol.asyncDispose]();
         await remote[Symbol.asyncDispose]();
         await sshd[Symbol.asyncDispose]();
       },
@@ -92,6 +99,46 @@ describe.skipIf(program === undefined)("git over ssh with OpenSSH's server", () 
     await using both = await connect({ hostKeys: ["rsa", "ecdsa", "ed25519"] }, "ed25519", only);
     expect(await both.remote.list(["refs/heads/main"], never)).toHaveLength(1);
   });
+
+  test.each(bothVersions)(
+    "pushes by %s, and tells a branch that has moved and a hook that declines",
+    async (_version, settings) => {
+      const repository = join(folder, "pushed.git");
+      await run("git", ["clone", "-q", "--bare", join(folder, "work"), repository]);
+      const git = async (...args: readonly string[]) => (await run("git", ["-C", repository, ...args])).stdout.trim();
+      await using both = await connect({ settings }, "ed25519", undefined, "pushed.git");
+      const listed = await both.remote.list(["refs/heads/"], never);
+      const opening = { checkout: commit, listed };
+      await using clone = await openGitClone({ ...both, limits: defaultGitLimits }, opening, never);
+      await using late = await openGitClone({ ...both, limits: defaultGitLimits }, opening, never);
+      const author = { name: "Flux", email: "flux@example.com", at: 1_700_000_000_000 };
+      const content = Buffer.from("kind: Secret\n");
+      for (const one of [clone, late]) {
+        await one.commit({ files: new Map([["b/c.yaml", content]]), message: "Add c\n", author }, never);
+      }
+      const refs = [{ ref: "refs/heads/main", force: false }];
+      const options = { options: [] };
+      await clone.push(refs, options, never);
+      expect(await git("log", "--format=%H %P", "-1", "main")).toBe(`${clone.head} ${commit}`);
+      expect(await git("fsck", "--strict", "--no-dangling")).toBe("");
+      await late.commit({ files: new Map([["d.yaml", content]]), message: "Add d\n", author }, never);
+      await expect(late.push(refs, options, never)).rejects.toMatchObject({
+        reason: "moved",
+        message: "non-fast-forward update: refs/heads/main",
+      });
+      // The same connection serves the next push.
+      await clone.commit({ files: new Map([["d.yaml", content]]), message: "Add d\n", author }, never);
+      await writeFile(join(repository, "hooks/pre-receive"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+      await expect(clone.push(refs, options, never)).rejects.toMatchObject({
+        reason: "refused",
+        message: "command error on refs/heads/main: pre-receive hook declined",
+      });
+      await rm(join(repository, "hooks/pre-receive"));
+      await clone.push(refs, options, never);
+      expect(await git("rev-parse", "main")).toBe(clone.head);
+      await rm(repository, { recursive: true });
+    },
+  );
 
   test("takes a host that ssh-keygen has hashed", async () => {
     const hash = join(folder, "hashed");

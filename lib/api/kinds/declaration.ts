@@ -37,6 +37,8 @@ export interface KindDeclaration {
   readonly isStatusless?: boolean;
   /** Whether an object runs too if our finalizer was added to it or removed from it. */
   readonly isFinalizerFollowed?: boolean;
+  /** Whether objects of other kinds use its spec as settings, and run when it is new. */
+  readonly isSpecFollowed?: boolean;
   /** Whether an object with this spec is never reconciled, so that there is nothing to wait for. Absent for a kind without such objects. */
   readonly isStatic?: (spec: unknown) => boolean;
   /** What the command line says of a static object, which has no conditions. */

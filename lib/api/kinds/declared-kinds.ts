@@ -7,6 +7,9 @@ import { declaredGitRepository } from "./git-repository.ts";
 import { declaredHelmChart } from "./helm-chart.ts";
 import { declaredHelmRelease } from "./helm-release.ts";
 import { declaredHelmRepository } from "./helm-repository.ts";
+import { declaredImagePolicy } from "./image-policy.ts";
+import { declaredImageRepository } from "./image-repository.ts";
+import { declaredImageUpdateAutomation } from "./image-update-automation.ts";
 import { declaredKustomization } from "./kustomization.ts";
 import { declaredNotificationProvider } from "./notification-provider.ts";
 import { declaredOciRepository } from "./oci-repository.ts";
@@ -22,6 +25,9 @@ export const declaredKinds = [
   declaredHelmChart,
   declaredKustomization,
   declaredHelmRelease,
+  declaredImageRepository,
+  declaredImagePolicy,
+  declaredImageUpdateAutomation,
   declaredReceiver,
   declaredNotificationProvider,
   declaredAlert,

@@ -18,6 +18,7 @@ export const declaredGitRepository = {
   statusManager: "source-controller",
   eventSource: "source-controller",
   isSource: true,
+  isSpecFollowed: true,
   words: {
     one: "git",
     many: "git",

@@ -3,6 +3,7 @@ import type { CauseGroups } from "../../core/ports/cause-groups.ts";
 import type { ClusterStates } from "../../core/ports/cluster-states.ts";
 import type { EventWindows } from "../../core/ports/event-windows.ts";
 import type { History } from "../../core/ports/history.ts";
+import type { ImageTags } from "../../core/ports/image-tags.ts";
 import type { InventoryStore } from "../../core/ports/inventory-store.ts";
 import type { Ledger } from "../../core/ports/ledger.ts";
 import type { ObservedResources } from "../../core/ports/observed-resources.ts";
@@ -15,6 +16,7 @@ import { dynamodbCauseGroups } from "./cause-groups.ts";
 import { dynamodbClusterStates } from "./cluster-states.ts";
 import { dynamodbEventWindows } from "./event-windows.ts";
 import { dynamodbHistory } from "./history.ts";
+import { dynamodbImageTags } from "./image-tags.ts";
 import { dynamodbInventoryStore } from "./inventory-store.ts";
 import { dynamodbLedger } from "./ledger.ts";
 import { dynamodbObservedResources } from "./observed-resources.ts";
@@ -36,6 +38,7 @@ export interface DynamodbStores {
   readonly ledger: Ledger;
   readonly records: ArtifactRecords & RecordedArtifacts;
   readonly receivers: ReceiverIndex;
+  readonly imageTags: ImageTags;
   readonly eventWindows: EventWindows;
   readonly causeGroups: CauseGroups;
   readonly history: History;
@@ -55,6 +58,7 @@ export function openDynamodbStores(of: Omit<StateTable, "call">): DynamodbStores
     ledger: dynamodbLedger(table),
     records: dynamodbArtifactRecords(table),
     receivers: dynamodbReceiverIndex(table),
+    imageTags: dynamodbImageTags(table),
     eventWindows: dynamodbEventWindows(table),
     causeGroups: dynamodbCauseGroups(table),
     history: dynamodbHistory(table),

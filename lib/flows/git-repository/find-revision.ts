@@ -34,7 +34,7 @@ export async function findRevision(spec: GitRepositorySpec, remote: GitRemote, c
     throw revisionFailure(isListed ? `${doing}: ${empty}` : `unable to clone: ${empty}: git repository: '${url}'`);
   }
   try {
-    return await chooseRef(ref, refs, (commits) => committedAt(commits, remote, ctx), signal);
+    return await chooseRef(ref, refs, (commits) => committedAt(commits, remote, signal), signal);
   } catch (error) {
     if (error instanceof MissingRef) throw revisionFailure(`unable to clone '${url}': ${error.message}`, error);
     if (error instanceof RangeError) throw revisionFailure(error.message, error);
@@ -51,10 +51,11 @@ function unshared(oid: string): string {
   return Buffer.from(oid, "latin1").toString("latin1");
 }
 
-async function committedAt(
+/** When these commits were committed, in seconds since 1970. */
+export async function committedAt(
   commits: readonly string[],
   remote: GitRemote,
-  { run: { signal } }: SourceContext,
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const unknown = commits.filter((oid) => !known.has(oid));
   if (unknown.length > 0) {
@@ -71,6 +72,12 @@ async function committedAt(
 /** A server that knows filters sends no file for a folder that is not there. */
 function fetchCommits(remote: GitRemote, commits: readonly string[], signal: AbortSignal): Promise<GitObjects> {
   return remote.fetch(commits, { folders: [".git"] }, signal);
+}
+
+/** The message of a commit. Throws a `GitFault`. */
+export async function messageAt(remote: GitRemote, commit: string, signal: AbortSignal): Promise<string> {
+  await using objects = await fetchCommits(remote, [commit], signal);
+  return parseCommit((await objects.read(commit)).bytes).message;
 }
 
 /** The subject of a commit, for people; `otherwise` if the server does not give it any more. */

@@ -15,12 +15,15 @@ const wordsOfFlux: Readonly<Partial<Record<GitFault["reason"], string>>> = {
 export function gitFailure(error: unknown, doing: string, signal: AbortSignal): unknown {
   signal.throwIfAborted();
   if (error instanceof GitFault) {
-    // Over ssh the texts are those of Go's client.
-    const why = error.message.startsWith("ssh: ") ? error.message : (wordsOfFlux[error.reason] ?? error.message);
-    return new Failure("GitOperationFailed", `${determined}: ${doing}: ${why}`, { cause: error });
+    return new Failure("GitOperationFailed", `${determined}: ${doing}: ${gitWords(error)}`, { cause: error });
   }
   if (error instanceof CheckoutFault) return revisionFailure(messageOf(error), error);
   return error;
+}
+
+/** What a git server did not give, in Flux's words. Over ssh the texts are those of Go's client. */
+export function gitWords({ message, reason }: GitFault): string {
+  return message.startsWith("ssh: ") ? message : (wordsOfFlux[reason] ?? message);
 }
 
 /** No revision was found or taken. */

@@ -3,8 +3,8 @@ import { parseDuration } from "../../core/duration.ts";
 import { knownServers } from "../../sources/git/conversations.ts";
 import { defaultGitLimits, type GitLimits, type GitRemote } from "../../sources/git/git-remote.ts";
 import { openGitRemote } from "../../sources/git/open-git-remote.ts";
-import type { SourceContext } from "../source/source-context.ts";
-import { type GitConnections, gitTransport } from "./transport.ts";
+import type { WritableRepository } from "../../sources/git/write/open-git-clone.ts";
+import { type GitConnections, gitTransport, type TransportContext } from "./transport.ts";
 
 /**
  * Opens the repository at this URL for a run: that of a GitRepository, or one of its submodules. It logs in as the spec says; of a
@@ -13,7 +13,7 @@ import { type GitConnections, gitTransport } from "./transport.ts";
 export type OpenRepository = (
   url: string,
   spec: GitRepositorySpec,
-  ctx: SourceContext,
+  ctx: TransportContext,
   left?: Pick<GitLimits, "maxPackBytes" | "timeoutMs">,
 ) => Promise<GitRemote>;
 
@@ -31,5 +31,21 @@ export function repositoryOpener(connections: GitConnections): OpenRepository {
   return async (url, spec, ctx, left) => {
     const limits = { ...defaultGitLimits, timeoutMs: gitTimeoutMs(spec), ...left };
     return openGitRemote(await gitTransport(url, spec, limits, connections, ctx), limits, known);
+  };
+}
+
+/** Opens the repository at this URL for a run that reads it and pushes commits to it. It logs in to both as the spec says. */
+export type OpenForWriting = (url: string, spec: GitRepositorySpec, ctx: TransportContext) => Promise<WritableRepository>;
+
+/** Opens repositories over these connections for reading and writing. */
+export function writableRepositoryOpener(connections: GitConnections): OpenForWriting {
+  const open = repositoryOpener(connections);
+  return async (url, spec, ctx) => {
+    const limits = { ...defaultGitLimits, timeoutMs: gitTimeoutMs(spec) };
+    await using opened = new AsyncDisposableStack();
+    const remote = opened.use(await open(url, spec, ctx));
+    const receive = opened.use(await gitTransport(url, spec, limits, connections, ctx, "git-receive-pack"));
+    const owned = opened.move();
+    return { remote, receive, limits, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   };
 }

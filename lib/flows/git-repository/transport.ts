@@ -3,7 +3,7 @@ import type { Dial } from "../../core/ports/dial.ts";
 import type { HttpStreams } from "../../core/ports/http.ts";
 import { GitFault } from "../../sources/git/git-fault.ts";
 import type { GitLimits } from "../../sources/git/git-remote.ts";
-import type { GitTransport } from "../../sources/git/git-transport.ts";
+import type { GitService, GitTransport } from "../../sources/git/git-transport.ts";
 import type { SshAlgorithms } from "../../sources/git/ssh-transport.ts";
 import { proxyOf } from "../source/proxy.ts";
 import type { SecretContext } from "../source/secrets.ts";
@@ -25,7 +25,8 @@ export interface GitConnections {
   readonly sshAlgorithms: SshAlgorithms;
 }
 
-type TransportContext = ProviderContext & SecretContext;
+/** The object that a repository is opened for, as far as its login depends on it. */
+export type TransportContext = ProviderContext & SecretContext;
 
 /**
  * The way to the repository at this URL, with what the spec and its Secrets hold for it, which are read again for each. Throws a
@@ -37,6 +38,7 @@ export async function gitTransport(
   limits: GitLimits,
   { http, dial, logins, sshAlgorithms: algorithms }: GitConnections,
   ctx: TransportContext,
+  service: GitService = "git-upload-pack",
 ): Promise<GitTransport> {
   const proxy = await proxyOf(spec, "failed to configure proxy options", ctx);
   const url = new URL(text);
@@ -46,14 +48,14 @@ export async function gitTransport(
     const credentials = await sshCredentials(secret, spec, ctx);
     await providerLogin({ url, spec, secret, proxy, tls: {} }, logins, ctx);
     const { sshTransport } = await import("../../sources/git/ssh-transport.ts");
-    return sshTransport({ url, proxy, algorithms, ...(await sshKeys(url, credentials)) }, dial);
+    return sshTransport({ service, url, proxy, algorithms, ...(await sshKeys(url, credentials)) }, dial);
   }
   const own = httpCredentials(url, secret);
   const given = await providerLogin({ url, spec, secret, proxy, tls: own.tls }, logins, ctx);
   const { httpTransport } = await import("../../sources/git/http-transport.ts");
   const headers = authorization(given === undefined ? own : { ...given, bearerToken: undefined });
   const bare = `${url.origin}${url.pathname}`;
-  const transport = httpTransport({ url: bare, headers, tls: own.tls, proxy }, http, limits);
+  const transport = httpTransport({ service, url: bare, headers, tls: own.tls, proxy }, http, limits);
   const { unusable } = own;
   if (unusable === undefined || url.protocol === "http:") return transport;
   const refuse = () => Promise.reject(new GitFault("tls", unusable));

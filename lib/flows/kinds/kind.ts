@@ -10,6 +10,8 @@ import type { GitLogin } from "../../core/ports/git-login.ts";
 import type { HelmEngine } from "../../core/ports/helm-engine.ts";
 import type { TargetCluster } from "../../core/ports/home-and-target.ts";
 import type { Outbound } from "../../core/ports/http.ts";
+import type { ImageTags } from "../../core/ports/image-tags.ts";
+import type { MessageEngine } from "../../core/ports/message-engine.ts";
 import type { RemoteClusters } from "../../core/ports/remote-clusters.ts";
 import type { Flow } from "../../core/ports/run.ts";
 import type { SshAlgorithms } from "../../sources/git/ssh-transport.ts";
@@ -26,6 +28,8 @@ export interface FlowParts
     Pick<HelmRepositoryDeps, "helmIndexMaxBytes">,
     Pick<ReceiverDeps, "receivers" | "reconciled"> {
   readonly cel: Cel;
+  /** The tags of ImageRepositories. */
+  readonly imageTags: ImageTags;
   readonly http: Outbound;
   /** The clouds whose identity can log in to git repositories. */
   readonly gitLogins?: { readonly aws?: GitLogin };
@@ -34,8 +38,8 @@ export interface FlowParts
   readonly engine: Engine;
   /** Told of each run of an Alert, so that the next event of the cluster looks at the Alerts again. */
   readonly alertsChanged?: (cluster: string) => void;
-  /** Loaded with the first HelmRelease. */
-  readonly helm: HelmEngine;
+  /** Loaded with the first HelmRelease, or the first commit whose message is a template. */
+  readonly helm: HelmEngine & MessageEngine;
   /** What ssh offers to git hosts; what is not named is chosen as Go's client does. */
   readonly sshAlgorithms: SshAlgorithms;
   /** Whether links in archives are left out, as in Flux, in place of being followed. */

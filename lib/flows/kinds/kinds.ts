@@ -6,6 +6,9 @@ import { gitRepositoryKind } from "./git-repository.ts";
 import { helmChartKind } from "./helm-chart.ts";
 import { helmReleaseKind } from "./helm-release.ts";
 import { helmRepositoryKind } from "./helm-repository.ts";
+import { imagePolicyKind } from "./image-policy.ts";
+import { imageRepositoryKind } from "./image-repository.ts";
+import { imageUpdateAutomationKind } from "./image-update-automation.ts";
 import type { Kind } from "./kind.ts";
 import { kustomizationKind } from "./kustomization.ts";
 import { notificationProviderKind } from "./notification-provider.ts";
@@ -22,6 +25,9 @@ const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
   HelmChart: helmChartKind,
   Kustomization: kustomizationKind,
   HelmRelease: helmReleaseKind,
+  ImageRepository: imageRepositoryKind,
+  ImagePolicy: imagePolicyKind,
+  ImageUpdateAutomation: imageUpdateAutomationKind,
   Receiver: receiverKind,
   Provider: notificationProviderKind,
   Alert: alertKind,

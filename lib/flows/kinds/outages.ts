@@ -4,6 +4,7 @@ import { backOffMs, Failure, messageOf } from "../../core/failure.ts";
 import type { ArtifactRecords } from "../../core/ports/artifact-records.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
+import type { ImageTags } from "../../core/ports/image-tags.ts";
 import type { InventoryStore } from "../../core/ports/inventory-store.ts";
 import type { Ledger } from "../../core/ports/ledger.ts";
 import type { Log } from "../../core/ports/log.ts";
@@ -111,6 +112,7 @@ export interface StatePorts {
   readonly ledger: Ledger;
   readonly records: ArtifactRecords;
   readonly receivers: ReceiverIndex;
+  readonly imageTags: ImageTags;
   readonly requests: ReconcileRequests;
 }
 
@@ -124,6 +126,7 @@ export function stateErrorsAsOutages({
   ledger,
   records,
   receivers,
+  imageTags,
   requests,
 }: StatePorts): StatePorts {
   return {
@@ -155,6 +158,12 @@ export function stateErrorsAsOutages({
       save: (path, entry, fence, signal) => orOutage(receivers.save(path, entry, fence, signal), signal),
       remove: (fence, signal) => orOutage(receivers.remove(fence, signal), signal),
       find: (path, signal) => orOutage(receivers.find(path, signal), signal),
+    },
+    imageTags: {
+      put: (stored, fence, signal) => orOutage(imageTags.put(stored, fence, signal), signal),
+      get: (repository, signal) => orOutage(imageTags.get(repository, signal), signal),
+      describe: (repository, signal) => orOutage(imageTags.describe(repository, signal), signal),
+      remove: (fence, signal) => orOutage(imageTags.remove(fence, signal), signal),
     },
     requests: {
       request: (key, reason, signal) =>

@@ -5,9 +5,10 @@ import { parseDuration } from "../../core/duration.ts";
 import { waitsOrFailed } from "../../core/event-relation.ts";
 import { backOffMs, type Failure } from "../../core/failure.ts";
 import type { ObjectSelector } from "../../core/follows.ts";
-import type { FlowResult } from "../../core/ports/run.ts";
+import type { FlowResult, Run } from "../../core/ports/run.ts";
 import { selectionTopic, sourceTopic } from "../../core/topics.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
+import type { FlowDeps } from "../flow-deps.ts";
 import { spreadInterval } from "../interval.ts";
 import { pushedAt } from "./pushed-at.ts";
 import { failed, isShown, stalled, stored, wasFailing } from "./source-conditions.ts";
@@ -126,7 +127,13 @@ async function isSelected({ deps, live, run }: SourceContext): Promise<boolean> 
 }
 
 /** Wakes what has this source as its own. */
-export async function wakeConsumers({ deps, run }: Pick<SourceContext, "deps" | "run">, reason: string): Promise<void> {
+export async function wakeConsumers(
+  {
+    deps,
+    run,
+  }: { readonly deps: Pick<FlowDeps, "requests" | "subscriptions">; readonly run: Pick<Run, "key" | "signal"> },
+  reason: string,
+): Promise<void> {
   for (const consumer of await deps.subscriptions.subscribers(sourceTopic(run.key), run.signal)) {
     await deps.requests.request(consumer, reason, run.signal);
   }
@@ -177,7 +184,7 @@ export async function reportFailure(failure: Failure, ctx: SourceContext): Promi
 }
 
 /** How long the origin asks to be left alone (429, 503), wherever it stands in the chain of causes. */
-function retryAfterMs(error: unknown): number {
+export function retryAfterMs(error: unknown): number {
   if (!(error instanceof Error)) return 0;
   const ms = "retryAfterMs" in error ? error.retryAfterMs : undefined;
   return typeof ms === "number" ? ms : retryAfterMs(error.cause);

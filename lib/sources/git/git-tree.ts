@@ -145,7 +145,7 @@ function checkedName(bytes: Uint8Array, folder: string, seen: Map<string, string
   if (!Buffer.from(loose).equals(bytes)) throw refuse("a name that is not UTF-8");
   const why = reasonAgainst(loose);
   if (why !== undefined) throw refuse(why);
-  const key = loose.normalize("NFC").toLowerCase();
+  const key = foldedName(loose);
   const other = seen.get(key);
   if (other === loose) throw refuse("which is in it twice");
   if (other !== undefined) throw refuse(`which differs from '${other}' only in case`);
@@ -153,11 +153,16 @@ function checkedName(bytes: Uint8Array, folder: string, seen: Map<string, string
   return loose;
 }
 
+/** Names with the same answer are one name on systems that do not tell case apart. */
+export function foldedName(name: string): string {
+  return name.normalize("NFC").toLowerCase();
+}
+
 /** Code points that HFS+ leaves out when it compares names, as in git's `utf8.c`. */
 const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
 
-/** As git refuses them (`verify_path`, `fsck`), by the rules of all systems together, since the tree may be read on any. */
-function reasonAgainst(name: string): string | undefined {
+/** Why a tree must not have this name; undefined if it may. As git refuses them (`verify_path`, `fsck`), by the rules of all systems together, since the tree may be read on any. */
+export function reasonAgainst(name: string): string | undefined {
   if (name === "") return "an empty name";
   if (name === "." || name === "..") return "which leads out of its folder";
   if (name.includes("/")) return "a name with a slash";

@@ -13,9 +13,11 @@ import {
 } from "../../core/ports/http.ts";
 import { GitFault, type GitFaultReason } from "./git-fault.ts";
 import { defaultGitLimits, type GitLimits } from "./git-remote.ts";
-import type { GitTransport, GitVersion } from "./git-transport.ts";
+import type { GitService, GitTransport, GitVersion } from "./git-transport.ts";
 
 export interface HttpTransportOptions {
+  /** Default `git-upload-pack`. */
+  readonly service?: GitService;
   /** `https://host/path`. User, password and query are not used: the caller makes a header of them. */
   readonly url: string;
   /** Credentials, which are sent to this host only. */
@@ -24,7 +26,6 @@ export interface HttpTransportOptions {
   readonly proxy?: Proxy | undefined;
 }
 
-const service = "service=git-upload-pack";
 /** As Go's client, which Flux uses. */
 const maxRedirects = 10;
 const packed = promisify(gzip);
@@ -38,12 +39,13 @@ const common = { "user-agent": "git/2.0 (sluice)", "accept-encoding": "gzip" };
  * then also counts for the next ones.
  */
 export function httpTransport(
-  { url, headers = {}, proxy, tls = {} }: HttpTransportOptions,
+  { service = "git-upload-pack", url, headers = {}, proxy, tls = {} }: HttpTransportOptions,
   http: HttpStreams,
   limits: Pick<GitLimits, "maxPackBytes" | "maxRefBytes" | "timeoutMs"> = defaultGitLimits,
 ): GitTransport {
   const { origin, host, pathname } = new URL(url);
   const given = `${origin}${pathname.replace(/\/+$/, "")}`;
+  const isForReading = service === "git-upload-pack";
   let base = given;
 
   const open = async (
@@ -60,9 +62,9 @@ export function httpTransport(
       timeoutMs: limits.timeoutMs,
     };
     const stream = await http.open(full, signal).catch((error: unknown) => {
-      throw faultOf(error, proxy);
+      throw faultOf(error, service, proxy);
     });
-    const fault = faultOfAnswer(stream, kind, request.maxBytes);
+    const fault = faultOfAnswer(stream, { service, kind, maxBytes: request.maxBytes });
     if (fault === undefined) return stream;
     stream[Symbol.dispose]();
     throw fault;
@@ -71,13 +73,13 @@ export function httpTransport(
   return {
     url: given,
     late: {
-      list: `Get "${given}/info/refs?${service}": ${deadline}`,
-      fetch: `Post "${given}/git-upload-pack": ${deadline}`,
+      list: `Get "${given}/info/refs?service=${service}": ${deadline}`,
+      fetch: `Post "${given}/${service}": ${deadline}`,
     },
     isStateless: true,
-    knownAs: digestOf({ url: given, headers, tls, proxy }),
+    knownAs: digestOf({ service, url: given, headers, tls, proxy }),
     async greet(signal) {
-      const asked = `${given}/info/refs?${service}`;
+      const asked = `${given}/info/refs?service=${service}`;
       const request = {
         url: asked,
         method: "GET",
@@ -92,19 +94,20 @@ export function httpTransport(
         throw new GitFault("protocol", `${given} redirects to an address that is not a git repository's`);
       }
       base = `${found.origin}${found.pathname.slice(0, -"/info/refs".length)}`;
-      return bytesOf(stream);
+      return bytesOf(stream, service);
     },
     async send(request, version, signal) {
-      const isLong = request.length > plainRequestBytes;
+      // As git, which packs no push: it holds packed objects, and not every server unpacks it.
+      const isLong = isForReading && request.length > plainRequestBytes;
       const stream = await open(
         {
-          url: `${base}/git-upload-pack`,
+          url: `${base}/${service}`,
           method: "POST",
-          isSafe: true,
+          isSafe: isForReading,
           headers: {
             ...protocol(version),
-            "content-type": "application/x-git-upload-pack-request",
-            accept: "application/x-git-upload-pack-result",
+            "content-type": `application/x-${service}-request`,
+            accept: `application/x-${service}-result`,
             ...(isLong ? { "content-encoding": "gzip" } : {}),
           },
           body: isLong ? await packed(request) : request,
@@ -114,16 +117,16 @@ export function httpTransport(
         "result",
         signal,
       );
-      return bytesOf(stream);
+      return bytesOf(stream, service);
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
 
-function digestOf({ url, headers, tls, proxy }: HttpTransportOptions): string {
+function digestOf({ service, url, headers, tls, proxy }: HttpTransportOptions): string {
   const way = proxy === undefined ? [] : [proxy.url.href, proxy.username, proxy.password?.reveal()];
   return createHash("sha256")
-    .update(JSON.stringify([url, headers, tls, way]))
+    .update(JSON.stringify([service, url, headers, tls, way]))
     .digest("base64url");
 }
 
@@ -131,12 +134,12 @@ function protocol(version: GitVersion): Readonly<Record<string, string>> {
   return version === 2 ? { "git-protocol": "version=2" } : {};
 }
 
-async function* bytesOf(stream: HttpStream): AsyncGenerator<Uint8Array, void, undefined> {
+async function* bytesOf(stream: HttpStream, service: GitService): AsyncGenerator<Uint8Array, void, undefined> {
   using answer = stream;
   try {
     yield* answer.headers["content-encoding"] === "gzip" ? gunzip(answer.body) : answer.body;
   } catch (error) {
-    throw faultOf(error);
+    throw faultOf(error, service);
   }
 }
 
@@ -145,18 +148,21 @@ function gunzip(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return pipeline(Readable.from(pieces), createGunzip(), () => undefined);
 }
 
-function faultOfAnswer({ status, url, headers }: HttpStream, kind: string, maxBytes: number): GitFault | undefined {
+function faultOfAnswer(
+  { status, url, headers }: HttpStream,
+  { service, kind, maxBytes }: { readonly service: GitService; readonly kind: string; readonly maxBytes: number },
+): GitFault | undefined {
   const { origin, pathname } = new URL(url);
   const at = `${origin}${pathname}`;
   if (status !== 200) {
     const reason = status >= 500 ? "unavailable" : (reasonByStatus[status] ?? "protocol");
     const text = textByReason[reason];
     if (text !== undefined) return new GitFault(reason, `${at}: ${text} (status code ${status})`);
-    const asked = kind === "advertisement" ? `${at}?${service}` : at;
+    const asked = kind === "advertisement" ? `${at}?service=${service}` : at;
     const why = `unexpected requesting "${asked}" status code: ${status}`;
     return new GitFault(reason, `unexpected client error: ${why}`);
   }
-  if (headers["content-type"] !== `application/x-git-upload-pack-${kind}`) {
+  if (headers["content-type"] !== `application/x-${service}-${kind}`) {
     const why = "the server does not speak git's smart HTTP protocol; plain files (dumb HTTP) are not supported";
     return new GitFault("unsupported", `${at}: ${why}`);
   }
@@ -180,10 +186,10 @@ const textByReason: Partial<Readonly<Record<GitFaultReason, string>>> = {
   "not-found": "repository not found",
 };
 
-function faultOf(error: unknown, proxy?: Proxy): unknown {
+function faultOf(error: unknown, service: GitService, proxy?: Proxy): unknown {
   if (error instanceof HttpError) {
     const reason = error.reason === "redirect" ? "protocol" : error.reason;
-    return new GitFault(reason, inWordsOfGo(error, proxy), { cause: error });
+    return new GitFault(reason, inWordsOfGo(error, service, proxy), { cause: error });
   }
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (!code.startsWith("Z_")) return error;
@@ -191,12 +197,12 @@ function faultOf(error: unknown, proxy?: Proxy): unknown {
 }
 
 /** As Go's client, which Flux uses, names a request that failed: with its query, which only the first one has. */
-function inWordsOfGo({ reason, message }: HttpError, proxy: Proxy | undefined): string {
+function inWordsOfGo({ reason, message }: HttpError, service: GitService, proxy: Proxy | undefined): string {
   const [, method, url = "", why = ""] = /^(GET|POST) (\S+): (.*)$/s.exec(message) ?? [];
   if (method === undefined || !["unreachable", "tls", "timeout"].includes(reason)) return message;
   const isOfProxy = proxy !== undefined && why.startsWith("dial tcp ");
   const said = reason === "timeout" ? deadline : isOfProxy ? `proxyconnect tcp: ${why}` : why;
-  return method === "GET" ? `Get "${url}?${service}": ${said}` : `Post "${url}": ${said}`;
+  return method === "GET" ? `Get "${url}?service=${service}": ${said}` : `Post "${url}": ${said}`;
 }
 
 const deadline = "context deadline exceeded";

@@ -12,10 +12,15 @@ export const maxPktBytes = 65_520;
 
 /** One line of a request, to which a line feed is added. */
 export function pktLine(text: string): string {
-  const bytes = Buffer.byteLength(text) + 1 + headerBytes;
+  return pktText(`${text}\n`);
+}
+
+/** One packet of a request, as it is. */
+export function pktText(text: string): string {
+  const bytes = Buffer.byteLength(text) + headerBytes;
   if (bytes > maxPktBytes)
     throw new GitFault("too-large", `a line of a git request has more than ${maxPktBytes} bytes`);
-  return `${bytes.toString(16).padStart(headerBytes, "0")}${text}\n`;
+  return `${bytes.toString(16).padStart(headerBytes, "0")}${text}`;
 }
 
 export interface PktReader {

@@ -1,4 +1,5 @@
 import { GitFault } from "./git-fault.ts";
+import type { GitService } from "./git-transport.ts";
 
 /** Where a repository is that a URL `ssh://[user@]host[:port]/path` names. */
 export interface SshAddress {
@@ -29,8 +30,8 @@ export function sshAddress(url: URL): SshAddress {
 }
 
 /** The command that the server runs, with the path in quotes as git's own client puts them (`sq_quote_buf` in its `quote.c`). */
-export function uploadPackCommand({ path }: Pick<SshAddress, "path">): string {
-  return `git-upload-pack '${path.replace(/['!]/g, String.raw`'\$&'`)}'`;
+export function serviceCommand(service: GitService, { path }: Pick<SshAddress, "path">): string {
+  return `${service} '${path.replace(/['!]/g, String.raw`'\$&'`)}'`;
 }
 
 function decoded(text: string): string {

@@ -1,5 +1,6 @@
 import type { Client, ClientChannel } from "ssh2";
 import { GitFault } from "./git-fault.ts";
+import type { GitService } from "./git-transport.ts";
 
 /** A command that runs on the server: what it says, and what it is told. */
 export interface SshChannel extends AsyncIterator<Uint8Array, undefined, undefined> {
@@ -18,11 +19,18 @@ const maxMessageBytes = 4096;
 const notFound =
   /Repository not found\.|repository does not exist\.|does not appear to be a git repository|no such repository|access denied|Repository does not exist or you do not have access|The project you were looking for could not be found/;
 
+/** How git hosts say that a key may only read. */
+const notForWriting = /read[- ]only|not allowed to (?:push|upload)|permission to .{1,200} denied|write access/i;
+
 /**
  * Runs a command on the server and asks it for version 2 of git's protocol. Throws a {@link GitFault}, or the reason that `signal`
  * was aborted with.
  */
-export async function openChannel(client: Client, command: string, signal: AbortSignal): Promise<SshChannel> {
+export async function openChannel(
+  client: Client,
+  { service, command }: { readonly service: GitService; readonly command: string },
+  signal: AbortSignal,
+): Promise<SshChannel> {
   const opened = Promise.withResolvers<SshChannel>();
   const abort = (): void => opened.reject(signal.reason);
   const lost = (): void => opened.reject(new GitFault("protocol", "the connection broke off"));
@@ -32,7 +40,7 @@ export async function openChannel(client: Client, command: string, signal: Abort
     signal.throwIfAborted();
     client.exec(command, { env: { GIT_PROTOCOL: "version=2" } }, (error, channel) => {
       // At once: a command that fails early has its exit code in the same bytes.
-      if (error === undefined) opened.resolve(conversation(channel, signal));
+      if (error === undefined) opened.resolve(conversation(channel, service, signal));
       else opened.reject(new GitFault("authorization", `ssh: command ${command} failed`, { cause: error }));
     });
     return await opened.promise;
@@ -45,7 +53,7 @@ export async function openChannel(client: Client, command: string, signal: Abort
   }
 }
 
-function conversation(channel: ClientChannel, opening: AbortSignal): SshChannel {
+function conversation(channel: ClientChannel, service: GitService, opening: AbortSignal): SshChannel {
   const queue: Uint8Array[] = [];
   let queuedBytes = 0;
   let messages = "";
@@ -101,7 +109,7 @@ function conversation(channel: ClientChannel, opening: AbortSignal): SshChannel 
           return { done: false, value: bytes };
         }
         if (isClosed) {
-          const fault = endFault(exitCode, messages);
+          const fault = endFault(service, exitCode, messages);
           if (fault !== undefined) throw fault;
           return { done: true, value: undefined };
         }
@@ -123,9 +131,12 @@ function conversation(channel: ClientChannel, opening: AbortSignal): SshChannel 
 }
 
 /** Why a command that has ended did not do its work, without the server's own words; undefined if it did. */
-function endFault(exitCode: number | undefined, messages: string): GitFault | undefined {
+function endFault(service: GitService, exitCode: number | undefined, messages: string): GitFault | undefined {
   if (exitCode === 0) return undefined;
+  if (service === "git-receive-pack" && notForWriting.test(messages)) {
+    return new GitFault("authorization", "authorization failed: the key may not write to the repository");
+  }
   if (notFound.test(messages)) return new GitFault("not-found", "repository not found");
   if (exitCode === undefined) return new GitFault("protocol", "the connection broke off");
-  return new GitFault("protocol", `git-upload-pack has ended with exit code ${exitCode}`);
+  return new GitFault("protocol", `${service} has ended with exit code ${exitCode}`);
 }

@@ -2,9 +2,9 @@ import type { Algorithms, Client, KexAlgorithm, PublicKeyAuthMethod, ServerHostK
 import { messageOf } from "../../core/failure.ts";
 import { type Dial, DialError, type Proxy } from "../../core/ports/dial.ts";
 import { GitFault } from "./git-fault.ts";
-import type { GitTransport } from "./git-transport.ts";
+import type { GitService, GitTransport } from "./git-transport.ts";
 import type { HostKeys } from "./known-hosts.ts";
-import { type SshAddress, sshAddress, uploadPackCommand } from "./ssh-address.ts";
+import { type SshAddress, serviceCommand, sshAddress } from "./ssh-address.ts";
 import { openChannel, type SshChannel } from "./ssh-channel.ts";
 import type { SshKey } from "./ssh-key.ts";
 
@@ -21,6 +21,8 @@ export interface SshAlgorithms {
 }
 
 export interface SshAccess {
+  /** Default `git-upload-pack`. */
+  readonly service?: GitService;
   /** `ssh://[user@]host[:port]/path`. */
   readonly url: URL;
   readonly key: SshKey;
@@ -77,6 +79,7 @@ const hostKeyAlgorithms: readonly (readonly [string, readonly ServerHostKeyAlgor
  */
 export function sshTransport(access: SshAccess, dial: Dial): GitTransport {
   const { host, pathname, protocol } = access.url;
+  const { service = "git-upload-pack" } = access;
   let connected: Promise<Client> | undefined;
   let channel: SshChannel | undefined;
   return {
@@ -86,7 +89,7 @@ export function sshTransport(access: SshAccess, dial: Dial): GitTransport {
       const address = sshAddress(access.url);
       channel?.end();
       const client = await (connected ??= connect(address, access, dial, signal));
-      channel = await openChannel(client, uploadPackCommand(address), signal);
+      channel = await openChannel(client, { service, command: serviceCommand(service, address) }, signal);
       return channel;
     },
     async send(request, _version, signal) {

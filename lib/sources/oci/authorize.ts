@@ -22,8 +22,8 @@ export interface RegistryAccess {
   /** Every request goes through it, also those to the token service. */
   readonly proxy?: Proxy;
   readonly credentials?: RegistryCredentials;
-  /** Called before the first request if there are no `credentials`: the login that a cloud issues. */
-  readonly login?: (signal: AbortSignal) => Promise<RegistryCredentials>;
+  /** Called before the first request, with its URL, if there are no `credentials`: the login that a cloud issues. */
+  readonly login?: (signal: AbortSignal, url: string) => Promise<RegistryCredentials>;
   /** For each request; 30 s by default. */
   readonly timeoutMs?: number;
   /** For all requests of one client together; unlimited by default. */
@@ -83,7 +83,7 @@ export function authorizer(
   };
 
   return async (request, signal) => {
-    credentials ??= await access.login?.(signal);
+    credentials ??= await access.login?.(signal, request.url);
     const identified: HttpRequest = {
       ...request,
       headers: { "user-agent": access.userAgent ?? "sluice", ...request.headers },

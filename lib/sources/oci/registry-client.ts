@@ -280,7 +280,11 @@ async function plainOrSecure(access: RegistryAccess, http: Http, signal: AbortSi
     return secure;
   } catch (error) {
     if (!(error instanceof HttpError) || error.reason === "tls" || error.reason === "refused") throw error;
-    const { status } = await ask(plain);
+    const { status } = await ask(plain).catch((plainError: unknown) => {
+      if (!(plainError instanceof HttpError)) throw plainError;
+      const { reason, message } = plainError;
+      throw new HttpError(reason, message, { cause: new AggregateError([error, plainError]) });
+    });
     // The answer of a server that requires TLS with a client certificate.
     if (status === 400) throw error;
     return plain;

@@ -6,6 +6,7 @@ import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { FlowParts } from "../../../lib/flows/kinds/kind.ts";
 import { sqliteArtifactRecords } from "../../../local/state/artifact-records.ts";
 import { sqliteHistory } from "../../../local/state/history.ts";
+import { sqliteImageTags } from "../../../local/state/image-tags.ts";
 import { sqliteInventoryStore } from "../../../local/state/inventory-store.ts";
 import { sqliteLedger } from "../../../local/state/ledger.ts";
 import { sqliteReceiverIndex } from "../../../local/state/receiver-index.ts";
@@ -23,7 +24,8 @@ type Ports =
   | "inventories"
   | "ledger"
   | "history"
-  | "receivers";
+  | "receivers"
+  | "imageTags";
 
 /** What a run of a Kustomization reads and writes of it. */
 export type MemoryPorts = Pick<FlowParts, Ports>;
@@ -56,6 +58,7 @@ export function memoryState(published: ReadonlyMap<string, unknown>, clock: Cloc
     }),
     records,
     receivers: sqliteReceiverIndex(database),
+    imageTags: sqliteImageTags(database),
     inventories: through("inventories", inventories),
     ledger: through("ledger", sqliteLedger(database)),
     history: through("history", {

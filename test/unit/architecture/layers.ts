@@ -98,6 +98,11 @@ export const layers: readonly Layer[] = [
     why: "Files of a commit, as an archive holds them.",
   },
   {
+    folder: "lib/sources/git/write",
+    imports: ["lib/core", "lib/sources/git"],
+    why: "Commits that are made in memory and pushed. It does not know what is in the files.",
+  },
+  {
     folder: "lib/sources/git/verify",
     imports: ["lib/core", "lib/sources/git"],
     why: "Signatures of commits and tags, on git's objects.",
@@ -146,6 +151,16 @@ export const layers: readonly Layer[] = [
     folder: "lib/manifests/go-yaml",
     imports: ["lib/core"],
     why: "YAML as Go prints and reads it.",
+  },
+  {
+    folder: "lib/image",
+    imports: ["lib/api"],
+    why: "What image automation says of chosen images and of the files that it changes.",
+  },
+  {
+    folder: "lib/image/setters",
+    imports: ["lib/core", "lib/image", "lib/manifests/go-yaml"],
+    why: "Values that markers name, changed in place. It reads files that it is given, and knows no git.",
   },
   {
     folder: "lib/manifests",
@@ -303,6 +318,11 @@ export const layers: readonly Layer[] = [
     why: "Definitions of the kinds and Sluice's rights, installed and removed through the gate.",
   },
   {
+    folder: "lib/image",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/oci"],
+    why: "What image automation does with names, tags and files as plain values: it reaches no registry and no cluster.",
+  },
+  {
     folder: "lib/flows",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/queue", "lib/gate"],
     why: "What the flows of all kinds share: conditions, events, intervals.",
@@ -333,6 +353,7 @@ export const layers: readonly Layer[] = [
       "lib/sources/git",
       "lib/sources/git/checkout",
       "lib/sources/git/verify",
+      "lib/sources/git/write",
       "lib/flows",
       "lib/flows/source",
     ],
@@ -382,6 +403,22 @@ export const layers: readonly Layer[] = [
       "lib/flows/signature",
     ],
     why: "The flow of OCIRepository.",
+  },
+  {
+    folder: "lib/flows/image-repository",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/secrets",
+      "lib/gate",
+      "lib/sources/oci",
+      "lib/image",
+      "lib/flows",
+      "lib/flows/source",
+    ],
+    why: "The flow of ImageRepository, and how its registry is reached.",
   },
   {
     folder: "lib/flows/helm-repository",
@@ -543,6 +580,16 @@ export const layers: readonly Layer[] = [
     why: "The flow of Provider.",
   },
   {
+    folder: "lib/flows/image-policy",
+    imports: ["lib/core/ports", "lib/flows"],
+    why: "The flow of ImagePolicy.",
+  },
+  {
+    folder: "lib/flows/image-update-automation",
+    imports: ["lib/core/ports", "lib/flows"],
+    why: "The flow of ImageUpdateAutomation.",
+  },
+  {
     folder: "lib/flows/kinds",
     imports: [
       "lib/core",
@@ -564,6 +611,9 @@ export const layers: readonly Layer[] = [
       "lib/flows/artifact-generator",
       "lib/flows/kustomization",
       "lib/flows/helm-release",
+      "lib/flows/image-repository",
+      "lib/flows/image-policy",
+      "lib/flows/image-update-automation",
       "lib/flows/receiver",
       "lib/flows/alert",
       "lib/flows/notification-provider",

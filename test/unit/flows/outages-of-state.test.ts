@@ -14,6 +14,7 @@ function failing(error: Error): StatePorts {
     ledger: { claim: fail, release: fail, claims: fail },
     records: { record: fail, retain: fail, recorded: fail },
     receivers: { save: fail, remove: fail, find: fail },
+    imageTags: { put: fail, get: fail, describe: fail, remove: fail },
     requests: { request: fail },
   };
 }

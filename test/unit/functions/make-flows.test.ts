@@ -54,6 +54,7 @@ const flows = makeFlows(kinds, {
   cel: noCel,
   helm: noHelm,
   receivers: { save: away, remove: away, find: away },
+  imageTags: { put: away, get: away, describe: away, remove: away },
   requests: { request: away },
 });
 

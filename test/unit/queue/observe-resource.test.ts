@@ -3,7 +3,7 @@ import { declaredArtifactGenerator } from "../../../lib/api/kinds/artifact-gener
 import { declaredNotificationProvider } from "../../../lib/api/kinds/notification-provider.ts";
 import { finalizer, requestedAtAnnotation } from "../../../lib/api/names.ts";
 import type { Metadata } from "../../../lib/core/manifest.ts";
-import { selectionTopic } from "../../../lib/core/topics.ts";
+import { selectionTopic, specTopic } from "../../../lib/core/topics.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import { observeAll, observeGone, observeResource } from "../../../lib/queue/observe-resource.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
@@ -176,4 +176,45 @@ test("a whole list asks for runs of new, changed and missing resources, and coun
     "asks for c: resource gone",
     "forgets c",
   ]);
+});
+
+describe("a GitRepository that is observed", () => {
+  const repository: WorkKey = { ...key, group: "source.toolkit.fluxcd.io", kind: "GitRepository", name: "app" };
+  const automation: WorkKey = { ...key, group: "image.toolkit.fluxcd.io", kind: "ImageUpdateAutomation", name: "auto" };
+
+  async function world() {
+    const { deps, log } = observeWorld();
+    const subscriptions = {
+      subscribers: async (topic: string) => (topic === specTopic(repository) ? [automation] : []),
+    };
+    const observe = async (change: Partial<Metadata> = {}) => {
+      log.length = 0;
+      await observeResource(
+        { key: repository, metadata: { ...metadata, ...change } },
+        { ...deps, subscriptions },
+        never,
+      );
+      return log.filter((line) => line.includes("auto"));
+    };
+    return { observe };
+  }
+  const asked = ["asks for auto: spec of GitRepository/apps/app changed"];
+
+  test("wakes what uses its spec when it is new and when its spec is, before that is remembered", async () => {
+    const { observe } = await world();
+    expect(await observe()).toEqual(asked);
+    expect(await observe({ generation: 2 })).toEqual(asked);
+    expect(await observe({ uid: "v", generation: 2 })).toEqual(asked);
+  });
+
+  test.each<{ name: string; change: Partial<Metadata> }>([
+    { name: "a request", change: { annotations: { [requestedAtAnnotation]: "now" } } },
+    { name: "a label", change: { labels: { a: "b" } } },
+    { name: "a new artifact", change: { resourceVersion: "9" } },
+    { name: "its deletion", change: { deletionTimestamp: "2026-01-01T00:00:00Z" } },
+  ])("does not wake it for $name", async ({ change }) => {
+    const { observe } = await world();
+    await observe();
+    expect(await observe(change)).toEqual([]);
+  });
 });

@@ -22,6 +22,7 @@ import { kustomizationFlow } from "../../../../lib/flows/kustomization/kustomiza
 import { finishBuild } from "../../../../lib/manifests/finish-build.ts";
 import type { observeResource } from "../../../../lib/queue/observe-resource.ts";
 import { reconcileRequests } from "../../../../lib/queue/request-reconcile.ts";
+import { sqliteImageTags } from "../../../../local/state/image-tags.ts";
 import { sqliteInventoryStore } from "../../../../local/state/inventory-store.ts";
 import { sqliteLedger } from "../../../../local/state/ledger.ts";
 import { sqliteObservedResources } from "../../../../local/state/observed-resources.ts";
@@ -139,7 +140,7 @@ export function ownershipWorld(
       objects: objectCache(),
       sopsKeys: noKeyServices,
     };
-    const state = { ...parts, receivers: sqliteReceiverIndex(database) };
+    const state = { ...parts, receivers: sqliteReceiverIndex(database), imageTags: sqliteImageTags(database) };
     return retryOutages(kustomizationFlow({ ...parts, ...stateErrorsAsOutages(state) }), {
       ...{ clock, log },
       report: (of, failure, wasReported) => reportOutage(of, failure, wasReported, { home: parts.home, clock, kinds }),

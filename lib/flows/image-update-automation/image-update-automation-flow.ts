@@ -1,0 +1,96 @@
+import { ImageUpdateAutomationSpec, ImageUpdateAutomationStatus } from "../../api/image-update-automation.ts";
+import { servedKind } from "../../api/kinds/declaration.ts";
+import { declaredImageUpdateAutomation } from "../../api/kinds/image-update-automation.ts";
+import { finalizer } from "../../api/names.ts";
+import { parseLive } from "../../api/parse-live.ts";
+import { parseDuration } from "../../core/duration.ts";
+import { Failure } from "../../core/failure.ts";
+import type { Flow, FlowResult } from "../../core/ports/run.ts";
+import { imagesTopic, specTopic } from "../../core/topics.ts";
+import { shortIntervalWarning, spreadInterval } from "../interval.ts";
+import { writeFinalizers } from "../write-finalizers.ts";
+import { type AutomationContext, type AutomationDeps, automationContext, manager } from "./automation-context.ts";
+import { begun, isBegun, suspended } from "./automation-status.ts";
+import { reportFailure, reportUpdated } from "./report.ts";
+import { checkSpec, resolveSource, sourceKey } from "./resolve-source.ts";
+import { selectPolicies } from "./select-policies.ts";
+import { updateSource } from "./update-source.ts";
+
+/** Flux has no jitter for this kind. */
+const exact = { jitterPercentage: 0 };
+
+/**
+ * The reconcile of an ImageUpdateAutomation: policies, repository, markers, at most one commit, push. Looks only at present state, so a
+ * run may be repeated or killed anywhere; if nothing changed it writes nothing to the repository.
+ */
+export function imageUpdateAutomationFlow(deps: AutomationDeps): Flow {
+  return async (run) => {
+    const live = await deps.home.get({ ...run.key, ...servedKind(declaredImageUpdateAutomation) }, run.signal);
+    if (live === undefined) {
+      await deps.subscriptions.subscribe([], run.fence, run.signal);
+      return { outcome: "absent", dueInMs: undefined };
+    }
+    // An unreadable status counts as empty; the run writes a valid one.
+    const before = ImageUpdateAutomationStatus.safeParse(live["status"] ?? {}).data ?? {};
+    const ctx = automationContext(live, before, run, deps);
+    if (live.metadata.deletionTimestamp !== undefined) return finalize(ctx);
+    await addFinalizer(ctx);
+    try {
+      checkSpec(live);
+      const spec = parseLive(live, "spec", ImageUpdateAutomationSpec);
+      if (spec.suspend === true) return await suspend(ctx);
+      return await reconcile(spec, ctx);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error; // a bug, or the end of the run: the queue tries again and counts
+      return reportFailure(error, ctx);
+    }
+  };
+}
+
+async function reconcile(spec: ImageUpdateAutomationSpec, ctx: AutomationContext): Promise<FlowResult> {
+  const { before, deps, run } = ctx;
+  const warning = shortIntervalWarning(spec, { ...ctx.now(), conditions: before.conditions ?? [] });
+  if (warning !== undefined) await ctx.record(warning);
+  await begin(ctx);
+  const source = sourceKey(spec, ctx);
+  // Before policies and GitRepository are read, so that no change in between is missed.
+  await deps.subscriptions.subscribe([imagesTopic(run.key), specTopic(source)], run.fence, run.signal);
+  const policies = await selectPolicies(spec, ctx);
+  ctx.passed.add("policies");
+  const resolved = await resolveSource(spec, ctx);
+  ctx.passed.add("source");
+  await using _repository = resolved.repository;
+  const updated = await updateSource(spec, resolved, policies, ctx);
+  await reportUpdated(updated, resolved, source, ctx);
+  return { outcome: updated.kind, dueInMs: spreadInterval(parseDuration(spec.interval), 0, exact) };
+}
+
+/** Shows at once that the run works on a new generation, but not again at each retry of a failure. */
+async function begin(ctx: AutomationContext): Promise<void> {
+  const { before } = ctx;
+  ctx.setStatus(begun(before, ctx.now()));
+  const isNew = before.observedGeneration !== ctx.now().generation;
+  if (isNew && !isBegun(before, ctx.now())) await ctx.publish();
+}
+
+/** The request is not recorded, so it is served when the object is resumed. */
+async function suspend(ctx: AutomationContext): Promise<FlowResult> {
+  ctx.setStatus(suspended(ctx.before, ctx.now()));
+  await ctx.publish();
+  return { outcome: "suspended", dueInMs: undefined };
+}
+
+async function addFinalizer({ home, live, run }: AutomationContext): Promise<void> {
+  if ((live.metadata.finalizers ?? []).includes(finalizer)) return;
+  await writeFinalizers(live, (finalizers) => [...finalizers, finalizer], { home, manager }, run.signal);
+}
+
+/** Touches neither git nor the policies. */
+async function finalize({ deps, home, live, run }: AutomationContext): Promise<FlowResult> {
+  await deps.subscriptions.subscribe([], run.fence, run.signal);
+  if ((live.metadata.finalizers ?? []).includes(finalizer)) {
+    const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
+    await writeFinalizers(live, withoutOurs, { home, manager }, run.signal);
+  }
+  return { outcome: "deleted", dueInMs: undefined };
+}

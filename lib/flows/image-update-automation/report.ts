@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { ConditionReason, findCondition } from "../../api/condition.ts";
+import { waitsOrFailed } from "../../core/event-relation.ts";
+import { backOffMs, type Failure } from "../../core/failure.ts";
+import type { FlowResult } from "../../core/ports/run.ts";
+import type { WorkKey } from "../../core/work-key.ts";
+import type { EventToRecord } from "../record-event.ts";
+import { type AutomationContext, wasReady } from "./automation-context.ts";
+import { failed, readyMessage, stalled, succeeded } from "./automation-status.ts";
+import type { PushConfig } from "./push-config.ts";
+import type { Updated } from "./update-source.ts";
+
+/** Failures in a row, so that the waits between them grow. */
+const Failures = z.object({ failures: z.number().int().min(0) });
+
+/** Writes status and event of a run that has done its work (reference image-automation 8). */
+export async function reportUpdated(
+  updated: Updated,
+  config: PushConfig,
+  source: WorkKey,
+  ctx: AutomationContext,
+): Promise<void> {
+  await ctx.conclude(succeeded(ctx.status(), updated.kind === "skipped" ? undefined : updated.observed, ctx.now()));
+  const isRecovered = !wasReady(ctx);
+  const event: EventToRecord = {
+    type: "Normal",
+    reason: "Succeeded",
+    message: messageFor(updated, config, isRecovered),
+    annotations: {},
+  };
+  const isTrace = updated.kind !== "pushed" && !isRecovered;
+  const relation = isRecovered ? ({ kind: "recovered", from: [source] } as const) : undefined;
+  await ctx.record({ ...event, isTrace, relation });
+}
+
+function messageFor(updated: Updated, config: PushConfig, isRecovered: boolean): string {
+  if (updated.kind === "pushed") return pushSummary(updated, config);
+  const isNews = isRecovered || (updated.kind === "unchanged" && updated.isNews);
+  return isNews ? readyMessage : "no change since last reconciliation";
+}
+
+/** As Flux says it, with the whole message of the commit. Pure. */
+export function pushSummary(
+  { pushed: { commit, message } }: Extract<Updated, { kind: "pushed" }>,
+  { branch, refspec }: Pick<PushConfig, "branch" | "refspec">,
+): string {
+  const also = refspec === undefined ? "" : ` and refspecs '${refspec}'`;
+  return `pushed commit '${commit.slice(0, 7)}' to branch '${branch}'${also}${message === "" ? "" : `\n${message}`}`;
+}
+
+/** Writes status and event of a run that failed, and says when the next one begins. */
+export async function reportFailure(failure: Failure, ctx: AutomationContext): Promise<FlowResult> {
+  const { before, deps, requestedAt, run } = ctx;
+  const isStalled = failure.retry === "never";
+  const now = ctx.now();
+  await ctx.conclude(isStalled ? stalled(ctx.status(), failure, ctx.passed, now) : failed(ctx.status(), failure, now));
+  deps.log.info("reconcile failed", { ...run.key, reason: failure.reason, error: failure.message });
+  // A stalled object may still tell of the failure before it, and so does its event, as in Flux.
+  const ready = findCondition(ctx.status().conditions ?? [], "Ready");
+  const { reason, message } = isStalled && ready !== undefined ? ready : failure;
+  const told = findCondition(before.conditions ?? [], "Ready");
+  const isRequested = requestedAt !== undefined && requestedAt !== before.lastHandledReconcileAt;
+  const isTold =
+    told?.status === "False" &&
+    told.reason === reason &&
+    told.message === message &&
+    told.observedGeneration === now.generation;
+  if (!isTold || isRequested) {
+    const relation = waitsOrFailed(failure.waitsFor);
+    await ctx.record({ type: "Warning", reason: ConditionReason.parse(reason), message, annotations: {}, relation });
+  }
+  if (isStalled) return { outcome: "stalled", dueInMs: undefined };
+  const failures = Failures.safeParse(run.carried).data?.failures ?? 0;
+  return {
+    outcome: "failed",
+    dueInMs: backOffMs(failures, deps.timing.retryDelay),
+    carried: { failures: failures + 1 },
+  };
+}

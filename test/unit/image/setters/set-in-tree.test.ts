@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import { maxLookups } from "../../../../lib/image/setters/follow-path.ts";
+import { maxChangedBytes, maxChangesPerRun, setInTree } from "../../../../lib/image/setters/set-in-tree.ts";
+import { link, type MemoryFile, treeOf } from "./memory-tree.ts";
+import { images, mark } from "./set-file.ts";
+
+const signal = new AbortController().signal;
+const old = `image: old${mark("apps:web")}\n`;
+const set = `image: registry.test/web:1.1.0${mark("apps:web")}\n`;
+
+/** The changed files by path from the root, with the path that the report has and the text. */
+async function changed(
+  path: string,
+  files: Readonly<Record<string, MemoryFile>>,
+): Promise<Readonly<Record<string, readonly [path: string, text: string]>>> {
+  const changes = await setInTree(treeOf(files), path, images, signal);
+  return Object.fromEntries(
+    changes.files.map((file) => [file.pathFromRoot, [file.path, Buffer.from(file.content).toString()]]),
+  );
+}
+
+describe("image-automation/45, 48: the files that are changed", () => {
+  test("have the suffix of YAML or the name of a Kustomization, in any folder", async () => {
+    const files = {
+      "a.yaml": old,
+      "b.yml": old,
+      "c/d/Kustomization": old,
+      "e.json": old,
+      "f.yaml.txt": old,
+      yaml: old,
+    };
+    expect(Object.keys(await changed("", files))).toEqual(["a.yaml", "b.yml", "c/d/Kustomization"]);
+  });
+
+  test("are those that hold a marker of a chosen image whose value differs", async () => {
+    const files = {
+      "a.yaml": "image: old\n",
+      "b.yaml": set,
+      "c.yaml": `image: old${mark("apps:unknown")}\n`,
+      "d.yaml": old,
+    };
+    expect(await changed("", files)).toEqual({ "d.yaml": ["d.yaml", set] });
+  });
+
+  test("are none in an empty repository", async () => {
+    expect(await changed("", {})).toEqual({});
+  });
+
+  test("image-automation/69: do not include one that is not YAML, which is told", async () => {
+    const tree = treeOf({ "a/bad.yaml": `${old}@\n`, "b.yaml": old });
+    const { files, unreadable } = await setInTree(tree, "", images, signal);
+    expect(files.map(({ path }) => path)).toEqual(["b.yaml"]);
+    expect(unreadable).toEqual(["a/bad.yaml"]);
+  });
+});
+
+describe("image-automation/61: the path", () => {
+  const files = { "a.yaml": old, "apps/a.yaml": old, "apps/web/b.yaml": old, "apps-2/c.yaml": old };
+
+  test.each([
+    ["a folder", "apps", { "apps/a.yaml": "a.yaml", "apps/web/b.yaml": "web/b.yaml" }],
+    ["a folder with a slash behind it", "./apps/", { "apps/a.yaml": "a.yaml", "apps/web/b.yaml": "web/b.yaml" }],
+    ["a folder inside", "/apps/web", { "apps/web/b.yaml": "b.yaml" }],
+    ["a file", "apps/web/b.yaml", { "apps/web/b.yaml": "b.yaml" }],
+    ["a folder by way of another", "apps/../apps-2", { "apps-2/c.yaml": "c.yaml" }],
+    ["what would be above the root", "../../apps/web", { "apps/web/b.yaml": "b.yaml" }],
+  ])("%s limits what is changed, and the report has paths below it", async (_, path, expected) => {
+    const found = Object.entries(await changed(path, files)).map(([from, [below]]) => [from, below]);
+    expect(Object.fromEntries(found)).toEqual(expected);
+  });
+
+  test.each(["", ".", "/", "..", "../.."])("%j is the root", async (path) => {
+    expect(Object.keys(await changed(path, files))).toEqual(Object.keys(files).toSorted());
+  });
+
+  test.each([
+    ["missing", "missing"],
+    ["apps/missing/../b", "apps/b"],
+    ["a.yaml/b", "a.yaml/b"],
+    ["gone", "nowhere"],
+  ])("%s leads to nothing, which fails the run", async (path, shown) => {
+    const tree = treeOf({ ...files, gone: link("nowhere") });
+    const changes = setInTree(tree, path, images, signal);
+    await expect(changes).rejects.toThrow(`walking path for files: lstat ${shown}: no such file or directory`);
+  });
+
+  test.each([
+    ["itself", link("loop")],
+    ["no text", link("")],
+    ["a text that is no path", link("x".repeat(5_000))],
+  ])("a link to %s has no end, which fails the run", async (_, loop) => {
+    await expect(setInTree(treeOf({ ...files, loop }), "loop/a", images, signal)).rejects.toThrow(
+      "spec.update.path leads to the link loop, which has no end: name its folder instead",
+    );
+  });
+
+  test.each([
+    ["a folder", link("apps/web"), "linked", "apps/web/b.yaml", "b.yaml"],
+    ["a folder with a folder in it", link("apps"), "linked/web", "apps/web/b.yaml", "b.yaml"],
+    ["what would be above the root", link("../../apps/web"), "linked", "apps/web/b.yaml", "b.yaml"],
+    ["a folder from the root", link("/apps/web"), "linked", "apps/web/b.yaml", "b.yaml"],
+    ["a file", link("apps/web/b.yaml"), "linked", "apps/web/b.yaml", "b.yaml"],
+  ])("a link to %s is followed inside the repository", async (_, linked, path, from, below) => {
+    expect(await changed(path, { ...files, linked })).toEqual({ [from]: [below, set] });
+  });
+});
+
+describe("image-automation/61: links to files", () => {
+  test("the target is changed, once, and keeps its name in the report if it is below the path", async () => {
+    const files = { "a.yaml": link("b/real.yaml"), "b/real.yaml": old, "c.yaml": link("./b/../b/real.yaml") };
+    expect(await changed("", files)).toEqual({ "b/real.yaml": ["b/real.yaml", set] });
+  });
+
+  test("a target outside of the path is changed under the name of the link", async () => {
+    const files = { "apps/a.yaml": link("../shared/web"), "shared/web": old };
+    expect(await changed("apps", files)).toEqual({ "shared/web": ["a.yaml", set] });
+  });
+
+  test("links to links are followed", async () => {
+    const files = { "a.yaml": link("b"), b: link("c/d.yaml"), c: link("e"), "e/d.yaml": old };
+    expect(await changed("a.yaml", files)).toEqual({ "e/d.yaml": ["d.yaml", set] });
+    expect(Object.keys(await changed("", files))).toEqual(["e/d.yaml"]);
+  });
+
+  test.each([
+    ["out of the repository", "../a.yaml"],
+    ["out of the repository and in again", "../clone/real.yaml"],
+    ["to an absolute path", "/real.yaml"],
+    ["to a folder", "folder.yaml"],
+    ["to nothing", "missing.yaml"],
+    ["to itself", "a.yaml"],
+    ["to a text that is no path", "x".repeat(5_000)],
+    ["to no text", ""],
+  ])("a link %s is left as it is", async (_, target) => {
+    const files = { "a.yaml": link(target), "folder.yaml/b.txt": old, "real.txt": old };
+    expect(await changed("", files)).toEqual({});
+  });
+});
+
+describe("limits of a run", () => {
+  test(`the links lead over at most ${maxLookups} files and folders`, async () => {
+    const parts = Array.from({ length: maxLookups }, () => "b/..").join("/");
+    const most = treeOf({ "b/a.yaml": old });
+    const { files } = await setInTree(most, `${parts.slice(0, -"/b/..".length)}/b`, images, signal);
+    expect(files).toHaveLength(1);
+    await expect(setInTree(most, `${parts}/b`, images, signal)).rejects.toThrow(
+      `spec.update.path and the links below it lead over more than ${maxLookups} files and folders: remove links to YAML files`,
+    );
+  });
+
+  test(`changed files have at most ${maxChangedBytes} bytes together`, async () => {
+    const file = `${`---\n# ${"x".repeat(1_000_000)}\n`.repeat(4)}---\n${old}`;
+    const count = Math.ceil(maxChangedBytes / Buffer.byteLength(file));
+    const files = (many: number) => Object.fromEntries(Array.from({ length: many }, (_, at) => [`${at}.yaml`, file]));
+    expect(Object.keys(await changed("", files(count - 1)))).toHaveLength(count - 1);
+    await expect(changed("", files(count))).rejects.toThrow(`files of more than ${maxChangedBytes} bytes`);
+  });
+
+  test(`at most ${maxChangesPerRun} values are set`, async () => {
+    const file = old.repeat(10_000);
+    const files = Object.fromEntries(
+      Array.from({ length: maxChangesPerRun / 10_000 }, (_, at) => [`${at}.yaml`, file]),
+    );
+    expect(Object.keys(await changed("", files))).toHaveLength(2);
+    await expect(changed("", { ...files, "z.yaml": old })).rejects.toThrow(
+      `change more than ${maxChangesPerRun} values`,
+    );
+  });
+
+  test("an aborted run stops", async () => {
+    const run = setInTree(treeOf({ "a.yaml": old }), "", images, AbortSignal.abort(new Error("enough")));
+    await expect(run).rejects.toThrow("enough");
+  });
+});
