@@ -4,7 +4,6 @@ import { knownServers } from "../../sources/git/conversations.ts";
 import { defaultGitLimits, type GitLimits, type GitRemote } from "../../sources/git/git-remote.ts";
 import { openGitRemote } from "../../sources/git/open-git-remote.ts";
 import type { WritableRepository } from "../../sources/git/write/open-git-clone.ts";
-import type { SourceContext } from "../source/source-context.ts";
 import type { AccessSpec } from "./credentials.ts";
 import { type GitConnections, gitTransport, type TransportContext } from "./transport.ts";
 
