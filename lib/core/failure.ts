@@ -53,7 +53,6 @@ const retryByReason = {
   OCIArtifactPullFailed: "backoff",
   Poisoned: "never",
   PruneFailed: "interval",
-  PullRequestFailed: "backoff",
   ReadOperationFailed: "backoff",
   ReconciliationFailed: "interval",
   ReleaseTooLarge: "backoff",

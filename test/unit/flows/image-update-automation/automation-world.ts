@@ -125,6 +125,7 @@ export async function automationWorld(cluster: Cluster, namespace: string) {
   const logins = { github: unexpected, aws: undefined };
   const openRepository = automationRepositories({ http, dial: http.dial, logins, sshAlgorithms: {} });
   const deps = (): AutomationDeps => ({
+    http,
     messages: noHelm,
     openRepository: async (spec, access) => {
       const opened = await openRepository(spec, access);
