@@ -63,7 +63,7 @@ async function access(spec: ImageUpdateAutomationSpec, { spec: settings }: Resol
     const mend = "create it, or remove the annotation";
     throw new Failure(
       "GitOperationFailed",
-      `the annotation ${secretAnnotation} names the Secret '${ctx.namespace}/${named}', which is not there: ${mend}`,
+      `failed to open the pull request: the annotation ${secretAnnotation} names the Secret '${ctx.namespace}/${named}', which is not there: ${mend}`,
     );
   }
   const proxy = await proxyOf(settings, "failed to configure proxy options", of);
