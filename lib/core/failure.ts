@@ -55,7 +55,6 @@ const retryByReason = {
   OCIArtifactPullFailed: "backoff",
   Poisoned: "never",
   PruneFailed: "interval",
-  PullRequestFailed: "backoff",
   ReadOperationFailed: "backoff",
   ReconciliationFailed: "interval",
   ReleaseTooLarge: "backoff",
