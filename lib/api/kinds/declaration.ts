@@ -79,8 +79,13 @@ export interface KindWords {
   /** What a successful run has done with that revision: `applied`. */
   readonly done: string;
   /** The columns of `get` between name and readiness, where they are not both. */
-  readonly shown?: readonly ("revision" | "suspended")[];
+  readonly shown?: readonly ShownColumn[];
+  /** What progress lines call an object, where that is not its subcommand: `image update automation`. */
+  readonly called?: string;
 }
+
+/** A column of `get`: one that most kinds have, or the text at a path of the object. */
+export type ShownColumn = "revision" | "suspended" | { readonly title: string; readonly path: readonly string[] };
 
 export const ageColumn: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
 export const readyColumn: Column = {

@@ -33,5 +33,9 @@ export const declaredImagePolicy = {
     plural: "ImagePolicies",
     revision: ["status", "latestRef", "tag"],
     done: "chosen",
+    shown: [
+      { title: "Image", path: ["status", "latestRef", "name"] },
+      { title: "Tag", path: ["status", "latestRef", "tag"] },
+    ],
   },
 } as const satisfies KindDeclaration;

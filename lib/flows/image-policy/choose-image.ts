@@ -7,7 +7,7 @@ import { choices } from "../../image/choose/choices.ts";
 import { filterTags } from "../../image/choose/filter-tags.ts";
 import { rankingOf } from "../../image/choose/ranking.ts";
 import type { PolicyContext, ReferredRepository } from "./policy-context.ts";
-import { formatImageRef, listed } from "./policy-status.ts";
+import { listed } from "./policy-status.ts";
 
 /** What a policy has chosen. */
 export interface Choice {
@@ -85,14 +85,7 @@ async function digestOf(
   known: Map<string, string>,
   { deps, run }: PolicyContext,
 ): Promise<string> {
-  const digest = known.get(tag) ?? (await deps.digestOfTag(repository, tag, run).catch(unfetched));
+  const digest = known.get(tag) ?? (await deps.digestOfTag(repository, tag, run));
   known.set(tag, digest);
   return digest;
-
-  function unfetched(error: unknown): never {
-    run.signal.throwIfAborted();
-    if (error instanceof TypeError) throw error;
-    const image = formatImageRef({ name: repository.spec.image, tag });
-    throw new Failure("Failed", `failed fetching digest of ${image}: ${messageOf(error)}`, { cause: error });
-  }
 }

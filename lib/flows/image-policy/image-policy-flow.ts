@@ -13,11 +13,12 @@ import type { Flow, FlowResult } from "../../core/ports/run.ts";
 import { sourceTopic } from "../../core/topics.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { spreadInterval } from "../interval.ts";
+import { retryAfterMs } from "../source/report.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { chooseImage } from "./choose-image.ts";
 import { type ImagePolicyDeps, manager, type PolicyContext, policyContext } from "./policy-context.ts";
 import { begun, chosen, chosenText, failed, readyOf, stalled, succeeded, suspended } from "./policy-status.ts";
-import { referredRepository, repositoryKey } from "./referred-repository.ts";
+import { checkRepository, referredRepository, repositoryKey } from "./referred-repository.ts";
 import { wakeAutomations } from "./wake-automations.ts";
 
 /** Failures in a row, so that the waits between them grow. */
@@ -64,7 +65,7 @@ async function reconcile(spec: ImagePolicySpec, key: WorkKey, ctx: PolicyContext
   }
   await announceGeneration(ctx);
   const repository = await referredRepository(key, ctx);
-  deps.checkRepository(repository);
+  checkRepository(repository);
   const { passedOver, ref } = await chooseImage(spec, repository, ctx);
   const next = chosen(before, ref);
   const isChanged = next !== before;
@@ -122,7 +123,7 @@ async function fail(failure: Failure, ctx: PolicyContext): Promise<FlowResult> {
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;
   return {
     outcome: "failed",
-    dueInMs: backOffMs(failures, deps.timing.retryDelay),
+    dueInMs: Math.max(backOffMs(failures, deps.timing.retryDelay), retryAfterMs(failure)),
     carried: { failures: failures + 1 },
   };
 }

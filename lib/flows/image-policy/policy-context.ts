@@ -26,10 +26,8 @@ export interface ImagePolicyDeps extends Omit<FlowDeps, "artifacts" | "records">
   readonly imageTags: Pick<ImageTags, "get">;
   /** Flux's flag of this name: repositories of other namespaces than the object's are refused. */
   readonly noCrossNamespaceRefs: boolean;
-  /** Looks up the digest of a tag with the login of the repository. Throws an error whose message is Flux's. */
+  /** Looks up the digest of a tag with the login of the repository. Throws a `Failure` in Flux's words. */
   readonly digestOfTag: (repository: ReferredRepository, tag: string, run: Run) => Promise<string>;
-  /** Throws a `Failure` if no tag of the repository can be chosen, whatever the policy: its image is no reference, for example. */
-  readonly checkRepository: (repository: ReferredRepository) => void;
 }
 
 /** The ImagePolicy of one run, and the status that the run gives it. */

@@ -8,6 +8,7 @@ import { subject } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import { isOutage } from "../../core/ports/outage.ts";
 import type { WorkKey } from "../../core/work-key.ts";
+import { ImageReferenceFault, parseImageRepository } from "../../image/image-reference.ts";
 import type { PolicyContext, ReferredRepository } from "./policy-context.ts";
 
 export function repositoryKey(
@@ -75,6 +76,22 @@ async function checkAccess(
     Object.entries(matchLabels).every(([label, value]) => Object.hasOwn(labels, label) && labels[label] === value),
   );
   if (!isAdmitted) throw refused(`ACL labels mismatch on namespace '${namespace}'`);
+}
+
+/** Throws a {@link Failure} if no tag of the repository can be chosen until its spec changes; it wakes the policy then. */
+export function checkRepository({ spec }: ReferredRepository): void {
+  try {
+    parseImageRepository(spec.image);
+  } catch (error) {
+    if (!(error instanceof ImageReferenceFault)) throw error;
+    throw new Failure("ImageURLInvalid", error.message, { cause: error });
+  }
+  const { provider, serviceAccountName = "" } = spec;
+  if (provider === "generic" || serviceAccountName === "") return;
+  // It names an identity of a cloud: ours in its place would grant more than was asked for.
+  const message =
+    "to use spec.serviceAccountName in the ImageRepository for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller";
+  throw new Failure("FeatureGateDisabled", message);
 }
 
 function denied(why: string, key: WorkKey): Failure {

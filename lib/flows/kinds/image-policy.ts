@@ -1,5 +1,4 @@
 import { declaredImagePolicy } from "../../api/kinds/image-policy.ts";
-import { Failure } from "../../core/failure.ts";
 import { failing } from "../conditions.ts";
 import { type Kind, loadedOnce } from "./kind.ts";
 
@@ -7,14 +6,11 @@ export const imagePolicyKind: Kind = {
   ...declaredImagePolicy,
   flow: (parts) =>
     loadedOnce(async () => {
-      const { imagePolicyFlow } = await import("../image-policy/image-policy-flow.ts");
-      const digestOfTag = async (): Promise<never> => {
-        throw new Failure(
-          "UnsupportedField",
-          "digests of tags are not looked up yet: set spec.digestReflectionPolicy to Never",
-        );
-      };
-      return imagePolicyFlow({ ...parts, digestOfTag, checkRepository: () => undefined });
+      const [{ imagePolicyFlow }, { digestLookup }] = await Promise.all([
+        import("../image-policy/image-policy-flow.ts"),
+        import("../image-policy/look-up-digest.ts"),
+      ]);
+      return imagePolicyFlow({ ...parts, digestOfTag: digestLookup(parts) });
     }),
   failing: (before, failure, now) => failing({ conditions: [...before] }, failure, now).conditions,
 };

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Failure } from "../../../../lib/core/failure.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
 import { image, Killed, policyWorld } from "./policy-world.ts";
@@ -191,13 +190,24 @@ describe("failures", () => {
     expect(await one.events()).toContain(`Normal Succeeded: ${resolved("1.10.0")}`);
   });
 
-  test("a repository of which no tag can be chosen stalls the policy", async () => {
+  test("a repository whose image is no repository stalls the policy", async () => {
     const one = await chosen();
-    one.state.fault = new Failure("ImageURLInvalid", "image 'a:b' should not include a tag; remove ':b'");
+    await one.repository({ image: "a:b" });
     expect(await one.run()).toMatchObject({ outcome: "stalled" });
     expect(await one.conditions()).toContain(
       "Ready=False ImageURLInvalid: image 'a:b' should not include a tag; remove ':b'",
     );
+  });
+});
+
+test("a repository that names an identity of a cloud stalls the policy", async () => {
+  const one = await chosen();
+  await one.repository({ provider: "aws", serviceAccountName: "reader" });
+  expect(await one.run()).toMatchObject({ outcome: "stalled" });
+  expect((await one.status()).conditions?.at(-1)).toMatchObject({
+    reason: "FeatureGateDisabled",
+    message:
+      "to use spec.serviceAccountName in the ImageRepository for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller",
   });
 });
 
@@ -324,9 +334,7 @@ describe("digests", () => {
     const { one } = await reflected(reflecting("IfNotPresent"));
     await one.tags(["1.5.0"]);
     expect(await one.run()).toMatchObject({ outcome: "failed" });
-    expect(await one.conditions()).toContain(
-      `Ready=False Failed: failed fetching digest of ${image}:1.5.0: failed fetching descriptor for "${image}:1.5.0": no such tag`,
-    );
+    expect(await one.conditions()).toContain(`Ready=False Failed: failed fetching digest of 1.5.0: no such tag`);
     expect((await one.status()).latestRef?.tag).toBe("1.0.0");
   });
 });

@@ -46,7 +46,6 @@ export function policyWorld(cluster: Cluster, namespace: string) {
     noCrossNamespaceRefs: false,
     /** Writes that are made before the process ends. */
     writesLeft: Number.POSITIVE_INFINITY,
-    fault: undefined as Failure | undefined,
   };
   const writes: string[] = [];
   const write = (what: string): void => {
@@ -85,12 +84,8 @@ export function policyWorld(cluster: Cluster, namespace: string) {
     async digestOfTag(repository, tag) {
       lookups.push(`${repository.spec.image}:${tag}`);
       const digest = digests.get(tag);
-      if (digest === undefined)
-        throw new Error(`failed fetching descriptor for "${repository.spec.image}:${tag}": no such tag`);
+      if (digest === undefined) throw new Failure("Failed", `failed fetching digest of ${tag}: no such tag`);
       return digest;
-    },
-    checkRepository() {
-      if (state.fault !== undefined) throw state.fault;
     },
   });
   const apply = async (kind: Kind, name: string, spec: JsonObject, within = namespace): Promise<LiveObject> => {

@@ -14,7 +14,13 @@ const desc = { order: "desc" } as const;
 /** All that the policy would choose, in this order. The tags are given as the tag store has them: in descending order. */
 async function chosen(tags: readonly string[], policy: Policy, filter?: Filter): Promise<readonly string[]> {
   const descending = tags.toSorted((a, b) => Buffer.compare(Buffer.from(b), Buffer.from(a)));
-  return Array.fromAsync(await choices(await filterTags(descending, filter, signal), rankingOf(policy), signal));
+  return all(await choices(await filterTags(descending, filter, signal), rankingOf(policy), signal));
+}
+
+async function all(ordered: AsyncIterable<string>): Promise<readonly string[]> {
+  const tags: string[] = [];
+  for await (const tag of ordered) tags.push(tag);
+  return tags;
 }
 
 async function first(tags: readonly string[], policy: Policy, filter?: Filter): Promise<string | undefined> {
@@ -80,7 +86,7 @@ describe("by the alphabet", () => {
     const other = { pattern: "(a)|b", extract: "\uFF5E$1" };
     const keys = [...(await filterTags(["a"], filter, signal)), ...(await filterTags(["b"], other, signal))];
     const ordered = await choices(keys, rankingOf({ alphabetical: asc }), signal);
-    expect(await Array.fromAsync(ordered)).toEqual(["a", "b"]);
+    expect(await all(ordered)).toEqual(["a", "b"]);
   });
 });
 

@@ -1,0 +1,35 @@
+import type { Command } from "commander";
+import type { GlobalOptions, Surroundings } from "./session.ts";
+
+interface BarOptions extends GlobalOptions {
+  readonly reason: string;
+  readonly by?: string;
+}
+
+export function addImageCommand(root: Command, surroundings: Surroundings): void {
+  const image = root.command("image").description("bar images that ImagePolicies must not choose");
+  const bar = image
+    .command("bar <policy> <image>")
+    .description("let an ImagePolicy pass over a tag, or over TAG@sha256:DIGEST while the tag has this digest")
+    .requiredOption("--reason <text>", "why, for those who ask why the tag is not rolled out")
+    .option("--by <name>", "who bars it (default: user@host)");
+  bar.action(async (policy: string, barred: string) => {
+    const [{ barImage }, { withCluster }, { author }] = await Promise.all([
+      import("./bar-image.ts"),
+      import("./session.ts"),
+      import("./pause-cluster.ts"),
+    ]);
+    const options = bar.optsWithGlobals<BarOptions>();
+    const why = `${options.by ?? author()}: ${options.reason}`;
+    await withCluster(options, surroundings, (session) => barImage(policy, barred, why, session));
+  });
+  const unbar = image
+    .command("unbar <policy> <image>")
+    .description("let an ImagePolicy choose an image again; of a tag alone, with every digest");
+  unbar.action(async (policy: string, barred: string) => {
+    const [{ unbarImage }, { withCluster }] = await Promise.all([import("./bar-image.ts"), import("./session.ts")]);
+    await withCluster(unbar.optsWithGlobals<GlobalOptions>(), surroundings, (session) =>
+      unbarImage(policy, barred, session),
+    );
+  });
+}
