@@ -1,0 +1,106 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+import { z } from "zod";
+
+// node test/e2e/recorded-images/write-fixtures.ts FOLDER: makes the fixtures of recordings of real Flux, one folder for each scenario.
+
+const fixtures = join(import.meta.dirname, "../../fixtures/flux-images");
+const scenario = /^image-(?:repository|policy)/;
+
+/** What was published at a step, by its number in `source.yaml`. */
+const published: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "image-policy-digest": { "if-not-present": ["1"], "tag-moved": ["2"], "new-tag": ["3"] },
+  "image-policy-filter": { timestamp: ["1"], "newer-build": ["2"] },
+  "image-policy-order": { alphabetical: ["1"], "forms-of-numbers": ["2"] },
+  "image-policy-semver": { "one-x": ["1"], "new-tag": ["2"], "another-old-tag": ["3"] },
+  "image-repository": { create: ["1"], "new-tag": ["2"], "tag-removed": ["3"], "another-image": ["4"] },
+  "image-repository-exclusion-list": { default: ["1"] },
+  "image-repository-many-tags": { "500-tags": ["1"] },
+  "image-repository-suspend": { create: ["1"], suspended: ["2"] },
+  "image-repository-unreachable": { "image-published": ["1"] },
+};
+
+/** Requests of objects that the step does not show. */
+const asked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "image-policy-digest": { "new-tag": "ImageRepository/app" },
+  "image-policy-filter": { "newer-build": "ImageRepository/app" },
+  "image-policy-order": { "forms-of-numbers": "ImageRepository/app" },
+};
+
+const requestedAt = "reconcile.fluxcd.io/requestedAt";
+const Shown = z.looseObject({
+  kind: z.string(),
+  name: z.string().optional(),
+  answer: z.string().optional(),
+  metadata: z.looseObject({ name: z.string(), annotations: z.record(z.string(), z.string()).optional() }).optional(),
+});
+type Shown = z.infer<typeof Shown>;
+const Step = z.object({
+  step: z.string(),
+  notes: z.string().optional(),
+  objects: z.array(Shown),
+  events: z.array(z.looseObject({})),
+});
+type Step = z.infer<typeof Step>;
+
+const [, , from = ""] = process.argv;
+for (const name of (await readdir(from)).filter((one) => scenario.test(one)).toSorted()) {
+  await writeFile(join(fixtures, `${name}.json`), `${JSON.stringify(await fixtureOf(name), undefined, 1)}\n`);
+}
+
+async function fixtureOf(name: string): Promise<object> {
+  const folder = join(from, name);
+  const files = (await readdir(folder)).filter((file) => /^\d/.test(file)).toSorted();
+  const steps = await Promise.all(
+    files.map(async (file) => Step.parse(parse(await readFile(join(folder, file), "utf8")))),
+  );
+  const inputs = await inputsIn(join(folder, "input.yaml"));
+  const source: unknown = parse(await readFile(join(folder, "source.yaml"), "utf8"));
+  const requests = new Map<string, string>();
+  return {
+    source,
+    steps: steps.map((step, index) => {
+      const publish = (published[name]?.[step.step] ?? []).map((number) => ({ publish: number }));
+      const before = index === 0 ? inputs.filter((one) => one.step === undefined) : [];
+      const own = inputs.filter((one) => one.step === step.step);
+      const hidden = asked[name]?.[step.step];
+      return {
+        step: step.step,
+        ...(step.notes === undefined ? {} : { notes: step.notes }),
+        do: [
+          ...publish,
+          ...(before.length === 0 ? [] : [...before.map(({ manifest }) => ({ apply: manifest })), "settle"]),
+          ...(hidden === undefined ? [] : [{ request: `<hidden ${step.step}>`, object: hidden }, "settle"]),
+          ...own.map(({ manifest }) => ({ apply: manifest })),
+          ...step.objects.flatMap((shown) => actionsFor(shown, requests)),
+        ],
+        flux: { objects: step.objects, events: step.events },
+      };
+    }),
+  };
+}
+
+function actionsFor(shown: Shown, requests: Map<string, string>): readonly object[] {
+  const { kind, metadata, name = metadata?.name ?? "" } = shown;
+  const object = `${kind}/${name}`;
+  if (shown.answer !== undefined) return [{ delete: object }];
+  const value = metadata?.annotations?.[requestedAt];
+  const before = requests.get(object);
+  if (value === before) return [];
+  if (value === undefined) {
+    requests.delete(object);
+    return [{ unrequest: object }];
+  }
+  requests.set(object, value);
+  return [{ request: value, object }];
+}
+
+/** Each object stands under a comment with the step that it was applied in; those before the first comment were applied before it. */
+async function inputsIn(file: string) {
+  const documents = parseAllDocuments(await readFile(file, "utf8"));
+  return documents.map((document) => {
+    const step = document.commentBefore?.trim() ?? /^ ?(.*)$/m.exec(document.contents?.commentBefore ?? "")?.[1];
+    return { step: step === "" ? undefined : step, manifest: document.toJS() as unknown };
+  });
+}
