@@ -18,7 +18,7 @@ export async function bootstrapGit(given: BootstrapGitOptions, surroundings: Sur
     ...{ options, checked, syncUrl: url, onHost: undefined },
     ...(url.protocol === "ssh:" ? bySsh(url, options, surroundings) : await byHttp(url, options)),
   };
-  await hidingValues([password], () =>
+  await hidingValues([password, options.gpgPassphrase ?? "", options.sshSigningPassword ?? ""], () =>
     withCluster(options, surroundings, (session) => bootstrapCluster(plan, session)),
   );
 }

@@ -98,7 +98,7 @@ spec:
     expect(await secretOf("wrong")).toEqual({});
   });
 
-  test("by ssh with a key of a file", async () => {
+  test("by ssh with a key of a file, which also signs the commit", async () => {
     await host.create("team/by-key", { isPrivate: true });
     const key = await newSshKey();
     const line = `${key.type} ${key.getPublicSSH().toString("base64")}`;
@@ -106,8 +106,11 @@ spec:
     const file = join(world.folder, "key");
     await writeFile(file, key.getPrivatePEM());
     const args = [`--url=ssh://git@${host.ssh}/team/by-key.git`, `--private-key-file=${file}`];
-    const { code, err } = await bootstrap("by-key", ...args);
+    const { code, err } = await bootstrap("by-key", ...args, "--ssh-signing-reuse-private-key");
     expect([code, lastLine(err)]).toEqual([0, done]);
+    expect(await host.git("team/by-key", "cat-file", "commit", "main")).toContain(
+      "\ngpgsig -----BEGIN SSH SIGNATURE-----\n",
+    );
     expect((await secretOf("by-key"))["identity"]).toBe(key.getPrivatePEM());
     const again = await bootstrap("by-key", ...args);
     expect([again.code, again.err.includes("✔ sync manifests are up to date")]).toEqual([0, true]);
