@@ -38,7 +38,7 @@ describe.skipIf(gitPrograms === undefined)("sluice bootstrap git (git with http-
   test("by HTTPS logs in with user name and password, also the cluster, and commits as the options say", async () => {
     await host.create("team/by-password", { isPrivate: true });
     const url = `${host.origin}/team/by-password.git`;
-    const login = ["--url", url, "--allow-insecure-http", "-u", "jane", "-p", host.token];
+    const login = ["--url", url.replace("//", "//jane@"), "--allow-insecure-http", "-p", host.token];
     const author = ["--author-name=Jane", "--author-email=jane@example.com", "--commit-message-appendix=[skip ci]"];
     const { code, err } = await bootstrap("by-password", ...login, ...author, "--interval=5m");
     expect([code, lastLine(err)]).toEqual([0, done]);
