@@ -4,9 +4,10 @@ import type { Outbound } from "../lib/core/ports/http.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { GitFault } from "../lib/sources/git/git-fault.ts";
+import { commitSigner } from "./bootstrap/commit-signer.ts";
 import type { GitHost, TeamAccess, WantedRepository } from "./bootstrap/git-host.ts";
 import { type GitAccess, openBranch } from "./bootstrap/open-branch.ts";
-import { commitSync, pushSync } from "./bootstrap/push-sync.ts";
+import { commitSync, pushSync, type SyncCommit } from "./bootstrap/push-sync.ts";
 import { changedFiles, checkFolder, type FolderClaim, readSyncFiles, type SyncFolder } from "./bootstrap/sync-files.ts";
 import { type SyncOptions, syncObjects, syncText } from "./bootstrap/sync-manifests.ts";
 import type { BootstrapOptions, CheckedOptions } from "./bootstrap-options.ts";
@@ -56,6 +57,7 @@ export async function bootstrapCluster(plan: BootstrapPlan, session: Session): P
     secretName: options.secretName ?? namespace,
     recurseSubmodules: options.recurseSubmodules === true,
   };
+  const sign = await commitSigner(options, systemClock.now(), signal);
   const { isFollowed } = await checkCluster(sync, session);
   const outbound = httpClient({ network: homeNetwork });
   try {
@@ -68,7 +70,7 @@ export async function bootstrapCluster(plan: BootstrapPlan, session: Session): P
       await plan.confirmKey(secret.data["identity.pub"] ?? "");
     }
     const claim = { cluster: sync.cluster, isFollowed, force: options.force === true };
-    const head = await pushManifests({ plan, sync, claim, secret, onHost, outbound }, session);
+    const head = await pushManifests({ plan, sync, claim, secret, sign, onHost, outbound }, session);
     await applySync(syncObjects(sync), session);
     await awaitSync(sync.name, `${checked.branch}@sha1:${head}`, session);
     if (onHost === undefined) {
@@ -103,6 +105,7 @@ interface Push {
   readonly sync: SyncOptions;
   readonly claim: FolderClaim;
   readonly secret: SourceSecret;
+  readonly sign: SyncCommit["sign"];
   readonly onHost: HostPlan | undefined;
   readonly outbound: Outbound;
 }
@@ -118,7 +121,7 @@ async function pushManifests(push: Push, session: Session): Promise<string> {
   throw new Error(`the branch ${branch} has moved ${maxPushes} times during the push: run the command again`);
 }
 
-async function tryPush({ plan, sync, claim, secret, onHost, outbound }: Push, session: Session) {
+async function tryPush({ plan, sync, claim, secret, sign, onHost, outbound }: Push, session: Session) {
   const { terminal, signal } = session;
   const { branch } = sync;
   const folder: SyncFolder = sync;
@@ -144,7 +147,7 @@ async function tryPush({ plan, sync, claim, secret, onHost, outbound }: Push, se
   }
   const { authorName, authorEmail, commitMessageAppendix: appendix } = plan.options;
   const author = { name: authorName, email: authorEmail, at: systemClock.now() };
-  const commit = { branch, author, appendix };
+  const commit = { branch, author, appendix, sign };
   const made = await commitSync(clone, changed, commit, signal);
   terminal.success(`committed sync manifests to "${branch}" ("${made}")`);
   terminal.action(`pushing sync manifests to "${shownUrl}"`);

@@ -23,6 +23,7 @@ function addBootstrapGit(bootstrap: Command, surroundings: Surroundings): void {
     )
     .option("--with-bearer-token", "send the password as a bearer token")
     .option("--private-key-file <file>", "private key for ssh that may write, in place of a new one")
+    .option("--ssh-signing-reuse-private-key", "sign the commit by the key of --private-key-file")
     .option("-s, --silent", "do not ask whether the deploy key has been added");
   git.action(async () => {
     const { bootstrapGit } = await import("./bootstrap-git.ts");
@@ -82,6 +83,10 @@ function common(command: Command): Command {
     .option("--author-name <name>", "author of the commit", "Sluice")
     .option("--author-email <email>", "email address of the author", "")
     .option("--commit-message-appendix <text>", "text after the message of the commit, for example [skip ci]", "")
+    .option("--gpg-key-ring <file>", "armored PGP key that signs the commit")
+    .option("--gpg-passphrase <passphrase>", "passphrase of it")
+    .option("--ssh-signing-key-file <file>", "ssh key that signs the commit")
+    .option("--ssh-signing-password <passphrase>", "passphrase of it")
     .option("--recurse-submodules", "take the content of submodules, too")
     .option("--sparse-checkout <folders>", "folders to take, in place of everything", commaSeparated)
     .option("--webhook-url <url>", "address of the receiver, before the path (default: that of the installation)")

@@ -11,16 +11,22 @@ import { type Surroundings, withCluster } from "./session.ts";
 /** `bootstrap git`: has a cluster follow a repository of any git server. */
 export async function bootstrapGit(given: BootstrapGitOptions, surroundings: Surroundings): Promise<void> {
   const password = given.password ?? surroundings.env["GIT_PASSWORD"] ?? "";
-  const options = { ...given, password };
+  const options = { ...given, password, username: userOf(given) };
   const checked = checkOptions(options);
   const url = syncUrlOf(options);
   const plan: BootstrapPlan = {
     ...{ options, checked, syncUrl: url, onHost: undefined },
     ...(url.protocol === "ssh:" ? bySsh(url, options, surroundings) : await byHttp(url, options)),
   };
-  await hidingValues([password], () =>
+  await hidingValues([password, options.gpgPassphrase ?? "", options.sshSigningPassword ?? ""], () =>
     withCluster(options, surroundings, (session) => bootstrapCluster(plan, session)),
   );
+}
+
+/** Of `--username`, else of the URL. */
+function userOf({ url = "", username }: BootstrapGitOptions): string {
+  const inUrl = URL.canParse(url) ? new URL(url).username : "";
+  return username === "git" && inUrl !== "" ? decodeURIComponent(inUrl) : username;
 }
 
 /** Where the cluster reads the repository: without a password, which only its Secret has. */
@@ -55,7 +61,7 @@ function syncUrlOf({
     url.username = "";
     return url;
   }
-  if (url.username === "" || username !== "git") url.username = username;
+  url.username = username;
   return sshHostname === undefined ? url : withHost(url, sshHostname);
 }
 

@@ -61,7 +61,9 @@ export async function bootstrapOnHost(
     }),
     loginMend: `check that the token of ${tokenName} may read and write the content of ${owner}/${repository}`,
   };
-  await hidingValues([token], () => withCluster(options, surroundings, (session) => bootstrapCluster(plan, session)));
+  await hidingValues([token, options.gpgPassphrase ?? "", options.sshSigningPassword ?? ""], () =>
+    withCluster(options, surroundings, (session) => bootstrapCluster(plan, session)),
+  );
 }
 
 function isPrivate({ private: wanted, visibility }: BootstrapHostOptions): boolean {

@@ -1,10 +1,14 @@
+import type { SigningOptions } from "./bootstrap/commit-signer.ts";
 import { durationOf } from "./created-object.ts";
 import type { CredentialOptions } from "./git-credentials.ts";
 import { relativePath } from "./relative-path.ts";
 import type { GlobalOptions } from "./session.ts";
 
 /** The options of every `bootstrap`. */
-export interface BootstrapOptions extends GlobalOptions, Omit<CredentialOptions, "bearerToken" | "caCrtFile"> {
+export interface BootstrapOptions
+  extends GlobalOptions,
+    SigningOptions,
+    Omit<CredentialOptions, "bearerToken" | "caCrtFile" | "password" | "privateKeyFile"> {
   readonly branch: string;
   readonly path?: string;
   readonly interval: string;
@@ -106,12 +110,7 @@ export const foreignOptions: readonly { readonly flags: string; readonly name: s
     ["toleration-keys", "Sluice has no pods in the cluster"],
     ["manifests", "Sluice has no controllers in the cluster"],
     ["ssh-hostkey-algos", "the algorithms are chosen by the types of keys in known_hosts"],
-    ["gpg-key-ring", "commits of bootstrap are not signed yet"],
-    ["gpg-passphrase", "commits of bootstrap are not signed yet"],
-    ["gpg-key-id", "commits of bootstrap are not signed yet"],
-    ["ssh-signing-key-file", "commits of bootstrap are not signed yet"],
-    ["ssh-signing-password", "commits of bootstrap are not signed yet"],
-    ["ssh-signing-reuse-private-key", "commits of bootstrap are not signed yet"],
+    ["gpg-key-id", "give --gpg-key-ring a file with this key alone: gpg --export-secret-keys --armor ID"],
     ["deploy-token-auth", "use --token-auth, or the deploy key that is made without it"],
   ].map(([flag = "", instead = ""]) => ({
     flags: `--${flag} [value]`,

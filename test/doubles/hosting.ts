@@ -47,6 +47,8 @@ export interface Hosting extends AsyncDisposable {
   /** Has every push to it declined with these words, as a protected branch. */
   protect(repository: string, words: string): Promise<void>;
   unprotect(repository: string): Promise<void>;
+  /** Is run before the next push begins, once: somebody else was faster. */
+  beforePush: (() => Promise<void>) | undefined;
 }
 
 /** Of GitLab, by their IDs; the first is the user. */
@@ -194,7 +196,13 @@ export async function hosting(): Promise<Hosting> {
         announce(repository).catch(() => undefined);
       });
     }
-    serveGit(root, request, response);
+    const isPush = request.url?.endsWith("service=git-receive-pack") === true;
+    const faster = isPush ? host.beforePush : undefined;
+    if (isPush) host.beforePush = undefined;
+    (faster?.() ?? Promise.resolve()).then(
+      () => serveGit(root, request, response),
+      () => response.destroy(),
+    );
   });
 
   const runGit: RunCommand = (command, channel, env) => {
@@ -229,7 +237,8 @@ export async function hosting(): Promise<Hosting> {
   const port = await portOnLoopback(server);
   const hook = (repository: string): string => join(folderOf(repository), "hooks/pre-receive");
 
-  return {
+  const host: Hosting = {
+    beforePush: undefined,
     origin: `http://127.0.0.1:${port}`,
     ssh: `127.0.0.1:${ssh.port}`,
     ...{ token, repositories, asked, refusals, git, create },
@@ -263,4 +272,5 @@ export async function hosting(): Promise<Hosting> {
       await rm(root, { recursive: true, force: true });
     },
   };
+  return host;
 }

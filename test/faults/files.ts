@@ -2,6 +2,7 @@ import { alarmFaults } from "./alarms.ts";
 import { applyFaults } from "./apply.ts";
 import { applyStatementFaults } from "./apply-statements.ts";
 import { awsFaults } from "./aws.ts";
+import { bootstrapFaults } from "./bootstrap.ts";
 import { bucketFaults } from "./bucket.ts";
 import { cachedRunFaults } from "./cached-run.ts";
 import { collectFaults } from "./collect.ts";
@@ -53,6 +54,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...alarmFaults,
   ...applyFaults,
   ...awsFaults,
+  ...bootstrapFaults,
   ...bucketFaults,
   ...flowsFaults,
   ...cachedRunFaults,

@@ -44,6 +44,12 @@ export const helmCommandFaults: readonly FileFaults[] = [
         find: "mergeMaps(values, chartYamlMap(bytes))",
         replace: "mergeMaps(chartYamlMap(bytes), values)",
       },
+    ],
+  },
+  {
+    file: "cli/object-reference.ts",
+    tests: ["test/unit/cli/create-helm-release.test.ts"],
+    faults: [
       {
         what: "the first dot of a reference separates",
         find: 'rest.lastIndexOf(".")',

@@ -38,7 +38,7 @@ describe.skipIf(gitPrograms === undefined)("sluice bootstrap git (git with http-
   test("by HTTPS logs in with user name and password, also the cluster, and commits as the options say", async () => {
     await host.create("team/by-password", { isPrivate: true });
     const url = `${host.origin}/team/by-password.git`;
-    const login = ["--url", url, "--allow-insecure-http", "-u", "jane", "-p", host.token];
+    const login = ["--url", url.replace("//", "//jane@"), "--allow-insecure-http", "-p", host.token];
     const author = ["--author-name=Jane", "--author-email=jane@example.com", "--commit-message-appendix=[skip ci]"];
     const { code, err } = await bootstrap("by-password", ...login, ...author, "--interval=5m");
     expect([code, lastLine(err)]).toEqual([0, done]);
@@ -98,7 +98,7 @@ spec:
     expect(await secretOf("wrong")).toEqual({});
   });
 
-  test("by ssh with a key of a file", async () => {
+  test("by ssh with a key of a file, which also signs the commit", async () => {
     await host.create("team/by-key", { isPrivate: true });
     const key = await newSshKey();
     const line = `${key.type} ${key.getPublicSSH().toString("base64")}`;
@@ -106,8 +106,11 @@ spec:
     const file = join(world.folder, "key");
     await writeFile(file, key.getPrivatePEM());
     const args = [`--url=ssh://git@${host.ssh}/team/by-key.git`, `--private-key-file=${file}`];
-    const { code, err } = await bootstrap("by-key", ...args);
+    const { code, err } = await bootstrap("by-key", ...args, "--ssh-signing-reuse-private-key");
     expect([code, lastLine(err)]).toEqual([0, done]);
+    expect(await host.git("team/by-key", "cat-file", "commit", "main")).toContain(
+      "\ngpgsig -----BEGIN SSH SIGNATURE-----\n",
+    );
     expect((await secretOf("by-key"))["identity"]).toBe(key.getPrivatePEM());
     const again = await bootstrap("by-key", ...args);
     expect([again.code, again.err.includes("✔ sync manifests are up to date")]).toEqual([0, true]);

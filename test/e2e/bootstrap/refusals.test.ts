@@ -111,6 +111,17 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
     expect([again.code, lastLine(again.err)]).toEqual([0, "✔ the cluster follows the repository"]);
   });
 
+  test("a branch that moves during the push: both commits are there, the other one first", async () => {
+    host.beforePush = () => host.commit("acme/fleet", "README.md", "ours\n");
+    const { code, err } = await bootstrap(host.token, "-n", "raced", "--path=clusters/raced");
+    expect([code, lastLine(err)]).toEqual([0, "✔ the cluster follows the repository"]);
+    expect(err).toContain("◎ git conflict detected, retrying with a fresh clone");
+    expect((await host.git("acme/fleet", "log", "--format=%s", "-2", "main")).split("\n")).toEqual([
+      "Add Sluice sync manifests",
+      "change README.md",
+    ]);
+  });
+
   test("a branch that the repository does not have is named with those that it has", async () => {
     const { code, err } = await bootstrap(host.token, "--branch=prod", "-n", "third", "--path=clusters/third");
     expect([code, lastLine(err)]).toEqual([

@@ -150,14 +150,6 @@ describe("sluice bootstrap", () => {
       "--ssh-hostkey-algos of flux has no meaning here: the algorithms are chosen by the types of keys in known_hosts; leave it out",
     ],
     [
-      "--gpg-key-ring=x",
-      "--gpg-key-ring of flux has no meaning here: commits of bootstrap are not signed yet; leave it out",
-    ],
-    [
-      "--ssh-signing-key-file=x",
-      "--ssh-signing-key-file of flux has no meaning here: commits of bootstrap are not signed yet; leave it out",
-    ],
-    [
       "--deploy-token-auth",
       "--deploy-token-auth of flux has no meaning here: use --token-auth, or the deploy key that is made without it; leave it out",
     ],
