@@ -22,6 +22,7 @@ import { helmActionFaults } from "./helm-actions.ts";
 import { helmChartFaults } from "./helm-chart.ts";
 import { helmCommandFaults } from "./helm-commands.ts";
 import { helmRepositoryFaults } from "./helm-repositories.ts";
+import { imageSetterFaults } from "./image-setters.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
 import { layerFaults } from "./layers.ts";
@@ -82,6 +83,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...manifestStatementFaults,
   ...combinedInputFaults,
   ...neighbourFaults,
+  ...imageSetterFaults,
   ...leftToOthersFaults,
   ...limitFaults,
   ...layerFaults,
