@@ -109,6 +109,21 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("show", "main:b/d/e.yaml")).toBe("E");
   });
 
+  test("works on the files of one folder, where the server leaves out the others", async () => {
+    const before = await repository.commit({ "apps/a.yaml": "a\n", "large/b.yaml": "b\n" });
+    await repository.git("config", "uploadpack.allowFilter", "true");
+    const own = await clone("main", { folders: ["apps"] });
+    const found: string[] = [];
+    for await (const file of own.files("apps", never)) {
+      found.push(`${file.path}: ${Buffer.from(await file.read()).toString()}`);
+    }
+    expect(found).toEqual(["apps/a.yaml: a\n"]);
+    const oid = await commit(own, { "apps/a.yaml": "A\n" });
+    await push(own);
+    expect(await repository.git("diff-tree", "-r", "--name-status", before, oid)).toBe("M\tapps/a.yaml");
+    expect(await repository.git("show", "main:large/b.yaml")).toBe("b");
+  });
+
   test("makes the first commit of an empty repository", async () => {
     const own = await clone();
     expect(own.head).toBeUndefined();
