@@ -99,6 +99,13 @@ test("image bar lets the policy choose another tag at once, and image unbar lets
   expect((await world.cluster.get(policy, signal))?.metadata.annotations).not.toHaveProperty("sluice.dev/barred");
 });
 
+test("a policy that reflects digests looks them up in the registry", async () => {
+  const reflecting = ["--image-ref", "app", "--select-semver", "1.x", "--reflect-digest", "IfNotPresent"];
+  expect(await sh("create", "image", "policy", "digest", ...reflecting)).toMatchObject({ code: 0 });
+  const { err } = await sh("reconcile", "image", "policy", "digest");
+  expect(err).toMatch(/selected ref \S+:1\.2\.0@sha256:[0-9a-f]{64}\n/);
+});
+
 test("image bar refuses what is no tag, and needs a reason", async () => {
   expect((await sh("image", "bar", "app", "app:1.2.0", "--reason", "a")).err).toMatch(
     "✗ line 1 does not begin with a tag such as 1.3.0",
