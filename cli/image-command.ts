@@ -33,3 +33,15 @@ export function addImageCommand(root: Command, surroundings: Surroundings): void
     );
   });
 }
+
+/** Questions about how the cluster came to be as it is. */
+export function addWhyCommand(root: Command, surroundings: Surroundings): void {
+  const why = root.command("why").description("explain how the cluster came to be as it is");
+  const image = why
+    .command("image <policy>")
+    .description("show which image an ImagePolicy has chosen, why, which commit has set it, and what has applied that");
+  image.action(async (policy: string) => {
+    const [{ whyImage }, { withCluster }] = await Promise.all([import("./why-image.ts"), import("./session.ts")]);
+    await withCluster(image.optsWithGlobals<GlobalOptions>(), surroundings, (session) => whyImage(policy, session));
+  });
+}
