@@ -154,8 +154,8 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/image",
-    imports: ["lib/api"],
-    why: "What image automation says of chosen images and of the files that it changes.",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/oci"],
+    why: "What image automation does with names, tags, messages and files as plain values: it reaches no registry, no repository and no cluster.",
   },
   {
     folder: "lib/image/setters",
@@ -263,11 +263,6 @@ export const layers: readonly Layer[] = [
     why: "Deliveries of webhooks. It wakes objects by a port and knows no flow.",
   },
   {
-    folder: "lib/image",
-    imports: ["lib/core", "lib/core/ports", "lib/api"],
-    why: "What image automation decides, on plain values: it reads no registry and writes to no repository.",
-  },
-  {
     folder: "lib/git-hosts",
     imports: ["lib/core", "lib/core/ports", "lib/sources/git"],
     why: "The APIs of GitHub, GitLab and Gitea: addresses, logins and faults, whatever is asked of them. A login of a GitHub App is the one of git.",
@@ -316,11 +311,6 @@ export const layers: readonly Layer[] = [
     folder: "lib/definitions",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/api/kinds", "lib/gate", "lib/sources"],
     why: "Definitions of the kinds and Sluice's rights, installed and removed through the gate.",
-  },
-  {
-    folder: "lib/image",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/oci"],
-    why: "What image automation does with names, tags and files as plain values: it reaches no registry and no cluster.",
   },
   {
     folder: "lib/flows",
