@@ -24,6 +24,7 @@ import { helmChartFaults } from "./helm-chart.ts";
 import { helmCommandFaults } from "./helm-commands.ts";
 import { helmRepositoryFaults } from "./helm-repositories.ts";
 import { imagePolicyFaults } from "./image-policy.ts";
+import { imageSetterFaults } from "./image-setters.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
 import { layerFaults } from "./layers.ts";
@@ -87,6 +88,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...manifestStatementFaults,
   ...combinedInputFaults,
   ...neighbourFaults,
+  ...imageSetterFaults,
   ...leftToOthersFaults,
   ...limitFaults,
   ...layerFaults,
