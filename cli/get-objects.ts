@@ -1,4 +1,4 @@
-import { type KindDeclaration, type KindWords, servedKind } from "../lib/api/kinds/declaration.ts";
+import { type KindDeclaration, type KindWords, type ShownColumn, servedKind } from "../lib/api/kinds/declaration.ts";
 import { declaredReceiver } from "../lib/api/kinds/receiver.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { ListQuery } from "../lib/core/ports/cluster.ts";
@@ -82,8 +82,17 @@ export async function getObjects(
   );
 }
 
-/** `get sources all`: a table for each kind that has objects, whose names begin with the kind, as flux prints it. */
-export async function getAll(kinds: readonly KindDeclaration[], options: GetOptions, session: Session): Promise<void> {
+/**
+ * `get sources all`: a table for each kind that has objects, whose names begin with the kind, as flux prints it.
+ *
+ * @param what the kinds together: `sources`
+ */
+export async function getAll(
+  kinds: readonly KindDeclaration[],
+  what: string,
+  options: GetOptions,
+  session: Session,
+): Promise<void> {
   const { cluster, namespace, terminal, signal } = session;
   const columns = options.output === "wide" ? undefined : terminal.columns();
   await warnIfPaused(session);
@@ -98,7 +107,7 @@ export async function getAll(kinds: readonly KindDeclaration[], options: GetOpti
   }
   if (tables.length > 0) return terminal.out(tables.join("\n"));
   const where = options.allNamespaces === true ? "any" : `"${namespace}"`;
-  throw new Error(`no sources found in ${where} namespace`);
+  throw new Error(`no ${what} found in ${where} namespace`);
 }
 
 function selectedBy(kind: KindDeclaration, { statusSelector }: GetOptions): (object: LiveObject) => boolean {
@@ -129,13 +138,13 @@ function headerOf({ words }: KindDeclaration, { allNamespaces, showSource }: Get
     ...(allNamespaces === true ? ["Namespace"] : []),
     "Name",
     ...(showSource === true ? ["Source"] : []),
-    ...shownOf(words).map((column) => titles[column]),
+    ...shownOf(words).map((column) => (typeof column === "string" ? titles[column] : column.title)),
     "Ready",
     "Message",
   ];
 }
 
-function shownOf({ shown = ["revision", "suspended"] }: KindWords): readonly ("revision" | "suspended")[] {
+function shownOf({ shown = ["revision", "suspended"] }: KindWords): readonly ShownColumn[] {
   return shown;
 }
 
@@ -154,7 +163,9 @@ function rowOf(
     ...(allNamespaces === true ? [namespace] : []),
     name,
     ...(showSource === true ? [sourceText(kind, object)] : []),
-    ...shownOf(kind.words).map((column) => cells[column]),
+    ...shownOf(kind.words).map((column) =>
+      typeof column === "string" ? cells[column] : textAt(object, ...column.path),
+    ),
     ready?.status ?? "False",
     shortenHashes(withWebhook(ready?.message ?? "waiting to be reconciled", object, webhookUrl)),
   ];

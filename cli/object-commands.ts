@@ -14,11 +14,16 @@ export function addGetCommands(root: Command, kinds: readonly KindDeclaration[],
   const sources = get.command("sources").alias("source").description("list sources");
   const parent = parents(get, sources, "list");
   for (const kind of kinds) addKind(parent(kind), kind, surroundings);
-  addAllSources(
+  const among = (isOne: (kind: KindDeclaration) => boolean): readonly KindDeclaration[] => kinds.filter(isOne);
+  addAll(
     sources,
-    kinds.filter(({ isSource }) => isSource),
+    "sources",
+    among(({ isSource }) => isSource),
     surroundings,
   );
+  const images = among(({ words }) => words.parent === "image");
+  const [first] = images;
+  if (first !== undefined) addAll(parent(first), "images", images, surroundings);
   addValues(get, surroundings);
 }
 
@@ -45,12 +50,12 @@ function addValues(get: Command, surroundings: Surroundings): void {
   });
 }
 
-function addAllSources(sources: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
-  const command = withGetOptions(sources.command("all").description("list sources of all kinds"));
+function addAll(parent: Command, what: string, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
+  const command = withGetOptions(parent.command("all").description(`list ${what} of all kinds`));
   command.action(async () => {
     const [{ getAll }, { withCluster }] = await Promise.all([import("./get-objects.ts"), import("./session.ts")]);
     const options = command.optsWithGlobals<GetOptions & GlobalOptions>();
-    await withCluster(options, surroundings, (session) => getAll(kinds, options, session));
+    await withCluster(options, surroundings, (session) => getAll(kinds, what, options, session));
   });
 }
 
@@ -66,13 +71,26 @@ function withGetOptions(command: Command): Command {
 
 /** The command that the command of a kind is below, made with the first kind that needs it. */
 function parents(root: Command, sources: Command, verb: string): (kind: KindDeclaration) => Command {
-  let artifacts: Command | undefined;
+  const made = new Map<string, Command>();
   return ({ isSource, words: { parent } }) => {
     if (isSource) return sources;
     if (parent === undefined) return root;
-    artifacts ??= root.command(parent).description(`${verb} what makes artifacts`);
-    return artifacts;
+    const { aliases, objects } = parentWords[parent];
+    const command = made.get(parent) ?? root.command(parent).aliases(aliases).description(`${verb} ${objects}`);
+    made.set(parent, command);
+    return command;
   };
+}
+
+const parentWords: Readonly<Record<NonNullable<KindDeclaration["words"]["parent"]>, ParentWords>> = {
+  artifact: { aliases: [], objects: "what makes artifacts" },
+  image: { aliases: ["images"], objects: "objects of image automation" },
+};
+
+interface ParentWords {
+  readonly aliases: string[];
+  /** What its kinds are together. */
+  readonly objects: string;
 }
 
 function addKind(parent: Command, kind: KindDeclaration, surroundings: Surroundings): void {

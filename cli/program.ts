@@ -4,6 +4,7 @@ import { ownVersion } from "../lib/core/own-version.ts";
 import { addClusterCommands } from "./cluster-commands.ts";
 import { addCreateCommands } from "./create-commands.ts";
 import type { DiffOptions } from "./diff-helm-release.ts";
+import { addImageCommand, addWhyCommand } from "./image-command.ts";
 import type { InitOptions } from "./init-app.ts";
 import { commaSeparated, listed } from "./listed-values.ts";
 import { addLocalCommand } from "./local-command.ts";
@@ -63,6 +64,8 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   addClusterCommands(root, kinds, surroundings);
   addDiffCommand(root, surroundings);
   addNotifyCommand(root, surroundings);
+  addImageCommand(root, surroundings);
+  addWhyCommand(root, surroundings);
   addRedriveCommand(root, surroundings);
   addLocalCommand(root, surroundings);
   addInitCommand(root, surroundings);

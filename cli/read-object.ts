@@ -4,6 +4,7 @@ import type { LiveObject } from "../lib/core/manifest.ts";
 
 /** What progress lines call an object of a kind: `source oci`, `alert provider`. */
 export function nameOf({ isSource, words }: KindDeclaration): string {
+  if (words.called !== undefined) return words.called;
   const parent = isSource ? "source" : words.parent;
   const one = words.one.replaceAll("-", " ");
   return parent === undefined ? one : `${parent} ${one}`;

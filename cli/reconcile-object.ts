@@ -1,12 +1,16 @@
 import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
+import { declaredImagePolicy } from "../lib/api/kinds/image-policy.ts";
+import { declaredImageRepository } from "../lib/api/kinds/image-repository.ts";
+import { declaredImageUpdateAutomation } from "../lib/api/kinds/image-update-automation.ts";
 import { forceAtAnnotation, requestedAtAnnotation, resetAtAnnotation } from "../lib/api/names.ts";
 import { type LiveObject, refOf } from "../lib/core/manifest.ts";
+import type { VersionedRef } from "../lib/core/object-ref.ts";
 import type { Patch } from "../lib/core/ports/cluster.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
 import { generatedChartOf, sourceOf } from "./object-source.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
 import { failureOf, progressOf, waitFor } from "./progress.ts";
-import { conditionOf, isSuspended, revisionOf, textAt } from "./read-object.ts";
+import { conditionOf, isSuspended, revisionOf, textAt, valueAt } from "./read-object.ts";
 import type { Session } from "./session.ts";
 
 /** The field manager of the flux command: each of the two commands may change the fields that the other has set. */
@@ -45,7 +49,21 @@ export async function reconcileObject(
   const patch: Patch = { type: "merge", body: { metadata: { annotations: annotationsOf(how) } } };
   await cluster.patch(ref, patch, { manager }, signal);
   terminal.success(`${kind.kind} annotated`);
+  await awaitRequest(kind, ref, before, session);
+}
 
+/**
+ * Waits until the run that was requested has succeeded, and says what it has done. Throws as soon as it has failed.
+ *
+ * @param before the request that was handled last before that
+ */
+export async function awaitRequest(
+  kind: KindDeclaration,
+  ref: VersionedRef,
+  before: string,
+  session: Session,
+): Promise<void> {
+  const { terminal } = session;
   terminal.waiting(`waiting for ${kind.kind} reconciliation`);
   const isHandled = (seen: LiveObject) => textAt(seen, "status", "lastHandledReconcileAt") !== before;
   const handled = await waitFor(
@@ -63,7 +81,7 @@ export async function reconcileObject(
 
 /** One value in all of them: a request to force or to reset belongs to the run that is requested with it. */
 function annotationsOf({ force = false, reset = false }: Reconciling): Readonly<Record<string, string>> {
-  const at = now();
+  const at = requestTime();
   return {
     [requestedAtAnnotation]: at,
     ...(force ? { [forceAtAnnotation]: at } : {}),
@@ -98,7 +116,23 @@ export function doneText(kind: KindDeclaration, object: LiveObject): string {
   const ready = conditionOf(object, "Ready");
   if (ready === undefined) throw new Error("status can't be determined");
   if (ready.status !== "True") throw failedText(kind, ready.message);
-  return `${kind.words.done} revision ${revisionOf(kind, object)}`;
+  return imageDoneText(kind, object, ready.message) ?? `${kind.words.done} revision ${revisionOf(kind, object)}`;
+}
+
+/** As flux says it of the kinds of image automation; undefined for every other kind. */
+function imageDoneText({ kind }: KindDeclaration, object: LiveObject, ready: string): string | undefined {
+  switch (kind) {
+    case declaredImageRepository.kind:
+      return `scan fetched ${String(valueAt(object, "status", "lastScanResult", "tagCount") ?? 0)} tags`;
+    case declaredImagePolicy.kind: {
+      const part = (name: string): string => textAt(object, "status", "latestRef", name);
+      return `selected ref ${part("name")}:${part("tag")}${part("digest") === "" ? "" : `@${part("digest")}`}`;
+    }
+    case declaredImageUpdateAutomation.kind:
+      return ready;
+    default:
+      return undefined;
+  }
 }
 
 /** The object; throws a text that names the namespaces in which there is one. */
@@ -128,7 +162,7 @@ async function reconcileSource(
 }
 
 /** A value that no earlier request had: two machines at the same moment differ in the last digits. */
-function now(): string {
+export function requestTime(): string {
   const nanos = String(process.hrtime.bigint() % 1_000_000n).padStart(6, "0");
   return new Date().toISOString().replace("Z", `${nanos}Z`);
 }

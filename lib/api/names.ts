@@ -15,6 +15,9 @@ export const generatorFinalizer = "source.extensions.fluxcd.io/finalizer";
 /** A new value requests a run; the flow copies the handled value to `status.lastHandledReconcileAt`. */
 export const requestedAtAnnotation = "reconcile.fluxcd.io/requestedAt";
 
+/** Annotation of an ImagePolicy: the images that it must not choose, one a line. */
+export const barredAnnotation = "sluice.dev/barred";
+
 /** Of a HelmRelease: forces one install or upgrade, if its value is that of the request. */
 export const forceAtAnnotation = "reconcile.fluxcd.io/forceAt";
 

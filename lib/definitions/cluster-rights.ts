@@ -98,6 +98,11 @@ const reconcile: readonly Right[] = [
       { verb: "delete", why: "when the HelmRelease is gone or names another chart" },
     ],
   },
+  {
+    group: "",
+    resource: "namespaces",
+    verbs: [{ verb: "get", why: "for the labels that spec.accessFrom of an ImageRepository asks for" }],
+  },
   { group: "", resource: "events", verbs: [{ verb: "create", why: "to tell what a run has done" }] },
   {
     group: "",

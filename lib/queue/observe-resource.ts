@@ -3,6 +3,7 @@ import { isPausedBy, type KindDeclaration, kindOf } from "../api/kinds/declarati
 import { declaredKinds } from "../api/kinds/declared-kinds.ts";
 import { finalizer, requestedAtAnnotation } from "../api/names.ts";
 import { selectionDigest } from "../api/selectable-metadata.ts";
+import { digestOf } from "../core/digest.ts";
 import type { Metadata } from "../core/manifest.ts";
 import type { NotReady, ObservedResources } from "../core/ports/observed-resources.ts";
 import type { ReconcileRequests } from "../core/ports/reconcile-requests.ts";
@@ -146,9 +147,7 @@ function isSpecNew(before: string | undefined, own: string): boolean {
 
 const pausedMark = "paused";
 const finalizerMark = "finalizer";
-const Summary = z
-  .tuple([z.string(), z.number(), z.string().nullable(), z.boolean()])
-  .rest(z.enum([pausedMark, finalizerMark]));
+const Summary = z.tuple([z.string(), z.number(), z.string().nullable(), z.boolean()]).rest(z.string());
 
 /** What a stored summary says, behind the digest of what Receivers select by; undefined for one of another form. */
 function summaryIn(stored: string): z.output<typeof Summary> | undefined {
@@ -163,5 +162,8 @@ function summaryOfResource(key: WorkKey, metadata: Metadata): string {
   const pause = isPausedBy(kind?.pausedBy, annotations) ? [pausedMark] : [];
   const hold = kind?.isFinalizerFollowed === true && finalizers.includes(finalizer) ? [finalizerMark] : [];
   const requestedAt = annotations[requestedAtAnnotation] ?? null;
-  return JSON.stringify([uid, generation, requestedAt, deletionTimestamp !== undefined, ...pause, ...hold]);
+  const followed = kind?.followedAnnotation === undefined ? undefined : annotations[kind.followedAnnotation];
+  // A summary is short, whatever the annotation holds.
+  const mark = followed === undefined ? [] : [digestOf(followed)];
+  return JSON.stringify([uid, generation, requestedAt, deletionTimestamp !== undefined, ...pause, ...hold, ...mark]);
 }

@@ -23,6 +23,7 @@ import { helmActionFaults } from "./helm-actions.ts";
 import { helmChartFaults } from "./helm-chart.ts";
 import { helmCommandFaults } from "./helm-commands.ts";
 import { helmRepositoryFaults } from "./helm-repositories.ts";
+import { imagePolicyFaults } from "./image-policy.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
 import { layerFaults } from "./layers.ts";
@@ -93,5 +94,6 @@ export const fileFaults: readonly FileFaults[] = [
   ...helmCommandFaults,
   ...helmChartFaults,
   ...helmRepositoryFaults,
+  ...imagePolicyFaults,
   ...infraFaults,
 ];

@@ -7,6 +7,7 @@ import { generatorReaders } from "./readers/generator.ts";
 import { gitReaders } from "./readers/git.ts";
 import { gitKeyReaders } from "./readers/git-keys.ts";
 import { helmReaders } from "./readers/helm.ts";
+import { imageReaders } from "./readers/images.ts";
 import { manifestReaders } from "./readers/manifests.ts";
 import { notifyReaders } from "./readers/notify.ts";
 import { receiverReaders } from "./readers/receiver.ts";
@@ -26,6 +27,7 @@ export const worstInputs: readonly WorstInput[] = [
   ...gitReaders,
   ...gitKeyReaders,
   ...helmReaders,
+  ...imageReaders,
   ...manifestReaders,
   ...notifyReaders,
   ...receiverReaders,

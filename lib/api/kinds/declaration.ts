@@ -32,6 +32,8 @@ export interface KindDeclaration {
   readonly sourceRefs?: readonly (readonly string[])[];
   /** The annotation that pauses an object, with this value in any case; absent: `spec.suspend` does. */
   readonly pausedBy?: { readonly annotation: string; readonly value: string };
+  /** An annotation of which an object runs again when it changes, though its spec does not. */
+  readonly followedAnnotation?: string;
   readonly words: KindWords;
   /** Whether objects of the kind have no status: its definition has none, and nothing of a run is shown. */
   readonly isStatusless?: boolean;
@@ -79,8 +81,13 @@ export interface KindWords {
   /** What a successful run has done with that revision: `applied`. */
   readonly done: string;
   /** The columns of `get` between name and readiness, where they are not both. */
-  readonly shown?: readonly ("revision" | "suspended")[];
+  readonly shown?: readonly ShownColumn[];
+  /** What progress lines call an object, where that is not its subcommand: `image update automation`. */
+  readonly called?: string;
 }
+
+/** A column of `get`: one that most kinds have, or the text at a path of the object. */
+export type ShownColumn = "revision" | "suspended" | { readonly title: string; readonly path: readonly string[] };
 
 export const ageColumn: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
 export const readyColumn: Column = {

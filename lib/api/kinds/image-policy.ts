@@ -1,4 +1,4 @@
-import { imageGroup } from "../names.ts";
+import { barredAnnotation, imageGroup } from "../names.ts";
 import { ageColumn, type KindDeclaration, readyColumn, statusColumn } from "./declaration.ts";
 
 export const declaredImagePolicy = {
@@ -24,6 +24,7 @@ export const declaredImagePolicy = {
   statusManager: "image-reflector-controller",
   eventSource: "image-reflector-controller",
   isSource: false,
+  followedAnnotation: barredAnnotation,
   words: {
     parent: "image",
     one: "policy",
@@ -32,5 +33,9 @@ export const declaredImagePolicy = {
     plural: "ImagePolicies",
     revision: ["status", "latestRef", "tag"],
     done: "chosen",
+    shown: [
+      { title: "Image", path: ["status", "latestRef", "name"] },
+      { title: "Tag", path: ["status", "latestRef", "tag"] },
+    ],
   },
 } as const satisfies KindDeclaration;

@@ -33,5 +33,6 @@ export const declaredImageRepository = {
     plural: "ImageRepositories",
     revision: ["status", "lastScanResult", "revision"],
     done: "scanned",
+    shown: [{ title: "Last scan", path: ["status", "lastScanResult", "scanTime"] }, "suspended"],
   },
 } as const satisfies KindDeclaration;

@@ -31,5 +31,7 @@ export const declaredImageUpdateAutomation = {
     plural: "ImageUpdateAutomations",
     revision: ["status", "lastPushCommit"],
     done: "committed",
+    shown: [{ title: "Last run", path: ["status", "lastAutomationRunTime"] }, "suspended"],
+    called: "image update automation",
   },
 } as const satisfies KindDeclaration;

@@ -459,6 +459,16 @@ export const layers: readonly Layer[] = [
     why: "The flow of HelmChart, which takes charts from repositories and from the artifacts of other sources.",
   },
   {
+    folder: "lib/image/choose",
+    imports: ["lib/core", "lib/api", "lib/sources"],
+    why: "Which tag a policy chooses: it knows no tag store and no registry.",
+  },
+  {
+    folder: "lib/image/barred",
+    imports: [],
+    why: "Which images a policy must not choose, as an annotation says it.",
+  },
+  {
     folder: "lib/flows/owner",
     imports: ["lib/core", "lib/core/ports", "lib/identity", "lib/api", "lib/cel", "lib/health", "lib/apply/set"],
     why: "What the flow of any kind that owns objects needs: its target cluster, its accounts, its dependencies and other owners.",
@@ -571,8 +581,21 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/image-policy",
-    imports: ["lib/core/ports", "lib/flows"],
-    why: "The flow of ImagePolicy.",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/gate",
+      "lib/sources/oci",
+      "lib/image",
+      "lib/image/choose",
+      "lib/image/barred",
+      "lib/flows",
+      "lib/flows/source",
+      "lib/flows/image-repository",
+    ],
+    why: "The flow of ImagePolicy. It reads stored tags, and asks a registry for digests only.",
   },
   {
     folder: "lib/flows/image-update-automation",
@@ -831,6 +854,7 @@ export const layers: readonly Layer[] = [
       "lib/sources/helm",
       "lib/sources/oci",
       "lib/helm",
+      "lib/image/barred",
       "lib/engine",
       "lib/flows/helm-release/actions",
       "lib/apply",

@@ -65,7 +65,7 @@ describe("get sources all", () => {
 
   test("prints a table for each kind that has objects, with the kind before each name", async () => {
     const session = fakeSession([kustomization("web"), kustomization("far", {}, readyStatus, "apps")]);
-    await getAll(kinds, { header: true }, session);
+    await getAll(kinds, "sources", { header: true }, session);
     expect(session.output.out.split("\n").map((line) => line.split("\t")[0]?.trim())).toEqual([
       "NAME",
       "kustomization/web",
@@ -74,7 +74,7 @@ describe("get sources all", () => {
   });
 
   test("says that there are none", async () => {
-    await expect(getAll(kinds, { header: true }, fakeSession([]))).rejects.toThrow(
+    await expect(getAll(kinds, "sources", { header: true }, fakeSession([]))).rejects.toThrow(
       'no sources found in "flux-system" namespace',
     );
   });

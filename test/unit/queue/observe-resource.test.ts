@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { declaredArtifactGenerator } from "../../../lib/api/kinds/artifact-generator.ts";
+import { declaredImagePolicy } from "../../../lib/api/kinds/image-policy.ts";
 import { declaredNotificationProvider } from "../../../lib/api/kinds/notification-provider.ts";
-import { finalizer, requestedAtAnnotation } from "../../../lib/api/names.ts";
+import { barredAnnotation, finalizer, requestedAtAnnotation } from "../../../lib/api/names.ts";
 import type { Metadata } from "../../../lib/core/manifest.ts";
 import { selectionTopic, specTopic } from "../../../lib/core/topics.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
@@ -73,6 +74,18 @@ describe("a custom resource that is observed", () => {
     expect(await observe({})).toBe(false);
     expect(await observe(asked)).toBe(true);
     expect(await observe({ generation: 2 })).toBe(true);
+  });
+
+  test("whose followed annotation changes asks for a run, whatever its length", async () => {
+    const { deps } = observeWorld();
+    const { group, kind } = declaredImagePolicy;
+    const asks: boolean[] = [];
+    for (const barred of [undefined, "1.3.0", "1.3.0", "1.3.0 slow".repeat(100), undefined]) {
+      const annotations = barred === undefined ? {} : { [barredAnnotation]: barred };
+      const of = { key: { ...key, group, kind }, metadata: { ...metadata, annotations } };
+      asks.push(await observeResource(of, deps, never));
+    }
+    expect(asks).toEqual([true, true, false, true, true]);
   });
 
   test("that an annotation pauses asks for a run when it is paused and when it is resumed, which nothing else shows", async () => {

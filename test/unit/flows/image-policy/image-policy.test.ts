@@ -1,0 +1,425 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../../lib/core/json.ts";
+import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { image, Killed, policyWorld } from "./policy-world.ts";
+
+const { signal } = new AbortController();
+let embedded: EmbeddedCluster;
+let spaces = 0;
+
+beforeAll(async () => {
+  embedded = await embeddedCluster();
+});
+afterAll(() => embedded[Symbol.asyncDispose]());
+
+async function namespaceOf(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
+  const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };
+  await embedded.cluster.create(manifest, { manager: "test" }, signal);
+}
+
+async function world(labels?: Readonly<Record<string, string>>) {
+  const namespace = `policy-${spaces++}`;
+  await namespaceOf(namespace, labels);
+  return policyWorld(embedded.cluster, namespace);
+}
+
+const oneX: JsonObject = { policy: { semver: { range: "1.x" } } };
+const anyTag: JsonObject = { policy: { alphabetical: { order: "asc" } } };
+const digest = (digit: string): string => `sha256:${digit.repeat(64)}`;
+
+/** A policy that has chosen 1.10.0. */
+async function chosen(spec: JsonObject = oneX) {
+  const one = await world();
+  await one.repository();
+  await one.tags(["1.0.0", "1.2.0", "1.10.0", "2.0.0", "1.11", "latest"]);
+  await one.policy(spec);
+  await one.run();
+  return one;
+}
+
+const resolved = (tag: string, more = ""): string => `Latest image tag for ${image} resolved to ${tag}${more}`;
+
+describe("an ImagePolicy", () => {
+  test("image-automation/23 and 37: chooses a tag of its repository, whose image it names as written", async () => {
+    const one = await chosen();
+    expect(await one.status()).toMatchObject({
+      latestRef: { name: image, tag: "1.10.0" },
+      observedGeneration: 1,
+    });
+    expect(await one.conditions()).toEqual([`Ready=True Succeeded: ${resolved("1.10.0")}`]);
+    expect(await one.events()).toEqual([`Normal Succeeded: ${resolved("1.10.0")}`]);
+    expect((await one.get())?.metadata.finalizers).toEqual(["finalizers.fluxcd.io"]);
+  });
+
+  test("image-automation/38: keeps the ref before, and its message names it", async () => {
+    const one = await chosen();
+    await one.tags(["1.10.0", "1.11.0"]);
+    await one.run();
+    const { latestRef, observedPreviousRef } = await one.status();
+    expect(latestRef).toEqual({ name: image, tag: "1.11.0" });
+    expect(observedPreviousRef).toEqual({ name: image, tag: "1.10.0" });
+    const message = resolved("1.11.0", ` (previously ${image}:1.10.0)`);
+    expect(await one.conditions()).toEqual([`Ready=True Succeeded: ${message}`]);
+    expect(await one.events()).toContain(`Normal Succeeded: ${message}`);
+  });
+
+  test("a second run writes nothing and wakes no automation", async () => {
+    const one = await chosen();
+    await one.automation("update");
+    const before = await one.get();
+    one.writes.length = 0;
+    expect(await one.run()).toEqual({ outcome: "unchanged", dueInMs: undefined, isQuiet: true });
+    expect(one.writes).toEqual([]);
+    expect((await one.get())?.metadata["resourceVersion"]).toBe(before?.metadata["resourceVersion"]);
+  });
+
+  test("image-automation/58: a new choice wakes all automations of the namespace", async () => {
+    const one = await chosen();
+    await one.automation("first");
+    await one.automation("second");
+    expect(one.requested).toEqual([]);
+    await one.tags(["1.12.0"]);
+    await one.run();
+    const why = `ImagePolicy ${one.namespace}/app has chosen an image`;
+    expect(one.requested).toEqual([`ImageUpdateAutomation/first: ${why}`, `ImageUpdateAutomation/second: ${why}`]);
+  });
+
+  test("a run that ended before its wake-ups makes up for them", async () => {
+    const one = await chosen();
+    await one.automation("update");
+    await one.tags(["1.12.0"]);
+    one.state.writesLeft = 1;
+    await expect(one.run()).rejects.toThrow(Killed);
+    expect((await one.status()).latestRef?.tag).toBe("1.12.0");
+    Object.assign(one.state, { writesLeft: Number.POSITIVE_INFINITY, isRetry: true });
+    await one.run();
+    expect(one.requested).toHaveLength(1);
+  });
+
+  test("subscribes to its repository, and to nothing once it is deleted", async () => {
+    const one = await chosen();
+    expect(one.subscriptions()).toEqual([expect.stringContaining("ImageRepository")]);
+    await one.remove();
+    expect(await one.run()).toMatchObject({ outcome: "deleted" });
+    expect(one.subscriptions()).toEqual([]);
+  });
+
+  test("image-automation/70: its deletion removes the finalizer and looks up nothing", async () => {
+    const one = await chosen();
+    await one.remove();
+    await one.run();
+    expect(await one.get()).toBeUndefined();
+    expect(one.lookups).toEqual([]);
+    expect(await one.run()).toMatchObject({ outcome: "absent" });
+  });
+});
+
+describe("failures", () => {
+  test("image-automation/35: a repository without tags is waited for", async () => {
+    const one = await world();
+    await one.repository();
+    await one.policy(oneX);
+    expect(await one.run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
+    expect(await one.conditions()).toEqual([
+      "Reconciling=True ProgressingWithRetry: processing object: new generation -1 -> 1",
+      "Ready=False DependencyNotReady: retrying in 30s error: no tags in database",
+    ]);
+    expect((await one.status()).observedGeneration).toBe(-1);
+    expect(await one.events()).toEqual(["Warning DependencyNotReady: retrying in 30s error: no tags in database"]);
+  });
+
+  test("image-automation/34: a repository that is not there is waited for, and wakes the policy when it is created", async () => {
+    const one = await world();
+    await one.policy(oneX);
+    expect(await one.run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
+    expect(await one.conditions()).toContain(
+      'Ready=False DependencyNotReady: failed to get the referred ImageRepository: referenced ImageRepository does not exist: ImageRepository.image.toolkit.fluxcd.io "app" not found',
+    );
+    expect(one.subscriptions()).toEqual([expect.stringContaining("ImageRepository")]);
+    expect(await one.run()).toMatchObject({ outcome: "failed", dueInMs: 1_500 });
+  });
+
+  test("image-automation/39: a failure keeps the last choice and is told once", async () => {
+    const one = await chosen();
+    await one.policy({ policy: { semver: { range: ">=3.0.0" } } });
+    expect(await one.run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
+    await one.run();
+    expect((await one.status()).latestRef?.tag).toBe("1.10.0");
+    expect(await one.conditions()).toEqual([
+      "Reconciling=True ProgressingWithRetry: processing object: new generation 1 -> 2",
+      "Ready=False Failure: unable to determine latest version from provided list",
+    ]);
+    const told = "Warning Failure: unable to determine latest version from provided list";
+    expect((await one.events()).filter((event) => event === told)).toHaveLength(1);
+  });
+
+  test("image-automation/31: an invalid range stalls", async () => {
+    const one = await chosen();
+    await one.policy({ policy: { semver: { range: "not a range" } } });
+    expect(await one.run()).toEqual({ outcome: "stalled", dueInMs: undefined });
+    const message = 'InvalidPolicy: invalid policy: improper constraint: "not a range"';
+    expect(await one.conditions()).toEqual([`Stalled=True ${message}`, `Ready=False ${message}`]);
+    expect((await one.status()).observedGeneration).toBe(2);
+  });
+
+  // As recorded in image-policy-filter/06-invalid-pattern.
+  test("image-automation/30: a stalled policy keeps the Ready condition of an earlier failure, and the event repeats it", async () => {
+    const one = await world();
+    await one.repository();
+    await one.tags(["1.0.0"]);
+    await one.policy({ ...anyTag, filterTags: { pattern: "^feature-" } });
+    await one.run();
+    await one.policy({ ...anyTag, filterTags: { pattern: "(" } });
+    await one.run();
+    const empty = "Failure: version list argument cannot be empty";
+    expect(await one.conditions()).toEqual([
+      "Stalled=True InvalidPolicy: failed to filter tags: invalid regular expression pattern '(': error parsing regexp: missing closing ): `(`",
+      `Ready=False ${empty}`,
+    ]);
+    expect((await one.status()).conditions).toMatchObject([{ observedGeneration: 2 }, { observedGeneration: 1 }]);
+    expect(await one.events()).toEqual([`Warning ${empty}`, `Warning ${empty}`]);
+  });
+
+  test("a policy that recovers is Ready again and not stalled", async () => {
+    const one = await chosen();
+    await one.policy({ policy: { semver: { range: "not a range" } } });
+    await one.run();
+    await one.policy(oneX);
+    await one.run();
+    expect(await one.conditions()).toEqual([`Ready=True Succeeded: ${resolved("1.10.0")}`]);
+    expect(await one.events()).toContain(`Normal Succeeded: ${resolved("1.10.0")}`);
+  });
+
+  test("a repository whose image is no repository stalls the policy", async () => {
+    const one = await chosen();
+    await one.repository({ image: "a:b" });
+    expect(await one.run()).toMatchObject({ outcome: "stalled" });
+    expect(await one.conditions()).toContain(
+      "Ready=False ImageURLInvalid: image 'a:b' should not include a tag; remove ':b'",
+    );
+  });
+});
+
+test("a repository that names an identity of a cloud stalls the policy", async () => {
+  const one = await chosen();
+  await one.repository({ provider: "aws", serviceAccountName: "reader" });
+  expect(await one.run()).toMatchObject({ outcome: "stalled" });
+  expect((await one.status()).conditions?.at(-1)).toMatchObject({
+    reason: "FeatureGateDisabled",
+    message:
+      "to use spec.serviceAccountName in the ImageRepository for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller",
+  });
+});
+
+describe("a repository in another namespace", () => {
+  async function across(accessFrom: JsonObject | undefined, labels?: Readonly<Record<string, string>>) {
+    const one = await world(labels);
+    const other = `shared-${one.namespace}`;
+    await namespaceOf(other);
+    await one.repository(accessFrom === undefined ? {} : { accessFrom }, other);
+    await one.tags(["1.0.0"], other);
+    await one.policy({ ...oneX, imageRepositoryRef: { name: "app", namespace: other } });
+    return { one, other };
+  }
+  const said = async (one: Awaited<ReturnType<typeof world>>) => (await one.status()).conditions?.at(-1)?.message;
+  const prefix = "failed to get the referred ImageRepository: ";
+
+  test("image-automation/36: without accessFrom it is refused", async () => {
+    const { one, other } = await across(undefined, { team: "a" });
+    expect(await one.run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
+    expect((await one.status()).conditions?.at(-1)?.reason).toBe("AccessDenied");
+    expect(await said(one)).toBe(
+      `${prefix}access denied: '${other}/app' can't be accessed due to missing ACL labels on 'accessFrom'`,
+    );
+  });
+
+  test("image-automation/36: a selector that matches the labels of the policy's namespace admits it", async () => {
+    const { one } = await across(
+      { namespaceSelectors: [{ matchLabels: { team: "b" } }, { matchLabels: { team: "a" } }] },
+      { team: "a" },
+    );
+    await one.run();
+    expect(await said(one)).toBe(resolved("1.0.0"));
+  });
+
+  test("image-automation/36: an empty selector admits all namespaces", async () => {
+    const { one } = await across({ namespaceSelectors: [{ matchLabels: {} }] });
+    await one.run();
+    expect(await said(one)).toBe(resolved("1.0.0"));
+  });
+
+  test("image-automation/36: selectors of which none matches refuse it", async () => {
+    const { one, other } = await across({ namespaceSelectors: [{ matchLabels: { team: "b" } }] }, { team: "a" });
+    await one.run();
+    expect(await said(one)).toBe(
+      `${prefix}access denied: '${other}/app' can't be accessed due to ACL labels mismatch on namespace '${one.namespace}'`,
+    );
+  });
+
+  test("no-cross-namespace-refs refuses it whatever the repository admits", async () => {
+    const { one, other } = await across({ namespaceSelectors: [{ matchLabels: {} }] });
+    one.state.noCrossNamespaceRefs = true;
+    await one.run();
+    expect(await said(one)).toBe(
+      `${prefix}cannot access 'ImageRepository/${other}/app', cross-namespace references have been blocked`,
+    );
+  });
+});
+
+describe("digests", () => {
+  const reflecting = (digestReflectionPolicy: string, interval?: string): JsonObject => ({
+    ...oneX,
+    digestReflectionPolicy,
+    ...(interval === undefined ? {} : { interval }),
+  });
+
+  async function reflected(spec: JsonObject) {
+    const one = await world();
+    await one.repository();
+    await one.tags(["1.0.0"]);
+    one.digests.set("1.0.0", digest("a"));
+    await one.policy(spec);
+    return { one, result: await one.run() };
+  }
+
+  test("image-automation/41: IfNotPresent looks up each tag once, so that a moved tag is not noticed", async () => {
+    const { one } = await reflected(reflecting("IfNotPresent"));
+    expect((await one.status()).latestRef?.digest).toBe(digest("a"));
+    expect(await one.conditions()).toEqual([
+      `Ready=True Succeeded: ${resolved("1.0.0", ` with digest ${digest("a")}`)}`,
+    ]);
+    one.digests.set("1.0.0", digest("b"));
+    await one.run();
+    expect((await one.status()).latestRef?.digest).toBe(digest("a"));
+    expect(one.lookups).toHaveLength(1);
+    one.digests.set("1.1.0", digest("c"));
+    await one.tags(["1.0.0", "1.1.0"]);
+    await one.run();
+    expect((await one.status()).latestRef).toEqual({ name: image, tag: "1.1.0", digest: digest("c") });
+    expect((await one.conditions())[0]).toMatch(`(previously ${image}:1.0.0@${digest("a")})`);
+  });
+
+  test("image-automation/42: Always looks at each interval, and a moved tag wakes the automations", async () => {
+    const { one, result } = await reflected(reflecting("Always", "10m"));
+    expect(result.dueInMs).toBe(600_000);
+    await one.automation("update");
+    one.digests.set("1.0.0", digest("b"));
+    await one.run();
+    expect((await one.status()).latestRef?.digest).toBe(digest("b"));
+    expect((await one.status()).observedPreviousRef?.digest).toBe(digest("a"));
+    expect(one.requested).toHaveLength(1);
+  });
+
+  test("image-automation/43: Never again clears the digest", async () => {
+    const { one } = await reflected(reflecting("IfNotPresent"));
+    await one.policy(reflecting("Never"));
+    await one.run();
+    expect((await one.status()).latestRef).toEqual({ name: image, tag: "1.0.0" });
+    expect(await one.conditions()).toEqual([
+      `Ready=True Succeeded: ${resolved("1.0.0", ` (previously ${image}:1.0.0@${digest("a")})`)}`,
+    ]);
+  });
+
+  test("image-automation/40: the API server refuses Always without an interval, and an interval without Always", async () => {
+    const one = await world();
+    await expect(one.policy(reflecting("Always"))).rejects.toThrow(
+      "spec.interval must be set when spec.digestReflectionPolicy is set to 'Always'",
+    );
+    await expect(one.policy(reflecting("IfNotPresent", "10m"))).rejects.toThrow(
+      "spec.interval is only accepted when spec.digestReflectionPolicy is set to 'Always'",
+    );
+  });
+
+  test("a digest that cannot be looked up fails the run and keeps the last choice", async () => {
+    const { one } = await reflected(reflecting("IfNotPresent"));
+    await one.tags(["1.5.0"]);
+    expect(await one.run()).toMatchObject({ outcome: "failed" });
+    expect(await one.conditions()).toContain(`Ready=False Failed: failed fetching digest of 1.5.0: no such tag`);
+    expect((await one.status()).latestRef?.tag).toBe("1.0.0");
+  });
+});
+
+describe("suspended", () => {
+  test("a policy that is Ready only records its generation and the request", async () => {
+    const one = await chosen();
+    await one.policy({ ...oneX, suspend: true });
+    await one.annotate({ "reconcile.fluxcd.io/requestedAt": "now" });
+    await one.tags(["1.20.0"]);
+    expect(await one.run()).toEqual({ outcome: "suspended", dueInMs: undefined });
+    const { conditions, lastHandledReconcileAt, latestRef, observedGeneration } = await one.status();
+    expect({ lastHandledReconcileAt, observedGeneration, tag: latestRef?.tag }).toEqual({
+      lastHandledReconcileAt: "now",
+      observedGeneration: 2,
+      tag: "1.10.0",
+    });
+    expect(conditions).toMatchObject([{ type: "Ready", observedGeneration: 1 }]);
+  });
+
+  test("a policy that was never run has no conditions, and its generation stays unobserved", async () => {
+    const one = await world();
+    await one.policy({ ...oneX, suspend: true });
+    await one.run();
+    expect(await one.status()).toEqual({ observedGeneration: -1 });
+  });
+});
+
+describe("barred images", () => {
+  const bar = (text: string) => ({ "sluice.dev/barred": text });
+
+  test("a barred tag is passed over, and the message says so", async () => {
+    const one = await chosen();
+    await one.annotate(bar("1.10.0 alice: returns 500\n1.0.0 bob: too old"));
+    await one.run();
+    expect((await one.status()).latestRef?.tag).toBe("1.2.0");
+    const message = resolved("1.2.0", ` (previously ${image}:1.10.0) (barred: 1.10.0)`);
+    expect(await one.conditions()).toEqual([`Ready=True Succeeded: ${message}`]);
+    expect(await one.events()).toContain(`Normal Succeeded: ${message}`);
+  });
+
+  test("a tag whose bar is lifted is chosen again", async () => {
+    const one = await chosen();
+    await one.annotate(bar("1.10.0"));
+    await one.run();
+    await one.annotate({ "sluice.dev/barred": null });
+    await one.run();
+    expect((await one.status()).latestRef?.tag).toBe("1.10.0");
+  });
+
+  test("a barred digest bars the tag only while the tag has it", async () => {
+    const one = await chosen();
+    one.digests.set("1.10.0", digest("a"));
+    await one.annotate(bar(`1.10.0@${digest("a")} alice: returns 500`));
+    await one.run();
+    expect((await one.status()).latestRef?.tag).toBe("1.2.0");
+    one.digests.set("1.10.0", digest("b"));
+    await one.run();
+    expect((await one.status()).latestRef).toEqual({ name: image, tag: "1.10.0" });
+    expect(one.lookups).toEqual([`${image}:1.10.0`, `${image}:1.10.0`]);
+  });
+
+  test("the digest of a tag without a barred digest is not asked for", async () => {
+    const one = await chosen();
+    await one.annotate(bar(`1.0.0@${digest("a")}`));
+    await one.run();
+    expect(one.lookups).toEqual([]);
+  });
+
+  test("a policy whose tags are all barred fails and names them", async () => {
+    const one = await chosen();
+    await one.annotate(bar("1.10.0\n1.2.0\n1.0.0"));
+    expect(await one.run()).toMatchObject({ outcome: "failed" });
+    expect(await one.conditions()).toContain(
+      "Ready=False Failure: every tag that the policy admits is barred: 1.10.0, 1.2.0, 1.0.0",
+    );
+    expect((await one.status()).latestRef?.tag).toBe("1.10.0");
+  });
+
+  test("an annotation that cannot be read stalls the policy, so that a barred image is never chosen", async () => {
+    const one = await chosen();
+    await one.annotate(bar("1.10.0@sha256:abc"));
+    expect(await one.run()).toMatchObject({ outcome: "stalled" });
+    expect(await one.conditions()).toContain(
+      "Ready=False InvalidPolicy: invalid policy: annotation sluice.dev/barred: line 1: the digest of 1.10.0 is not of the form sha256:<64 hexadecimal digits>",
+    );
+  });
+});
