@@ -76,8 +76,3 @@ export function selectionTopic(objects: Pick<WorkKey, "cluster" | "group" | "kin
 export function specTopic(key: WorkKey): string {
   return `spec#${formatWorkKey(key)}`;
 }
-
-/** The topic on which the ImagePolicies of a namespace announce that one of them has chosen another image. */
-export function imagesTopic({ cluster, namespace }: Pick<WorkKey, "cluster" | "namespace">): string {
-  return `img#${cluster}/${namespace}`;
-}

@@ -35,7 +35,11 @@ export function repositoryOpener(connections: GitConnections): OpenRepository {
 }
 
 /** Opens the repository at this URL for a run that reads it and pushes commits to it. It logs in to both as the spec says. */
-export type OpenForWriting = (url: string, spec: GitRepositorySpec, ctx: TransportContext) => Promise<WritableRepository>;
+export type OpenForWriting = (
+  url: string,
+  spec: GitRepositorySpec,
+  ctx: TransportContext,
+) => Promise<WritableRepository>;
 
 /** Opens repositories over these connections for reading and writing. */
 export function writableRepositoryOpener(connections: GitConnections): OpenForWriting {

@@ -5,6 +5,7 @@ import { declaredImageUpdateAutomation } from "../../api/kinds/image-update-auto
 import { requestedAtAnnotation } from "../../api/names.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
 import type { HomeCluster } from "../../core/ports/home-and-target.ts";
+import type { Http } from "../../core/ports/http.ts";
 import type { MessageEngine } from "../../core/ports/message-engine.ts";
 import type { Run } from "../../core/ports/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
@@ -39,6 +40,8 @@ export type AccessContext = SecretContext & { readonly run: Run };
 export interface AutomationDeps extends FlowDeps {
   /** Opens the repository of a GitRepository. Throws a `Failure` of the login. */
   readonly openRepository: (spec: GitRepositorySpec, access: AccessContext) => Promise<AutomationRepository>;
+  /** For the APIs of git hosts. */
+  readonly http: Http;
   /** Templates of commit messages. */
   readonly messages: MessageEngine;
   /** Flux's flag of this name: a GitRepository of another namespace is refused. */

@@ -83,6 +83,13 @@ export function pendingPush({ conditions = [] }: ImageUpdateAutomationStatus): P
   return commit === undefined || branch === undefined ? undefined : { commit, branch };
 }
 
+/** The status of a run that has seen the end of its push. */
+export function withoutPending(status: ImageUpdateAutomationStatus, now: Now): ImageUpdateAutomationStatus {
+  if (pendingPush(status) === undefined) return status;
+  const { conditions = [], ...rest } = status;
+  return begun({ ...rest, conditions: conditions.filter(({ type }) => type !== "Reconciling") }, now);
+}
+
 /** What a run has seen of policies and repository, and perhaps pushed. */
 export type Observed = Required<Pick<ImageUpdateAutomationStatus, "observedPolicies" | "observedSourceRevision">> &
   Pick<ImageUpdateAutomationStatus, "lastPushCommit" | "lastPushTime">;

@@ -6,15 +6,17 @@ import { parseLive } from "../../api/parse-live.ts";
 import { parseDuration } from "../../core/duration.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Flow, FlowResult } from "../../core/ports/run.ts";
-import { imagesTopic, specTopic } from "../../core/topics.ts";
+import { specTopic } from "../../core/topics.ts";
+import type { EnsuredRequest } from "../../image/pull-request/ensure-pull-request.ts";
 import { shortIntervalWarning, spreadInterval } from "../interval.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { type AutomationContext, type AutomationDeps, automationContext, manager } from "./automation-context.ts";
-import { begun, isBegun, suspended } from "./automation-status.ts";
+import { begun, isBegun, suspended, withoutPending } from "./automation-status.ts";
+import { checkPullRequest, requestPull } from "./pull-request.ts";
 import { reportFailure, reportUpdated } from "./report.ts";
-import { checkSpec, resolveSource, sourceKey } from "./resolve-source.ts";
+import { checkSpec, type ResolvedSource, resolveSource, sourceKey } from "./resolve-source.ts";
 import { selectPolicies } from "./select-policies.ts";
-import { updateSource } from "./update-source.ts";
+import { type Updated, updateSource } from "./update-source.ts";
 
 /** Flux has no jitter for this kind. */
 const exact = { jitterPercentage: 0 };
@@ -53,16 +55,35 @@ async function reconcile(spec: ImageUpdateAutomationSpec, ctx: AutomationContext
   if (warning !== undefined) await ctx.record(warning);
   await begin(ctx);
   const source = sourceKey(spec, ctx);
-  // Before policies and GitRepository are read, so that no change in between is missed.
-  await deps.subscriptions.subscribe([imagesTopic(run.key), specTopic(source)], run.fence, run.signal);
+  // Before the GitRepository is read, so that no change in between is missed. Policies wake all automations of their namespace.
+  await deps.subscriptions.subscribe([specTopic(source)], run.fence, run.signal);
   const policies = await selectPolicies(spec, ctx);
   ctx.passed.add("policies");
   const resolved = await resolveSource(spec, ctx);
   ctx.passed.add("source");
   await using _repository = resolved.repository;
+  checkPullRequest(resolved, ctx);
   const updated = await updateSource(spec, resolved, policies, ctx);
-  await reportUpdated(updated, resolved, source, ctx);
+  const request = await ensureRequest(spec, resolved, updated, ctx);
+  await reportUpdated(updated, request, resolved, source, ctx);
   return { outcome: updated.kind, dueInMs: spreadInterval(parseDuration(spec.interval), 0, exact) };
+}
+
+/** After the push, which a failure of the host does not undo: the status of the failure names what was pushed. */
+async function ensureRequest(
+  spec: ImageUpdateAutomationSpec,
+  source: ResolvedSource,
+  updated: Updated,
+  ctx: AutomationContext,
+): Promise<EnsuredRequest | undefined> {
+  if (updated.kind === "skipped" || updated.kind === "unchanged") return undefined;
+  try {
+    return await requestPull(spec, source, updated.pushed, ctx);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    ctx.setStatus({ ...withoutPending(ctx.status(), ctx.now()), ...updated.observed });
+    throw error;
+  }
 }
 
 /** Shows at once that the run works on a new generation, but not again at each retry of a failure. */

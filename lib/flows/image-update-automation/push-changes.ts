@@ -16,6 +16,8 @@ const heads = "refs/heads/";
 export interface Pushed {
   readonly commit: string;
   readonly message: string;
+  /** Not known of the push of an earlier run. */
+  readonly changes?: readonly ChangedFile[];
 }
 
 /** Another client has moved the branch since it was cloned. Nothing was changed: the run may begin again. */
@@ -73,7 +75,7 @@ export async function pushChanges(
     throw pushFailed(error);
   }
   await pushByRefspec(source, clone, doing, ctx);
-  return { commit, message };
+  return { commit, message, changes: changed };
 }
 
 async function push({ branch, options }: ResolvedSource, clone: GitClone, { run }: AutomationContext): Promise<void> {

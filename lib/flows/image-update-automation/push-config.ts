@@ -35,7 +35,7 @@ export function pushConfig(
 }
 
 /** The branch that a reference checks out; undefined for anything else. */
-function branchOf(ref: WantedRef): string | undefined {
+export function branchOf(ref: WantedRef): string | undefined {
   const { branch = "", name = "" } = ref;
   switch (countingField(ref)) {
     case "branch":

@@ -4,9 +4,11 @@ import { waitsOrFailed } from "../../core/event-relation.ts";
 import { backOffMs, type Failure } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
 import type { WorkKey } from "../../core/work-key.ts";
+import type { EnsuredRequest } from "../../image/pull-request/ensure-pull-request.ts";
 import type { EventToRecord } from "../record-event.ts";
 import { type AutomationContext, wasReady } from "./automation-context.ts";
 import { failed, readyMessage, stalled, succeeded } from "./automation-status.ts";
+import type { Pushed } from "./push-changes.ts";
 import type { PushConfig } from "./push-config.ts";
 import type { Updated } from "./update-source.ts";
 
@@ -16,6 +18,7 @@ const Failures = z.object({ failures: z.number().int().min(0) });
 /** Writes status and event of a run that has done its work (reference image-automation 8). */
 export async function reportUpdated(
   updated: Updated,
+  request: EnsuredRequest | undefined,
   config: PushConfig,
   source: WorkKey,
   ctx: AutomationContext,
@@ -25,25 +28,29 @@ export async function reportUpdated(
   const event: EventToRecord = {
     type: "Normal",
     reason: "Succeeded",
-    message: messageFor(updated, config, isRecovered),
+    message: messageFor(updated, request, config, isRecovered),
     annotations: {},
   };
-  const isTrace = updated.kind !== "pushed" && !isRecovered;
+  const isTrace = updated.kind !== "pushed" && updated.kind !== "unrequested" && !isRecovered;
   const relation = isRecovered ? ({ kind: "recovered", from: [source] } as const) : undefined;
   await ctx.record({ ...event, isTrace, relation });
 }
 
-function messageFor(updated: Updated, config: PushConfig, isRecovered: boolean): string {
-  if (updated.kind === "pushed") return pushSummary(updated, config);
+function messageFor(
+  updated: Updated,
+  request: EnsuredRequest | undefined,
+  config: PushConfig,
+  isRecovered: boolean,
+): string {
+  const requested = request === undefined ? "" : `\npull request ${request.change}: ${request.url}`;
+  if (updated.kind === "pushed" || updated.kind === "unrequested")
+    return `${pushSummary(updated.pushed, config)}${requested}`;
   const isNews = isRecovered || (updated.kind === "unchanged" && updated.isNews);
   return isNews ? readyMessage : "no change since last reconciliation";
 }
 
 /** As Flux says it, with the whole message of the commit. Pure. */
-export function pushSummary(
-  { pushed: { commit, message } }: Extract<Updated, { kind: "pushed" }>,
-  { branch, refspec }: Pick<PushConfig, "branch" | "refspec">,
-): string {
+function pushSummary({ commit, message }: Pushed, { branch, refspec }: Pick<PushConfig, "branch" | "refspec">): string {
   const also = refspec === undefined ? "" : ` and refspecs '${refspec}'`;
   return `pushed commit '${commit.slice(0, 7)}' to branch '${branch}'${also}${message === "" ? "" : `\n${message}`}`;
 }

@@ -9,6 +9,7 @@ import { messageAt } from "../git-repository/find-revision.ts";
 import type { AutomationContext } from "./automation-context.ts";
 import { type Observed, pendingPush } from "./automation-status.ts";
 import { type CheckedOut, checkOut } from "./check-out.ts";
+import { lacksPullRequest } from "./pull-request.ts";
 import { BranchMoved, type Pushed, pushAgain, pushChanges } from "./push-changes.ts";
 import type { ResolvedSource } from "./resolve-source.ts";
 import { imagesBySetter, type ObservedPolicies } from "./select-policies.ts";
@@ -18,7 +19,9 @@ export type Updated =
   /** Neither policies nor repository have changed since the last run, so nothing was looked at. */
   | { readonly kind: "skipped" }
   | { readonly kind: "unchanged"; readonly observed: Observed; readonly isNews: boolean }
-  | { readonly kind: "pushed"; readonly observed: Observed; readonly pushed: Pushed };
+  | { readonly kind: "pushed"; readonly observed: Observed; readonly pushed: Pushed }
+  /** The last run has pushed, and its pull request failed. */
+  | { readonly kind: "unrequested"; readonly observed: Observed; readonly pushed: Pushed };
 
 /** Attempts of one run at a branch that others push to at the same time. */
 const maxAttempts = 3;
@@ -73,7 +76,12 @@ async function updateOnce(
       isElsewhere(source) ||
       revision !== before.observedSourceRevision ||
       !equal(before.observedPolicies, observedPolicies);
-    return { kind: "unchanged", observed: { observedPolicies, observedSourceRevision: revision }, isNews };
+    const observed = { observedPolicies, observedSourceRevision: revision };
+    if (lacksPullRequest(ctx) && clone.head !== undefined) {
+      const message = await messageOfCommit(clone.head, source, ctx);
+      return { kind: "unrequested", observed, pushed: { commit: clone.head, message } };
+    }
+    return { kind: "unchanged", observed, isNews };
   }
   const observed = {
     observedPolicies,
@@ -133,10 +141,14 @@ async function pushedBefore(
   if (pending.commit === ctx.before.lastPushCommit) return undefined;
   await pushAgain(source, clone, ctx);
   const { commit } = pending;
-  const message = await messageAt(source.repository.remote, commit, ctx.run.signal).catch((error: unknown) => {
-    ctx.run.signal.throwIfAborted();
+  return { commit, message: await messageOfCommit(commit, source, ctx) };
+}
+
+/** Empty if the server does not give the commit any more. */
+async function messageOfCommit(commit: string, source: ResolvedSource, { run }: AutomationContext): Promise<string> {
+  return messageAt(source.repository.remote, commit, run.signal).catch((error: unknown) => {
+    run.signal.throwIfAborted();
     if (!(error instanceof GitFault)) throw error;
     return "";
   });
-  return { commit, message };
 }

@@ -155,7 +155,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/image",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/oci"],
-    why: "What image automation does with names, tags, messages and files as plain values: it reaches no registry, no repository and no cluster.",
+    why: "What image automation decides and writes, on plain values: it reaches no registry, no repository and no cluster.",
   },
   {
     folder: "lib/image/setters",
@@ -599,8 +599,22 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/flows/image-update-automation",
-    imports: ["lib/core/ports", "lib/flows"],
-    why: "The flow of ImageUpdateAutomation.",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/api/kinds",
+      "lib/gate",
+      "lib/sources/git",
+      "lib/sources/git/write",
+      "lib/image",
+      "lib/image/setters",
+      "lib/image/pull-request",
+      "lib/flows",
+      "lib/flows/source",
+      "lib/flows/git-repository",
+    ],
+    why: "The flow of ImageUpdateAutomation. It opens repositories as that of GitRepository does.",
   },
   {
     folder: "lib/flows/kinds",

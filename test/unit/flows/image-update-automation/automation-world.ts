@@ -62,6 +62,8 @@ export async function automationWorld(cluster: Cluster, namespace: string) {
     writesLeft: Number.POSITIVE_INFINITY,
     /** What happens when the server gets a push, before git sees it. */
     onPush: async (): Promise<void> => undefined,
+    /** Answers what is asked of the API of the host, below `/api/`. */
+    api: (_request: IncomingMessage, response: ServerResponse): void => void response.writeHead(404).end(),
     /** Whether the answer of the server to a push does not come back. */
     losesAnswer: false,
   };
@@ -73,6 +75,9 @@ export async function automationWorld(cluster: Cluster, namespace: string) {
   const pushesOf = (request: IncomingMessage): boolean =>
     request.method === "POST" && request.url?.endsWith("/git-receive-pack") === true;
   const before = (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
+    if (request.url?.startsWith("/api/") === true) return state.api(request, response);
+    // Hosts have repositories of owners; here is one without.
+    if (request.url?.startsWith("/acme/") === true) request.url = request.url.slice("/acme".length);
     if (!pushesOf(request)) return next();
     if (state.losesAnswer) {
       response.write = () => true;
@@ -125,6 +130,7 @@ export async function automationWorld(cluster: Cluster, namespace: string) {
   const logins = { github: unexpected, aws: undefined };
   const openRepository = automationRepositories({ http, dial: http.dial, logins, sshAlgorithms: {} });
   const deps = (): AutomationDeps => ({
+    http,
     messages: noHelm,
     openRepository: async (spec, access) => {
       const opened = await openRepository(spec, access);

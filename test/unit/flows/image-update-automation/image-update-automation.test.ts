@@ -66,7 +66,6 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation", () => {
   test("image-automation/57, 58: runs are asked for by chosen images and by the spec of the GitRepository, not by its revisions", async () => {
     const one = await ready();
     expect(one.subscriptionsOf().toSorted()).toEqual([
-      `img#here/${one.namespace}`,
       `spec#here/source.toolkit.fluxcd.io/GitRepository/${one.namespace}/app`,
     ]);
   });
