@@ -11,6 +11,7 @@ import { commitMessage, type MessageOf } from "../../../lib/image/commit-message
 import { pullRequestAnnotation } from "../../../lib/image/pull-request/find-host.ts";
 import { secretAnnotation } from "../../../lib/image/pull-request/pull-request-for.ts";
 import { bodyAnnotation, titleAnnotation } from "../../../lib/image/pull-request/request-text.ts";
+import { setImages } from "../../../lib/image/setters/set-images.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const example = join(root, "examples/podinfo-images");
@@ -90,6 +91,31 @@ describe("the messages of the page", () => {
     const short = "Update podinfo\n\n- podinfo:1.0.0 -> podinfo:1.1.0\n";
     expect(messages).toEqual([short, "Update production\n\nweb.yaml\n  Deployment/podinfo podinfo:1.1.0\n", short]);
   });
+});
+
+test("the markers of the example are set, and nothing else is changed", async () => {
+  const images = new Map([
+    ["default:podinfo", { setter: "default:podinfo", name: "127.0.0.1:5000/podinfo", tag: "1.1.0" }],
+  ]);
+  const folder = join(example, "deploy");
+  const changed = await Promise.all(
+    (await readdir(folder)).map(async (path) =>
+      setImages({ path, content: await readFile(join(folder, path)) }, images),
+    ),
+  );
+  const lines = await Promise.all(
+    changed
+      .flatMap((file) => (file === undefined ? [] : [file]))
+      .map(async ({ content, path }) => {
+        const before = (await readFile(join(folder, path), "utf8")).split("\n");
+        const after = Buffer.from(content).toString().split("\n");
+        return after.filter((line, at) => line !== before[at]).map((line) => line.trim());
+      }),
+  );
+  expect(lines.flat()).toEqual([
+    'image: 127.0.0.1:5000/podinfo:1.1.0 # {"$imagepolicy": "default:podinfo"}',
+    'newTag: 1.1.0 # {"$imagepolicy": "default:podinfo:tag"}',
+  ]);
 });
 
 test("the page names the annotations of pull requests", () => {
