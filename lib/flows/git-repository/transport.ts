@@ -25,7 +25,8 @@ export interface GitConnections {
   readonly sshAlgorithms: SshAlgorithms;
 }
 
-type TransportContext = ProviderContext & SecretContext;
+/** The run for which a repository is opened, and where its Secrets are read. */
+export type TransportContext = ProviderContext & SecretContext;
 
 /**
  * The way to the repository at this URL, with what the spec and its Secrets hold for it, which are read again for each. Throws a
