@@ -24,6 +24,7 @@ import { helmChartFaults } from "./helm-chart.ts";
 import { helmCommandFaults } from "./helm-commands.ts";
 import { helmRepositoryFaults } from "./helm-repositories.ts";
 import { imagePolicyFaults } from "./image-policy.ts";
+import { imageRepositoryFaults } from "./image-repository.ts";
 import { imageSetterFaults } from "./image-setters.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
@@ -97,5 +98,6 @@ export const fileFaults: readonly FileFaults[] = [
   ...helmChartFaults,
   ...helmRepositoryFaults,
   ...imagePolicyFaults,
+  ...imageRepositoryFaults,
   ...infraFaults,
 ];
