@@ -105,7 +105,11 @@ function sshAccess(url: URL, data: SecretData, password: string): GitAccess {
 async function byHttp(url: URL, options: BootstrapGitOptions): Promise<Login> {
   const { password = "", secretName, username, withBearerToken } = options;
   if (password === "") {
-    throw new Error("a password or token is required for a URL of https: give it by --password or GIT_PASSWORD");
+    const isCodeCommit = /^git-codecommit(?:-fips)?\./.test(url.hostname);
+    const mend = isCodeCommit
+      ? "the Git credentials of an IAM user by --username and --password"
+      : "it by --password or GIT_PASSWORD";
+    throw new Error(`a password or token is required for a URL of https: give ${mend}`);
   }
   const ca = await authority(options);
   const login: SecretData = withBearerToken === true ? { bearerToken: password } : { username, password };

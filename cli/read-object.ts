@@ -30,6 +30,12 @@ export function textAt(object: LiveObject | JsonObject, ...path: readonly string
   return typeof value === "string" ? value : "";
 }
 
+/** The number at this path of an object, as text; 0 if there is none. */
+export function countAt(object: LiveObject | JsonObject, ...path: readonly string[]): string {
+  const value = valueAt(object, ...path);
+  return typeof value === "number" ? String(value) : "0";
+}
+
 export function isSuspended({ pausedBy }: Pick<KindDeclaration, "pausedBy">, object: LiveObject): boolean {
   if (pausedBy === undefined) return valueAt(object, "spec", "suspend") === true;
   return isPausedBy(pausedBy, object.metadata.annotations);

@@ -10,7 +10,7 @@ import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
 import { generatedChartOf, sourceOf } from "./object-source.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
 import { failureOf, progressOf, waitFor } from "./progress.ts";
-import { conditionOf, isSuspended, revisionOf, textAt, valueAt } from "./read-object.ts";
+import { conditionOf, countAt, isSuspended, revisionOf, textAt } from "./read-object.ts";
 import type { Session } from "./session.ts";
 
 /** The field manager of the flux command: each of the two commands may change the fields that the other has set. */
@@ -123,7 +123,7 @@ export function doneText(kind: KindDeclaration, object: LiveObject): string {
 function imageDoneText({ kind }: KindDeclaration, object: LiveObject, ready: string): string | undefined {
   switch (kind) {
     case declaredImageRepository.kind:
-      return `scan fetched ${String(valueAt(object, "status", "lastScanResult", "tagCount") ?? 0)} tags`;
+      return `scan fetched ${countAt(object, "status", "lastScanResult", "tagCount")} tags`;
     case declaredImagePolicy.kind: {
       const part = (name: string): string => textAt(object, "status", "latestRef", name);
       return `selected ref ${part("name")}:${part("tag")}${part("digest") === "" ? "" : `@${part("digest")}`}`;

@@ -12,7 +12,7 @@ import { ApiError, type ListQuery } from "../lib/core/ports/cluster.ts";
 import { barredName, parseBarred } from "../lib/image/barred/barred-images.ts";
 import { shortenHashes } from "./get-objects.ts";
 import { sourceOf } from "./object-source.ts";
-import { conditionOf, isSuspended, textAt, valueAt } from "./read-object.ts";
+import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./read-object.ts";
 import { loadObject } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 import { table } from "./table.ts";
@@ -100,7 +100,7 @@ async function seenStep(policy: LiveObject, chosenAt: string, session: Session):
   const scans = (await eventsOf(repository, session)).filter(({ message }) => message.startsWith("successful scan: "));
   const scan = scans.findLast(({ when }) => chosenAt === "" || when <= chosenAt);
   if (scan !== undefined) return { ...step, ...scan };
-  const count = String(valueAt(repository, "status", "lastScanResult", "tagCount") ?? 0);
+  const count = countAt(repository, "status", "lastScanResult", "tagCount");
   const last = textAt(repository, "status", "lastScanResult", "scanTime");
   return { ...step, when: "", message: `in a scan without an event; the last one, of ${last}, found ${count} tags` };
 }

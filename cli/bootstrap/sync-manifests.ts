@@ -3,7 +3,7 @@ import type { JsonObject } from "../../lib/core/json.ts";
 import type { Manifest } from "../../lib/core/manifest.ts";
 
 /** Names the cluster that a folder of a repository belongs to, on the objects that sync it: its value is the uid of `kube-system`. */
-export const clusterAnnotation = "sluice.dev/cluster";
+const clusterAnnotation = "sluice.dev/cluster";
 
 /** What the objects are made from that have a cluster follow a folder of a repository. */
 export interface SyncOptions {

@@ -17,10 +17,10 @@ export interface SluiceCodeCommitRepositoryProps {
   /** The namespaces whose objects may pull it. */
   readonly namespaces: readonly string[];
   /**
-   * Whether ImageUpdateAutomations of these namespaces may push to it too; so may those of every other namespace that another construct
-   * lets pull it. Default: false.
+   * Whether ImageUpdateAutomations of these namespaces may push commits to it; so may those of every other namespace that another
+   * construct lets pull it. Default: false.
    */
-  readonly isWritten?: boolean;
+  readonly canPush?: boolean;
 }
 
 /**
@@ -33,7 +33,7 @@ export class SluiceCodeCommitRepository extends Construct {
 
   constructor(scope: Construct, id: string, props: SluiceCodeCommitRepositoryProps) {
     super(scope, id);
-    const { clusters, isWritten = false, namespaces, sluice } = props;
+    const { canPush = false, clusters, namespaces, sluice } = props;
     const { repositoryArn, repositoryName, env } = this.named(props);
     const { account, region } = env;
     if ([account, region, repositoryName].some((value) => Token.isUnresolved(value))) {
@@ -60,7 +60,7 @@ export class SluiceCodeCommitRepository extends Construct {
     const arns = clusters.map((cluster) => (typeof cluster === "string" ? cluster : cluster.arn));
     for (const arn of arns) for (const namespace of namespaces) sluice.allowRepository(arn, namespace, path);
     const networks = new Set(sluice.clusters.filter(({ arn }) => arns.includes(arn)).map(({ network }) => network));
-    const actions = ["codecommit:GitPull", ...(isWritten ? ["codecommit:GitPush"] : [])];
+    const actions = ["codecommit:GitPull", ...(canPush ? ["codecommit:GitPush"] : [])];
     for (const network of networks) {
       sluice.reconcileRole(network).addToPrincipalPolicy(allow("", actions, [repositoryArn]));
     }

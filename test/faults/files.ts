@@ -26,6 +26,8 @@ import { helmChartFaults } from "./helm-chart.ts";
 import { helmCommandFaults } from "./helm-commands.ts";
 import { helmRepositoryFaults } from "./helm-repositories.ts";
 import { imagePolicyFaults } from "./image-policy.ts";
+import { imageRepositoryFaults } from "./image-repository.ts";
+import { imageSetterFaults } from "./image-setters.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
 import { layerFaults } from "./layers.ts";
@@ -91,6 +93,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...manifestStatementFaults,
   ...combinedInputFaults,
   ...neighbourFaults,
+  ...imageSetterFaults,
   ...leftToOthersFaults,
   ...limitFaults,
   ...layerFaults,
@@ -99,5 +102,6 @@ export const fileFaults: readonly FileFaults[] = [
   ...helmChartFaults,
   ...helmRepositoryFaults,
   ...imagePolicyFaults,
+  ...imageRepositoryFaults,
   ...infraFaults,
 ];

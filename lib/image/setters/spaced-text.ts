@@ -7,6 +7,11 @@ export interface SpacedText {
   readonly placeOf: (offset: number) => number;
 }
 
+/** What the lexer puts before a plain scalar or the text of a block. */
+const scalarMark = "\u001f";
+/** What is not part of the text: the start of a document and the end of a flow collection that has none, too. */
+const marks: ReadonlySet<string> = new Set(["\u0002", "\u0018", scalarMark]);
+
 /** Lines are not indented further than this. */
 const maxIndentation = 200;
 
@@ -36,9 +41,8 @@ function* copyToFlow(text: string, spaced: Spaced): Generator<undefined, void> {
   let isScalar = false;
   let steps = 0;
   for (const lexeme of new Lexer().lex(text.slice(spaced.at))) {
-    // Marks of the lexer, which are not part of the text; the last of them stands before a plain scalar or the text of a block.
-    if (/^[\u0002\u0018\u001f]$/.test(lexeme)) {
-      isScalar = lexeme === "\u001f";
+    if (marks.has(lexeme)) {
+      isScalar = lexeme === scalarMark;
       continue;
     }
     if (!isScalar && /^[[{"']/.test(lexeme)) return;

@@ -111,6 +111,18 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
     expect([again.code, lastLine(again.err)]).toEqual([0, "✔ the cluster follows the repository"]);
   });
 
+  test("a login that may read and not write is told, and nothing is applied", async () => {
+    await host.git("acme/fleet", "config", "http.receivepack", "false");
+    const { code, err } = await bootstrap(host.token, "-n", "reader", "--path=clusters/reader");
+    expect([code, lastLine(err)]).toEqual([
+      1,
+      `✗ the push to main failed: ${host.origin}/acme/fleet.git/info/refs: authorization failed (status code 403); the login may read and not write: give one that may push`,
+    ]);
+    const ref = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "GitRepository" };
+    expect(await world.cluster.get({ ...ref, namespace: "reader", name: "reader" }, signal)).toBe(undefined);
+    await host.git("acme/fleet", "config", "http.receivepack", "true");
+  });
+
   test("a branch that moves during the push: both commits are there, the other one first", async () => {
     host.beforePush = () => host.commit("acme/fleet", "README.md", "ours\n");
     const { code, err } = await bootstrap(host.token, "-n", "raced", "--path=clusters/raced");

@@ -4,8 +4,11 @@ import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
 import { customResourceDefinition } from "../../../lib/definitions/custom-resource-definition.ts";
 import { deadlineMs } from "../../deadline.ts";
+import { gitPrograms } from "../../doubles/git-server.ts";
+import { hosting } from "../../doubles/hosting.ts";
 import { removeOwner } from "../../doubles/remove-owner.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
+import { playStory } from "../bootstrap/story.ts";
 import { killedInApply } from "../local/killed-in-apply.ts";
 import { configMap, type LocalWorld, localWorld } from "../local/local-world.ts";
 import { twoInstallations } from "../two-installations/two-installations.ts";
@@ -58,6 +61,28 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     expect(await said()).toEqual([`custom resource definition renewed ${name}`]);
     expect(await cluster.resource({ group: kind.group, version: "v1", kind: kind.kind }, signal)).toBeDefined();
   });
+
+  test.skipIf(gitPrograms === undefined)(
+    "the first steps of a user of flux: bootstrap, podinfo as files, commit, and a watch until it is ready",
+    async () => {
+      await using host = await hosting();
+      await host.create("jane/podinfo", { isPrivate: false, branch: "master" });
+      const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: podinfo}\ndata: {color: blue}\n";
+      await host.commit("jane/podinfo", "kustomize/config.yaml", text, "master");
+      const local = await world.start("--kubeconfig", plane.kubeconfig);
+      const { watched } = await playStory({ host, kubeconfig: plane.kubeconfig, receiver: local.receiver });
+      expect(watched).toMatch(/^podinfo\s+master@sha1:[0-9a-f]{8}\s+False\s+True\s+Applied revision: master@sha1:/m);
+      const cluster = await world.cluster(plane);
+      const applied = { group: "", version: "v1", kind: "ConfigMap", namespace: "default", name: "podinfo" };
+      expect((await cluster.get(applied, signal))?.["data"]).toEqual({ color: "blue" });
+      // It prunes what it has applied, podinfo's Kustomization too, which prunes the rest.
+      const owner = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
+      const flux = { ...owner, namespace: "flux-system", name: "flux-system" };
+      await cluster.delete(flux, { propagation: "Background" }, signal);
+      await expect.poll(() => cluster.get(applied, signal), patient).toBe(undefined);
+      expect(await local.end("SIGTERM")).toBe(0);
+    },
+  );
 
   test("it does not start on a cluster on which Flux renews its lease", async () => {
     const cluster = await world.cluster(plane);

@@ -14,7 +14,7 @@ const Manifest = z.looseObject({
 });
 
 /** Objects are named `Kind/name`. */
-const Action = z.union([
+export const Action = z.union([
   /** The number of what the source publishes. */
   z.strictObject({ publish: z.string() }),
   z.strictObject({ apply: Manifest }),

@@ -38,6 +38,50 @@ const deleted: Readonly<Record<string, Readonly<Record<string, readonly string[]
   },
 };
 
+/** What was published at a step of a scenario of automations, in its order; of tags a scan is asked for. */
+const publishedToAutomations: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "image-automation": {
+    "first-commit": ["1", "2"],
+    "new-tag": ["3"],
+    "commit-of-another": ["4"],
+    "set-back": ["5"],
+  },
+  "image-automation-markers": { "no-digest": ["1", "2"], "new-tag": ["3"], "digest-changed": ["4"] },
+  "image-automation-message": {
+    "default-message": ["1", "2"],
+    "no-name": ["3"],
+    "one-line": ["4"],
+    values: ["5"],
+    "changed-by": ["6"],
+    empty: ["7"],
+    "white-space": ["8"],
+  },
+  "image-automation-path": {
+    folder: ["1", "2"],
+    file: ["3"],
+    missing: ["4"],
+    link: ["5"],
+    "leading-slash": ["6"],
+    above: ["7"],
+  },
+  "image-automation-push-branch": {
+    "branch-created": ["1", "2"],
+    "branch-extended": ["3"],
+    "merged-and-deleted": ["4", "5"],
+    "branch-created-again": ["6"],
+  },
+  "image-automation-suspend": { "born-suspended": ["1", "2"], suspended: ["3"] },
+  "image-automation-two": { first: ["1", "2"], "one-suspended": ["3"] },
+  "image-automation-values": { values: ["1", "2"], "new-tag": ["3"] },
+};
+
+/** Steps whose objects stand under another comment. */
+const commentOf: Readonly<Record<string, string>> = {
+  "image-automation/nothing-to-change": "another",
+  "image-automation-two/one-suspended": "one-after-the-other",
+  "image-automation-two/both": "one-after-the-other",
+};
+
 const requestedAt = "reconcile.fluxcd.io/requestedAt";
 const Shown = z.looseObject({
   kind: z.string(),
@@ -54,9 +98,59 @@ const Step = z.object({
 });
 type Step = z.infer<typeof Step>;
 
+const AutomationStep = Step.extend({ git: z.looseObject({}) });
+
 const [, , from = ""] = process.argv;
 for (const name of (await readdir(from)).filter((one) => scenario.test(one)).toSorted()) {
   await writeFile(join(fixtures, `${name}.json`), `${JSON.stringify(await fixtureOf(name), undefined, 1)}\n`);
+}
+
+for (const name of Object.keys(publishedToAutomations)) {
+  const text = JSON.stringify(await automationFixture(name), undefined, 1);
+  await writeFile(join(fixtures, "automations", `${name}.json`), `${text}\n`);
+}
+
+/** Of the objects only the automations: those that they depend on are in scenarios of their own. */
+async function automationFixture(name: string): Promise<object> {
+  const folder = join(from, name);
+  const files = (await readdir(folder)).filter((file) => /^\d/.test(file)).toSorted();
+  const steps = await Promise.all(
+    files.map(async (file) => AutomationStep.parse(parse(await readFile(join(folder, file), "utf8")))),
+  );
+  const inputs = await inputsIn(join(folder, "input.yaml"));
+  const source: unknown = parse(await readFile(join(folder, "source.yaml"), "utf8"));
+  const requests = new Map<string, string>();
+  const isOfAutomation = (object: unknown): boolean => String(object).startsWith("ImageUpdateAutomation/");
+  return {
+    source,
+    steps: steps.map(({ step, notes, objects, events, git }, index) => {
+      const comment = commentOf[`${name}/${step}`] ?? step;
+      const shown = objects.filter(({ kind }) => kind === "ImageUpdateAutomation");
+      const own = inputs.filter((one) => one.step === comment);
+      // Two steps of one comment have an object each.
+      const isShared = Object.values(commentOf).filter((each) => each === comment).length > 1;
+      const applied = (isShared ? own.splice(step === "both" ? 1 : 0, 1) : own).map(({ manifest }) => ({
+        apply: manifest,
+      }));
+      const publish = (publishedToAutomations[name]?.[step] ?? []).map((number) => ({ publish: number }));
+      const asked = shown.flatMap((one) => actionsFor(one, requests));
+      const before = inputs.filter((one) => one.step === undefined).map(({ manifest }) => ({ apply: manifest }));
+      const isSuspending = step === "one-suspended" || step === "suspended";
+      return {
+        step,
+        ...(notes === undefined ? {} : { notes }),
+        do: [
+          ...asked.filter((each) => "unrequest" in each),
+          ...(isSuspending ? applied : []),
+          ...publish,
+          ...(index === 0 ? [...before, "settle"] : []),
+          ...(isSuspending ? [] : applied),
+          ...asked.filter((each) => !("unrequest" in each)),
+        ],
+        flux: { objects: shown, events: events.filter(({ object }) => isOfAutomation(object)), git },
+      };
+    }),
+  };
 }
 
 async function fixtureOf(name: string): Promise<object> {

@@ -229,7 +229,7 @@ const reports = [
     memoryMiB: 96,
     make: () => {
       const line = pktText("\u0002\n");
-      return Buffer.from(line.repeat(Math.floor(maxReportBytes / 2)) + pktText("\u0003no") + flushPkt);
+      return Buffer.from(line.repeat(maxReportBytes) + pktText("\u0003no") + flushPkt);
     },
     read: (bytes) => readReport(pktReader(over(bytes)), new Map([["side-band-64k", ""]])),
   }),

@@ -89,7 +89,7 @@ describe("the API of a git host", () => {
       {},
       `GitHub refuses to add the deploy key (400: ***** \\u001b[2J${"x".repeat(285)}…)`,
     ],
-  ])("an answer %i with %j is one clear line", async (status, body, headers, text) => {
+  ])("an answer %i that refuses is one clear line: case %#", async (status, body, headers, text) => {
     const { api } = asked(() => ({ status, body, headers }));
     await expect(api.ask(question, signal)).rejects.toThrow(new Error(text));
   });

@@ -78,6 +78,10 @@ describe("sluice bootstrap", () => {
       text: "a password or token is required for a URL of https: give it by --password or GIT_PASSWORD",
     },
     {
+      args: ["git", "--url=https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet"],
+      text: "a password or token is required for a URL of https: give the Git credentials of an IAM user by --username and --password",
+    },
+    {
       args: ["git", "--url=http://git.test/fleet.git", "-p", "x"],
       text: "--url is of http, by which the password is sent unencrypted: use https, or give --allow-insecure-http",
     },
@@ -167,6 +171,13 @@ describe("sluice bootstrap", () => {
     const { code, err } = await bootstrap(args);
     expect([code, err]).toEqual([1, expect.stringMatching(noCluster)]);
     expect(err).not.toContain("secret-password");
+  });
+});
+
+test.each(["gitea", "bitbucket-server"])("bootstrap %s of flux is refused with what to use instead", async (which) => {
+  const instead = "use sluice bootstrap git --url=URL, and add the webhook as docs/receivers.md says";
+  expect(await bootstrap([which, "--owner=acme", "--hostname=git.test"])).toEqual({
+    ...{ code: 1, err: `✗ bootstrap ${which} of flux is not there: ${instead}\n` },
   });
 });
 
