@@ -101,7 +101,8 @@ async function awaitScan({ key, live, spec }: ReferredRepository, ctx: PolicyCon
   const isSettled = readyOf(before)?.status === "True" && before.observedGeneration === ctx.now().generation;
   if (isScanAhead && isSettled && !isAsked) {
     if (run.isRetry === true) await wakeAutomations(ctx);
-    return { outcome: "waiting", dueInMs: requeueDependencyMs, isQuiet: true };
+    // No word for an object that is not ready: it is.
+    return { outcome: "unscanned", dueInMs: requeueDependencyMs, isQuiet: true };
   }
   const message = `retrying in ${formatDuration(requeueDependencyMs)} error: no tags in database`;
   throw new Failure("DependencyNotReady", message, { waitsFor: key });

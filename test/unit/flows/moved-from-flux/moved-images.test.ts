@@ -70,7 +70,7 @@ describe("the first runs of an ImagePolicy that Flux has reconciled", () => {
 
   test("before the first scan leave it as it is, and after it choose the same", async () => {
     const { world, status } = await moved();
-    expect(await world.run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000, isQuiet: true });
+    expect(await world.run()).toMatchObject({ outcome: "unscanned", dueInMs: 30_000, isQuiet: true });
     expect(await world.status()).toEqual(status);
     expect(await world.events()).toEqual([]);
     await world.tags(tags);
