@@ -24,6 +24,7 @@ import { helmChartFaults } from "./helm-chart.ts";
 import { helmCommandFaults } from "./helm-commands.ts";
 import { helmRepositoryFaults } from "./helm-repositories.ts";
 import { imagePolicyFaults } from "./image-policy.ts";
+import { imageUpdateAutomationFaults } from "./image-update-automation.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
 import { layerFaults } from "./layers.ts";
@@ -77,6 +78,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...queueFaults,
   ...queueClusterFaults,
   ...generatorFaults,
+  ...imageUpdateAutomationFaults,
   ...receiverFaults,
   ...shownTextFaults,
   ...signatureFaults,

@@ -32,6 +32,8 @@ export class AutomationScene {
   #told = new Set<string>();
   #known = new Set<string>();
   #scans = 0;
+  /** Digests of ours to those of the recording. */
+  readonly #digests = new Map<string, string>();
 
   constructor(recording: AutomationRecording, stage: Stage, signal: AbortSignal) {
     this.#recording = recording;
@@ -116,7 +118,9 @@ export class AutomationScene {
       return repository.publish(commit, message, files);
     }
     const [, image = ""] = /^\d+\. ([^,:]+)/.exec(name) ?? [];
-    for (const [tag, digest] of Object.entries(content)) await registry.push(image, tag, String(digest));
+    for (const [tag, digest] of Object.entries(content)) {
+      this.#digests.set(await registry.push(image, tag, String(digest)), String(digest));
+    }
     if (!isFirst) await this.#request("ImageRepository/app", `scan ${(this.#scans += 1)}`);
   }
 
@@ -144,6 +148,7 @@ export class AutomationScene {
   #inRecordedWords(left: Left, names: ReadonlyMap<string, string>): Left {
     const { registry } = this.#stage;
     let text = JSON.stringify(left).replaceAll(registry.address, recordedRegistry);
+    for (const [own, recorded] of this.#digests) text = text.replaceAll(own, recorded);
     for (const [oid, name] of names) {
       text = text.replaceAll(oid, name).replaceAll(`'${oid.slice(0, 7)}'`, `'${name.replace(/>$/, ", 7>")}'`);
     }

@@ -123,7 +123,10 @@ async function automationFixture(name: string): Promise<object> {
         apply: manifest,
       }));
       const publish = (publishedToAutomations[name]?.[step] ?? []).map((number) => ({ publish: number }));
-      const asked = shown.flatMap((one) => actionsFor(one, requests));
+      // The request that a suspended automation ignores was applied with it.
+      const ignored = shown.filter(({ metadata }) => metadata?.annotations?.[requestedAt] === "<ignored>");
+      const asked = shown.filter((one) => !ignored.includes(one)).flatMap((one) => actionsFor(one, requests));
+      const reapplied = ignored.length === 0 ? [] : applied.map(({ apply }) => ({ apply: withRequest(apply) }));
       const before = inputs.filter((one) => one.step === undefined).map(({ manifest }) => ({ apply: manifest }));
       const isSuspending = step === "one-suspended" || step === "suspended";
       return {
@@ -134,13 +137,18 @@ async function automationFixture(name: string): Promise<object> {
           ...(isSuspending ? applied : []),
           ...publish,
           ...(index === 0 ? [...before, "settle"] : []),
-          ...(isSuspending ? [] : applied),
+          ...(isSuspending ? reapplied : applied),
           ...asked.filter((each) => !("unrequest" in each)),
         ],
         flux: { objects: shown, events: events.filter(({ object }) => isOfAutomation(object)), git },
       };
     }),
   };
+}
+
+function withRequest(manifest: unknown): object {
+  const { metadata, ...rest } = z.looseObject({ metadata: z.looseObject({}) }).parse(manifest);
+  return { ...rest, metadata: { ...metadata, annotations: { [requestedAt]: "<ignored>" } } };
 }
 
 async function fixtureOf(name: string): Promise<object> {
