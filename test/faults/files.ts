@@ -25,6 +25,7 @@ import { helmCommandFaults } from "./helm-commands.ts";
 import { helmRepositoryFaults } from "./helm-repositories.ts";
 import { imagePolicyFaults } from "./image-policy.ts";
 import { imageUpdateAutomationFaults } from "./image-update-automation.ts";
+import { imageSetterFaults } from "./image-setters.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
 import { layerFaults } from "./layers.ts";
@@ -89,6 +90,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...manifestStatementFaults,
   ...combinedInputFaults,
   ...neighbourFaults,
+  ...imageSetterFaults,
   ...leftToOthersFaults,
   ...limitFaults,
   ...layerFaults,

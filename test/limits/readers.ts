@@ -8,6 +8,7 @@ import { gitReaders } from "./readers/git.ts";
 import { gitKeyReaders } from "./readers/git-keys.ts";
 import { helmReaders } from "./readers/helm.ts";
 import { imageReaders } from "./readers/images.ts";
+import { imageSetterReaders } from "./readers/image-setters.ts";
 import { manifestReaders } from "./readers/manifests.ts";
 import { notifyReaders } from "./readers/notify.ts";
 import { receiverReaders } from "./readers/receiver.ts";
@@ -28,6 +29,7 @@ export const worstInputs: readonly WorstInput[] = [
   ...gitKeyReaders,
   ...helmReaders,
   ...imageReaders,
+  ...imageSetterReaders,
   ...manifestReaders,
   ...notifyReaders,
   ...receiverReaders,

@@ -13,8 +13,8 @@ export interface FileTree {
   files(folder: string, signal: AbortSignal): AsyncIterable<TreeFile>;
 }
 
-/** Files and folders that all links of a run lead over. */
-export const maxLookups = 20_000;
+/** Files and folders that `spec.update.path` and all links of a run lead over. */
+export const maxLookups = 200_000;
 /** Links that lead to each other, as Linux has it. */
 const maxHops = 40;
 /** As Linux: no link has a longer text. */
@@ -23,10 +23,13 @@ const maxTargetBytes = 4_096;
 /** Where a path may lead: `confined` takes the root for everything above it, `inside` gives such a path up. */
 type Bounds = "confined" | "inside";
 
-/** Follows paths and links of a tree, each part of them looked up in it. */
+type Listing = ReadonlyMap<string, TreeFile | "folder">;
+
+/** Follows paths and links of a tree. The whole tree is listed once, and only if there is a link to follow. */
 export class PathFollower {
   readonly #tree: FileTree;
   readonly #signal: AbortSignal;
+  #listing: Promise<Listing> | undefined;
   #lookups = 0;
 
   constructor(tree: FileTree, signal: AbortSignal) {
@@ -36,6 +39,8 @@ export class PathFollower {
 
   /** The path that a path of the spec leads to, links followed. It may be missing; it is never outside of the tree. */
   async resolve(path: string): Promise<string> {
+    const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+    if (!parts.includes("..") && (await this.#leadsOverNoLink(parts.join("/")))) return parts.join("/");
     return (await this.#follow([], path, "confined")) ?? "";
   }
 
@@ -46,6 +51,13 @@ export class PathFollower {
     const path = await this.#follow(link.path.split("/").slice(0, -1), target, "inside");
     const entry = path === undefined ? undefined : await this.#entryAt(path);
     return entry === "folder" ? undefined : entry;
+  }
+
+  /** Whether there are files at or below this path. */
+  async #leadsOverNoLink(path: string): Promise<boolean> {
+    if (path === "") return true;
+    for await (const file of this.#tree.files(path, this.#signal)) return file.path !== path || file.type !== "symlink";
+    return false;
   }
 
   async #follow(from: readonly string[], path: string, bounds: Bounds): Promise<string | undefined> {
@@ -86,13 +98,25 @@ export class PathFollower {
     if (path === "") return "folder";
     this.#lookups++;
     if (this.#lookups > maxLookups) {
-      throw new RangeError(
-        `spec.update.path and the links below it lead over more than ${maxLookups} files and folders: remove links to YAML files`,
-      );
+      const what = `spec.update.path and the links below it lead over more than ${maxLookups} files and folders`;
+      throw new RangeError(`${what}: remove links to YAML files`);
     }
-    for await (const file of this.#tree.files(path, this.#signal)) return file.path === path ? file : "folder";
-    return undefined;
+    this.#listing ??= list(this.#tree, this.#signal);
+    return (await this.#listing).get(path);
   }
+}
+
+async function list(tree: FileTree, signal: AbortSignal): Promise<Listing> {
+  const listing = new Map<string, TreeFile | "folder">();
+  for await (const file of tree.files("", signal)) {
+    listing.set(file.path, file);
+    for (let end = file.path.lastIndexOf("/"); end > 0; end = file.path.lastIndexOf("/", end - 1)) {
+      const folder = file.path.slice(0, end);
+      if (listing.has(folder)) break;
+      listing.set(folder, "folder");
+    }
+  }
+  return listing;
 }
 
 async function targetText(link: TreeFile): Promise<string | undefined> {

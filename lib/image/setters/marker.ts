@@ -24,7 +24,8 @@ export function readMarker(comment: string, images: ReadonlyMap<string, ChosenIm
 function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   if (!text.startsWith("{")) return undefined;
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

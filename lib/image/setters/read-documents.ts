@@ -2,11 +2,14 @@ import { type Event, parseEvents, YAMLException } from "js-yaml";
 import { spacedText } from "./spaced-text.ts";
 
 /** Of one document of a file: nothing else runs while it is parsed. */
-export const maxDocumentChars = 1_048_576;
+export const maxDocumentChars = 2 * 1_048_576;
 /** Line breaks and characters of a document that may start a value. */
-export const maxIndicators = 100_000;
+export const maxIndicators = 200_000;
 /** Lists and mappings of a document inside each other. */
 export const maxDepth = 100;
+
+/** Documents of a file, empty ones too. */
+export const maxDocuments = 10_000;
 
 /** What stands between two `---` of a file. */
 export interface DocumentEvents {
@@ -27,10 +30,16 @@ export function* readDocuments(
   text: string,
   read: (document: DocumentEvents) => boolean,
 ): Generator<undefined, boolean> {
+  let count = 0;
   for (const [start, end] of documentsOf(text)) {
+    count++;
+    if (count > maxDocuments) {
+      const what = `${path} holds image policy markers and has more than ${maxDocuments} documents`;
+      throw new RangeError(`${what}: split it into several files`);
+    }
     const document = yield* eventsOf(path, text, start, end);
-    if (document === undefined || !read(document)) return false;
     yield;
+    if (document === undefined || !read(document)) return false;
   }
   return true;
 }

@@ -51,6 +51,8 @@ describe("the shape of a marker", () => {
     ["another field", '# {"$imagePolicy": "apps:web:tag"}'],
     ["a list", '# ["$imagepolicy", "apps:web:tag"]'],
     ["a list in it", '# {"$imagepolicy": ["apps:web:tag"]}'],
+    ["a value of its own", '# {"x-k8s-cli": {"setter": {"name": "apps:web:tag", "value": "mine"}}}'],
+    ["an escaped name", '# {"$imagepolicy": "apps%3Aweb%3Atag"}'],
     ["another reference", '# {"$ref": "#/definitions/apps:web:tag"}'],
     ["no end", '# {"$imagepolicy": "apps:web:tag"'],
     ["nothing but null", "# null"],
@@ -198,6 +200,7 @@ describe("every other byte stays", () => {
     ["folded text and long lines", `a: >-\n  b\n  c\nd: ${"e ".repeat(200)}f\ng: OLD${tag}\n`],
     ["flow style", `a: [ 1,2 , {b: c} ]\nd: {\n  e: OLD,${tag}\n  f: "g"\n}\n`],
     ["the order and indentation of keys", `b:\n    - c\n    - d\na:\n- e\n- f: OLD${tag}\n`],
+    ["a key that is there twice", `a: OLD${tag}\na: OLD${tag}\n`],
     ["merge keys", `a: &a\n  b: c\nd:\n  <<: *a\n  e: OLD${tag}\n`],
     ["expressions of templates", `a: {{ .Values.x }}\nb: OLD${tag}\nc: "{{ .y }}"\n`],
     ["text beyond the basic plane", `a: 😀 x\nb: OLD${tag}\nc: "😀"\n`],
@@ -206,6 +209,15 @@ describe("every other byte stays", () => {
       `metadata:\n  annotations:\n    config.kubernetes.io/path: x.yaml\na: OLD${tag}\n`,
     ],
     ["lists whose brackets are not indented", `a:\n  b: [\n    c,\n  ]\n  d: {\n    e: OLD${tag}\n  }\n  f: [\n1\n]\n`],
+    [
+      "lines of lists and quotes that are not indented",
+      `a: [b,\nc, {d: OLD,${tag}\ne: "f"}\n]\ng: "h\ni"\nj:\n- k: 'l\n\nm'\n  n: OLD${tag}\n`,
+    ],
+    [
+      "quotes and comments in lists that are not indented",
+      `a: [it's, "]", 'x''y]', b "c, # ]\n!t "d]", &e "f]", g: 'h]', "i":'j]',\n# k]\nl#m]\nn: OLD${tag}\n`,
+    ],
+    ["lists that are keys, and brackets in text", `? [a,\nb]\n: OLD${tag}\nc: d[e\nf: |\n  [g\nh: >\n  "i\nj: [\n]\n`],
     ["comments right behind brackets", `a: [b]# c\nd: OLD${tag}\n`],
   ])("%s", (_, text) => {
     expect(setText(text.replaceAll("OLD", "old"))).toBe(text.replaceAll("OLD", "1.1.0"));
@@ -231,6 +243,7 @@ describe("image-automation/69: a file is left as it is", () => {
     ["a comment in the middle of a value", `a: old${tag}\n  older\n`],
     ["tabs before keys", `a: old${tag}\n\tb: c\n`],
     ["brackets that are not closed", `a: old${tag}\nb: [c\n`],
+    ["quotes that are not closed", `a: old${tag}\nb: ["c\n]\n`],
   ])("%s", (_, text) => {
     expect(changeOf(text)).toBeUndefined();
   });

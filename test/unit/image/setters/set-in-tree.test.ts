@@ -14,6 +14,7 @@ async function changed(
   files: Readonly<Record<string, MemoryFile>>,
 ): Promise<Readonly<Record<string, readonly [path: string, text: string]>>> {
   const changes = await setInTree(treeOf(files), path, images, signal);
+  expect(new Set(changes.files.map(({ pathFromRoot }) => pathFromRoot)).size).toBe(changes.files.length);
   return Object.fromEntries(
     changes.files.map((file) => [file.pathFromRoot, [file.path, Buffer.from(file.content).toString()]]),
   );
@@ -123,16 +124,25 @@ describe("image-automation/61: links to files", () => {
   });
 
   test.each([
-    ["out of the repository", "../a.yaml"],
-    ["out of the repository and in again", "../clone/real.yaml"],
-    ["to an absolute path", "/real.yaml"],
+    ["out of the repository", "../real"],
+    ["out of the repository and in again", "../clone/../real"],
+    ["to an absolute path", "/real"],
     ["to a folder", "folder.yaml"],
     ["to nothing", "missing.yaml"],
     ["to itself", "a.yaml"],
+    ["by way of a link out of the repository", "up/real"],
+    ["by way of a link to an absolute path", "root/real"],
+    ["into a file", "real/b"],
     ["to a text that is no path", "x".repeat(5_000)],
     ["to no text", ""],
   ])("a link %s is left as it is", async (_, target) => {
-    const files = { "a.yaml": link(target), "folder.yaml/b.txt": old, "real.txt": old };
+    const files = {
+      "a.yaml": link(target),
+      "folder.yaml/b.txt": old,
+      real: old,
+      up: link("../clone"),
+      root: link("/"),
+    };
     expect(await changed("", files)).toEqual({});
   });
 });

@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { maxMarkerChars } from "../../../../lib/image/setters/marker.ts";
-import { maxDepth, maxDocumentChars, maxIndicators } from "../../../../lib/image/setters/read-documents.ts";
+import {
+  maxDepth,
+  maxDocumentChars,
+  maxDocuments,
+  maxIndicators,
+} from "../../../../lib/image/setters/read-documents.ts";
 import { maxChangesPerFile, maxSetterFileBytes } from "../../../../lib/image/setters/set-images.ts";
 import { changeOf, mark, setText } from "./set-file.ts";
 
@@ -43,6 +48,13 @@ test(`a document of it is nested at most ${maxDepth} levels deep`, () => {
   expect(changeOf(nested(maxDepth - 1))).toBeDefined();
   expect(() => changeOf(nested(maxDepth))).toThrow(
     `its document at line 1 is nested deeper than ${maxDepth} levels: nest it less deeply`,
+  );
+});
+
+test(`a file with markers has at most ${maxDocuments} documents`, () => {
+  expect(changeOf(`${marked}${"---\n".repeat(maxDocuments - 1)}`)).toBeDefined();
+  expect(() => changeOf(`${marked}${"---\n".repeat(maxDocuments)}`)).toThrow(
+    `a.yaml holds image policy markers and has more than ${maxDocuments} documents: split it into several files`,
   );
 });
 
