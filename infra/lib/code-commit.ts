@@ -16,6 +16,8 @@ export interface SluiceCodeCommitRepositoryProps {
   readonly clusters: readonly (string | { readonly arn: string })[];
   /** The namespaces whose objects may pull it. */
   readonly namespaces: readonly string[];
+  /** Whether ImageUpdateAutomations of these namespaces may push commits to it. Default false. */
+  readonly canPush?: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ export class SluiceCodeCommitRepository extends Construct {
 
   constructor(scope: Construct, id: string, props: SluiceCodeCommitRepositoryProps) {
     super(scope, id);
-    const { clusters, namespaces, sluice } = props;
+    const { canPush = false, clusters, namespaces, sluice } = props;
     const { repositoryArn, repositoryName, env } = this.named(props);
     const { account, region } = env;
     if ([account, region, repositoryName].some((value) => Token.isUnresolved(value))) {
@@ -55,8 +57,9 @@ export class SluiceCodeCommitRepository extends Construct {
     const arns = clusters.map((cluster) => (typeof cluster === "string" ? cluster : cluster.arn));
     for (const arn of arns) for (const namespace of namespaces) sluice.allowRepository(arn, namespace, path);
     const networks = new Set(sluice.clusters.filter(({ arn }) => arns.includes(arn)).map(({ network }) => network));
+    const actions = ["codecommit:GitPull", ...(canPush ? ["codecommit:GitPush"] : [])];
     for (const network of networks) {
-      sluice.reconcileRole(network).addToPrincipalPolicy(allow("", ["codecommit:GitPull"], [repositoryArn]));
+      sluice.reconcileRole(network).addToPrincipalPolicy(allow("", actions, [repositoryArn]));
     }
   }
 

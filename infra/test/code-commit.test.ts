@@ -42,6 +42,19 @@ describe("a repository of CodeCommit", () => {
     expect(isAllowedRepository(allowed, "other", path)).toBe(false);
   });
 
+  test("is pushed to by the role of reconcile only if that is asked for", () => {
+    const rights = (props: Partial<SluiceCodeCommitRepositoryProps>) =>
+      JSON.stringify(resourcesOf(templateOf(withRepository({ repositoryArn, ...props }).stack), "AWS::IAM::Policy"));
+    expect(rights({})).not.toContain("codecommit:GitPush");
+    expect(rights({ canPush: true })).toContain(
+      JSON.stringify({
+        Action: ["codecommit:GitPull", "codecommit:GitPush"],
+        Effect: "Allow",
+        Resource: repositoryArn,
+      }),
+    );
+  });
+
   test.each<{ props: Partial<SluiceCodeCommitRepositoryProps>; says: string }>([
     { props: {}, says: "Test/Apps: give exactly one of repository and repositoryArn" },
     { props: { repositoryArn: "apps" }, says: '"apps" is no repository of CodeCommit' },

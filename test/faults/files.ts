@@ -19,6 +19,7 @@ import { gitFaults } from "./git.ts";
 import { gitCostFaults } from "./git-costs.ts";
 import { gitRepositoryFaults } from "./git-repository.ts";
 import { gitVerifyFaults } from "./git-verify.ts";
+import { gitWriteFaults } from "./git-write.ts";
 import { helmActionFaults } from "./helm-actions.ts";
 import { helmChartFaults } from "./helm-chart.ts";
 import { helmCommandFaults } from "./helm-commands.ts";
@@ -64,6 +65,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...gitCostFaults,
   ...gitRepositoryFaults,
   ...gitVerifyFaults,
+  ...gitWriteFaults,
   ...otherClusterFaults,
   ...sopsKeyFaults,
   ...kubeFaults,

@@ -158,8 +158,8 @@ export const gitFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "names that differ in case are two names",
-        find: 'loose.normalize("NFC").toLowerCase()',
-        replace: 'loose.normalize("NFC")',
+        find: 'name.normalize("NFC").toLowerCase()',
+        replace: 'name.normalize("NFC")',
       },
       {
         what: "a tree may hold itself without end",

@@ -4,6 +4,8 @@ import { knownServers } from "../../sources/git/conversations.ts";
 import { defaultGitLimits, type GitLimits, type GitRemote } from "../../sources/git/git-remote.ts";
 import { openGitRemote } from "../../sources/git/open-git-remote.ts";
 import type { WritableRepository } from "../../sources/git/write/open-git-clone.ts";
+import type { SourceContext } from "../source/source-context.ts";
+import type { AccessSpec } from "./credentials.ts";
 import { type GitConnections, gitTransport, type TransportContext } from "./transport.ts";
 
 /**
@@ -21,7 +23,7 @@ export type OpenRepository = (
 export const maxGitTimeoutMs = 900_000;
 
 /** How long one operation, or all submodules together, may take, in whole milliseconds as a timer takes them. */
-export function gitTimeoutMs({ timeout }: GitRepositorySpec): number {
+export function gitTimeoutMs({ timeout }: Pick<GitRepositorySpec, "timeout">): number {
   return Math.min(Math.ceil(parseDuration(timeout)), maxGitTimeoutMs);
 }
 
@@ -38,16 +40,23 @@ export function repositoryOpener(connections: GitConnections): OpenRepository {
 export type OpenForWriting = (
   url: string,
   spec: GitRepositorySpec,
+/**
+ * Opens the repository at this URL for a run that reads it and pushes commits to it, of a GitRepository or of what names one. It logs in to
+ * both services of git as the spec says.
+ */
+export type OpenForWriting = (
+  url: string,
+  spec: AccessSpec & Pick<GitRepositorySpec, "timeout">,
   ctx: TransportContext,
 ) => Promise<WritableRepository>;
 
 /** Opens repositories over these connections for reading and writing. */
 export function writableRepositoryOpener(connections: GitConnections): OpenForWriting {
-  const open = repositoryOpener(connections);
+  const known = knownServers();
   return async (url, spec, ctx) => {
     const limits = { ...defaultGitLimits, timeoutMs: gitTimeoutMs(spec) };
     await using opened = new AsyncDisposableStack();
-    const remote = opened.use(await open(url, spec, ctx));
+    const remote = opened.use(openGitRemote(await gitTransport(url, spec, limits, connections, ctx), limits, known));
     const receive = opened.use(await gitTransport(url, spec, limits, connections, ctx, "git-receive-pack"));
     const owned = opened.move();
     return { remote, receive, limits, [Symbol.asyncDispose]: () => owned.disposeAsync() };

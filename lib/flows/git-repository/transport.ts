@@ -26,6 +26,7 @@ export interface GitConnections {
 }
 
 /** The object that a repository is opened for, as far as its login depends on it. */
+/** The run for which a repository is opened, and where its Secrets are read. */
 export type TransportContext = ProviderContext & SecretContext;
 
 /**

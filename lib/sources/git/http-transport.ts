@@ -83,7 +83,7 @@ export function httpTransport(
       const request = {
         url: asked,
         method: "GET",
-        headers: protocol(2),
+        headers: protocol(isForReading ? 2 : 0),
         maxRedirects,
         maxBytes: limits.maxRefBytes,
       } as const;

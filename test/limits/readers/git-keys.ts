@@ -2,9 +2,11 @@ import { generateKeyPairSync } from "node:crypto";
 import * as openpgp from "openpgp";
 import { messageOf } from "../../../lib/core/failure.ts";
 import { Secret } from "../../../lib/core/secret.ts";
+import { noTenant } from "../../../lib/core/tenant.ts";
 import { githubAppTokens } from "../../../lib/sources/git/github-app.ts";
 import { maxRsaBits, parseSshKey } from "../../../lib/sources/git/ssh-key.ts";
 import { maxKeyBytes, verifySignature } from "../../../lib/sources/git/verify/verify-signature.ts";
+import { readSigningKey } from "../../../lib/sources/git/write/signing-key.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
 import { senselessDsa } from "../../unit/sources/git/verify/pgp-dsa.ts";
 import { ecdsaSigner, rsaSigner, sshSignature } from "../../unit/sources/git/verify/ssh-signer.ts";
@@ -33,6 +35,18 @@ function reading(
 
 const verifying = (signature: string, file: string, keys: string) => () =>
   verifySignature({ type: "commit", payload, signature }, new Map([[file, keys]]), now);
+
+/** Reads a key and signs a commit with it. */
+const signing = (key: string, passphrase: string) => async () => {
+  const data = new Map([
+    ["git.asc", key],
+    ["passphrase", passphrase],
+  ]);
+  const reader = { tenant: noTenant, signal };
+  const sign = await readSigningKey("gpg", { name: "key", data }, reader, now);
+  const people = "author a <a@b> 1795953600 +0000\ncommitter a <a@b> 1795953600 +0000\n";
+  return sign(Buffer.from(`tree ${"a".repeat(40)}\n${people}\nhello\n`), signal);
+};
 
 /** As many copies as may be read. */
 const filled = (text: string, maxBytes: number): string => text.repeat(Math.floor(maxBytes / text.length));
@@ -78,6 +92,26 @@ export const gitKeyReaders: readonly WorstInput[] = [
       .toString();
     await parseSshKey(text, "wrong").catch(messageOf);
     return () => parseSshKey(text, "a".repeat(4_096));
+  }),
+  reading("lib/sources/git/write/sign-gpg.ts", "a key whose passphrase is hashed most often", 200, async () => {
+    const config = { s2kIterationCountByte: 255 };
+    const { privateKey } = await openpgp.generateKey({
+      date: new Date(now - 1_000_000_000),
+      userIDs: { email: "a@example.com" },
+      type: "rsa",
+      rsaBits: 4_096,
+      subkeys: [{ sign: true }],
+      passphrase: "hunter2",
+      format: "object",
+      config,
+    });
+    return signing(privateKey.armor(), "hunter2");
+  }),
+  reading("lib/sources/git/write/sign-gpg.ts", "400 people, nearly as many as 128 KiB hold", 128, async () => {
+    const userIDs = Array.from({ length: 400 }, (_, index) => ({ email: `${index}@example.com` }));
+    const date = new Date(now - 1_000_000_000);
+    const { privateKey } = await openpgp.generateKey({ date, userIDs, format: "object" });
+    return signing(privateKey.armor(), "");
   }),
   reading("lib/sources/git/github-app.ts", "a key of 8,192 bits, and an answer of 1 MiB of lists", 64, async () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: maxRsaBits });

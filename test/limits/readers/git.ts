@@ -11,10 +11,13 @@ import { httpTransport } from "../../../lib/sources/git/http-transport.ts";
 import { knownHostKeys, maxHostChars, maxKnownHostsChars } from "../../../lib/sources/git/known-hosts.ts";
 import { receivePack } from "../../../lib/sources/git/pack-file.ts";
 import { openPack } from "../../../lib/sources/git/pack-objects.ts";
-import { flushPkt, pktLine, pktReader } from "../../../lib/sources/git/pkt-line.ts";
+import { flushPkt, pktLine, pktReader, pktText } from "../../../lib/sources/git/pkt-line.ts";
 import { readRefs } from "../../../lib/sources/git/upload-pack.ts";
 import { signedCommit, signedTag } from "../../../lib/sources/git/verify/signed-object.ts";
 import { verifySignature } from "../../../lib/sources/git/verify/verify-signature.ts";
+import { changeTree } from "../../../lib/sources/git/write/change-tree.ts";
+import { newObjects } from "../../../lib/sources/git/write/new-objects.ts";
+import { assertTaken, maxReportBytes, readReport } from "../../../lib/sources/git/write/receive-pack.ts";
 import { inGateOrDeep } from "../../size.ts";
 import { deltaOf, entryHead, inPieces, oidOf } from "../../unit/sources/git/pack-of.ts";
 import type { WorstInput } from "../worst-input.ts";
@@ -209,6 +212,29 @@ const listings = [
   }),
 ];
 
+const push = { ref: "refs/heads/main", from: "0".repeat(40), to: oid };
+
+const reports = [
+  bytesReader("lib/sources/git/write/receive-pack.ts", "references of a byte that the push did not name", {
+    memoryMiB: 96,
+    make: () => {
+      const line = pktLine("ng a a");
+      const lines = [pktLine("unpack ok"), line.repeat(Math.floor(maxReportBytes / line.length) - 20), flushPkt];
+      return Buffer.from(lines.join(""));
+    },
+    read: async (bytes) =>
+      assertTaken(await readReport(pktReader(over(bytes)), new Map([["report-status", ""]])), [push]),
+  }),
+  bytesReader("lib/sources/git/write/receive-pack.ts", "messages of a line feed each", {
+    memoryMiB: 96,
+    make: () => {
+      const line = pktText("\u0002\n");
+      return Buffer.from(line.repeat(maxReportBytes) + pktText("\u0003no") + flushPkt);
+    },
+    read: (bytes) => readReport(pktReader(over(bytes)), new Map([["side-band-64k", ""]])),
+  }),
+];
+
 /** What a server answers in pieces of 64 KiB, as a connection gives them. */
 const answers = [
   bytesReader("lib/sources/git/http-transport.ts", "64 MiB of nothing, packed", {
@@ -242,6 +268,18 @@ function treeReader(name: string, tree: () => Buffer, folders?: readonly string[
   });
 }
 
+/** A tree to which a file is added. */
+function changedTree(name: string, tree: () => Buffer): WorstInput {
+  return bytesReader("lib/sources/git/write/change-tree.ts", name, {
+    memoryMiB: 256,
+    make: tree,
+    read(bytes) {
+      const fetched = { has: (one: string) => one === oid, read: async () => ({ type: "tree", bytes }) as const };
+      return changeTree(newObjects(fetched), oid, new Map([["new.yaml", x]]), signal);
+    },
+  });
+}
+
 const many = (count: number, entry: (index: number) => Buffer): Buffer =>
   Buffer.concat(Array.from({ length: count }, (_, index) => entry(index)));
 
@@ -256,6 +294,10 @@ const trees = [
     () => many(maxTreeEntries, (index) => treeEntry("100644", `f${index}`)),
     Array.from({ length: 1_000 }, (_, index) => `folder/${index}`),
   ),
+  changedTree("100,000 files, and a new one beside them", () =>
+    many(maxTreeEntries - 1, (index) => treeEntry("100644", `f${index}`)),
+  ),
+  changedTree("64 MiB without an end of a name", () => filled("100644 ", "a", maxObjectBytes)),
   bytesReader("lib/sources/git/checkout/check-out.ts", "99,000 files below 90 folders that lead to each other", {
     memoryMiB: 256,
     make: () => many(1_000, (index) => treeEntry("100644", `f${index}`)),
@@ -357,6 +399,7 @@ export const gitReaders: readonly WorstInput[] = [
   ...tags,
   ...listings,
   ...answers,
+  ...reports,
   ...trees,
   ...modules,
   ...secrets,

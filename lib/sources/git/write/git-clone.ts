@@ -54,13 +54,17 @@ export interface GitClone extends AsyncDisposable {
   readonly head: string | undefined;
   /** The files and links below a folder (or the one file) of `head`, by path from the root, in the order of git's trees. */
   files(folder: string, signal: AbortSignal): AsyncIterable<CloneFile>;
-  /** Adds a commit, and answers its id. Nothing is sent. */
+  /**
+   * Adds a commit, and answers its id. Nothing is sent. Files that change nothing make no commit: the answer is `head`. A path that a
+   * checkout would refuse, or that leads through a link, is a `GitFault` `tree` that names it.
+   */
   commit(commit: NewCommit, signal: AbortSignal): Promise<string>;
   /**
    * Moves these references of the server to `head`, with everything they need, all or none where the server can do that. Throws a
    * `GitFault` with one of these reasons:
    * - `moved`: a reference has moved since the clone was opened (`non-fast-forward update: refs/heads/main`); nothing is changed.
-   * - `refused`: the server did not take it, with its words (`command error on refs/heads/main: pre-receive hook declined`).
+   * - `refused`: the server did not take it, with its words (`command error on refs/heads/main: pre-receive hook declined`); or a
+   *   reference would move without force to a commit that is not known to follow the one it names.
    */
   push(refs: readonly PushedRef[], options: PushOptions, signal: AbortSignal): Promise<void>;
 }

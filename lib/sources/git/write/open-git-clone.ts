@@ -108,11 +108,16 @@ async function cloneOf({ receive, limits, checkout, listed, fetched }: ClonePart
           .filter((command) => command !== undefined);
         if (commands.length === 0) return;
         const request = pushRequest(server.capabilities, commands, options, await objects.pack(bounded));
-        const report = await server.send(request);
+        const report = await server.send(request).catch(async (error: unknown) => {
+          if (!isAnswerLost(error) || !(await areMoved(commands, receive, limits, bounded))) throw error;
+          return undefined;
+        });
         for (const { ref, from } of commands) {
-          if (report.refs.has(ref) && report.refs.get(ref) === undefined) known.set(ref, new Set([from, to]));
+          if (report === undefined || (report.refs.has(ref) && report.refs.get(ref) === undefined)) {
+            known.set(ref, new Set([from, to]));
+          }
         }
-        assertTaken(report, commands);
+        if (report !== undefined) assertTaken(report, commands);
         objects.sent();
       });
     },
@@ -161,6 +166,26 @@ async function greet(receive: GitTransport, limits: WritableRepository["limits"]
       }
     },
   };
+}
+
+function isAnswerLost(error: unknown): boolean {
+  return error instanceof GitFault && (error.reason === "protocol" || error.reason === "unreachable");
+}
+
+/** Whether the references name what they were to name: a server may have done its work before the answer was lost. */
+async function areMoved(
+  commands: readonly RefCommand[],
+  receive: GitTransport,
+  limits: WritableRepository["limits"],
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const { names } = await greet(receive, limits, signal);
+    return commands.every(({ ref, to }) => names.get(ref) === to);
+  } catch (error) {
+    if (error instanceof GitFault) return false;
+    throw error;
+  }
 }
 
 async function inTime(

@@ -7,8 +7,10 @@ import { brokeOff, faultOfServer, flushPkt, type PktReader, pktReader, pktText, 
 /** What a reference names before it is there. */
 export const zeroOid = "0".repeat(40);
 
-/** Of the server's report about one push, and of its messages beside it. */
+/** Of the server's report about one push. */
 export const maxReportBytes = 1024 * 1024;
+/** Of the server's messages beside the report, in characters. What a hook prints beyond that is left out. */
+const keptMessageChars = 64 * 1024;
 /** Of the server's words that an error shows. */
 const maxShownBytes = 1_024;
 
@@ -75,12 +77,14 @@ export async function readReport(reader: PktReader, capabilities: Capabilities):
     const pkt = await reader.next();
     if (pkt === undefined) throw brokeOff();
     if (pkt.type !== "data") break;
-    bytes += pkt.data.length;
-    if (bytes > maxReportBytes) throw tooLong();
     const [band] = pkt.data;
-    if (band === 1) report.push(pkt.data.subarray(1));
-    else if (band === 2) messages += pkt.data.toString("utf8", 1);
-    else if (band === 3) throw errorOf(pkt.data.toString("utf8", 1), messages);
+    if (band === 1) {
+      bytes += pkt.data.length;
+      if (bytes > maxReportBytes) throw tooLong();
+      report.push(pkt.data.subarray(1));
+    } else if (band === 2) {
+      if (messages.length < keptMessageChars) messages += pkt.data.toString("utf8", 1);
+    } else if (band === 3) throw errorOf(pkt.data.toString("utf8", 1), messages);
     else throw new GitFault("protocol", "the answer is not git's: it has an unknown band");
   }
   return { ...(await readStatus(pktReader(once(Buffer.concat(report))))), messages };

@@ -235,6 +235,24 @@ describe("a fault is told without credentials and without the server's words:", 
     expect(await faultOf(both.transport)).toMatchObject({ reason, message });
   });
 
+  test.each([
+    "ERROR: The key you are authenticating with has been marked as read only.\n",
+    "ERROR: Permission to team/app.git denied to deploy key\n",
+    "remote: ERROR: You are not allowed to push code to this project.\n",
+  ])("a key that may not write, by the host's words %j", async (said) => {
+    const run: RunCommand = (command, channel) => {
+      expect(command).toBe("git-receive-pack '/team/app.git'");
+      channel.stderr.write(said);
+      channel.exit(1);
+      channel.end();
+    };
+    await using both = await serverAnd({ run }, { service: "git-receive-pack" });
+    expect(await faultOf(both.transport)).toMatchObject({
+      reason: "authorization",
+      message: "authorization failed: the key may not write to the repository",
+    });
+  });
+
   test("a connection that breaks in the middle", async () => {
     const run: RunCommand = (_command, channel) => void channel.write("PACK");
     await using both = await serverAnd({ run });

@@ -109,6 +109,21 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("show", "main:b/d/e.yaml")).toBe("E");
   });
 
+  test("works on the files of one folder, where the server leaves out the others", async () => {
+    const before = await repository.commit({ "apps/a.yaml": "a\n", "large/b.yaml": "b\n" });
+    await repository.git("config", "uploadpack.allowFilter", "true");
+    const own = await clone("main", { folders: ["apps"] });
+    const found: string[] = [];
+    for await (const file of own.files("apps", never)) {
+      found.push(`${file.path}: ${Buffer.from(await file.read()).toString()}`);
+    }
+    expect(found).toEqual(["apps/a.yaml: a\n"]);
+    const oid = await commit(own, { "apps/a.yaml": "A\n" });
+    await push(own);
+    expect(await repository.git("diff-tree", "-r", "--name-status", before, oid)).toBe("M\tapps/a.yaml");
+    expect(await repository.git("show", "main:large/b.yaml")).toBe("b");
+  });
+
   test("makes the first commit of an empty repository", async () => {
     const own = await clone();
     expect(own.head).toBeUndefined();
@@ -280,6 +295,54 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     await commit(own, { "a.yaml": "1\n" });
     await own[Symbol.asyncDispose]();
     expect(await repository.git("count-objects")).toBe("0 objects, 0 kilobytes");
+  });
+
+  test("a push whose answer was lost counts as done where the server has done it, and fails where it has not", async () => {
+    const before = await repository.commit({ "a.yaml": "a\n" });
+    let isDone = true;
+    const losing = opened.use(
+      await gitServer(repository, {
+        before: (request, response, next) => {
+          if (request.method === "POST" && request.url?.endsWith("receive-pack") === true) {
+            response.writeHead = () => response;
+            response.write = () => true;
+            response.end = () => response.destroy();
+            if (!isDone) return void response.end();
+          }
+          next();
+        },
+      }),
+    );
+    const writable = connect(losing.url);
+    const listed = await writable.remote.list(["refs/heads/"], never);
+    const own = opened.use(await openGitClone(writable, { checkout: before, listed }, never));
+    const first = await commit(own, { "a.yaml": "1\n" });
+    await push(own);
+    expect(await repository.git("rev-parse", "main")).toBe(first);
+    isDone = false;
+    await commit(own, { "a.yaml": "2\n" });
+    expect((await faultOf(push(own)))[0]).toMatch(/^(?:protocol|unreachable)$/);
+    expect(await repository.git("rev-parse", "main")).toBe(first);
+  });
+
+  test("a push is sent as it is, without the version of the protocol that is for reading only", async () => {
+    await repository.commit({ "a.yaml": "a\n" });
+    const own = await clone();
+    await commit(own, { "a.yaml": Array.from({ length: 2_000 }, (_, index) => `${index}\n`).join("") });
+    server.seen.length = 0;
+    await push(own);
+    expect(
+      server.seen.map(({ method, path, headers }) => [
+        method,
+        path,
+        headers["git-protocol"],
+        headers["content-encoding"],
+        headers["content-type"],
+      ]),
+    ).toEqual([
+      ["GET", "/repository.git/info/refs?service=git-receive-pack", undefined, undefined, undefined],
+      ["POST", "/repository.git/git-receive-pack", undefined, undefined, "application/x-git-receive-pack-request"],
+    ]);
   });
 
   test("an aborted push throws the reason of its signal", async () => {

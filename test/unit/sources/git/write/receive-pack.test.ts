@@ -151,9 +151,16 @@ describe("the report of a push", () => {
     expect(await faultOf([main], ...pieces)).toEqual(new GitFault(reason, message));
   });
 
+  test("may follow more messages than are kept", async () => {
+    const many = Array.from({ length: 200 }, (_, index) => band(2, `${index} ${"x".repeat(60_000)}\n`));
+    const fault = await faultOf([main], ...many, ...report("unpack ok", "ng refs/heads/main no"));
+    expect(fault?.message).toMatch(/^command error on refs\/heads\/main: no; the server says: 0 xxx/);
+    expect(await faultOf([main], ...many, ...report("unpack ok", "ok refs/heads/main"))).toBeUndefined();
+  });
+
   test("has a limit, with and without bands", async () => {
     const tooLong = new GitFault("too-large", `the git server reports more than ${maxReportBytes} bytes about a push`);
-    const filled = Array.from({ length: 20 }, () => band(2, "x".repeat(60_000)));
+    const filled = Array.from({ length: 20 }, () => band(1, "x".repeat(60_000)));
     expect(await faultOf([main], ...filled)).toEqual(tooLong);
     const lines = Array.from({ length: 20 }, (_, index) => pktLine(`ok ${index}${"x".repeat(60_000)}`));
     await expect(readReport(pktReader(over(pktLine("unpack ok"), ...lines)), plain)).rejects.toEqual(tooLong);
