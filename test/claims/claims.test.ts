@@ -42,6 +42,7 @@ describe("the statements that a title names", () => {
     { what: "of two sections", title: "11.1/4, 27, 11.3/61: a", expected: ["S4", "S27", "S61"] },
     { what: "of HelmReleases", title: "23/7, 9: a (21)", expected: ["K21", "H7", "H9"] },
     { what: "of image automation", title: "image-automation/45, 46: a (21)", expected: ["K21", "I45", "I46"] },
+    { what: "no step of a scenario", title: "image-automation/01-first-commit: a", expected: [] },
     { what: "no folder of that name", title: "golden/image-automation/02: a", expected: [] },
     { what: "of both references", title: "11.1/12: a (21)", expected: ["K21", "S12"] },
     { what: "of the command line", title: "a (7)", file: "e2e/cli.test.ts", expected: ["C7"] },

@@ -35,7 +35,8 @@ const listOfNumbers = String.raw`\d+(?: to \d+)?(?:, \d+(?![\d.])(?: to \d+)?)*`
 const inParentheses = new RegExp(`(?<=^|\\s)\\((${listOfNumbers})\\)`, "g");
 const ofSources = new RegExp(`\\b11\\.\\d/(${listOfNumbers})`, "g");
 const ofHelmReleases = new RegExp(`(?<![\\w./])23/(${listOfNumbers})`, "g");
-const ofImages = new RegExp(`(?<![\\w./-])image-automation/(${listOfNumbers})`, "g");
+/** A recorded scenario has the same name, and its steps begin with a zero: `image-automation/01-first-commit`. */
+const ofImages = new RegExp(`(?<![\\w./-])image-automation/(?!0)(${listOfNumbers})`, "g");
 const beforeColon = new RegExp(`(?<=^|\\s)(${listOfNumbers}): `, "g");
 
 /**

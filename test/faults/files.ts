@@ -25,8 +25,9 @@ import { helmChartFaults } from "./helm-chart.ts";
 import { helmCommandFaults } from "./helm-commands.ts";
 import { helmRepositoryFaults } from "./helm-repositories.ts";
 import { imagePolicyFaults } from "./image-policy.ts";
-import { imageUpdateAutomationFaults } from "./image-update-automation.ts";
+import { imageRepositoryFaults } from "./image-repository.ts";
 import { imageSetterFaults } from "./image-setters.ts";
+import { imageUpdateAutomationFaults } from "./image-update-automation.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
 import { layerFaults } from "./layers.ts";
@@ -101,5 +102,6 @@ export const fileFaults: readonly FileFaults[] = [
   ...helmChartFaults,
   ...helmRepositoryFaults,
   ...imagePolicyFaults,
+  ...imageRepositoryFaults,
   ...infraFaults,
 ];

@@ -26,7 +26,7 @@ export const pullRequestFaults: readonly FileFaults[] = [
       {
         what: "a pull request that another run has opened is a failure",
         find: "if (now === undefined) throw error;",
-        replace: "throw error;",
+        replace: "if (now?.title !== text.title) throw error;",
       },
     ],
   },

@@ -24,6 +24,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "lib/core/known-words.ts",
     "lib/core/ports/cluster-states.ts",
     "lib/core/ports/receiver-index.ts",
+    "lib/core/tag-pages.ts",
     "lib/queue/observe-resource.ts",
     "lib/queue/stored-work-item.ts",
   ],
@@ -113,6 +114,10 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "lib/sources/semver-range.ts",
     "lib/sources/versions-in.ts",
   ],
+  "Secrets of at most 1 MiB, whose entries lib/sources/oci/docker-config.ts reads": [
+    "lib/flows/image-repository/registry.ts",
+  ],
+  "a part of lib/image/scan.ts, with whose worst inputs it is measured": ["lib/image/compile-regex.ts"],
   "a part of lib/sources/oci/verify/bundles.ts, with whose worst inputs it is measured": [
     "lib/sources/oci/verify/cosign-keyless.ts",
   ],

@@ -15,7 +15,7 @@ import { type GitConnections, gitTransport, type TransportContext } from "./tran
 export type OpenRepository = (
   url: string,
   spec: GitRepositorySpec,
-  ctx: TransportContext,
+  ctx: SourceContext,
   left?: Pick<GitLimits, "maxPackBytes" | "timeoutMs">,
 ) => Promise<GitRemote>;
 
@@ -36,10 +36,6 @@ export function repositoryOpener(connections: GitConnections): OpenRepository {
   };
 }
 
-/** Opens the repository at this URL for a run that reads it and pushes commits to it. It logs in to both as the spec says. */
-export type OpenForWriting = (
-  url: string,
-  spec: GitRepositorySpec,
 /**
  * Opens the repository at this URL for a run that reads it and pushes commits to it, of a GitRepository or of what names one. It logs in to
  * both services of git as the spec says.

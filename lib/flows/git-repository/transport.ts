@@ -25,7 +25,6 @@ export interface GitConnections {
   readonly sshAlgorithms: SshAlgorithms;
 }
 
-/** The object that a repository is opened for, as far as its login depends on it. */
 /** The run for which a repository is opened, and where its Secrets are read. */
 export type TransportContext = ProviderContext & SecretContext;
 

@@ -73,7 +73,7 @@ async function reconcile(spec: ImagePolicySpec, key: WorkKey, ctx: PolicyContext
   const isWritten = await ctx.conclude(succeeded(next, message, ctx.now()));
   // A run that ended between its status and its wake-ups is repeated.
   if (isChanged || run.isRetry === true) await wakeAutomations(ctx);
-  await reportChoice(message, isWritten, key, ctx);
+  await reportChoice(message, key, ctx);
   const dueInMs =
     spec.interval === undefined ? undefined : spreadInterval(parseDuration(spec.interval), unspread, deps.timing);
   return { outcome: isChanged ? "chosen" : "unchanged", dueInMs, ...(isWritten ? {} : { isQuiet: true }) };
@@ -89,10 +89,9 @@ async function announceGeneration(ctx: PolicyContext): Promise<void> {
 }
 
 /** News is what Alerts send; that nothing has changed is for those who look at the object. */
-async function reportChoice(message: string, isWritten: boolean, key: WorkKey, ctx: PolicyContext): Promise<void> {
+async function reportChoice(message: string, key: WorkKey, ctx: PolicyContext): Promise<void> {
   const ready = readyOf(ctx.before);
   const isNews = ready?.status !== "True" || ready.message !== message;
-  if (!isNews && !isWritten && ctx.run.isRequested) return;
   const relation = ready?.status === "False" ? ({ kind: "recovered", from: [key] } as const) : undefined;
   await ctx.record({ type: "Normal", reason: "Succeeded", message, annotations: {}, relation, isTrace: !isNews });
 }

@@ -36,7 +36,7 @@ export async function requestText(
     } catch (error) {
       if (!(error instanceof MessageEngineError)) throw error;
       const why = `annotation ${annotation}: ${inOwnWords(error.message)}`;
-      throw new Failure("GitOperationFailed", `failed to write the pull request: ${why}`, { cause: error });
+      throw new Failure("GitOperationFailed", `failed to open the pull request: ${why}`, { cause: error });
     }
   };
   const title = (await written(titleAnnotation, first)).replaceAll(/\s+/g, " ").trim();

@@ -84,11 +84,10 @@ export class AutomationScene {
       await cluster.delete(this.#ref(action.delete), { propagation: "Background" }, this.#signal);
       return;
     }
-    const [object, requestedAt] = "unrequest" in action ? [action.unrequest, null] : [action.object, action.request];
-    await this.#request(object, requestedAt);
+    await this.#request(action.object, action.request);
   }
 
-  async #request(object: string, requestedAt: string | null): Promise<void> {
+  async #request(object: string, requestedAt: string): Promise<void> {
     const body = { metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": requestedAt } } };
     const { cluster } = this.#stage.own;
     await cluster.patch(this.#ref(object), { type: "merge", body }, { manager: "unknown" }, this.#signal);

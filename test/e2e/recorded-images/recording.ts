@@ -21,8 +21,6 @@ export const Action = z.union([
   z.strictObject({ delete: z.string() }),
   /** What `flux reconcile` does. */
   z.strictObject({ request: z.string(), object: z.string() }),
-  /** Removes the annotation of a request. */
-  z.strictObject({ unrequest: z.string() }),
   /** Waits until no run is under way. */
   z.literal("settle"),
 ]);

@@ -61,9 +61,8 @@ export class Scene {
       await cluster.delete(this.#ref(action.delete), { propagation: "Background" }, this.#signal);
       return;
     }
-    const [object, requestedAt] = "unrequest" in action ? [action.unrequest, null] : [action.object, action.request];
-    const body = { metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": requestedAt } } };
-    await cluster.patch(this.#ref(object), { type: "merge", body }, { manager: "unknown" }, this.#signal);
+    const body = { metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": action.request } } };
+    await cluster.patch(this.#ref(action.object), { type: "merge", body }, { manager: "unknown" }, this.#signal);
   }
 
   /** Until every object has been looked at, and all that follows from it has happened. */

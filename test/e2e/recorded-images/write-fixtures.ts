@@ -72,6 +72,16 @@ const commentOf: Readonly<Record<string, string>> = {
   "image-automation-two/both": "one-after-the-other",
 };
 
+const ignored = "<ignored>";
+const Event = z.looseObject({ object: z.string(), type: z.string(), message: z.string() });
+const Applied = z.looseObject({ kind: z.string(), metadata: z.looseObject({ name: z.string() }) });
+/** What was deleted before a step: the recording shows it by the events that are missing. */
+const deleted: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "image-policy-order": {
+    "forms-of-numbers": ["numbers", "num-asc", "num-desc", "num-no-order"].map((name) => `ImagePolicy/${name}`),
+  },
+};
+
 const requestedAt = "reconcile.fluxcd.io/requestedAt";
 const Shown = z.looseObject({
   kind: z.string(),
@@ -84,7 +94,7 @@ const Step = z.object({
   step: z.string(),
   notes: z.string().optional(),
   objects: z.array(Shown),
-  events: z.array(z.looseObject({})),
+  events: z.array(Event),
 });
 type Step = z.infer<typeof Step>;
 
@@ -160,6 +170,7 @@ async function fixtureOf(name: string): Promise<object> {
   const inputs = await inputsIn(join(folder, "input.yaml"));
   const source: unknown = parse(await readFile(join(folder, "source.yaml"), "utf8"));
   const requests = new Map<string, string>();
+  const told = new Map<string, string>();
   return {
     source,
     steps: steps.map((step, index) => {
@@ -171,16 +182,32 @@ async function fixtureOf(name: string): Promise<object> {
         step: step.step,
         ...(step.notes === undefined ? {} : { notes: step.notes }),
         do: [
+          ...(deleted[name]?.[step.step] ?? []).map((object) => ({ delete: object })),
           ...publish,
           ...(before.length === 0 ? [] : [...before.map(({ manifest }) => ({ apply: manifest })), "settle"]),
           ...(hidden === undefined ? [] : [{ request: `<hidden ${step.step}>`, object: hidden }, "settle"]),
-          ...own.map(({ manifest }) => ({ apply: manifest })),
+          ...own.map(({ manifest }) => ({ apply: withIgnored(manifest, step) })),
           ...step.objects.flatMap((shown) => actionsFor(shown, requests)),
         ],
-        flux: { objects: step.objects, events: step.events },
+        flux: { objects: step.objects, events: step.events.filter((event) => !isOfRetry(event, step, told)) },
       };
     }),
   };
+}
+
+/** A request that is ignored was applied with its object: no other manager has its annotation. */
+function withIgnored(manifest: unknown, { objects }: Step): unknown {
+  const { metadata, ...rest } = Applied.parse(manifest);
+  const shown = objects.find((one) => one.kind === rest.kind && one.metadata?.name === metadata.name);
+  if (shown?.metadata?.annotations?.[requestedAt] !== ignored) return manifest;
+  return { ...rest, metadata: { ...metadata, annotations: { [requestedAt]: ignored } } };
+}
+
+/** Whether an event tells again what its object failed with in an earlier step, since Flux has tried again meanwhile. */
+function isOfRetry({ object, type, message }: z.infer<typeof Event>, { objects }: Step, told: Map<string, string>) {
+  const isTold = type === "Warning" && told.get(object) === message;
+  told.set(object, message);
+  return isTold && !objects.some((shown) => `${shown.kind}/${shown.metadata?.name}` === object);
 }
 
 function actionsFor(shown: Shown, requests: Map<string, string>): readonly object[] {
@@ -189,10 +216,10 @@ function actionsFor(shown: Shown, requests: Map<string, string>): readonly objec
   if (shown.answer !== undefined) return [{ delete: object }];
   const value = metadata?.annotations?.[requestedAt];
   const before = requests.get(object);
-  if (value === before) return [];
+  if (value === before || value === ignored) return [];
   if (value === undefined) {
     requests.delete(object);
-    return [{ unrequest: object }];
+    return [];
   }
   requests.set(object, value);
   return [{ request: value, object }];

@@ -9,6 +9,7 @@ import { kustomizeModule, wasmEngine } from "../../../lib/engine/wasm-engine.ts"
 import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { renderLimits } from "../../../lib/flows/helm-release/actions/render.ts";
 import { maxRecordBytes, secretReleaseStore } from "../../../lib/helm/secret-release-store.ts";
+import { type MessageOf, templateText } from "../../../lib/image/commit-message.ts";
 import { engineLimits } from "../../../lib/manifests/build/build-by-engine.ts";
 import { defaultArchiveLimits } from "../../../lib/sources/archive/unpack.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
@@ -84,6 +85,28 @@ function rendering(name: string, template: string, values = ""): WorstInput {
   };
 }
 
+/** A template of a commit message, with as many changes as are given. */
+function writing(name: string, template: string, files = 1): WorstInput {
+  return {
+    reader: "lib/engine/wasm-helm.ts",
+    name,
+    memoryMiB: kustomizeMiB,
+    make: async () => {
+      const helm = wasmHelm({ ...options, file: helmModule });
+      const object = { apiVersion: "v1", kind: "Pod", namespace: "apps", name: "web" };
+      const change = { oldValue: "web:1", newValue: "web:2", setter: "apps:web" };
+      const changes = Array.from({ length: files }, (_, at) => ({
+        path: `${at}.yaml`,
+        objects: [{ object, changes: [{ ...change, oldValue: `web:${at}` }] }],
+      }));
+      const of: MessageOf = { cluster: "", automation: { namespace: "apps", name: "a" }, values: {}, changes };
+      // The module is loaded once in the life of a process.
+      await templateText("{{ .AutomationObject }}", { ...of, changes: [] }, helm, signal);
+      return () => templateText(template, of, helm, signal).catch(messageOf);
+    },
+  };
+}
+
 /** A Secret of a release whose record inflates to this many bytes. */
 function readingRelease(name: string, bytes: number): WorstInput {
   return {
@@ -126,6 +149,9 @@ export const engineReaders: readonly WorstInput[] = [
   rendering("a template of 20 MB of output", bigConfigMap('{{ repeat 6000000 "x" }}')),
   rendering("a template that includes itself", '{{ define "x" }}{{ include "x" . }}{{ end }}{{ include "x" . }}'),
   rendering("values of aliases that expand", bigConfigMap("{{ .Values.l0 }}"), aliasBomb),
+  writing("a message that repeats itself", '{{ len (repeat 100000000 "x") }}{{ repeat 100000000 "x" }}'),
+  writing("a message that calls itself", '{{ define "x" }}{{ template "x" . }}{{ end }}{{ template "x" . }}'),
+  writing("a message of 20,000 changes", "{{ range .Changed.Changes }}{{ .OldValue }}{{ end }}", 20_000),
   readingRelease("a record that inflates to 1 GiB", 1024 * 1024 * 1024),
   readingRelease("a record of the greatest size", maxRecordBytes),
   building("an artifact of 150 MiB in 100,000 files", () => {

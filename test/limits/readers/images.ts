@@ -1,8 +1,11 @@
+import { maxExclusions } from "../../../lib/api/image-repository.ts";
 import { messageOf } from "../../../lib/core/failure.ts";
 import { formatBarred, maxBarred, parseBarred } from "../../../lib/image/barred/barred-images.ts";
 import { choices } from "../../../lib/image/choose/choices.ts";
 import { filterTags, maxFilterChars } from "../../../lib/image/choose/filter-tags.ts";
 import { rankingOf } from "../../../lib/image/choose/ranking.ts";
+import { maxRegexLength } from "../../../lib/image/compile-regex.ts";
+import { scanTags } from "../../../lib/image/scan.ts";
 import { maxTagLength, maxTags } from "../../../lib/sources/oci/registry-client.ts";
 import type { WorstInput } from "../worst-input.ts";
 
@@ -16,6 +19,25 @@ function longTags(count: number): readonly string[] {
 
 /** The worst inputs of what chooses among the tags of an image. */
 export const imageReaders: readonly WorstInput[] = [
+  {
+    reader: "lib/image/scan.ts",
+    name: `${maxTags} tags and expressions that try everything`,
+    memoryMiB: 100,
+    make: async () => {
+      const tags = longTags(maxTags);
+      const pattern = "(1|1?1?1?)*".repeat(Math.floor(maxRegexLength / 11)).concat("$x");
+      return () => scanTags(tags, Array<string>(maxExclusions).fill(pattern), signal, 1_000).catch(messageOf);
+    },
+  },
+  {
+    reader: "lib/image/scan.ts",
+    name: `${maxTags} tags that are all kept`,
+    memoryMiB: 150,
+    make: async () => {
+      const tags = longTags(maxTags).toReversed();
+      return () => scanTags(tags, ["^.*\\.sig$"], signal);
+    },
+  },
   {
     reader: "lib/image/choose/filter-tags.ts",
     name: `${maxTags} tags and a pattern that tries everything`,
