@@ -14,7 +14,7 @@ import { type GitConnections, gitTransport, type TransportContext } from "./tran
 export type OpenRepository = (
   url: string,
   spec: GitRepositorySpec,
-  ctx: SourceContext,
+  ctx: TransportContext,
   left?: Pick<GitLimits, "maxPackBytes" | "timeoutMs">,
 ) => Promise<GitRemote>;
 
