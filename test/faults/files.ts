@@ -28,6 +28,7 @@ import { helmRepositoryFaults } from "./helm-repositories.ts";
 import { imagePolicyFaults } from "./image-policy.ts";
 import { imageRepositoryFaults } from "./image-repository.ts";
 import { imageSetterFaults } from "./image-setters.ts";
+import { imageUpdateAutomationFaults } from "./image-update-automation.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
 import { layerFaults } from "./layers.ts";
@@ -83,6 +84,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...queueFaults,
   ...queueClusterFaults,
   ...generatorFaults,
+  ...imageUpdateAutomationFaults,
   ...receiverFaults,
   ...shownTextFaults,
   ...signatureFaults,

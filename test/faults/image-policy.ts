@@ -70,6 +70,22 @@ export const imagePolicyFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/flows/image-policy/image-policy-flow.ts",
+    tests: ["test/unit/flows/moved-from-flux/moved-images.test.ts"],
+    faults: [
+      {
+        what: "a policy that is moved from Flux says that there are no tags before its repository could be scanned",
+        find: "if (isScanAhead && isSettled && !isAsked) {",
+        replace: "if (isScanAhead && isSettled && isAsked) {",
+      },
+      {
+        what: "a policy waits without a word for a repository that is suspended",
+        find: "tagCount > 0 && spec.suspend !== true;",
+        replace: "tagCount > 0;",
+      },
+    ],
+  },
+  {
     file: "lib/flows/image-policy/referred-repository.ts",
     tests: flow,
     faults: [

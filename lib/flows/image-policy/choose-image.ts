@@ -1,6 +1,5 @@
 import type { ImagePolicySpec, ImageRef } from "../../api/image-policy.ts";
 import { barredAnnotation } from "../../api/names.ts";
-import { formatDuration } from "../../core/duration.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { type BarredImage, parseBarred } from "../../image/barred/barred-images.ts";
 import { choices } from "../../image/choose/choices.ts";
@@ -16,21 +15,17 @@ export interface Choice {
   readonly passedOver: readonly string[];
 }
 
-/** Steps 5 to 9 of a pass (reference image-automation 3.4). Throws a {@link Failure} in Flux's words. */
+/** Steps 5 to 9 of a pass (reference image-automation 3.4). Undefined if the store has no tags of the repository. Throws a {@link Failure} in Flux's words. */
 export async function chooseImage(
   spec: ImagePolicySpec,
   repository: ReferredRepository,
   ctx: PolicyContext,
-): Promise<Choice> {
+): Promise<Choice | undefined> {
   const { deps, live, run } = ctx;
   const ranking = rankingOf(spec.policy);
   const barred = barredBy(live.metadata.annotations?.[barredAnnotation]);
   const tags = (await deps.imageTags.get(repository.key, run.signal))?.tags ?? [];
-  if (tags.length === 0) {
-    const wait = formatDuration(deps.timing.requeueDependencyMs);
-    const message = `retrying in ${wait} error: no tags in database`;
-    throw new Failure("DependencyNotReady", message, { waitsFor: repository.key });
-  }
+  if (tags.length === 0) return undefined;
   const ordered = await choices(await filterTags(tags, spec.filterTags, run.signal), ranking, run.signal);
   const passedOver: string[] = [];
   for await (const tag of ordered) {

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { ConditionReason, findCondition } from "../../api/condition.ts";
 import { ImagePolicySpec, ImagePolicyStatus, intervalMissing } from "../../api/image-policy.ts";
+import { ImageRepositoryStatus } from "../../api/image-repository.ts";
 import { servedKind } from "../../api/kinds/declaration.ts";
 import { declaredImagePolicy } from "../../api/kinds/image-policy.ts";
 import { finalizer } from "../../api/names.ts";
 import { parseLive } from "../../api/parse-live.ts";
-import { parseDuration } from "../../core/duration.ts";
+import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { waitsOrFailed } from "../../core/event-relation.ts";
 import { backOffMs, Failure } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
@@ -16,7 +17,13 @@ import { spreadInterval } from "../interval.ts";
 import { retryAfterMs } from "../source/report.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { chooseImage } from "./choose-image.ts";
-import { type ImagePolicyDeps, manager, type PolicyContext, policyContext } from "./policy-context.ts";
+import {
+  type ImagePolicyDeps,
+  manager,
+  type PolicyContext,
+  policyContext,
+  type ReferredRepository,
+} from "./policy-context.ts";
 import { begun, chosen, chosenText, failed, readyOf, stalled, succeeded, suspended } from "./policy-status.ts";
 import { checkRepository, referredRepository, repositoryKey } from "./referred-repository.ts";
 import { wakeAutomations } from "./wake-automations.ts";
@@ -66,7 +73,9 @@ async function reconcile(spec: ImagePolicySpec, key: WorkKey, ctx: PolicyContext
   await announceGeneration(ctx);
   const repository = await referredRepository(key, ctx);
   checkRepository(repository);
-  const { passedOver, ref } = await chooseImage(spec, repository, ctx);
+  const choice = await chooseImage(spec, repository, ctx);
+  if (choice === undefined) return awaitScan(repository, ctx);
+  const { passedOver, ref } = choice;
   const next = chosen(before, ref);
   const isChanged = next !== before;
   const message = chosenText(next, passedOver);
@@ -77,6 +86,26 @@ async function reconcile(spec: ImagePolicySpec, key: WorkKey, ctx: PolicyContext
   const dueInMs =
     spec.interval === undefined ? undefined : spreadInterval(parseDuration(spec.interval), unspread, deps.timing);
   return { outcome: isChanged ? "chosen" : "unchanged", dueInMs, ...(isWritten ? {} : { isQuiet: true }) };
+}
+
+/**
+ * Without tags there is nothing to choose from. Where the repository was scanned by Flux, or by a Sluice of another state, the scan that
+ * is about to come finds what the policy has chosen from, and wakes it: until then a policy that is ready says what it said.
+ */
+async function awaitScan({ key, live, spec }: ReferredRepository, ctx: PolicyContext): Promise<FlowResult> {
+  const { before, deps, requestedAt, run } = ctx;
+  const { requeueDependencyMs } = deps.timing;
+  const { tagCount = 0 } = ImageRepositoryStatus.safeParse(live["status"] ?? {}).data?.lastScanResult ?? {};
+  const isScanAhead = tagCount > 0 && spec.suspend !== true;
+  const isAsked = requestedAt !== undefined && requestedAt !== before.lastHandledReconcileAt;
+  const isSettled = readyOf(before)?.status === "True" && before.observedGeneration === ctx.now().generation;
+  if (isScanAhead && isSettled && !isAsked) {
+    if (run.isRetry === true) await wakeAutomations(ctx);
+    // No word for an object that is not ready: it is.
+    return { outcome: "unscanned", dueInMs: requeueDependencyMs, isQuiet: true };
+  }
+  const message = `retrying in ${formatDuration(requeueDependencyMs)} error: no tags in database`;
+  throw new Failure("DependencyNotReady", message, { waitsFor: key });
 }
 
 /** Says that a run is at work on a new spec. One that is tried again keeps saying that it failed. */

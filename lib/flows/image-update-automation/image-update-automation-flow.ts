@@ -16,6 +16,7 @@ import { checkPullRequest, requestPull } from "./pull-request.ts";
 import { reportFailure, reportUpdated } from "./report.ts";
 import { checkSpec, type ResolvedSource, resolveSource, sourceKey } from "./resolve-source.ts";
 import { selectPolicies } from "./select-policies.ts";
+import { settingsDigest } from "./settings-digest.ts";
 import { type Updated, updateSource } from "./update-source.ts";
 
 /** Flux has no jitter for this kind. */
@@ -66,7 +67,8 @@ async function reconcile(spec: ImageUpdateAutomationSpec, ctx: AutomationContext
   const updated = await updateSource(spec, resolved, policies, ctx);
   const request = await ensureRequest(spec, resolved, updated, ctx);
   await reportUpdated(updated, request, resolved, source, ctx);
-  return { outcome: updated.kind, dueInMs: spreadInterval(parseDuration(spec.interval), 0, exact) };
+  const dueInMs = spreadInterval(parseDuration(spec.interval), 0, exact);
+  return { outcome: updated.kind, dueInMs, carried: { settings: settingsDigest(spec) } };
 }
 
 /** After the push, which a failure of the host does not undo: the status of the failure names what was pushed. */
@@ -98,7 +100,8 @@ async function begin(ctx: AutomationContext): Promise<void> {
 async function suspend(ctx: AutomationContext): Promise<FlowResult> {
   ctx.setStatus(suspended(ctx.before, ctx.now()));
   await ctx.publish();
-  return { outcome: "suspended", dueInMs: undefined };
+  const { carried } = ctx.run;
+  return { outcome: "suspended", dueInMs: undefined, ...(carried === undefined ? {} : { carried }) };
 }
 
 async function addFinalizer({ home, live, run }: AutomationContext): Promise<void> {

@@ -10,6 +10,7 @@ import { type AutomationContext, wasReady } from "./automation-context.ts";
 import { failed, readyMessage, stalled, succeeded } from "./automation-status.ts";
 import type { Pushed } from "./push-changes.ts";
 import type { PushConfig } from "./push-config.ts";
+import { lastSettings } from "./settings-digest.ts";
 import type { Updated } from "./update-source.ts";
 
 /** Failures in a row, so that the waits between them grow. */
@@ -76,11 +77,13 @@ export async function reportFailure(failure: Failure, ctx: AutomationContext): P
     const relation = waitsOrFailed(failure.waitsFor);
     await ctx.record({ type: "Warning", reason: ConditionReason.parse(reason), message, annotations: {}, relation });
   }
-  if (isStalled) return { outcome: "stalled", dueInMs: undefined };
+  const settings = lastSettings(run);
+  const carried = settings === undefined ? {} : { settings };
+  if (isStalled) return { outcome: "stalled", dueInMs: undefined, carried };
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;
   return {
     outcome: "failed",
     dueInMs: backOffMs(failures, deps.timing.retryDelay),
-    carried: { failures: failures + 1 },
+    carried: { ...carried, failures: failures + 1 },
   };
 }

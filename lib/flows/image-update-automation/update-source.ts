@@ -13,6 +13,7 @@ import { lacksPullRequest } from "./pull-request.ts";
 import { BranchMoved, type Pushed, pushAgain, pushChanges } from "./push-changes.ts";
 import type { ResolvedSource } from "./resolve-source.ts";
 import { imagesBySetter, type ObservedPolicies } from "./select-policies.ts";
+import { lastSettings, settingsDigest } from "./settings-digest.ts";
 
 /** What a run has made of a repository. */
 export type Updated =
@@ -56,7 +57,7 @@ async function updateOnce(
   ctx: AutomationContext,
 ): Promise<Updated> {
   const { before, passed } = ctx;
-  const checkedOut = await checkOut(source, revisionToSkip(source, policies, ctx), ctx);
+  const checkedOut = await checkOut(source, revisionToSkip(spec, source, policies, ctx), ctx);
   passed.add("checkout");
   if (checkedOut === "unchanged") return { kind: "skipped" };
   await using clone = checkedOut.clone;
@@ -94,14 +95,16 @@ async function updateOnce(
 
 /**
  * The revision that needs no look at its files, since the last run has left nothing to do in it. Undefined where something else may have
- * changed what is to be written: the policies, the spec, the branch that is pushed.
+ * changed what is to be written: the policies, the settings, the branch that is pushed.
  */
 function revisionToSkip(
+  spec: ImageUpdateAutomationSpec,
   source: ResolvedSource,
   policies: ObservedPolicies,
-  { before, now }: AutomationContext,
+  { before, now, run }: AutomationContext,
 ): string | undefined {
-  const isNew = before.observedGeneration !== now().generation || !equal(before.observedPolicies ?? {}, policies);
+  const isSpecNew = before.observedGeneration !== now().generation && lastSettings(run) !== settingsDigest(spec);
+  const isNew = isSpecNew || !equal(before.observedPolicies ?? {}, policies);
   const isPending = pendingPush(before) !== undefined;
   return isElsewhere(source) || isNew || isPending ? undefined : before.observedSourceRevision;
 }

@@ -32,6 +32,8 @@ export class AutomationScene {
   #told = new Set<string>();
   #known = new Set<string>();
   #scans = 0;
+  /** Digests of ours to those of the recording. */
+  readonly #digests = new Map<string, string>();
 
   constructor(recording: AutomationRecording, stage: Stage, signal: AbortSignal) {
     this.#recording = recording;
@@ -82,11 +84,10 @@ export class AutomationScene {
       await cluster.delete(this.#ref(action.delete), { propagation: "Background" }, this.#signal);
       return;
     }
-    const [object, requestedAt] = "unrequest" in action ? [action.unrequest, null] : [action.object, action.request];
-    await this.#request(object, requestedAt);
+    await this.#request(action.object, action.request);
   }
 
-  async #request(object: string, requestedAt: string | null): Promise<void> {
+  async #request(object: string, requestedAt: string): Promise<void> {
     const body = { metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": requestedAt } } };
     const { cluster } = this.#stage.own;
     await cluster.patch(this.#ref(object), { type: "merge", body }, { manager: "unknown" }, this.#signal);
@@ -116,7 +117,9 @@ export class AutomationScene {
       return repository.publish(commit, message, files);
     }
     const [, image = ""] = /^\d+\. ([^,:]+)/.exec(name) ?? [];
-    for (const [tag, digest] of Object.entries(content)) await registry.push(image, tag, String(digest));
+    for (const [tag, digest] of Object.entries(content)) {
+      this.#digests.set(await registry.push(image, tag, String(digest)), String(digest));
+    }
     if (!isFirst) await this.#request("ImageRepository/app", `scan ${(this.#scans += 1)}`);
   }
 
@@ -144,6 +147,7 @@ export class AutomationScene {
   #inRecordedWords(left: Left, names: ReadonlyMap<string, string>): Left {
     const { registry } = this.#stage;
     let text = JSON.stringify(left).replaceAll(registry.address, recordedRegistry);
+    for (const [own, recorded] of this.#digests) text = text.replaceAll(own, recorded);
     for (const [oid, name] of names) {
       text = text.replaceAll(oid, name).replaceAll(`'${oid.slice(0, 7)}'`, `'${name.replace(/>$/, ", 7>")}'`);
     }

@@ -28,16 +28,6 @@ const asked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "image-policy-order": { "forms-of-numbers": "ImageRepository/app" },
 };
 
-const ignored = "<ignored>";
-const Event = z.looseObject({ object: z.string(), type: z.string(), message: z.string() });
-const Applied = z.looseObject({ kind: z.string(), metadata: z.looseObject({ name: z.string() }) });
-/** What was deleted before a step: the recording shows it by the events that are missing. */
-const deleted: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  "image-policy-order": {
-    "forms-of-numbers": ["numbers", "num-asc", "num-desc", "num-no-order"].map((name) => `ImagePolicy/${name}`),
-  },
-};
-
 /** What was published at a step of a scenario of automations, in its order; of tags a scan is asked for. */
 const publishedToAutomations: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   "image-automation": {
@@ -80,6 +70,16 @@ const commentOf: Readonly<Record<string, string>> = {
   "image-automation/nothing-to-change": "another",
   "image-automation-two/one-suspended": "one-after-the-other",
   "image-automation-two/both": "one-after-the-other",
+};
+
+const ignored = "<ignored>";
+const Event = z.looseObject({ object: z.string(), type: z.string(), message: z.string() });
+const Applied = z.looseObject({ kind: z.string(), metadata: z.looseObject({ name: z.string() }) });
+/** What was deleted before a step: the recording shows it by the events that are missing. */
+const deleted: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "image-policy-order": {
+    "forms-of-numbers": ["numbers", "num-asc", "num-desc", "num-no-order"].map((name) => `ImagePolicy/${name}`),
+  },
 };
 
 const requestedAt = "reconcile.fluxcd.io/requestedAt";
@@ -133,7 +133,10 @@ async function automationFixture(name: string): Promise<object> {
         apply: manifest,
       }));
       const publish = (publishedToAutomations[name]?.[step] ?? []).map((number) => ({ publish: number }));
-      const asked = shown.flatMap((one) => actionsFor(one, requests));
+      // The request that a suspended automation ignores was applied with it.
+      const ignored = shown.filter(({ metadata }) => metadata?.annotations?.[requestedAt] === "<ignored>");
+      const asked = shown.filter((one) => !ignored.includes(one)).flatMap((one) => actionsFor(one, requests));
+      const reapplied = ignored.length === 0 ? [] : applied.map(({ apply }) => ({ apply: withRequest(apply) }));
       const before = inputs.filter((one) => one.step === undefined).map(({ manifest }) => ({ apply: manifest }));
       const isSuspending = step === "one-suspended" || step === "suspended";
       return {
@@ -144,13 +147,18 @@ async function automationFixture(name: string): Promise<object> {
           ...(isSuspending ? applied : []),
           ...publish,
           ...(index === 0 ? [...before, "settle"] : []),
-          ...(isSuspending ? [] : applied),
+          ...(isSuspending ? reapplied : applied),
           ...asked.filter((each) => !("unrequest" in each)),
         ],
         flux: { objects: shown, events: events.filter(({ object }) => isOfAutomation(object)), git },
       };
     }),
   };
+}
+
+function withRequest(manifest: unknown): object {
+  const { metadata, ...rest } = z.looseObject({ metadata: z.looseObject({}) }).parse(manifest);
+  return { ...rest, metadata: { ...metadata, annotations: { [requestedAt]: "<ignored>" } } };
 }
 
 async function fixtureOf(name: string): Promise<object> {

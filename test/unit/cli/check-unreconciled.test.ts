@@ -8,9 +8,11 @@ import { fakeSession } from "./fake-session.ts";
 const resource = (plural: string, kind: string, group: string, version = "v1", verbs = ["list"]): Resource => ({
   ...{ group, version, kind, plural, namespaced: true, verbs },
 });
-const images = resource("imagepolicies", "ImagePolicy", "image.toolkit.fluxcd.io", "v1");
+const templates = resource("metrictemplates", "MetricTemplate", "flagger.app", "v1beta1");
 const canaries = resource("canaries", "Canary", "flagger.app", "v1beta1");
-const ours = declaredKinds.map(({ plural, kind, group }) => resource(plural, kind, group));
+/** As if Sluice did not reconcile ImagePolicies. */
+const reconciled = declaredKinds.filter(({ kind }) => kind !== "ImagePolicy");
+const ours = reconciled.map(({ plural, kind, group }) => resource(plural, kind, group));
 
 /** A cluster with these kinds and so many objects of each. */
 function checking(
@@ -33,26 +35,26 @@ function checking(
     },
     ...change,
   };
-  return { fake, listed, check: () => checkUnreconciled(declaredKinds, { ...fake, cluster }) };
+  return { fake, listed, check: () => checkUnreconciled(reconciled, { ...fake, cluster }) };
 }
 
 describe("objects of Flux and Flagger that Sluice does not reconcile", () => {
   test("are counted by kind, with the names of the first ones and the controller", async () => {
-    const { check, fake } = checking([...ours, images, canaries], { ImagePolicy: 5, Canary: 2 });
+    const { check, fake } = checking([...ours, templates, canaries], { MetricTemplate: 5, Canary: 2 });
     expect(await check()).toEqual([
       { kind: "canaries.flagger.app/v1beta1", count: 2, objects: ["apps/x0", "apps/x1"], controller: "flagger" },
       {
-        kind: "imagepolicies.image.toolkit.fluxcd.io/v1",
+        kind: "metrictemplates.flagger.app/v1beta1",
         count: 5,
         objects: ["apps/x0", "apps/x1", "apps/x2"],
-        controller: "image-reflector-controller",
+        controller: "flagger",
       },
     ]);
     expect(fake.output.err).toBe(
       "► checking for objects of Flux and Flagger that Sluice does not reconcile\n" +
         "⚠️ canaries.flagger.app/v1beta1: 2 not reconciled by Sluice (apps/x0, apps/x1): nothing happens to them unless flagger runs\n" +
-        "⚠️ imagepolicies.image.toolkit.fluxcd.io/v1: 5 not reconciled by Sluice (apps/x0, apps/x1, apps/x2 and 2 more): " +
-        "nothing happens to them unless image-reflector-controller runs\n",
+        "⚠️ metrictemplates.flagger.app/v1beta1: 5 not reconciled by Sluice (apps/x0, apps/x1, apps/x2 and 2 more): " +
+        "nothing happens to them unless flagger runs\n",
     );
   });
 
@@ -60,20 +62,20 @@ describe("objects of Flux and Flagger that Sluice does not reconcile", () => {
     const others = [resource("widgets", "Widget", "example.com"), resource("pods", "Pod", "")];
     const written = resource("externalartifacts", "ExternalArtifact", "source.toolkit.fluxcd.io");
     const unlistable = resource("helmcharts", "HelmChart", "source.toolkit.fluxcd.io", "v1", ["get"]);
-    const { check, fake, listed } = checking([...ours, ...others, written, unlistable, images]);
+    const { check, fake, listed } = checking([...ours, ...others, written, unlistable, canaries]);
     expect(await check()).toEqual([]);
-    expect(listed).toEqual(["image.toolkit.fluxcd.io/v1 ImagePolicy"]);
+    expect(listed).toEqual(["flagger.app/v1beta1 Canary"]);
     expect(fake.output.err).toBe("");
   });
 
   test("are said to be unknown of a kind that may not be listed, and the others are counted", async () => {
     const denied = new ApiError({ code: 403, reason: "Forbidden", message: "no rights" });
     const { check, fake } = checking(
-      [images, canaries],
+      [templates, canaries],
       {},
       {
         listMetadata: async ({ kind }) => {
-          if (kind === "ImagePolicy") throw denied;
+          if (kind === "MetricTemplate") throw denied;
           return [{ apiVersion: "flagger.app/v1beta1", kind, metadata: { name: "web", uid: "u" } }];
         },
       },
@@ -83,7 +85,7 @@ describe("objects of Flux and Flagger that Sluice does not reconcile", () => {
       { count: null, fault: "no rights" },
     ]);
     expect(fake.output.err).toContain(
-      "imagepolicies.image.toolkit.fluxcd.io/v1: not known, they cannot be listed: no rights",
+      "metrictemplates.flagger.app/v1beta1: not known, they cannot be listed: no rights",
     );
   });
 

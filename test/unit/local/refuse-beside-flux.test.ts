@@ -36,11 +36,14 @@ const renewed = (ms: number) => ({
 });
 
 describe("Sluice refuses a cluster on which Flux runs", () => {
-  test.each(["kustomize-controller", "source-controller"])("if %s renews its lease", async (controller) => {
-    await expect(start((ms) => [lease(`${controller}-leader-election`, renewed(ms))])).rejects.toThrow(
-      `Flux's ${controller} runs in namespace flux-system of this cluster, and both would reconcile the same objects: stop it first, kubectl -n flux-system scale deployment source-controller source-watcher kustomize-controller helm-controller notification-controller --replicas=0; sluice check counts the objects that Flux alone reconciles, and that stay behind`,
-    );
-  });
+  test.each(["kustomize-controller", "source-controller", "image-reflector-controller", "image-automation-controller"])(
+    "if %s renews its lease",
+    async (controller) => {
+      await expect(start((ms) => [lease(`${controller}-leader-election`, renewed(ms))])).rejects.toThrow(
+        `Flux's ${controller} runs in namespace flux-system of this cluster, and both would reconcile the same objects: stop it first, kubectl -n flux-system scale deployment source-controller source-watcher kustomize-controller helm-controller image-reflector-controller image-automation-controller notification-controller --replicas=0; sluice check counts the objects that Flux alone reconciles, and that stay behind`,
+      );
+    },
+  );
 
   test("also if Flux runs as several shards", async () => {
     const shard = "kustomize-controller-leader-election-0a1b2c3d";

@@ -40,7 +40,7 @@ async function chosen(spec: JsonObject = oneX) {
 const resolved = (tag: string, more = ""): string => `Latest image tag for ${image} resolved to ${tag}${more}`;
 
 describe("an ImagePolicy", () => {
-  test("image-automation/23 and 37: chooses a tag of its repository, whose image it names as written", async () => {
+  test("image-automation/23, 37: chooses a tag of its repository, whose image it names as written", async () => {
     const one = await chosen();
     expect(await one.status()).toMatchObject({
       latestRef: { name: image, tag: "1.10.0" },

@@ -58,6 +58,16 @@ test("a digest is asked for by HEAD on the manifest of the tag", async () => {
   expect(asked).toEqual([`HEAD https://${image.replace("/", "/v2/")}/manifests/1.2.0`]);
 });
 
+test("a digest is asked for by plain HTTP where the repository is insecure and nothing answers HTTPS", async () => {
+  const answer = ({ url }: HttpRequest) => {
+    if (url.startsWith("https:")) throw new HttpError("unreachable", "connect: connection refused");
+    return { headers: { "docker-content-digest": digest } };
+  };
+  const { asked, found } = await look(answer, { insecure: true });
+  expect(found).toBe(digest);
+  expect(asked.at(-1)).toBe(`HEAD http://${image.replace("/", "/v2/")}/manifests/1.2.0`);
+});
+
 test("the login is that of the repository, from its own namespace", async () => {
   const config = { auths: { "registry.example": { username: "u", password: "p" } } };
   const data = { ".dockerconfigjson": Buffer.from(JSON.stringify(config)).toString("base64") };

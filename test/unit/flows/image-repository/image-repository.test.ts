@@ -113,7 +113,7 @@ describe("the first scan", () => {
 describe("a later run", () => {
   beforeEach(scanned);
 
-  test("image-automation/11: the same tags leave the revision, and the event for it goes to no Alert", async () => {
+  test("image-automation/11, 44: the same tags leave the revision, wake no policy, and their event goes to no Alert", async () => {
     world.ask("1");
     const told = world.toldReasons.length;
     expect(await world.run()).toMatchObject({ outcome: "unchanged", isQuiet: true });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { declaredKinds } from "../../../../lib/api/kinds/declared-kinds.ts";
 import { maxReceiverEvents, maxReceiverResources, type ReceiverResource } from "../../../../lib/api/receiver.ts";
 import type { Cel } from "../../../../lib/cel/cel.ts";
 import { digestOf } from "../../../../lib/core/digest.ts";
@@ -11,8 +12,11 @@ const { signal: never } = new AbortController();
 const path = "/hook/3907e385660662cde070490705fcf1afafdc63e83e0c40e29f95a30a535c409e";
 
 /** A Receiver that is ready. */
-async function ready(change: Parameters<ReturnType<typeof receiverWorld>["receiver"]>[0] = {}) {
-  const world = receiverWorld();
+async function ready(
+  change: Parameters<ReturnType<typeof receiverWorld>["receiver"]>[0] = {},
+  options: Parameters<typeof receiverWorld>[0] = {},
+) {
+  const world = receiverWorld(options);
   world.secret({ token });
   world.source("shop");
   world.receiver(change);
@@ -538,11 +542,12 @@ describe("what a Receiver selects", () => {
   });
 
   describe("of a kind that Sluice does not reconcile", () => {
+    const reconciled = declaredKinds.filter(({ group }) => group !== "image.toolkit.fluxcd.io");
     const image = { kind: "ImageRepository", name: "x" };
     const text = "Sluice does not reconcile ImageRepository/retail/x, so deliveries do not wake it";
 
     test("is named in the Ready condition after Flux's text, and once in a Warning event", async () => {
-      const world = await ready({ resources: [image, { kind: "OCIRepository", name: "shop" }] });
+      const world = await ready({ resources: [image, { kind: "OCIRepository", name: "shop" }] }, { reconciled });
       expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
       expect(world.messageOf("Ready")).toBe(`Receiver initialized for path: ${path}. ${text}`);
       const told = () => world.told().filter((one) => one.includes("NotReconciled"));
@@ -564,7 +569,7 @@ describe("what a Receiver selects", () => {
     test("selects nothing, lists nothing and fails no delivery: what exists is woken, and the answer is 200", async () => {
       const apiVersion = "image.toolkit.fluxcd.io/v1";
       const all = { apiVersion, kind: "ImagePolicy", name: "*", matchLabels: {} };
-      const world = await ready({ resources: [image, all, { kind: "OCIRepository", name: "shop" }] });
+      const world = await ready({ resources: [image, all, { kind: "OCIRepository", name: "shop" }] }, { reconciled });
       expect(world.lists).toEqual(["OCIRepository of retail"]);
       expect(await world.deliver()).toBe(200);
       expect(world.requested).toEqual(["OCIRepository/retail/shop"]);
@@ -572,13 +577,13 @@ describe("what a Receiver selects", () => {
     });
 
     test("does not hide an entry that fails", async () => {
-      const world = await ready({ resources: [image, { kind: "OCIRepository", name: "gone" }] });
+      const world = await ready({ resources: [image, { kind: "OCIRepository", name: "gone" }] }, { reconciled });
       expect(await world.deliver()).toBe(500);
     });
 
     test("is counted after the first ten", async () => {
       const resources = Array.from({ length: 12 }, (_, index) => ({ ...image, name: `x${index}` }));
-      const world = await ready({ resources });
+      const world = await ready({ resources }, { reconciled });
       expect(world.messageOf("Ready")).toMatch(
         /ImageRepository\/retail\/x9 and 2 more, so deliveries do not wake them$/,
       );

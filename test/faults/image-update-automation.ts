@@ -1,0 +1,70 @@
+import type { FileFaults } from "./fault.ts";
+
+const folder = "test/unit/flows/image-update-automation";
+const runs = [`${folder}/image-update-automation.test.ts`];
+const killed = [`${folder}/killed.test.ts`];
+const sources = [`${folder}/source.test.ts`];
+
+export const imageUpdateAutomationFaults: readonly FileFaults[] = [
+  {
+    file: "lib/flows/image-update-automation/push-changes.ts",
+    tests: runs,
+    faults: [
+      {
+        what: "a push that is killed leaves nothing behind of what it has pushed",
+        find: "  ctx.setStatus(pushing(doing, { commit, branch: source.branch }, ctx.now()));\n",
+        replace: "",
+        tests: killed,
+      },
+      {
+        what: "a branch that has moved ends the run",
+        find: "    if (await isMoved(error, source, before, ctx)) throw",
+        replace: '    if (error.reason === "too-large" && (await isMoved(error, source, before, ctx))) throw',
+      },
+      {
+        what: "a push that the server has declined counts as one whose end is not known",
+        find: '    if (error.reason === "moved" || error.reason === "refused") ctx.setStatus(doing);\n',
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/image-update-automation/update-source.ts",
+    tests: runs,
+    faults: [
+      {
+        what: "a changed path waits for a policy or the branch",
+        find: "before.observedGeneration !== now().generation && lastSettings(run) !== settingsDigest(spec);",
+        replace: "before.observedGeneration === -2 && lastSettings(run) !== settingsDigest(spec);",
+      },
+      {
+        what: "a push of an earlier run is taken for its own where another commit has followed",
+        find: "pending.branch !== source.branch || pending.commit !== clone.head) return undefined;",
+        replace: "pending.branch !== source.branch || clone.head === undefined) return undefined;",
+        tests: killed,
+      },
+    ],
+  },
+  {
+    file: "lib/flows/image-update-automation/check-out.ts",
+    tests: runs,
+    faults: [
+      {
+        what: "a push branch that exists is begun again from the branch that is checked out",
+        find: "const existing = isSwitched ? listed.find(({ name }) => name === heads + branch)?.oid : undefined;",
+        replace: "const existing = isSwitched ? undefined : undefined;",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/image-update-automation/automation-status.ts",
+    tests: sources,
+    faults: [
+      {
+        what: "a failure that is over stays in Ready when the object stalls",
+        find: '  const isKept = ready?.status === "False" && !isOver;\n',
+        replace: '  const isKept = ready?.status === "False" && (!isOver || isOver);\n',
+      },
+    ],
+  },
+];
