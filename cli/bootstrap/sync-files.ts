@@ -65,11 +65,11 @@ export async function readSyncFiles(clone: GitClone, folder: SyncFolder, signal:
   return { sync: found.get(paths.sync), kustomization: found.get(paths.kustomization), hasComponents, others };
 }
 
-async function textOf({ path, read }: CloneFile): Promise<string> {
-  const bytes = await read();
+async function textOf(file: CloneFile): Promise<string> {
+  const bytes = await file.read();
   if (bytes.length > maxSyncFileBytes) {
     throw new Error(
-      `${path} has ${bytes.length} bytes, and at most ${maxSyncFileBytes} are read: move what is not of sluice bootstrap to another file`,
+      `${file.path} has ${bytes.length} bytes, and at most ${maxSyncFileBytes} are read: move what is not of sluice bootstrap to another file`,
     );
   }
   return Buffer.from(bytes).toString();
