@@ -27,6 +27,8 @@ export interface SyncFiles {
   readonly hasComponents: boolean;
   /** The clusters that other files `gotk-sync.yaml` in the folder name, by path: what is below the folder is applied with it. */
   readonly others: ReadonlyMap<string, string>;
+  /** The same of the folders that the folder is in: a cluster that follows one of those applies this one too. */
+  readonly around: ReadonlyMap<string, string>;
 }
 
 /** Of each file that is read. What Sluice writes has a few hundred bytes. */
@@ -49,8 +51,9 @@ export async function readSyncFiles(clone: GitClone, folder: SyncFolder, signal:
   const components = syncPath(folder, "gotk-components.yaml");
   const found = new Map<string, string>();
   const others = new Map<string, string>();
+  const around = new Map<string, string>();
   let hasComponents = false;
-  for await (const file of clone.files(posix.join(folder.path, ".").replace(/^\.?\/?$|\/$/, ""), signal)) {
+  for await (const file of clone.files("", signal)) {
     if (file.path === components) hasComponents = true;
     if (Object.values(paths).includes(file.path)) {
       if (file.type === "symlink") {
@@ -58,11 +61,22 @@ export async function readSyncFiles(clone: GitClone, folder: SyncFolder, signal:
       }
       found.set(file.path, await textOf(file));
     } else if (posix.basename(file.path) === "gotk-sync.yaml" && file.type !== "symlink") {
-      const cluster = clusterOf(await textOf(file));
-      if (cluster !== undefined) others.set(file.path, cluster);
+      const where = isWithin(file.path, folder.path)
+        ? others
+        : // Flux's name of a file is FOLDER/NAMESPACE/gotk-sync.yaml.
+          isWithin(folder.path, posix.join(file.path, "../.."))
+          ? around
+          : undefined;
+      const cluster = where === undefined ? undefined : clusterOf(await textOf(file));
+      if (cluster !== undefined) where?.set(file.path, cluster);
     }
   }
-  return { sync: found.get(paths.sync), kustomization: found.get(paths.kustomization), hasComponents, others };
+  return { sync: found.get(paths.sync), kustomization: found.get(paths.kustomization), hasComponents, others, around };
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const way = posix.relative(posix.join("/", folder), posix.join("/", path));
+  return way !== ".." && !way.startsWith("../");
 }
 
 async function textOf(file: CloneFile): Promise<string> {
@@ -89,6 +103,12 @@ export function checkFolder(files: SyncFiles, folder: SyncFolder, { cluster, isF
     if (named === cluster) continue;
     throw new Error(
       `${folder.path} contains the folder of another cluster: ${path} names the cluster ${named}, and this one, ${cluster}, would apply it too. Choose another --path, or give --force if that cluster is gone`,
+    );
+  }
+  for (const [path, named] of files.around) {
+    if (named === cluster) continue;
+    throw new Error(
+      `${folder.path} is in the folder of another cluster: ${path} names the cluster ${named}, which would apply what is written here for this one, ${cluster}. Choose another --path, or give --force if that cluster is gone`,
     );
   }
   if (files.sync === undefined) return;

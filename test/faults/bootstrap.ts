@@ -16,8 +16,13 @@ export const bootstrapFaults: readonly FileFaults[] = [
       },
       {
         what: "a folder that contains that of another cluster is taken",
-        find: "if (named === cluster) continue;",
-        replace: "if (named !== undefined) continue;",
+        find: "  for (const [path, named] of files.others) {\n    if (named === cluster) continue;",
+        replace: "  for (const [path, named] of files.others) {\n    if (named !== undefined) continue;",
+      },
+      {
+        what: "a folder in that of another cluster is taken",
+        find: "  for (const [path, named] of files.around) {\n    if (named === cluster) continue;",
+        replace: "  for (const [path, named] of files.around) {\n    if (named !== undefined) continue;",
       },
       {
         what: "--force takes a folder with Flux's controllers",

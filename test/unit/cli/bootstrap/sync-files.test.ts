@@ -17,7 +17,13 @@ const options: SyncOptions = {
   ...{ interval: "1m0s", path: "./clusters/prod", secretName: "flux-system", cluster: "uid-1" },
   ...{ recurseSubmodules: false, sparseCheckout: [] },
 };
-const nothing: SyncFiles = { sync: undefined, kustomization: undefined, hasComponents: false, others: new Map() };
+const nothing: SyncFiles = {
+  sync: undefined,
+  kustomization: undefined,
+  hasComponents: false,
+  others: new Map(),
+  around: new Map(),
+};
 const claim = { cluster: "uid-1", isFollowed: false, force: false };
 
 /** A clone that has these files. */
@@ -43,7 +49,7 @@ describe("the files of a bootstrap", () => {
     const files = { [`${at}/gotk-sync.yaml`]: "a", [`${at}/kustomization.yaml`]: "b", [`${at}/other.yaml`]: "c" };
     const elsewhere = { "clusters/prod/gotk-sync.yaml": "d", "clusters/prod/flux-system/gotk-components.yaml": "e" };
     expect(await readSyncFiles(cloneOf(files), folder, signal)).toEqual({
-      ...{ sync: "a", kustomization: "b", hasComponents: false, others: new Map() },
+      ...{ sync: "a", kustomization: "b", hasComponents: false, others: new Map(), around: new Map() },
     });
     expect(await readSyncFiles(cloneOf(elsewhere), folder, signal)).toEqual({ ...nothing, hasComponents: true });
   });
@@ -70,6 +76,12 @@ describe("the files of a bootstrap", () => {
       ["clusters/prod/team/gotk-sync.yaml", "uid-2"],
       ["clusters/prod/a/b/gotk-sync.yaml", "uid-2"],
     ]);
+    const inside = { path: "./clusters/eu/a", namespace: "flux-system" };
+    expect([...(await readSyncFiles(cloneOf(files), inside, signal)).around]).toEqual([
+      ["clusters/eu/flux-system/gotk-sync.yaml", "uid-2"],
+    ]);
+    const beside = { path: "./clusters/eu-west", namespace: "flux-system" };
+    expect(await readSyncFiles(cloneOf(files), beside, signal)).toEqual(nothing);
     const atRoot = await readSyncFiles(cloneOf(files), { path: "./", namespace: "flux-system" }, signal);
     expect(atRoot.others.size).toBe(4);
   });
@@ -132,6 +144,12 @@ describe("a folder", () => {
       { ...nothing, others: new Map([["clusters/prod/team/gotk-sync.yaml", "uid-2"]]) },
       { ...claim, isFollowed: true },
       "./clusters/prod contains the folder of another cluster: clusters/prod/team/gotk-sync.yaml names the cluster uid-2, and this one, uid-1, would apply it too. Choose another --path, or give --force if that cluster is gone",
+    ],
+    [
+      "in the folder of another cluster",
+      { ...nothing, around: new Map([["flux-system/gotk-sync.yaml", "uid-2"]]) },
+      claim,
+      "./clusters/prod is in the folder of another cluster: flux-system/gotk-sync.yaml names the cluster uid-2, which would apply what is written here for this one, uid-1. Choose another --path, or give --force if that cluster is gone",
     ],
     [
       "without a name",
