@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { GitClone } from "../../lib/sources/git/write/git-clone.ts";
+import type { CloneFile, GitClone } from "../../lib/sources/git/write/git-clone.ts";
 import { clusterOf } from "./sync-manifests.ts";
 
 /** Where the files of a cluster are in its repository. */
@@ -25,6 +25,8 @@ export interface SyncFiles {
   readonly sync: string | undefined;
   readonly kustomization: string | undefined;
   readonly hasComponents: boolean;
+  /** The clusters that other files `gotk-sync.yaml` in the folder name, by path: what is below the folder is applied with it. */
+  readonly others: ReadonlyMap<string, string>;
 }
 
 /** Of each file that is read. What Sluice writes has a few hundred bytes. */
@@ -46,22 +48,31 @@ export async function readSyncFiles(clone: GitClone, folder: SyncFolder, signal:
   const paths = { sync: syncPath(folder, "gotk-sync.yaml"), kustomization: syncPath(folder, "kustomization.yaml") };
   const components = syncPath(folder, "gotk-components.yaml");
   const found = new Map<string, string>();
+  const others = new Map<string, string>();
   let hasComponents = false;
-  for await (const file of clone.files(posix.join(folder.path, folder.namespace), signal)) {
+  for await (const file of clone.files(posix.join(folder.path, ".").replace(/^\.?\/?$|\/$/, ""), signal)) {
     if (file.path === components) hasComponents = true;
-    if (!Object.values(paths).includes(file.path)) continue;
-    if (file.type === "symlink") {
-      throw new Error(`${file.path} is a symbolic link: sluice bootstrap writes files only, replace it by a file`);
+    if (Object.values(paths).includes(file.path)) {
+      if (file.type === "symlink") {
+        throw new Error(`${file.path} is a symbolic link: sluice bootstrap writes files only, replace it by a file`);
+      }
+      found.set(file.path, await textOf(file));
+    } else if (posix.basename(file.path) === "gotk-sync.yaml" && file.type !== "symlink") {
+      const cluster = clusterOf(await textOf(file));
+      if (cluster !== undefined) others.set(file.path, cluster);
     }
-    const bytes = await file.read();
-    if (bytes.length > maxSyncFileBytes) {
-      throw new Error(
-        `${file.path} has ${bytes.length} bytes, and at most ${maxSyncFileBytes} are read: move what is not of sluice bootstrap to another file`,
-      );
-    }
-    found.set(file.path, Buffer.from(bytes).toString());
   }
-  return { sync: found.get(paths.sync), kustomization: found.get(paths.kustomization), hasComponents };
+  return { sync: found.get(paths.sync), kustomization: found.get(paths.kustomization), hasComponents, others };
+}
+
+async function textOf(file: CloneFile): Promise<string> {
+  const bytes = await file.read();
+  if (bytes.length > maxSyncFileBytes) {
+    throw new Error(
+      `${file.path} has ${bytes.length} bytes, and at most ${maxSyncFileBytes} are read: move what is not of sluice bootstrap to another file`,
+    );
+  }
+  return Buffer.from(bytes).toString();
 }
 
 /** Throws an Error that names the mend where the folder is not this cluster's. */
@@ -73,7 +84,14 @@ export function checkFolder(files: SyncFiles, folder: SyncFolder, { cluster, isF
       `${components} installs Flux's controllers, which would reconcile the same objects as Sluice: remove it and its line in kustomization.yaml (docs/moving-from-flux.md), or choose another --path`,
     );
   }
-  if (files.sync === undefined || force) return;
+  if (force) return;
+  for (const [path, named] of files.others) {
+    if (named === cluster) continue;
+    throw new Error(
+      `${folder.path} contains the folder of another cluster: ${path} names the cluster ${named}, and this one, ${cluster}, would apply it too. Choose another --path, or give --force if that cluster is gone`,
+    );
+  }
+  if (files.sync === undefined) return;
   const named = clusterOf(files.sync);
   if (named === cluster) return;
   if (named === undefined) {

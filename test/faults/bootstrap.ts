@@ -15,6 +15,11 @@ export const bootstrapFaults: readonly FileFaults[] = [
         replace: "if (named === cluster || isFollowed) return;",
       },
       {
+        what: "a folder that contains that of another cluster is taken",
+        find: "if (named === cluster) continue;",
+        replace: "if (named !== undefined) continue;",
+      },
+      {
         what: "--force takes a folder with Flux's controllers",
         find: "if (files.hasComponents) {",
         replace: "if (files.hasComponents && !force) {",

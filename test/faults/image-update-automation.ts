@@ -22,6 +22,12 @@ export const imageUpdateAutomationFaults: readonly FileFaults[] = [
         replace: '    if (error.reason === "too-large" && (await isMoved(error, source, before, ctx))) throw',
       },
       {
+        what: "a refspec that the server has refused is forgotten",
+        find: "    if (!isPending) ctx.setStatus(doing);\n",
+        replace: "    ctx.setStatus(doing);\n",
+        named: "a refspec that the server refuses",
+      },
+      {
         what: "a push that the server has declined counts as one whose end is not known",
         find: '    if (error.reason === "moved" || error.reason === "refused") ctx.setStatus(doing);\n',
         replace: "",

@@ -107,7 +107,10 @@ export async function pushAgain(source: ResolvedSource, clone: GitClone, ctx: Au
   await pushByRefspec(source, clone, ctx.status(), ctx);
 }
 
-/** As in Flux, the branch stays pushed if this fails, and the run does not count as one that has pushed. */
+/**
+ * As in Flux, the branch stays pushed if this fails, and the run does not count as one that has pushed. A refspec that the server has not
+ * taken stays pending: the next run pushes by it again, though it finds nothing to change.
+ */
 async function pushByRefspec(
   { branch, isSwitched, options, refspec }: ResolvedSource,
   clone: GitClone,
@@ -115,13 +118,15 @@ async function pushByRefspec(
   ctx: AutomationContext,
 ): Promise<void> {
   if (refspec === undefined) return;
+  let isPending = false;
   try {
     const { ref, force } = readRefspec(refspec, branch);
+    isPending = true;
     await clone.push([{ ref, force: force || isSwitched }], { options }, ctx.run.signal);
   } catch (error) {
     ctx.run.signal.throwIfAborted();
     if (!(error instanceof GitFault)) throw error;
-    ctx.setStatus(doing);
+    if (!isPending) ctx.setStatus(doing);
     throw pushFailed(error);
   }
 }

@@ -841,7 +841,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "cli/bootstrap",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/git", "lib/sources/git/write", "lib/notify/git"],
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/git", "lib/sources/git/write", "lib/git-hosts"],
     why: "What a bootstrap writes to a repository and asks of a git host. It knows no terminal and no session.",
   },
   {

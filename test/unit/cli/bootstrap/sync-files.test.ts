@@ -17,7 +17,7 @@ const options: SyncOptions = {
   ...{ interval: "1m0s", path: "./clusters/prod", secretName: "flux-system", cluster: "uid-1" },
   ...{ recurseSubmodules: false, sparseCheckout: [] },
 };
-const nothing: SyncFiles = { sync: undefined, kustomization: undefined, hasComponents: false };
+const nothing: SyncFiles = { sync: undefined, kustomization: undefined, hasComponents: false, others: new Map() };
 const claim = { cluster: "uid-1", isFollowed: false, force: false };
 
 /** A clone that has these files. */
@@ -29,7 +29,7 @@ function cloneOf(files: Readonly<Record<string, string>>, type: CloneFile["type"
     push: unused,
     async *files(path) {
       for (const [name, text] of Object.entries(files)) {
-        if (name.startsWith(`${path}/`)) {
+        if (path === "" || name.startsWith(`${path}/`)) {
           yield { path: name, type, oid: "", read: () => Promise.resolve(Buffer.from(text)) };
         }
       }
@@ -43,7 +43,7 @@ describe("the files of a bootstrap", () => {
     const files = { [`${at}/gotk-sync.yaml`]: "a", [`${at}/kustomization.yaml`]: "b", [`${at}/other.yaml`]: "c" };
     const elsewhere = { "clusters/prod/gotk-sync.yaml": "d", "clusters/prod/flux-system/gotk-components.yaml": "e" };
     expect(await readSyncFiles(cloneOf(files), folder, signal)).toEqual({
-      ...{ sync: "a", kustomization: "b", hasComponents: false },
+      ...{ sync: "a", kustomization: "b", hasComponents: false, others: new Map() },
     });
     expect(await readSyncFiles(cloneOf(elsewhere), folder, signal)).toEqual({ ...nothing, hasComponents: true });
   });
@@ -56,6 +56,22 @@ describe("the files of a bootstrap", () => {
       "flux-system/gotk-sync.yaml",
       "flux-system/kustomization.yaml",
     ]);
+  });
+
+  test("name the clusters of all folders below the path, which are applied with it", async () => {
+    const text = "  sluice.dev/cluster: uid-2\n";
+    const files = {
+      ...{ "clusters/prod/team/gotk-sync.yaml": text, "clusters/prod/a/b/gotk-sync.yaml": text },
+      ...{ "clusters/prod/c/gotk-sync.yaml": "of no cluster", "clusters/eu/flux-system/gotk-sync.yaml": text },
+      [`${at}/gotk-sync.yaml`]: text,
+    };
+    const { others } = await readSyncFiles(cloneOf(files), folder, signal);
+    expect([...others]).toEqual([
+      ["clusters/prod/team/gotk-sync.yaml", "uid-2"],
+      ["clusters/prod/a/b/gotk-sync.yaml", "uid-2"],
+    ]);
+    const atRoot = await readSyncFiles(cloneOf(files), { path: "./", namespace: "flux-system" }, signal);
+    expect(atRoot.others.size).toBe(4);
   });
 
   test("are no symbolic links, and not longer than 256 KiB", async () => {
@@ -93,6 +109,12 @@ describe("a folder", () => {
     ["of this cluster", { ...nothing, sync: "  sluice.dev/cluster: uid-1\n" }, claim],
     ["without a name that this cluster follows", { ...nothing, sync: "a" }, { ...claim, isFollowed: true }],
     ["of another cluster, by force", { ...nothing, sync: "  sluice.dev/cluster: uid-2\n" }, { ...claim, force: true }],
+    ["with a folder of this cluster below it", { ...nothing, others: new Map([["a", "uid-1"]]) }, claim],
+    [
+      "with a folder of another below it, by force",
+      { ...nothing, others: new Map([["a", "uid-2"]]) },
+      { ...claim, force: true },
+    ],
     ["without a name, by force", { ...nothing, sync: "a" }, { ...claim, force: true }],
   ])("%s is taken", (_what, files, wanted) => {
     expect(() => checkFolder(files, folder, wanted)).not.toThrow();
@@ -104,6 +126,12 @@ describe("a folder", () => {
       { ...nothing, sync: "  sluice.dev/cluster: uid-2\n" },
       { ...claim, isFollowed: true },
       `./clusters/prod is the folder of another cluster: ${at}/gotk-sync.yaml names the cluster uid-2, and this one is uid-1. Choose another --path, or give --force if that cluster is gone`,
+    ],
+    [
+      "with a folder of another cluster below it",
+      { ...nothing, others: new Map([["clusters/prod/team/gotk-sync.yaml", "uid-2"]]) },
+      { ...claim, isFollowed: true },
+      "./clusters/prod contains the folder of another cluster: clusters/prod/team/gotk-sync.yaml names the cluster uid-2, and this one, uid-1, would apply it too. Choose another --path, or give --force if that cluster is gone",
     ],
     [
       "without a name",

@@ -207,6 +207,27 @@ describe.skipIf(gitPrograms === undefined)("the branches of an ImageUpdateAutoma
     expect(await one.conditions()).toEqual([upToDate]);
   });
 
+  test("a refspec that the server refuses is told until the server takes it, and makes no second commit", async () => {
+    const refspec = "refs/heads/updates:refs/heads/mirror/updates";
+    // No branch can be below another one.
+    const one = await scene({ git: { push: { branch: "updates", refspec } } });
+    await one.repository.git("branch", "mirror");
+    for (let run = 1; run <= 3; run++) {
+      expect(await one.run()).toMatchObject({ outcome: "failed" });
+      expect((await one.conditions()).at(-1)).toMatch(
+        /^Ready=False GitOperationFailed: failed to update source: failed to push to remote: .*refs\/heads\/mirror\/updates/,
+      );
+      expect((await one.status()).lastPushCommit).toBeUndefined();
+    }
+    const head = await one.head("updates");
+    await one.repository.git("branch", "-D", "mirror");
+    expect(await one.run()).toMatchObject({ outcome: "pushed" });
+    expect(await one.head("mirror/updates")).toBe(head);
+    expect(await one.head("updates")).toBe(head);
+    expect((await one.status()).lastPushCommit).toBe(head);
+    expect(await one.conditions()).toEqual([upToDate]);
+  });
+
   test("image-automation/56: without the name of a branch anywhere it fails", async () => {
     const one = await ready({ source: { ref: { tag: "v1.0.0" } } });
     expect(await one.conditions()).toEqual([
