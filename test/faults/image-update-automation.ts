@@ -40,7 +40,7 @@ export const imageUpdateAutomationFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a changed path waits for a policy or the branch",
-        find: "before.observedGeneration !== now().generation && lastSettings(run) !== settingsDigest(spec);",
+        find: "before.observedGeneration !== ctx.now().generation && lastSettings(run) !== settingsDigest(spec);",
         replace: "before.observedGeneration === -2 && lastSettings(run) !== settingsDigest(spec);",
       },
       {

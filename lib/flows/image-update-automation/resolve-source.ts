@@ -111,23 +111,16 @@ async function readSettings(key: WorkKey, { home, run }: AutomationContext): Pro
 /** What a failed login is for an automation: the texts are those of a GitRepository up to here. */
 function loginFailure(failure: Failure, namespace: string): Failure {
   const { message, reason } = failure;
-  switch (reason) {
-    case "InvalidProviderConfiguration":
-      return invalidSource(message, failure);
-    case "FeatureGateDisabled":
-    case "UnsupportedField":
-      return failure;
-    case "GitOperationFailed": {
-      // Flux finds these when it connects.
-      const why = message.replace(/^failed to checkout and determine revision: /, "");
-      return new Failure("GitOperationFailed", `failed to checkout source: ${why}`, { cause: failure });
-    }
-    default: {
-      const twice = new RegExp(`^(failed to get secret '${escaped(namespace)}/[^']*': )\\1`);
-      const why = twice.test(message) ? message.replace(twice, "$1").replace("get secret", "get auth secret") : message;
-      return sourceFailed(why.replace(/^failed to configure proxy options: /, ""), failure);
-    }
+  if (reason === "InvalidProviderConfiguration") return invalidSource(message, failure);
+  if (reason === "FeatureGateDisabled" || reason === "UnsupportedField") return failure;
+  if (reason === "GitOperationFailed") {
+    // Flux finds these when it connects.
+    const why = message.replace(/^failed to checkout and determine revision: /, "");
+    return new Failure("GitOperationFailed", `failed to checkout source: ${why}`, { cause: failure });
   }
+  const twice = new RegExp(`^(failed to get secret '${escaped(namespace)}/[^']*': )\\1`);
+  const why = twice.test(message) ? message.replace(twice, "$1").replace("get secret", "get auth secret") : message;
+  return sourceFailed(why.replace(/^failed to configure proxy options: /, ""), failure);
 }
 
 function escaped(text: string): string {

@@ -101,9 +101,10 @@ function revisionToSkip(
   spec: ImageUpdateAutomationSpec,
   source: ResolvedSource,
   policies: ObservedPolicies,
-  { before, now, run }: AutomationContext,
+  ctx: AutomationContext,
 ): string | undefined {
-  const isSpecNew = before.observedGeneration !== now().generation && lastSettings(run) !== settingsDigest(spec);
+  const { before, run } = ctx;
+  const isSpecNew = before.observedGeneration !== ctx.now().generation && lastSettings(run) !== settingsDigest(spec);
   const isNew = isSpecNew || !equal(before.observedPolicies ?? {}, policies);
   const isPending = pendingPush(before) !== undefined;
   return isElsewhere(source) || isNew || isPending ? undefined : before.observedSourceRevision;

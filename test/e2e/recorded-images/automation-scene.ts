@@ -117,8 +117,8 @@ export class AutomationScene {
       return repository.publish(commit, message, files);
     }
     const [, image = ""] = /^\d+\. ([^,:]+)/.exec(name) ?? [];
-    for (const [tag, digest] of Object.entries(content)) {
-      this.#digests.set(await registry.push(image, tag, String(digest)), String(digest));
+    for (const [tag, digest] of Object.entries(Tags.parse(content))) {
+      this.#digests.set(await registry.push(image, tag, digest), digest);
     }
     if (!isFirst) await this.#request("ImageRepository/app", `scan ${(this.#scans += 1)}`);
   }
@@ -173,6 +173,7 @@ export class AutomationScene {
   }
 }
 
+const Tags = z.record(z.string(), z.string());
 const Commit = z.object({ message: z.string(), files: z.record(z.string(), z.unknown()) });
 const Named = z.object({
   kind: z.string(),

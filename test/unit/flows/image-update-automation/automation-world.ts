@@ -191,10 +191,14 @@ export async function automationWorld(cluster: Cluster, namespace: string) {
     source: (spec: JsonObject = {}, name = "app", within = namespace) =>
       apply("GitRepository", name, { interval: "60m", url: server.url, ref: { branch: "main" }, ...spec }, within),
     /** An ImagePolicy that has chosen an image, unless there is none. */
-    async policy(name: string, latestRef: JsonObject | undefined, labels: JsonObject = {}): Promise<void> {
+    async policy(
+      name: string,
+      latestRef: JsonObject | undefined,
+      labels: Readonly<Record<string, string>> = {},
+    ): Promise<void> {
       const { group, version } = imageApi;
       const spec = { imageRepositoryRef: { name }, policy: { semver: { range: "1.x" } } };
-      const metadata = { name, namespace, labels: labels as Readonly<Record<string, string>> };
+      const metadata = { name, namespace, labels };
       const manifest = { apiVersion: `${group}/${version}`, kind: "ImagePolicy", metadata, spec };
       await cluster.apply(manifest, { manager: "test", force: true }, signal);
       if (latestRef !== undefined) await patchStatus("ImagePolicy", name, { latestRef });

@@ -55,7 +55,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation that is int
         expect(await changes(one, branch)).toBe(1);
         expect(await one.status()).toMatchObject({ lastPushCommit: head, observedPolicies: { app: image("1.1.0") } });
         expect(await one.conditions()).toEqual(["Ready=True Succeeded: repository up-to-date"]);
-        if (branch !== "main") expect(await one.head("mirror")).toBe(head);
+        expect(await one.head(branch === "main" ? "main" : "mirror")).toBe(head);
       }
     },
   );

@@ -60,7 +60,7 @@ export function automationScenes(prefix: string) {
   return {
     world,
     scene,
-    async ready(more: Scene = {}): Promise<AutomationWorld> {
+    ready: async (more: Scene = {}): Promise<AutomationWorld> => {
       const one = await scene(more);
       await one.run();
       return one;

@@ -41,7 +41,7 @@ describe.skipIf(gitPrograms === undefined)("the GitRepository of an ImageUpdateA
       interval: "60m",
       sourceRef: { kind: "GitRepository", name: "app" },
     });
-    expect(await one.run("none")).toEqual({ outcome: "stalled", dueInMs: undefined });
+    expect(await one.run("none")).toMatchObject({ outcome: "stalled", dueInMs: undefined });
     const why =
       "InvalidSourceConfiguration: source kind 'GitRepository' necessitates field .spec.git: invalid source configuration";
     expect(await one.conditions("none")).toEqual([`Stalled=True ${why}`, `Ready=False ${why}`]);
