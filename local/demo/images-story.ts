@@ -22,7 +22,7 @@ export function imageScenes(host: GitHost): readonly Scene[] {
       title: "An older image, a release candidate and the same image again are pushed",
       play: (stage) => pushOthers(stage, host),
     },
-    { title: "An image is pushed just before somebody else's commit", play: (stage) => pushBesideCommit(stage, host) },
+    { title: "An image is pushed just before a commit of another", play: (stage) => pushBesideCommit(stage, host) },
   ];
 }
 
@@ -117,7 +117,8 @@ async function untilMessage(stage: Stage, kind: string, part: string): Promise<s
     const status = (await stage.get(kind, appName, images))?.["status"];
     const conditions = isJsonObject(status) && Array.isArray(status["conditions"]) ? status["conditions"] : [];
     const ready = conditions.find((one): one is JsonObject => isJsonObject(one) && one["type"] === "Ready");
-    return `${kind}: ${String(ready?.["message"] ?? "no Ready condition")}`;
+    const message = ready?.["message"];
+    return `${kind}: ${typeof message === "string" ? message : "no Ready condition"}`;
   };
   return until(
     `${kind}: ${part}`,

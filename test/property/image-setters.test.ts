@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { setImages } from "../../lib/image/setters/set-images.ts";
+import { setImages } from "../unit/image/setters/set-file.ts";
 
 const chosen = { setter: "apps:web", name: "registry.test/web", tag: "1.1.0", digest: "sha256:abc" };
 const images = new Map([["apps:web", chosen]]);

@@ -20,19 +20,11 @@ export interface SetterFile {
 }
 
 /**
- * The file with the images in place of what its markers mark; undefined if nothing changes. Every other byte stays. A file that
- * is not YAML does not change.
+ * The file with the images in place of what its markers mark, in steps; undefined if nothing changes. Every other byte stays. Answers
+ * `unreadable` for a file with the field of a marker that is not YAML of objects.
  *
  * @throws RangeError if a file with markers is beyond a limit
  */
-export function setImages(file: SetterFile, images: ReadonlyMap<string, ChosenImage>): FileChange | undefined {
-  const steps = settingImages(file, images);
-  for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done === true) return step.value === "unreadable" ? undefined : step.value;
-  }
-}
-
-/** {@link setImages} in steps. Answers `unreadable` for a file with the field of a marker that is not YAML of objects. */
 export function* settingImages(
   { path, content }: SetterFile,
   images: ReadonlyMap<string, ChosenImage>,

@@ -50,8 +50,7 @@ export class AutomationScene {
     const played: string[] = [];
     for (const [index, { step, do: actions, flux }] of steps.entries()) {
       for (const action of actions) await this.#act(action, index === 0);
-      const difference = differences.get(`${name}/${step}`);
-      const wanted = difference?.(flux) ?? flux;
+      const wanted = differences.get(`${name}/${step}`)?.(flux) ?? flux;
       const isAsRecorded = async () => {
         if (!own.isAtRest(namespace)) throw new Error(`${name}/${step}: a run is under way`);
         const git = await repository.left(this.#known);
@@ -64,7 +63,8 @@ export class AutomationScene {
       };
       await vi.waitFor(isAsRecorded, { timeout: deadlineMs, interval: 100 });
       const { commits } = await repository.left(this.#known);
-      repository.name(commits, difference !== undefined);
+      const names = wanted.git.commits.map(({ commit }) => commit);
+      repository.name(commits, names);
       this.#known = new Set([...this.#known, ...commits.map(({ commit }) => commit)]);
       this.#told = new Set((await this.#events()).map(({ metadata }) => metadata.name));
       played.push(step);

@@ -22,12 +22,12 @@ afterAll(() => registry?.[Symbol.asyncDispose]());
 
 /** A changed path is looked at at once; Flux waits until a policy or the branch changes. */
 const skippedFile: Difference = ({ objects, events, git }) => {
-  const commit = "<commit of our own>";
+  const commit = "<commit-2>";
   const before = git.refs["refs/heads/main"] ?? "";
   const pushed = JSON.stringify({ objects, refs: git.refs }).replaceAll(before, commit);
   const told = events.map((event) => ({
     ...event,
-    message: "pushed commit '<commit of our own, 7>' to branch 'main'\none.yaml\n",
+    message: "pushed commit '<commit-2, 7>' to branch 'main'\none.yaml\n",
   }));
   const made = recordings
     .find(({ name }) => name === "image-automation-path")
@@ -38,8 +38,26 @@ const skippedFile: Difference = ({ objects, events, git }) => {
   return { objects: after.objects, events: told, git: { refs: after.refs, commits: made ?? [] } };
 };
 
+/** So the file has its image by the next step: nothing is committed, and our own commit is what the run has seen. */
+const changedFile: Difference = (flux) => {
+  const { events, objects } = asSeen(flux);
+  const told = events.map((event) => ({ ...event, message: "repository up-to-date" }));
+  return { objects, events: told, git: { refs: { "refs/heads/main": "<own-commit-1>" }, commits: [] } };
+};
+
+/** After a failed run the status has the revision of the run before. */
+const asSeen: Difference = ({ objects, ...left }) => {
+  const text = JSON.stringify(objects).replaceAll("main@sha1:<commit-2>", "main@sha1:<own-commit-1>");
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- texts in it are replaced by texts
+  return { ...left, objects: JSON.parse(text) as Left["objects"] };
+};
+
 /** What Sluice does on purpose otherwise (docs/differences-from-flux.md). */
-const differences = new Map<string, Difference>([["image-automation-path/file-skipped", skippedFile]]);
+const differences = new Map<string, Difference>([
+  ["image-automation-path/file-skipped", skippedFile],
+  ["image-automation-path/file", changedFile],
+  ["image-automation-path/missing", asSeen],
+]);
 
 describe
   .skipIf(gitPrograms === undefined)

@@ -14,7 +14,6 @@ export class RecordedRepository implements AsyncDisposable {
   /** Commits of ours by what the recording calls them. */
   readonly #names = new Map<string, string>();
   #commits = 0;
-  #automated = 0;
 
   private constructor(repository: GitRepository, server: GitServer) {
     this.#repository = repository;
@@ -41,13 +40,14 @@ export class RecordedRepository implements AsyncDisposable {
   async publish(name: string, message: string, files: Readonly<Record<string, unknown>>): Promise<void> {
     this.#commits += 1;
     const parent = this.#commits === 1 ? "" : "from refs/heads/main^0\n";
-    const entries = Object.entries(files).map(([path, file]) => {
+    const added = addedFile(files);
+    const entries = Object.entries(added ?? files).map(([path, file]) => {
       const target = link.safeParse(file).data?.link;
       const text = target ?? z.string().parse(file);
       return `M ${target === undefined ? "100644" : "120000"} inline ${path}\n${dataOf(text)}`;
     });
     const head = `commit refs/heads/main\ncommitter ${own} ${firstSeconds + 60 * this.#commits} +0000\n`;
-    const stream = `${head}${dataOf(`${message}\n`)}${parent}deleteall\n${entries.join("")}\n`;
+    const stream = `${head}${dataOf(`${message}\n`)}${parent}${added === undefined ? "deleteall\n" : ""}${entries.join("")}\n`;
     await this.#repository.feed(stream, "fast-import", "--quiet", "--force");
     this.#names.set(name, await this.#repository.git("rev-parse", "refs/heads/main"));
   }
@@ -72,14 +72,14 @@ export class RecordedRepository implements AsyncDisposable {
   }
 
   /** Gives the commits of automations that are new the names of the recording. */
-  name(commits: Left["git"]["commits"], isExtra: boolean): void {
-    for (const { commit } of commits) {
-      this.#names.set(isExtra ? "<commit of our own>" : `<commit-${(this.#automated += 1)}>`, commit);
-    }
+  name(commits: Left["git"]["commits"], names: readonly string[]): void {
+    for (const [index, { commit }] of commits.entries()) this.#names.set(names[index] ?? commit, commit);
   }
 
   async #commit(oid: string): Promise<Left["git"]["commits"][number] | undefined> {
-    const raw = await this.#repository.git("cat-file", "commit", oid);
+    // To the byte, behind a line of its own.
+    const answer = await this.#repository.feed(`${oid}\n`, "cat-file", "--batch");
+    const raw = answer.slice(answer.indexOf("\n") + 1);
     const end = raw.indexOf("\n\n");
     const headers = raw.slice(0, end).split("\n").slice(1);
     const valuesOf = (name: string): readonly string[] =>
@@ -116,4 +116,13 @@ function dataOf(text: string): string {
 
 function withoutTime(person: string): string {
   return person.replace(/\d+ \+0000$/, "<time> +0000");
+}
+
+/**
+ * Of a commit that keeps all files and adds one, which the recording has as the single characters of `as now, with note.txt: 1`: that file.
+ * Of any other commit: undefined.
+ */
+function addedFile(files: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> | undefined {
+  const [, path, content] = /^as now, with (\S+): (.*)$/s.exec(Object.values(files).join("")) ?? [];
+  return path === undefined || content === undefined ? undefined : { [path]: content };
 }

@@ -33,10 +33,12 @@ export function comparable({ objects, events }: Left): Left {
   return {
     objects: objects.map((one) => withoutVolatile(managedIn(one))),
     // Objects are reported at the same time; the events of one object are in order.
-    events: events
-      .map((one) => withoutVolatile(one))
-      .toSorted((a, b) => compareText(String(a["object"]), String(b["object"]))),
+    events: events.map((one) => withoutVolatile(one)).toSorted((a, b) => compareText(objectOf(a), objectOf(b))),
   };
+}
+
+function objectOf({ object }: JsonObject): string {
+  return typeof object === "string" ? object : "";
 }
 
 function managedIn(object: JsonObject): JsonObject {

@@ -11,7 +11,7 @@ import { commitMessage, type MessageOf } from "../../../lib/image/commit-message
 import { pullRequestAnnotation } from "../../../lib/image/pull-request/find-host.ts";
 import { secretAnnotation } from "../../../lib/image/pull-request/pull-request-for.ts";
 import { bodyAnnotation, titleAnnotation } from "../../../lib/image/pull-request/request-text.ts";
-import { setImages } from "../../../lib/image/setters/set-images.ts";
+import { setImages } from "../image/setters/set-file.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const example = join(root, "examples/podinfo-images");

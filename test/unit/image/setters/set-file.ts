@@ -1,5 +1,5 @@
 import type { ChosenImage, FileChange } from "../../../../lib/image/image-change.ts";
-import { setImages } from "../../../../lib/image/setters/set-images.ts";
+import { type SetterFile, settingImages } from "../../../../lib/image/setters/set-images.ts";
 
 /** The images of these tests, by setter. */
 export const images: ReadonlyMap<string, ChosenImage> = new Map(
@@ -13,6 +13,14 @@ export const images: ReadonlyMap<string, ChosenImage> = new Map(
 /** A marker, as it follows a value: ` # {"$imagepolicy": "apps:web:tag"}`. */
 export function mark(setter: string): string {
   return ` # {"$imagepolicy": "${setter}"}`;
+}
+
+/** The file with its markers set; undefined if nothing changes, and if it is not YAML. */
+export function setImages(file: SetterFile, chosen: ReadonlyMap<string, ChosenImage>): FileChange | undefined {
+  const steps = settingImages(file, chosen);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value === "unreadable" ? undefined : step.value;
+  }
 }
 
 export function changeOf(text: string, chosen = images): FileChange | undefined {

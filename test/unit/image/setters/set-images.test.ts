@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { setImages } from "../../../../lib/image/setters/set-images.ts";
-import { changeOf, images, mark, setText } from "./set-file.ts";
+import { changeOf, images, mark, setImages, setText } from "./set-file.ts";
 
 const tag = mark("apps:web:tag");
 
