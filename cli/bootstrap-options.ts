@@ -1,5 +1,5 @@
 import type { SigningOptions } from "./bootstrap/commit-signer.ts";
-import { durationOf } from "./created-object.ts";
+import { durationOf } from "./duration-option.ts";
 import type { CredentialOptions } from "./git-credentials.ts";
 import { relativePath } from "./relative-path.ts";
 import type { GlobalOptions } from "./session.ts";

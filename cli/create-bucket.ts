@@ -1,14 +1,7 @@
 import type { JsonObject } from "../lib/core/json.ts";
 import { applyCredentials, awaitArtifact, sourceOf } from "./applied-source.ts";
-import {
-  checkName,
-  durationOf,
-  exportNamespace,
-  secretOf,
-  upsert,
-  withoutUndefined,
-  yamlOf,
-} from "./created-object.ts";
+import { checkName, exportNamespace, secretOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
+import { durationOf } from "./duration-option.ts";
 import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";
 
 export interface BucketOptions extends GlobalOptions {

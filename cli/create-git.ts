@@ -1,14 +1,7 @@
 import type { Json, JsonObject } from "../lib/core/json.ts";
 import { applyCredentials, awaitArtifact, sourceOf } from "./applied-source.ts";
-import {
-  checkName,
-  durationOf,
-  exportNamespace,
-  secretOf,
-  upsert,
-  withoutUndefined,
-  yamlOf,
-} from "./created-object.ts";
+import { checkName, exportNamespace, secretOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
+import { durationOf } from "./duration-option.ts";
 import { type CredentialOptions, httpData, repositoryUrl, type SecretData, sshData } from "./git-credentials.ts";
 import { type GlobalOptions, type Session, type Surroundings, timeoutOf, withCluster } from "./session.ts";
 

@@ -2,15 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { JsonObject } from "../lib/core/json.ts";
 import { applyCredentials, awaitArtifact, sourceOf } from "./applied-source.ts";
 import type { CreateOptions } from "./create-git.ts";
-import {
-  checkName,
-  durationOf,
-  exportNamespace,
-  secretOf,
-  upsert,
-  withoutUndefined,
-  yamlOf,
-} from "./created-object.ts";
+import { checkName, exportNamespace, secretOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
+import { durationOf } from "./duration-option.ts";
 import type { SecretData } from "./git-credentials.ts";
 import { type Surroundings, withCluster } from "./session.ts";
 

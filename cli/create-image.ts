@@ -7,7 +7,6 @@ import type { JsonObject } from "../lib/core/json.ts";
 import { type LiveObject, type Manifest, refOf } from "../lib/core/manifest.ts";
 import {
   checkName,
-  durationOf,
   exportNamespace,
   type Labelled,
   metadataOf,
@@ -15,6 +14,7 @@ import {
   withoutUndefined,
   yamlOf,
 } from "./created-object.ts";
+import { durationOf } from "./duration-option.ts";
 import { failureOf, waitFor } from "./progress.ts";
 import { isCurrent } from "./reconcile-object.ts";
 import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";

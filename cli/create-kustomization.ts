@@ -6,15 +6,8 @@ import { declaredOciRepository } from "../lib/api/kinds/oci-repository.ts";
 import { helmGroup, kustomizeGroup } from "../lib/api/names.ts";
 import type { JsonObject } from "../lib/core/json.ts";
 import { type Manifest, refOf } from "../lib/core/manifest.ts";
-import {
-  checkName,
-  durationOf,
-  exportNamespace,
-  metadataOf,
-  upsert,
-  withoutUndefined,
-  yamlOf,
-} from "./created-object.ts";
+import { checkName, exportNamespace, metadataOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
+import { durationOf } from "./duration-option.ts";
 import { dependencyOf, knownKind, readReference, splitKind } from "./object-reference.ts";
 import { failureOf, waitFor } from "./progress.ts";
 import { doneText, isCurrent } from "./reconcile-object.ts";

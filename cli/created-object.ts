@@ -1,4 +1,3 @@
-import { formatDuration, parseDuration } from "../lib/core/duration.ts";
 import { type Json, type JsonObject, toJson } from "../lib/core/json.ts";
 import { type Manifest, refOf } from "../lib/core/manifest.ts";
 import { manager } from "./reconcile-object.ts";
@@ -31,15 +30,6 @@ export function exportNamespace({ namespace }: GlobalOptions, { env, terminal }:
 export async function yamlOf(manifest: Manifest): Promise<string> {
   const { dump } = await import("js-yaml");
   return `---\n${dump(manifest, { sortKeys: true, lineWidth: -1 })}`;
-}
-
-/** A duration as Go writes it. Throws an error that names the option. */
-export function durationOf(text: string, option: string): string {
-  try {
-    return formatDuration(parseDuration(text));
-  } catch (error) {
-    throw new Error(`invalid argument "${text}" for "${option}" flag: write it like 30s, 5m or 1h`, { cause: error });
-  }
 }
 
 /** The fields that are given. */

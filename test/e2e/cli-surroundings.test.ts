@@ -51,11 +51,7 @@ describe("the command line and its surroundings", () => {
     ["suspend", "ks", ["Kustomization name is required"]],
     ["get", "ks --timeout soon", ['invalid argument "soon" for "--timeout" flag']],
     ["get", "nothing", ["unknown command 'nothing'"]],
-    [
-      "get",
-      "images",
-      ["unknown command 'images': Sluice does not have it yet; try flux, which works on the same objects"],
-    ],
+    ["get", "all", ["unknown command 'all': Sluice does not have it yet; try flux, which works on the same objects"]],
     ["tree", "ks app", ["unknown command 'tree': Sluice does not have it yet; try flux"]],
     ["version", "-o xml", ["--output must be json or yaml, not xml"]],
     ["local", "--api-port 70000", ['invalid port "70000"']],
