@@ -373,9 +373,10 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
               { propagation: "Background" },
               signal,
             ),
-          "read another namespace than kube-system": (cluster) =>
-            cluster.get({ group: "", version: "v1", kind: "Namespace", namespace: "", name: "default" }, signal),
+          "list namespaces": (cluster) => cluster.list({ group: "", version: "v1", kind: "Namespace" }, signal),
         };
+        const readNamespace = (cluster: Cluster): Promise<unknown> =>
+          cluster.get({ group: "", version: "v1", kind: "Namespace", namespace: "", name: "default" }, signal);
         await handle(admin.cluster, "Create");
         for (const [what, attempt] of Object.entries(attempts)) {
           for (const { cluster } of members) {
@@ -383,6 +384,12 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
             expect([what, error]).toEqual([what, expect.objectContaining({ code: 403 })]);
           }
         }
+        // Reconcile reads the labels of a namespace that spec.accessFrom asks for, and the definitions function has what it grants.
+        const read = (cluster: Cluster) => readNamespace(cluster).catch((thrown: unknown) => thrown);
+        const answers = await Promise.all(members.map(({ cluster }) => read(cluster)));
+        const refused = expect.objectContaining({ code: 403 });
+        const found = expect.objectContaining({ kind: "Namespace" });
+        expect(answers).toEqual([refused, found, refused, refused, found]);
         await Promise.all(members.map((member) => member.close()));
       },
       slowMs,
