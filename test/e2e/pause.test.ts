@@ -65,9 +65,9 @@ describe("sluice pause and sluice resume", () => {
       code: 1,
       err: "✗ give --context or --cluster, not both\n",
     });
-    expect(await world.sh("resume", "image")).toMatchObject({
+    expect(await world.sh("resume", "canary")).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^✗ unknown command 'image': Sluice does not have it yet; try flux/),
+      err: expect.stringMatching(/^✗ unknown command 'canary'/),
     });
   });
 });
