@@ -64,7 +64,7 @@ function readSection(file: Letters): string | undefined {
   let name = "";
   let letter = file.next();
   for (; keyLetter.test(letter) || letter === "."; letter = file.next()) name += letter.toLowerCase();
-  if (letter === "]") return name;
+  if (letter === "]") return name === "" ? undefined : name;
   if (!blank.test(letter)) return undefined;
   while (blank.test(letter)) {
     if (letter === lineEnd) return undefined;
