@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { requestedAtAnnotation } from "../../../lib/api/names.ts";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import { providers } from "../../../lib/notify/providers/providers.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { type S3Server, s3Server } from "../../doubles/s3-server.ts";
 import { type CliWorld, cliWorld } from "../cli-world.ts";
 import { type EventServer, eventServer, forwarding } from "./event-server.ts";
@@ -155,18 +156,22 @@ test("an Alert sends what happens to a Kustomization, from its source to its fai
 });
 
 test("the page of sluice local shows what Alerts send and what became of it, also where there is no Provider", async () => {
-  const page = await (await fetch(`${world.receiver}/notifications`)).text();
-  const entries = page.split("\n\n");
-  const entryOf = (alert: string, outcome: string) =>
-    entries.find((entry) => entry.includes(`Alert default/${alert}, `) && entry.includes(`: ${outcome}`));
-  expect(entryOf("all", "sent")).toContain("Kustomization/default/paint");
-  expect(entryOf("nowhere", "failed to dispatch notification for Kustomization/default/paint")).toContain(
-    'Provider.notification.toolkit.fluxcd.io "none" not found',
-  );
-  expect(entryOf("refused", "failed to send notification")).toContain("request failed with status code 403");
-  expect(entryOf("closed", "not sent: the Provider is suspended")).toBeDefined();
-  expect(entryOf("chat", "not sent: a Provider of type slack takes no such event")).toContain(
-    "ReconciliationSucceeded",
-  );
-  expect(entryOf("quiet", "")).toContain("Kustomization/default/paint");
+  // What was told last may still be on its way.
+  const isShown = async (): Promise<void> => {
+    const page = await (await fetch(`${world.receiver}/notifications`)).text();
+    const entries = page.split("\n\n");
+    const entryOf = (alert: string, outcome: string) =>
+      entries.find((entry) => entry.includes(`Alert default/${alert}, `) && entry.includes(`: ${outcome}`));
+    expect(entryOf("all", "sent")).toContain("Kustomization/default/paint");
+    expect(entryOf("nowhere", "failed to dispatch notification for Kustomization/default/paint")).toContain(
+      'Provider.notification.toolkit.fluxcd.io "none" not found',
+    );
+    expect(entryOf("refused", "failed to send notification")).toContain("request failed with status code 403");
+    expect(entryOf("closed", "not sent: the Provider is suspended")).toBeDefined();
+    expect(entryOf("chat", "not sent: a Provider of type slack takes no such event")).toContain(
+      "ReconciliationSucceeded",
+    );
+    expect(entryOf("quiet", "")).toContain("Kustomization/default/paint");
+  };
+  await vi.waitFor(isShown, { timeout: deadlineMs, interval: 50 });
 });
