@@ -41,7 +41,7 @@ export const helmActionFaults: readonly FileFaults[] = [
       {
         what: "a deletion that is held tells so in each run",
         find: 'before?.status !== "False" || ',
-        replace: 'before?.status !== "" || ',
+        replace: 'before?.status !== "True" || ',
       },
     ],
   },
