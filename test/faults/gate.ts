@@ -225,7 +225,7 @@ export const gateFaults: readonly FileFaults[] = [
       {
         what: "a forced request has a value of its own",
         find: "[forceAtAnnotation]: at",
-        replace: "[forceAtAnnotation]: now()",
+        replace: "[forceAtAnnotation]: `${at}x`",
         named: "annotations of the request",
       },
       {

@@ -436,7 +436,7 @@ export const sourcesFaults: readonly FileFaults[] = [
       {
         what: "plain HTTP that one object allows is for all",
         find: "if (!access.insecure && !isLocal(access.host)) return",
-        replace: "if (!origins.has(access.host) && !access.insecure && !isLocal(access.host)) return",
+        replace: "if (origins.get(access.host) === undefined && !access.insecure && !isLocal(access.host)) return",
       },
       {
         what: "untrusted TLS falls back to plain HTTP",
