@@ -63,7 +63,7 @@ export function checkOptions(options: BootstrapOptions): CheckedOptions {
   refuseForeign(options);
   const { branch, sparseCheckout = [] } = options;
   if (branch === "" || /[\p{Cc} ~^:?*[\\]|\.\.|^[-/]|\/$|\.lock$/u.test(branch)) {
-    throw new Error(`--branch ${JSON.stringify(branch)} is no name of a branch: write it like main`);
+    throw new Error(`--branch ${JSON.stringify(branch)} is not a valid branch name: write it like main`);
   }
   const path = relativePath(options.path ?? "./");
   const isInside = sparseCheckout.some((folder) => `${path}/`.startsWith(`${relativePath(folder)}/`));

@@ -56,7 +56,7 @@ async function publicKeyOf({ identity = "", password = "", ...data }: SecretData
     return `${key.type} ${key.getPublicSSH().toString("base64")}\n`;
   } catch (error) {
     const mend = "delete the Secret and run the command again, which makes a new key";
-    throw new Error(`the identity of Secret ${name} is no key that can be used: ${mend}`, { cause: error });
+    throw new Error(`the identity of Secret ${name} is not a valid key: ${mend}`, { cause: error });
   }
 }
 

@@ -34,8 +34,8 @@ describe("sluice bootstrap", () => {
   test.each([
     { args: ["github", "--repository=fleet"], text: "owner is required: give --owner" },
     { args: ["github", "--owner=acme"], text: "repository is required: give --repository" },
-    { args: [...github, "--branch=a b"], text: '--branch "a b" is no name of a branch: write it like main' },
-    { args: [...github, "--branch=../x"], text: '--branch "../x" is no name of a branch: write it like main' },
+    { args: [...github, "--branch=a b"], text: '--branch "a b" is not a valid branch name: write it like main' },
+    { args: [...github, "--branch=../x"], text: '--branch "../x" is not a valid branch name: write it like main' },
     {
       args: [...github, "--interval=often"],
       text: 'invalid argument "often" for "--interval" flag: write it like 30s, 5m or 1h',
