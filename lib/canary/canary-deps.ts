@@ -1,0 +1,18 @@
+import type { Log } from "../core/ports/log.ts";
+import type { HomeCluster } from "../core/ports/home-and-target.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { CanarySettings } from "./settings.ts";
+
+/** What the parts of one step need of the world. */
+export interface StepDeps {
+  /** Takes writes only while the run holds its lease. */
+  readonly cluster: HomeCluster;
+  readonly settings: CanarySettings;
+  readonly clock: Pick<Clock, "now">;
+  /** For what Flagger only logs. */
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Field manager of everything that is written for a Canary, as Flagger's. */
+export const canaryManager = "flagger";

@@ -1,0 +1,30 @@
+import type { CanaryAnalysis, CanarySpec, CanaryStatus } from "../api/canary.ts";
+import type { LiveObject } from "../core/manifest.ts";
+
+/** A Canary as one run reads it. */
+export interface Canary {
+  readonly live: LiveObject;
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly spec: CanarySpec;
+  /** `spec.analysis`, or `spec.canaryAnalysis` where that is absent. */
+  readonly analysis: CanaryAnalysis;
+  /** As the run has found it. */
+  readonly status: CanaryStatus;
+}
+
+/** `name.namespace` of the Canary, as messages name it. */
+export function canaryText({ name, namespace }: Pick<Canary, "name" | "namespace">): string {
+  return `${name}.${namespace}`;
+}
+
+/** `name.namespace` of the target. */
+export function targetText({ namespace, spec }: Pick<Canary, "namespace" | "spec">): string {
+  return `${spec.targetRef.name}.${namespace}`;
+}
+
+/** The name of the Service that serves production. */
+export function apexName({ spec }: Pick<Canary, "spec">): string {
+  return spec.service.name ?? spec.targetRef.name;
+}

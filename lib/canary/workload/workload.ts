@@ -1,0 +1,55 @@
+/** Whether the pods of a workload serve. */
+export type Readiness =
+  | { readonly isReady: true }
+  | {
+      readonly isReady: false;
+      /** Flagger's words, with the name before them (reference canary 5). */
+      readonly message: string;
+      /** False: waiting longer does not help. */
+      readonly isRetriable: boolean;
+    };
+
+/** How the pods of a target are told from others, and what they listen on. */
+export interface TargetMetadata {
+  /** The label of its selector, for example `app`. */
+  readonly label: string;
+  /** Its value in the target's selector; the primary's has `-primary` behind it. */
+  readonly labelValue: string;
+  /** Ports of the containers by name, where the Canary discovers them; else empty. */
+  readonly ports: ReadonlyMap<string, number>;
+}
+
+/** What a run is told apart by: kept in the status when it begins and when it is promoted. */
+export interface TargetRevision {
+  /** Flagger's hash of the target's template. */
+  readonly spec: string;
+  /** By `configmap/<name>` or `secret/<name>`, 16 hex digits each. */
+  readonly configs: Readonly<Record<string, string>>;
+}
+
+/**
+ * The target of a Canary and its primary, as one kind of workload has them. Made for one step: what it has read is not read again,
+ * unless it writes. Every method may be repeated; each throws a `StepFault` in Flagger's words.
+ */
+export interface Workload {
+  metadata(): Promise<TargetMetadata>;
+  /** Makes the primary and the copies of configs that are missing. */
+  ensurePrimary(): Promise<void>;
+  primaryReadiness(): Promise<Readiness>;
+  canaryReadiness(): Promise<Readiness>;
+  revision(): Promise<TargetRevision>;
+  /** Copies template, configs and the like from the target to the primary. */
+  promote(): Promise<void>;
+  scaleToZero(): Promise<void>;
+  scaleFromZero(): Promise<void>;
+  /** Gives the target the primary's replicas back, before the Canary goes. */
+  finalize(): Promise<void>;
+}
+
+/** The autoscaler that a Canary refers to, and its copy for the primary. */
+export interface Scaler {
+  /** @param isFirst only what is missing is made; else the primary's limits are those of the target */
+  ensurePrimary(isFirst: boolean): Promise<void>;
+  pauseTarget(): Promise<void>;
+  resumeTarget(): Promise<void>;
+}
