@@ -580,6 +580,31 @@ export const layers: readonly Layer[] = [
     why: "The flow of Provider.",
   },
   {
+    folder: "lib/canary",
+    imports: ["lib/core", "lib/core/ports", "lib/api"],
+    why: "A Canary as a run reads it, and the settings of all Canaries.",
+  },
+  {
+    folder: "lib/canary/workload",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
+    why: "The target of a Canary, its primary and their autoscalers.",
+  },
+  {
+    folder: "lib/canary/routes",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/workload"],
+    why: "The Services of a Canary and its traffic, as each provider routes it.",
+  },
+  {
+    folder: "lib/canary/metrics",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
+    why: "The checks of metrics, and the servers that are asked for them.",
+  },
+  {
+    folder: "lib/canary/hooks",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
+    why: "The webhooks of a Canary.",
+  },
+  {
     folder: "lib/flows/image-policy",
     imports: [
       "lib/core",
