@@ -21,11 +21,13 @@ interface Suffix {
   readonly format: "DecimalSI" | "BinarySI" | "DecimalExponent";
 }
 
-const shape = /^(?<sign>[+-]?)0*(?<whole>\d*)(?:\.(?<fraction>\d*))?(?<suffix>[eEinumkKMGTP]*[+-]?\d*)$/;
+const shape = /^(?<sign>[+-]?)(?<whole>\d*)(?:\.(?<fraction>\d*))?(?<suffix>(?:[eEinumkKMGTP]+(?:[+-]?\d+)?)?)$/;
 const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const maxDigits = 18;
 const nano = -9;
+/** The API server itself would compute a number of so many digits for long. */
+const maxExactExponent = 10_000;
 const maxInt64 = 2n ** 63n - 1n;
 const wordBits = 64n;
 
@@ -61,8 +63,8 @@ function zero(format: string, text: string): GoQuantity {
 function partsOf(text: string): Parts {
   const groups = shape.exec(text)?.groups;
   if (groups === undefined) throw new RangeError(`${JSON.stringify(text)} is not a quantity`);
-  const { sign, whole, fraction = "", suffix = "" } = groups;
-  return { isNegative: sign === "-", whole: whole === undefined || whole === "" ? "0" : whole, fraction, suffix };
+  const { sign, whole = "", fraction = "", suffix = "" } = groups;
+  return { isNegative: sign === "-", whole: whole.replace(/^0+/, "") || "0", fraction, suffix };
 }
 
 function suffixOf(text: string): Suffix | undefined {
@@ -94,6 +96,8 @@ function isShort(whole: string, fraction: string, { base, exponent }: Suffix): b
 }
 
 function exactQuantity({ isNegative, whole, fraction }: Parts, { base, exponent, format }: Suffix): GoQuantity {
+  if (Math.abs(exponent) > maxExactExponent)
+    throw new RangeError(`the exponent ${exponent} of a quantity is too large`);
   const digits = BigInt(`${whole}${fraction}`) * (base === 2 ? 1n << BigInt(exponent) : 1n);
   const scale = fraction.length - (base === 10 ? exponent : 0);
   const rounded = digits === 0n ? { unscaled: 0n, scale } : { unscaled: inNanos(digits, scale), scale: -nano };

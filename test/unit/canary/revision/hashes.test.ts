@@ -53,6 +53,8 @@ describe("hashes of a Canary", () => {
     expect(() => templateHash(template)).toThrow("a string of Kubernetes cannot be read from a JSON number");
     expect(() => templateHash({ spec: { containers: {} } })).toThrow("a []v1.Container of Kubernetes");
     expect(() => templateHash({ spec: { overhead: { cpu: "much" } } })).toThrow('"much" is not a quantity');
+    const huge = { spec: { overhead: { cpu: "0.1e-999999999" } } };
+    expect(() => templateHash(huge)).toThrow("the exponent -999999999 of a quantity is too large");
   });
 
   test("no data and empty data of a ConfigMap are the same", () => {
