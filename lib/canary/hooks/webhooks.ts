@@ -1,4 +1,4 @@
-import type { CanaryPhase, CanaryStatus, CanaryWebhook } from "../../api/canary.ts";
+import type { CanaryPhase, CanaryWebhook } from "../../api/canary.ts";
 import { goJson } from "../../core/go-json.ts";
 import { goUrlFault } from "../../core/go-url-fault.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -6,6 +6,7 @@ import type { Http } from "../../core/ports/http.ts";
 import { type SendingRules, sendMessage, shownUrl, textOf } from "../../notify/post-json.ts";
 import type { Canary } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
+import { statusChecksum } from "../revision/checksum.ts";
 import { hookTimeoutMs, maxHookMs } from "./hook-timeout.ts";
 import type { Hooks } from "./hooks.ts";
 
@@ -15,8 +16,6 @@ export interface HookParts {
   readonly http: Http;
   /** Waits before a retry. */
   readonly sleep: Clock["sleep"];
-  /** The hash of tracked configs and applied template. */
-  readonly checksum: (status: CanaryStatus) => string;
 }
 
 export type HookDeps = StepDeps & HookParts;
@@ -49,7 +48,7 @@ export async function postHook(canary: Canary, { hook, phase, metadata }: HookCa
     saysAsGo: true,
   };
   const { http, sleep, clock, signal } = deps;
-  const message = { url, body: payload(canary, { phase, metadata }, deps), tls: { insecure: disableTLS } };
+  const message = { url, body: payload(canary, { phase, metadata }), tls: { insecure: disableTLS } };
   const limited = AbortSignal.any([signal, AbortSignal.timeout(maxHookMs)]);
   try {
     const answer = await sendMessage(message, { http, sleep, now: clock.now }, limited, rules);
@@ -64,14 +63,13 @@ export async function postHook(canary: Canary, { hook, phase, metadata }: HookCa
 function payload(
   { name, namespace, status }: Canary,
   { phase, metadata }: Pick<HookCall, "metadata" | "phase">,
-  { checksum }: HookParts,
 ): string {
   const given = new Map(Object.entries(metadata));
   return goJson({
     name,
     namespace,
     phase,
-    checksum: checksum(status),
+    checksum: statusChecksum(status),
     metadata: given.size === 0 ? undefined : given,
   });
 }

@@ -14,7 +14,7 @@ describe("canary/63: an event", () => {
     expect(world.requests.map(({ url }) => url)).toEqual(["http://own.test/", "http://second.test/"]);
     const [body = ""] = world.bodies();
     expect(JSON.parse(body)).toEqual({
-      ...{ name: "podinfo", namespace: "test", phase: "Progressing", checksum: "checksum of " },
+      ...{ name: "podinfo", namespace: "test", phase: "Progressing", checksum: "7df467cc96" },
       metadata: {
         eventMessage: "Halt podinfo.test advancement",
         eventType: "Warning",

@@ -8,11 +8,14 @@ import { noCluster } from "../../../doubles/no-cluster.ts";
 import { recordedLog } from "../../../doubles/recorded-log.ts";
 import { type Answer, recordingParts } from "../../notify/recording-http.ts";
 
+/** As recorded of a Canary without configs, with the checksum `7df467cc96`. */
+const recorded: CanaryStatus = { phase: "Progressing", lastAppliedSpec: "7474ccd9cf", trackedConfigs: {} };
+
 /** Canary `podinfo.test`. */
 export function canaryOf(
   analysis: Readonly<Record<string, unknown>>,
   spec: Readonly<Record<string, unknown>> = {},
-  status: CanaryStatus = { phase: "Progressing" },
+  status: CanaryStatus = recorded,
 ): Canary {
   const [name, namespace, uid] = ["podinfo", "test", "0c9c2e41-d2f9-4f9b-9c41-bebc1984d67a"];
   const parsed = CanarySpec.parse({
@@ -57,7 +60,6 @@ export function hooksWorld({ answers = [{}], settings = {}, objects = [], signal
     signal: signal ?? new AbortController().signal,
     http: parts.http,
     sleep: parts.sleep,
-    checksum: ({ lastAppliedSpec = "" }) => `checksum of ${lastAppliedSpec}`,
   };
   const bodies = (): string[] => parts.requests.map(({ body }) => Buffer.from(body ?? []).toString());
   return { deps, log, bodies, requests: parts.requests, waits: parts.waits };
