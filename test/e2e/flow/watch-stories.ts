@@ -183,5 +183,23 @@ export function watchStories(name: string, newWorld: () => Promise<World>): void
       await cluster.delete({ ...ref, version: "v1" }, { propagation: "Background" }, signal);
       await expect.poll(() => watch.requested).toEqual(["web-canary", "web-canary"]);
     });
+
+    test("canary/18: is an apply that has changed what a Canary releases, and no apply of the same again", async () => {
+      const world = await newWorld();
+      const { namespace } = world;
+      const key = { cluster: "test", group: "flagger.app", kind: "Canary", namespace, name: "web-canary" };
+      const followed = { cluster: "test", group: "apps", kind: "Deployment", namespace, name: "web" };
+      await world.subscribe(key, objectTopic(followed));
+      await world.kustomization("app");
+      const requestedBy = async (tag: string): Promise<readonly string[]> => {
+        const before = world.requested.length;
+        await world.publish(tag, [deployment(namespace, tag)]);
+        await world.run("app");
+        return world.requested.slice(before).filter((one) => one.startsWith("Canary/"));
+      };
+      expect(await requestedBy("1")).toEqual(["Canary/web-canary"]);
+      expect(await requestedBy("1")).toEqual([]);
+      expect(await requestedBy("2")).toEqual(["Canary/web-canary"]);
+    });
   });
 }
