@@ -3,7 +3,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { StepFault } from "../step-fault.ts";
 import { deadlineSeconds, shareOf, thresholdPercent } from "./deployment-readiness.ts";
 import { numberAt, objectAt, textAt, without } from "./fields.ts";
-import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
+import type { PodKind, ReadinessTime, Role, WorkloadStep } from "./pod-kind.ts";
 import { within } from "./step-objects.ts";
 import type { Readiness } from "./workload.ts";
 
@@ -60,12 +60,12 @@ async function select(value: "true" | null, action: string, { canary, objects }:
 }
 
 /** Whether the pods of a DaemonSet serve. The deadline counts from the last change of the status. Pure. */
-function daemonSetReadiness(live: LiveObject, role: Role, { canary, deps }: WorkloadStep): Readiness {
+function daemonSetReadiness(live: LiveObject, role: Role, { canary, clock }: ReadinessTime): Readiness {
   const fault = faultOf(live, thresholdPercent(canary, role));
   if (fault === undefined) return { isReady: true };
   const deadline = deadlineSeconds(canary);
   const changedAt = Date.parse(canary.status.lastTransitionTime ?? "");
-  const isLate = fault.hasDeadline && changedAt + deadline * 1_000 < deps.clock.now();
+  const isLate = fault.hasDeadline && changedAt + deadline * 1_000 < clock.now();
   const text = isLate
     ? `exceeded its progressDeadlineSeconds: ${deadline}`
     : `waiting for rollout to finish: ${fault.text}`;

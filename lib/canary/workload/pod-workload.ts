@@ -1,4 +1,4 @@
-import { type JsonObject, toJsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
@@ -53,7 +53,7 @@ async function ensurePrimary(kind: PodKind, step: WorkloadStep): Promise<void> {
 async function readiness(kind: PodKind, role: Role, step: WorkloadStep): Promise<Readiness> {
   const target = step.canary.spec.targetRef.name;
   const live = await step.objects.read(kind, role === "primary" ? primaryName(target) : target);
-  return kind.readiness(live, role, step);
+  return kind.readiness(live, role, { canary: step.canary, clock: step.deps.clock });
 }
 
 async function revision(kind: PodKind, step: WorkloadStep): Promise<TargetRevision> {
@@ -96,7 +96,7 @@ async function promote(kind: PodKind, step: WorkloadStep): Promise<void> {
 }
 
 function templateOf(target: LiveObject): JsonObject {
-  return objectAt(toJsonObject(target), "spec", "template");
+  return objectAt(target, "spec", "template");
 }
 
 function podSpecOf(target: LiveObject): JsonObject {

@@ -42,6 +42,11 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
     signal,
   );
   const clock = steppedClock();
+  let writesLeft = Number.POSITIVE_INFINITY;
+  const wrote = (what: string): void => {
+    if (writes.length >= writesLeft) throw new Error("killed");
+    writes.push(what);
+  };
   const reads: string[] = [];
   const writes: string[] = [];
   const seen: Cluster = {
@@ -50,13 +55,13 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
       reads.push(`${ref.kind}/${ref.name}`);
       return cluster.get(ref, stop);
     },
-    create: (manifest, options, stop) => {
-      writes.push(`create ${manifest.kind}/${manifest.metadata.name}`);
-      return cluster.create(manifest, options, stop);
+    create: async (manifest, options, stop) => {
+      wrote(`create ${manifest.kind}/${manifest.metadata.name}`);
+      return await cluster.create(manifest, options, stop);
     },
-    patch: (ref, patch, options, stop) => {
-      writes.push(`patch ${ref.kind}/${ref.name}`);
-      return cluster.patch(ref, patch, options, stop);
+    patch: async (ref, patch, options, stop) => {
+      wrote(`patch ${ref.kind}/${ref.name}`);
+      return await cluster.patch(ref, patch, options, stop);
     },
   };
   const depsWith = (settings: Partial<CanarySettings>): StepDeps => ({
@@ -77,8 +82,13 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
     clock,
     reads,
     writes,
-    /** One step: what it has read it does not read again. */
-    step(options: Parameters<typeof canaryOf>[1] = {}, settings: Partial<CanarySettings> = {}) {
+    /** One step: what it has read it does not read again. It is killed before it writes once more than it may. */
+    step(
+      options: Parameters<typeof canaryOf>[1] = {},
+      settings: Partial<CanarySettings> = {},
+      { dieAfter = Number.POSITIVE_INFINITY } = {},
+    ) {
+      writesLeft = dieAfter;
       reads.length = 0;
       writes.length = 0;
       return workloadOf(canaryOf(namespace, options), depsWith(settings));
