@@ -597,17 +597,37 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/canary/routes",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/workload"],
-    why: "The Services of a Canary and its traffic, as each provider routes it.",
+    why: "The Services of a Canary, and what the routes of all providers have in common.",
+  },
+  {
+    folder: "lib/canary/routes/gateway-api",
+    imports: ["lib/core", "lib/api", "lib/canary", "lib/canary/workload", "lib/canary/routes"],
+    why: "Traffic by an HTTPRoute.",
+  },
+  {
+    folder: "lib/canary/routes/providers",
+    imports: ["lib/canary", "lib/canary/workload", "lib/canary/routes", "lib/canary/routes/gateway-api"],
+    why: "Each provider with its router: the only place that knows all of them.",
+  },
+  {
+    folder: "lib/canary/metrics/providers",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
+    why: "The servers of metrics, one file for each provider. They know no Canary and no threshold.",
   },
   {
     folder: "lib/canary/metrics",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
-    why: "The checks of metrics, and the servers that are asked for them.",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/metrics/providers"],
+    why: "The checks of metrics: what is asked, and how the value is judged.",
   },
   {
     folder: "lib/canary/hooks",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/revision"],
-    why: "The webhooks of a Canary.",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/notify", "lib/canary", "lib/canary/revision"],
+    why: "The webhooks of a Canary. They are posted as notifications are: Go's client, its redirects, retries and texts.",
+  },
+  {
+    folder: "lib/canary/alerts",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/secrets", "lib/notify", "lib/canary", "lib/canary/hooks"],
+    why: "The alerts of a Canary and who gets them. They are posted by the client of notifications, and errors are masked as theirs.",
   },
   {
     folder: "lib/flows/image-policy",
@@ -654,6 +674,7 @@ export const layers: readonly Layer[] = [
       "lib/api",
       "lib/api/kinds",
       "lib/gate",
+      "lib/canary",
       "lib/cel",
       "lib/sources/git",
       "lib/manifests/build",
@@ -730,6 +751,7 @@ export const layers: readonly Layer[] = [
       "lib/core/network",
       "lib/core/ports",
       "lib/api",
+      "lib/canary",
       "lib/sources/git",
       "lib/sops/keys",
       "lib/apply/set",
