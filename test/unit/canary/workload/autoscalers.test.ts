@@ -2,26 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { objectAt } from "../../../../lib/canary/workload/fields.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
-import { canaryUid, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
+import { canaryUid, putDefinition, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
 
-const { signal } = new AbortController();
 let embedded: EmbeddedCluster;
 let spaces = 0;
 beforeAll(async () => {
   embedded = await embeddedCluster({ definitions: false, controllers: false });
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  const definition = {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: "scaledobjects.keda.sh" },
-    spec: {
-      group: "keda.sh",
-      scope: "Namespaced",
-      names: { kind: "ScaledObject", listKind: "ScaledObjectList", plural: "scaledobjects", singular: "scaledobject" },
-      versions: [{ name: "v1alpha1", served: true, storage: true, schema }],
-    },
-  };
-  await embedded.cluster.create(definition, { manager: "test" }, signal);
+  await putDefinition(embedded.cluster, {
+    group: "keda.sh",
+    version: "v1alpha1",
+    kind: "ScaledObject",
+    plural: "scaledobjects",
+  });
 });
 afterAll(() => embedded[Symbol.asyncDispose]());
 

@@ -230,7 +230,10 @@ describe("a promotion", () => {
     const one = await initialized();
     await scale(one, "podinfo", 4);
     await one
-      .step({ ...firstRun, spec: { autoscalerRef: { kind: "HorizontalPodAutoscaler", name: "podinfo" } } })
+      .step({
+        ...firstRun,
+        spec: { autoscalerRef: { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", name: "podinfo" } },
+      })
       .promote();
     expect(await replicasOf(one, "podinfo-primary")).toBe(2);
   });
@@ -305,7 +308,7 @@ describe("scaling a Deployment", () => {
     expect(await replicasOf(one, "podinfo")).toBe(5);
     await down(one);
     await one.remove("apps/v1", "Deployment", "podinfo-primary");
-    const spec = { autoscalerRef: { kind: "HorizontalPodAutoscaler", name: "podinfo" } };
+    const spec = { autoscalerRef: { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", name: "podinfo" } };
     await one.step({ spec }).finalize();
     expect(await replicasOf(one, "podinfo")).toBe(1);
   });

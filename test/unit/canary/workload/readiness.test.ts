@@ -75,7 +75,13 @@ describe("a Deployment", () => {
   });
 
   test("serves with a share of its pods where the Canary says so, one for each of the two", () => {
-    const analysis = { interval: "10s", primaryReadyThreshold: 67, canaryReadyThreshold: 50 };
+    const analysis = {
+      interval: "10s",
+      threshold: 5,
+      stepWeight: 10,
+      primaryReadyThreshold: 67,
+      canaryReadyThreshold: 50,
+    };
     const readyWith = (availableReplicas: number, role: Role) =>
       readiness({ ...full, availableReplicas }, role, { spec: { analysis } });
     expect(readyWith(2, "primary")).toEqual({ isReady: true });

@@ -30,8 +30,32 @@ export function canaryOf(
     kind: "Canary",
     metadata: { name, namespace, uid: name === "podinfo" ? canaryUid : `${canaryUid}-${name}` },
   };
-  const { analysis = { interval: "10s" } } = parsed;
-  return { live, name, namespace, uid: live.metadata.uid, spec: parsed, analysis, status: CanaryStatus.parse(status) };
+  return {
+    live,
+    name,
+    namespace,
+    uid: live.metadata.uid,
+    spec: parsed,
+    analysis: parsed.analysis,
+    status: CanaryStatus.parse(status),
+  };
+}
+
+/** Lets the cluster serve a kind with any fields. */
+export async function putDefinition(
+  cluster: Cluster,
+  { group, version, kind, plural }: { group: string; version: string; kind: string; plural: string },
+): Promise<void> {
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  const names = { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() };
+  const versions = [{ name: version, served: true, storage: true, schema }];
+  const definition = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: { group, scope: "Namespaced", names, versions },
+  };
+  await cluster.create(definition, { manager: "test" }, signal);
 }
 
 /** A namespace of a cluster without controllers, and the steps of Canaries in it. */
