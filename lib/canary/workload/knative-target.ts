@@ -28,6 +28,10 @@ export function knativeTarget(canary: Canary, deps: StepDeps): Workload {
       const spec = spewHash(`(string)${latestRevision(await serviceOf(step))}`);
       return { spec, configs: canary.status.trackedConfigs ?? {} };
     },
+    isPromoted: async () => {
+      const service = await serviceOf(step);
+      return service.metadata.annotations?.[primaryAnnotation] === latestRevision(service);
+    },
     promote: () => promote(step),
     scaleToZero: nothing,
     scaleFromZero: nothing,

@@ -38,5 +38,5 @@ export interface PodKind extends NamedKind {
   /** The template as Flagger hashes it. */
   hashed(template: JsonObject): JsonObject;
   readiness(live: LiveObject, role: Role, at: ReadinessTime): Readiness;
-  scaling(step: WorkloadStep): Pick<Workload, "scaleToZero" | "scaleFromZero" | "finalize">;
+  scaling(step: WorkloadStep): Required<Pick<Workload, "isAtZero" | "scaleToZero" | "scaleFromZero" | "finalize">>;
 }

@@ -22,6 +22,8 @@ export function podWorkload(kind: PodKind, canary: Canary, deps: StepDeps): Work
     primaryReadiness: () => readiness(kind, "primary", step),
     canaryReadiness: () => readiness(kind, "canary", step),
     revision: () => revision(kind, step),
+    // The id of its pods names the configs: with it, they are copied too.
+    isPromoted: async () => (await promotion(kind, step)).patch === undefined,
     promote: () => {
       const primary = `${kind.noun} ${primaryName(canary.spec.targetRef.name)}.${canary.namespace}`;
       return within(`updating ${primary} template spec failed`, promote(kind, step));
@@ -83,16 +85,21 @@ async function revision(kind: PodKind, step: WorkloadStep): Promise<TargetRevisi
  * step; one that is complete already writes nothing.
  */
 async function promote(kind: PodKind, step: WorkloadStep): Promise<void> {
+  const { canary, objects } = step;
+  const { configs, patch } = await promotion(kind, step);
+  await syncCopies(configs, canary, step);
+  if (patch !== undefined) await objects.merge(kind, primaryName(canary.spec.targetRef.name), patch);
+}
+
+/** What a promotion would change of the primary; undefined if it has been promoted in this run. */
+async function promotion(kind: PodKind, step: WorkloadStep) {
   const { canary, deps, objects } = step;
   const target = await objects.read(kind, canary.spec.targetRef.name);
   const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
-  const name = primaryName(canary.spec.targetRef.name);
-  const primary = await objects.read(kind, name);
+  const primary = await objects.read(kind, primaryName(canary.spec.targetRef.name));
   const configs = await trackedConfigs(podSpecOf(target), canary, step);
-  await syncCopies(configs, canary, step);
   const wanted = promotedFields(target, { kind, selector, configs, canary, settings: deps.settings });
-  const patch = mergePatch(primaryFields(primary, kind, wanted), wanted);
-  if (patch !== undefined) await objects.merge(kind, name, patch);
+  return { configs, patch: mergePatch(primaryFields(primary, kind, wanted), wanted) };
 }
 
 function templateOf(target: LiveObject): JsonObject {

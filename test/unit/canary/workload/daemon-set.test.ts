@@ -38,7 +38,9 @@ describe("a DaemonSet as target", () => {
   test("is scaled down by a node selector that no node has, beside its own, and up without it", async () => {
     const one = await world({}, { nodeSelector: { disk: "ssd" } });
     const { spec } = await one.step(target).revision();
+    expect(await one.step(target).isAtZero?.()).toBe(false);
     await one.step(target).scaleToZero();
+    expect(await one.step(target).isAtZero?.()).toBe(true);
     expect(await selectorOf(one, "agent")).toEqual({ disk: "ssd", ...noNode });
     await one.step(target).scaleToZero();
     expect(one.writes).toEqual([]);

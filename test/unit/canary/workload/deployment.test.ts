@@ -207,10 +207,13 @@ describe("a promotion", () => {
   test("rolls the primary once in each run, also back to what ran before", async () => {
     const one = await initialized();
     const ids = [await idOf(one)];
+    expect(await one.step(firstRun).isPromoted?.()).toBe(false);
     await one.step(firstRun).promote();
     ids.push(await idOf(one));
+    expect(await one.step(firstRun).isPromoted?.()).toBe(true);
     await one.step(firstRun).promote();
     expect(one.writes).toEqual([]);
+    expect(await one.step(secondRun).isPromoted?.()).toBe(false);
     await one.step(secondRun).promote();
     ids.push(await idOf(one));
     expect(new Set(ids).size).toBe(3);
@@ -281,9 +284,11 @@ describe("scaling a Deployment", () => {
 
   test("sets only its replicas, and writes nothing that is so already", async () => {
     const one = await world();
+    expect(await one.step().isAtZero?.()).toBe(false);
     await down(one);
     expect(await replicasOf(one, "podinfo")).toBe(0);
     expect(one.writes).toEqual(["patch Deployment/podinfo"]);
+    expect(await one.step().isAtZero?.()).toBe(true);
     await down(one);
     expect(one.writes).toEqual([]);
   });

@@ -69,7 +69,9 @@ describe("a Service of Knative as target", () => {
     const { spec } = await one.step(atRest).revision();
     await create(one, "web-2");
     expect((await one.step(atRest).revision()).spec).not.toBe(spec);
+    expect(await one.step(atRest).isPromoted?.()).toBe(false);
     await one.step(atRest).promote();
+    expect(await one.step(atRest).isPromoted?.()).toBe(true);
     expect((await service(one))?.metadata.annotations).toEqual({ "flagger.app/primary-revision": "web-2" });
     expect(objectAt(await service(one), "spec")["traffic"]).toMatchObject([{}, { revisionName: "web-1" }]);
     await one.step(atRest).promote();
