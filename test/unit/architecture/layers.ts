@@ -513,6 +513,7 @@ export const layers: readonly Layer[] = [
       "lib/apply/ignore",
       "lib/health",
       "lib/helm",
+      "lib/flows",
       "lib/flows/helm-release/attempt",
       "lib/flows/owner",
     ],
@@ -591,14 +592,29 @@ export const layers: readonly Layer[] = [
     why: "A Canary as a run reads it, and the settings of all Canaries.",
   },
   {
+    folder: "lib/canary/revision",
+    imports: ["lib/core", "lib/api"],
+    why: "What a run of a Canary is told apart by: Flagger's hashes of templates, configs and statuses.",
+  },
+  {
     folder: "lib/canary/workload",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/revision"],
     why: "The target of a Canary, its primary and their autoscalers.",
   },
   {
     folder: "lib/canary/routes",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/workload"],
-    why: "The Services of a Canary and its traffic, as each provider routes it.",
+    why: "The Services of a Canary, and what the routes of all providers have in common.",
+  },
+  {
+    folder: "lib/canary/routes/gateway-api",
+    imports: ["lib/core", "lib/api", "lib/canary", "lib/canary/workload", "lib/canary/routes"],
+    why: "Traffic by an HTTPRoute.",
+  },
+  {
+    folder: "lib/canary/routes/providers",
+    imports: ["lib/canary", "lib/canary/workload", "lib/canary/routes", "lib/canary/routes/gateway-api"],
+    why: "Each provider with its router: the only place that knows all of them.",
   },
   {
     folder: "lib/canary/metrics/providers",
@@ -612,8 +628,13 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/canary/hooks",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
-    why: "The webhooks of a Canary.",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/notify", "lib/canary", "lib/canary/revision"],
+    why: "The webhooks of a Canary. They are posted as notifications are: Go's client, its redirects, retries and texts.",
+  },
+  {
+    folder: "lib/canary/alerts",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/secrets", "lib/notify", "lib/canary", "lib/canary/hooks"],
+    why: "The alerts of a Canary and who gets them. They are posted by the client of notifications, and errors are masked as theirs.",
   },
   {
     folder: "lib/flows/image-policy",
@@ -737,6 +758,7 @@ export const layers: readonly Layer[] = [
       "lib/core/network",
       "lib/core/ports",
       "lib/api",
+      "lib/canary",
       "lib/sources/git",
       "lib/sops/keys",
       "lib/apply/set",

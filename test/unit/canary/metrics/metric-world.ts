@@ -51,7 +51,7 @@ export interface MetricWorldOptions {
   readonly spec?: object;
   readonly settings?: Partial<CanarySettings>;
   /** MetricTemplates and Secrets, as `namespace/name`. */
-  readonly templates?: Readonly<Record<string, MetricTemplateSpec>>;
+  readonly templates?: Readonly<Record<string, object>>;
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly get?: (ref: VersionedRef) => Promise<LiveObject | undefined>;
   readonly parts?: Partial<MetricParts>;
