@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CanaryAnalysis } from "./canary-analysis.ts";
+import { canaryProviders } from "./canary-providers.ts";
 import { CanaryService } from "./canary-service.ts";
 import { Condition } from "./condition.ts";
 import { StringMap } from "./fields.ts";
@@ -26,34 +27,14 @@ const referenceTo = <const Kind extends string>(...kinds: readonly [Kind, ...Kin
 const TargetReference = referenceTo("DaemonSet", "Deployment", "Service");
 export type TargetReference = Readonly<z.infer<typeof TargetReference>>;
 
-/** Who routes the traffic of a Canary, as Flagger names them. */
-const providers = [
-  "apisix",
-  "appmesh",
-  "appmesh:v1beta2",
-  "contour",
-  "gatewayapi:v1",
-  "gatewayapi:v1beta1",
-  "gloo",
-  "istio",
-  "knative",
-  "kubernetes",
-  "kuma",
-  "linkerd",
-  "nginx",
-  "osm",
-  "skipper",
-  "smi:v1alpha1",
-  "smi:v1alpha2",
-  "smi:v1alpha3",
-  "traefik",
-] as const;
-
 const replicas = (what: string) => z.int().min(1).describe(what).exactOptional();
 
 /** `spec` of a Canary (reference canary 2). The CRD is generated from it. */
 export const CanarySpec = z.object({
-  provider: z.enum(providers).describe("Who routes the traffic; that of the installation by default.").exactOptional(),
+  provider: z
+    .enum(canaryProviders)
+    .describe("Who routes the traffic; that of the installation by default.")
+    .exactOptional(),
   metricsServer: z.string().describe("Address of Prometheus; that of the installation by default.").exactOptional(),
   targetRef: TargetReference.describe("Workload that is released step by step."),
   autoscalerRef: referenceTo("HorizontalPodAutoscaler", "ScaledObject")

@@ -597,12 +597,27 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/canary/routes",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/workload"],
-    why: "The Services of a Canary and its traffic, as each provider routes it.",
+    why: "The Services of a Canary, and what the routes of all providers have in common.",
+  },
+  {
+    folder: "lib/canary/routes/gateway-api",
+    imports: ["lib/core", "lib/api", "lib/canary", "lib/canary/workload", "lib/canary/routes"],
+    why: "Traffic by an HTTPRoute.",
+  },
+  {
+    folder: "lib/canary/routes/providers",
+    imports: ["lib/canary", "lib/canary/workload", "lib/canary/routes", "lib/canary/routes/gateway-api"],
+    why: "Each provider with its router: the only place that knows all of them.",
+  },
+  {
+    folder: "lib/canary/metrics/providers",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
+    why: "The servers of metrics, one file for each provider. They know no Canary and no threshold.",
   },
   {
     folder: "lib/canary/metrics",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
-    why: "The checks of metrics, and the servers that are asked for them.",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/metrics/providers"],
+    why: "The checks of metrics: what is asked, and how the value is judged.",
   },
   {
     folder: "lib/canary/hooks",
@@ -659,6 +674,7 @@ export const layers: readonly Layer[] = [
       "lib/api",
       "lib/api/kinds",
       "lib/gate",
+      "lib/canary",
       "lib/cel",
       "lib/sources/git",
       "lib/manifests/build",
@@ -735,6 +751,7 @@ export const layers: readonly Layer[] = [
       "lib/core/network",
       "lib/core/ports",
       "lib/api",
+      "lib/canary",
       "lib/sources/git",
       "lib/sops/keys",
       "lib/apply/set",
