@@ -56,7 +56,7 @@ describe("over HTTP, a webhook", () => {
 
   test("that ends the connection fails after its retries", async () => {
     const { arrived, url } = await webhook((_, response) => response.destroy());
-    expect(await called({ url, retries: 1 })).toMatch(`POST ${url} giving up after 2 attempt(s): Post "${url}": `);
+    expect(await called({ url, retries: 1 })).toBe(`POST ${url} giving up after 2 attempt(s): Post "${url}": EOF`);
     expect(arrived).toHaveLength(2);
   });
 
@@ -67,6 +67,33 @@ describe("over HTTP, a webhook", () => {
       };
       more();
     });
-    expect(await called({ url })).toContain("giving up after 1 attempt(s)");
+    expect(await called({ url })).toBe("error reading body: the answer is longer than 1048576 bytes");
+  });
+
+  test("whose answer breaks off fails, and is not asked again", async () => {
+    const { arrived, url } = await webhook((_, response) => {
+      response.writeHead(200, { "content-length": "100" }).write("abc", () => response.destroy());
+    });
+    expect(await called({ url, retries: 3 })).toBe("error reading body: unexpected EOF");
+    expect(arrived).toHaveLength(1);
+  });
+
+  test("that redirects in a circle is asked a dozen times at most", async () => {
+    const { arrived, url } = await webhook((_, response) => response.writeHead(302, { location: "/" }).end());
+    expect(await called({ url })).toBe(
+      `POST ${url} giving up after 1 attempt(s): Post "${url}": stopped after 10 redirects`,
+    );
+    expect(arrived).toHaveLength(12);
+  });
+
+  test("gets a connection of its own in each call", async () => {
+    const ports = new Set<number | undefined>();
+    const { url } = await webhook(({ socket }, response) => {
+      ports.add(socket.remotePort);
+      response.end();
+    });
+    await called({ url });
+    await called({ url });
+    expect(ports.size).toBe(2);
   });
 });
