@@ -110,7 +110,7 @@ function copyOf(own: LiveObject, name: string, { canary }: WorkloadStep): Manife
     },
     spec: {
       ...copiedSpec(own),
-      ...(trafficDistribution === undefined || trafficDistribution === "" ? {} : { trafficDistribution }),
+      ...(trafficDistribution === undefined ? {} : { trafficDistribution }),
     },
   };
 }

@@ -507,6 +507,7 @@ export const layers: readonly Layer[] = [
       "lib/apply/ignore",
       "lib/health",
       "lib/helm",
+      "lib/flows",
       "lib/flows/helm-release/attempt",
       "lib/flows/owner",
     ],

@@ -30,7 +30,7 @@ export function canaryOf(
     kind: "Canary",
     metadata: { name, namespace, uid: name === "podinfo" ? canaryUid : `${canaryUid}-${name}` },
   };
-  const { analysis = { interval: "10s" } } = parsed;
+  const { analysis } = parsed;
   return { live, name, namespace, uid: live.metadata.uid, spec: parsed, analysis, status: CanaryStatus.parse(status) };
 }
 
