@@ -8,7 +8,7 @@ export interface Canary {
   readonly namespace: string;
   readonly uid: string;
   readonly spec: CanarySpec;
-  /** `spec.analysis`, or `spec.canaryAnalysis` where that is absent. */
+  /** `spec.analysis`. */
   readonly analysis: CanaryAnalysis;
   /** As the run has found it. */
   readonly status: CanaryStatus;
@@ -27,4 +27,14 @@ export function targetText({ namespace, spec }: Pick<Canary, "namespace" | "spec
 /** The name of the Service that serves production. */
 export function apexName({ spec }: Pick<Canary, "spec">): string {
   return spec.service.name ?? spec.targetRef.name;
+}
+
+/** The name of the Service of the primary. */
+export function primaryServiceName(canary: Pick<Canary, "spec">): string {
+  return `${apexName(canary)}-primary`;
+}
+
+/** The name of the Service of the canary. */
+export function canaryServiceName(canary: Pick<Canary, "spec">): string {
+  return `${apexName(canary)}-canary`;
 }
