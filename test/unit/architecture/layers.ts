@@ -273,6 +273,11 @@ export const layers: readonly Layer[] = [
     why: "Pull requests for what automations push, on each host that is known. Faults are masked as those of builds.",
   },
   {
+    folder: "lib/in-cluster",
+    imports: ["lib/core/ports"],
+    why: "Which Services of its cluster an object reaches, and how. It knows no kind.",
+  },
+  {
     folder: "lib/notify",
     imports: [
       "lib/core",
@@ -281,6 +286,7 @@ export const layers: readonly Layer[] = [
       "lib/api/kinds",
       "lib/cel",
       "lib/secrets",
+      "lib/in-cluster",
       "lib/git-hosts",
       "lib/manifests/go-yaml",
       "lib/manifests",
@@ -820,6 +826,8 @@ export const layers: readonly Layer[] = [
       "lib/api/kinds",
       "lib/queue",
       "lib/gate",
+      "lib/canary",
+      "lib/in-cluster",
       "lib/engine",
       "lib/threads",
       "lib/cel",
@@ -940,6 +948,7 @@ export const layers: readonly Layer[] = [
       "lib/apply",
       "lib/definitions",
       "lib/cel",
+      "lib/in-cluster",
       "lib/notify",
       "lib/notify/providers",
       "lib/http",
