@@ -612,8 +612,21 @@ export const layers: readonly Layer[] = [
     why: "Traffic by an HTTPRoute.",
   },
   {
+    folder: "lib/canary/routes/istio",
+    imports: ["lib/core", "lib/api", "lib/canary", "lib/canary/workload", "lib/canary/routes"],
+    why: "Traffic by a VirtualService.",
+  },
+  {
     folder: "lib/canary/routes/providers",
-    imports: ["lib/canary", "lib/canary/workload", "lib/canary/routes", "lib/canary/routes/gateway-api"],
+    imports: [
+      "lib/core",
+      "lib/api",
+      "lib/canary",
+      "lib/canary/workload",
+      "lib/canary/routes",
+      "lib/canary/routes/gateway-api",
+      "lib/canary/routes/istio",
+    ],
     why: "Each provider with its router: the only place that knows all of them.",
   },
   {
