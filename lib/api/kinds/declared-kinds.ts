@@ -34,6 +34,7 @@ export const declaredKinds = [
   declaredReceiver,
   declaredNotificationProvider,
   declaredAlert,
+  declaredCanary,
 ] as const satisfies readonly KindDeclaration[];
 
 /** The kinds whose objects a Canary only reads. */
@@ -46,8 +47,4 @@ export const readByCanaries = [
 export const readKinds = [declaredExternalArtifact, ...readByCanaries] as const satisfies readonly KindDeclaration[];
 
 /** The kinds whose definitions Sluice installs: also those that it only reads. */
-export const definedKinds = [
-  ...declaredKinds,
-  declaredCanary,
-  ...readKinds,
-] as const satisfies readonly KindDeclaration[];
+export const definedKinds = [...declaredKinds, ...readKinds] as const satisfies readonly KindDeclaration[];
