@@ -17,7 +17,7 @@ import { isAtRest } from "../recorded-flux/at-rest.ts";
 import type { Stage } from "./scene.ts";
 import { stubs as startStubs } from "./stubs.ts";
 
-const routes = join(import.meta.dirname, "../../fixtures/gateway-api/httproutes.json");
+const routes = join(import.meta.dirname, "../../../examples/canary/gateway-api/httproutes.json");
 const Definition = z.custom<Manifest>();
 
 /** A clock of which no time passes by itself: a step begins when its test says so. */
