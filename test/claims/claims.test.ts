@@ -21,13 +21,19 @@ describe("docs/conformance.md", () => {
       numbers: Array.from({ length: to - from + 1 }, (_, index) => from + index),
       files: [],
     });
-    const others = (["kustomization", "sources", "notifications", "helmrelease", "image-automation"] as const).map(
-      (reference) => ({
-        reference,
-        numbers: Array.from({ length: lastStatements[reference] }, (_, index) => index + 1),
-        files: [],
-      }),
-    );
+    const references = [
+      "kustomization",
+      "sources",
+      "notifications",
+      "helmrelease",
+      "image-automation",
+      "canary",
+    ] as const;
+    const others = references.map((reference) => ({
+      reference,
+      numbers: Array.from({ length: lastStatements[reference] }, (_, index) => index + 1),
+      files: [],
+    }));
     expect(tableFaults([...others, claim(1, 28), claim(28, 29), claim(31, 31)])).toEqual([
       "statement 28 of cli.md stands in 2 rows, and has to stand in one",
       "statement 31 of cli.md is listed, and there is none",
@@ -44,6 +50,8 @@ describe("the statements that a title names", () => {
     { what: "of image automation", title: "image-automation/45, 46: a (21)", expected: ["K21", "I45", "I46"] },
     { what: "no step of a scenario", title: "image-automation/01-first-commit: a", expected: [] },
     { what: "no folder of that name", title: "golden/image-automation/02: a", expected: [] },
+    { what: "of canaries", title: "canary/7, 9: a (21)", expected: ["K21", "F7", "F9"] },
+    { what: "no step of a recorded canary", title: "canary-seed/07-progressing-w20: a", expected: [] },
     { what: "of both references", title: "11.1/12: a (21)", expected: ["K21", "S12"] },
     { what: "of the command line", title: "a (7)", file: "e2e/cli.test.ts", expected: ["C7"] },
     {
@@ -70,7 +78,7 @@ describe("the statements that a title names", () => {
     { what: "nothing without a number", title: "a", expected: [] },
   ])("are found: $what", ({ title, file = "unit/x.test.ts", expected }) => {
     const letters = { kustomization: "K", sources: "S", cli: "C", notifications: "N", helmrelease: "H" };
-    const all = { ...letters, "image-automation": "I" };
+    const all = { ...letters, "image-automation": "I", canary: "F" };
     const found = statementsIn({ file, title }).map(({ reference, number }) => `${all[reference]}${number}`);
     expect(found).toEqual(expected);
   });

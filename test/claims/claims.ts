@@ -6,6 +6,7 @@ export const lastStatements = {
   notifications: 70,
   helmrelease: 65,
   "image-automation": 70,
+  canary: 66,
 } as const;
 type Reference = keyof typeof lastStatements;
 
@@ -37,11 +38,12 @@ const ofSources = new RegExp(`\\b11\\.\\d/(${listOfNumbers})`, "g");
 const ofHelmReleases = new RegExp(`(?<![\\w./])23/(${listOfNumbers})`, "g");
 /** A recorded scenario has the same name, and its steps begin with a zero: `image-automation/01-first-commit`. */
 const ofImages = new RegExp(`(?<![\\w./-])image-automation/(?!0)(${listOfNumbers})`, "g");
+const ofCanaries = new RegExp(`(?<![\\w./-])canary/(${listOfNumbers})`, "g");
 const beforeColon = new RegExp(`(?<=^|\\s)(${listOfNumbers}): `, "g");
 
 /**
  * The statements that a title names, as `(15, 16)` or, for sources and HelmReleases, as `11.3/60` and `23/8`, since readers look for
- * sections, and for image automation as `image-automation/45`.
+ * sections, and for image automation and canaries as `image-automation/45` and `canary/7`.
  * In the tests of receivers and of notifications a number before a colon is a statement about notifications: `20: to an unknown path is 404`.
  * A number in parentheses is a statement of the command line in its own tests, and of a Kustomization in all others. A number
  * beyond the last statement is an HTTP status, as in the titles of recorded cases.
@@ -56,6 +58,7 @@ export function statementsIn({ file, title }: ReportedTest): readonly Statement[
     ...found(ofSources).map((number) => ({ reference: "sources", number }) as const),
     ...found(ofHelmReleases).map((number) => ({ reference: "helmrelease", number }) as const),
     ...found(ofImages).map((number) => ({ reference: "image-automation", number }) as const),
+    ...found(ofCanaries).map((number) => ({ reference: "canary", number }) as const),
     ...(/^unit\/(?:(?:flows\/)?receiver|notify)\//.test(file) ? found(beforeColon) : []).map(
       (number) => ({ reference: "notifications", number }) as const,
     ),

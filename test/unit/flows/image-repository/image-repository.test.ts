@@ -90,7 +90,7 @@ describe("the first scan", () => {
 
   test("image-automation/16: the full name of an image of Docker Hub is in the status", async () => {
     const body = Buffer.from(JSON.stringify({ tags: ["3"] }));
-    world.state.stub = ({ url }) => ({ url, status: 200, headers: {}, body });
+    world.state.answered = ({ url }) => ({ url, status: 200, headers: {}, body });
     world.apply({ image: "alpine" });
     await world.run();
     expect(world.status().canonicalImageName).toBe("index.docker.io/library/alpine");
@@ -99,7 +99,7 @@ describe("the first scan", () => {
 
   test("an empty repository has no latestTags, and is scanned at every run", async () => {
     const body = Buffer.from(JSON.stringify({ tags: null }));
-    world.state.stub = ({ url }) => (url.includes("/tags/list") ? { url, status: 200, headers: {}, body } : undefined);
+    world.state.answered = ({ url }) => (url.includes("/tags/list") ? { url, status: 200, headers: {}, body } : undefined);
     world.apply();
     await world.run();
     expect(world.status().lastScanResult).toEqual({
@@ -220,9 +220,9 @@ describe("an event of the registry", () => {
   });
 
   test("is not forgotten where its scan fails", async () => {
-    world.state.stub = ({ url }) => ({ url, status: 503, headers: {}, body: new Uint8Array() });
+    world.state.answered = ({ url }) => ({ url, status: 503, headers: {}, body: new Uint8Array() });
     expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: 750 });
-    world.state.stub = () => undefined;
+    world.state.answered = () => undefined;
     await world.push(["1.2.0"]);
     await world.run();
     expect(world.status().lastScanResult?.tagCount).toBe(3);

@@ -14,7 +14,7 @@ afterEach(() => world.close());
 
 /** Makes the registry ask for a login: the one of this process lets everybody in. */
 function wantLogin(): void {
-  world.state.stub = ({ headers, url }) => {
+  world.state.answered = ({ headers, url }) => {
     if (headers?.["authorization"] !== undefined || url.endsWith("/v2/")) return undefined;
     return { url, status: 401, headers: { "www-authenticate": "Basic" }, body: new Uint8Array() };
   };

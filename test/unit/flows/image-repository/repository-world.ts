@@ -64,13 +64,13 @@ export async function repositoryWorld(logins?: ImageRepositoryDeps["logins"]) {
     isRequested: true,
     refusesStatus: false,
     /** Answers in place of the registry, where it does not answer undefined. */
-    stub: (_request: HttpRequest): Awaited<ReturnType<Http["send"]>> | undefined => undefined,
+    answered: (_request: HttpRequest): Awaited<ReturnType<Http["send"]>> | undefined => undefined,
   };
   const clock: Clock = { now: () => state.now, monotonic: () => state.now, sleep: async () => undefined };
   const spying: Http = {
     async send(request, signal) {
       sent.push(request);
-      return state.stub(request) ?? http.send(request, signal);
+      return state.answered(request) ?? http.send(request, signal);
     },
   };
   const log: Log = { ...silentLog, warn: (message) => void warned.push(message) };

@@ -113,8 +113,8 @@ describe("image-automation/61: links to files", () => {
   });
 
   test("a target outside of the path is changed under the name of the link", async () => {
-    const files = { "apps/a.yaml": link("../shared/web"), "shared/web": old };
-    expect(await changed("apps", files)).toEqual({ "shared/web": ["a.yaml", set] });
+    const files = { "apps/a.yaml": link("../common/web"), "common/web": old };
+    expect(await changed("apps", files)).toEqual({ "common/web": ["a.yaml", set] });
   });
 
   test("links to links are followed", async () => {
