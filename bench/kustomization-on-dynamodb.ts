@@ -10,6 +10,7 @@ import { kustomizeGroup, sourceGroup } from "../lib/api/names.ts";
 import { usualRules } from "../lib/apply/set/apply-rules.ts";
 import type { DynamodbStores } from "../lib/aws/dynamodb/open-stores.ts";
 import { type Digest, digestOf } from "../lib/core/digest.ts";
+import { defaultCanarySettings } from "../lib/canary/settings.ts";
 import { defaultGates } from "../lib/core/feature-gates.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
@@ -119,6 +120,7 @@ function processOf(
     defaultServiceAccount: "",
     defaultKubeconfigAccount: "",
     gates: defaultGates,
+    canarySettings: defaultCanarySettings,
     timing: defaultTiming,
     applyRules: usualRules,
     cel: noCel,

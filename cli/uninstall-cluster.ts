@@ -1,5 +1,5 @@
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
-import { declaredExternalArtifact } from "../lib/api/kinds/external-artifact.ts";
+import { readKinds } from "../lib/api/kinds/declared-kinds.ts";
 import { subject } from "../lib/core/object-ref.ts";
 import { planUninstall, type UninstallPlan, uninstall } from "../lib/definitions/uninstall.ts";
 import { ownerOf } from "../lib/gate/cluster-owner.ts";
@@ -27,7 +27,7 @@ export async function uninstallCluster(
   const clock = systemClock;
   const log = { debug: () => {}, info: () => {}, error: () => {}, warn: (line: string) => terminal.warning(line) };
   const removal = { keepDefinitions: keepCrds };
-  const defined = [...kinds, declaredExternalArtifact];
+  const defined = [...kinds, ...readKinds];
   const plan = await planUninstall(removal, { cluster, kinds: defined }, signal);
   const owner = await ownerOf(cluster, signal).catch(() => undefined);
   const lines = linesOf(plan);

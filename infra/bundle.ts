@@ -100,7 +100,7 @@ const englishOnly: Plugin = {
 const withoutSettingTexts: Plugin = {
   name: "without-setting-texts",
   setup(build) {
-    build.onLoad({ filter: /\/functions\/settings\/settings\.ts$/ }, async ({ path }) => {
+    build.onLoad({ filter: /\/functions\/settings\/(?:canary-)?settings\.ts$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8");
       const contents = source.replaceAll(/(\bdescription:\s*)"(?:[^"\\]|\\.)*"/g, '$1""');
       if (contents === source) throw new Error(`${path} has no description of a setting: say here how it is left out`);

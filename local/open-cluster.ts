@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { declaredExternalArtifact } from "../lib/api/kinds/external-artifact.ts";
+import { readKinds } from "../lib/api/kinds/declared-kinds.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
@@ -87,7 +87,7 @@ export async function openCluster(
     const targetAs = (user: string): TargetCluster => asTarget(gatedCluster(connected.as(user), gate));
     // A paused cluster with definitions gets no newer ones. The embedded one does, since no user could resume it if it did not start.
     const isReady = refusal !== undefined && !isEmbedded && (await areServed(kinds, connected, signal));
-    const defined = [...kinds, declaredExternalArtifact];
+    const defined = [...kinds, ...readKinds];
     if (!isReady) await installCrds(isEmbedded ? connected : home, { clock, log, kinds: defined }, signal);
     const { accountTokens, services } = connected;
     const gated = (cluster: Cluster): TargetCluster => asTarget(gatedCluster(cluster, gate));

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../lib/core/json.ts";
-import { unhonouredFlags } from "./flux-flags.ts";
+import { flagOwner, unhonouredFlags } from "./flux-flags.ts";
 import { nearestName } from "./nearest-name.ts";
 import { Settings } from "./settings.ts";
 
@@ -39,7 +39,7 @@ function unknownKey(key: string): string {
 }
 
 function unhonoured(flag: string): string {
-  return `a flag of Flux that Sluice does not honour: ${unhonouredFlags.get(flag)}; remove it`;
+  return `a flag of ${flagOwner(flag)} that Sluice does not honour: ${unhonouredFlags.get(flag)}; remove it`;
 }
 
 /** As Flux's flags are spelled: `--noRemoteBases`, `no_remote_bases` and the like are `no-remote-bases`. */

@@ -2,6 +2,7 @@ import { parseDuration } from "../../lib/core/duration.ts";
 import type { FlowParts } from "../../lib/flows/kinds/kind.ts";
 import type { InstalledObject, KeyParts } from "../../lib/sops/keys/key-parts.ts";
 import { applyRulesOf } from "./apply-settings.ts";
+import { canarySettingsOf } from "./canary-settings.ts";
 import type { Settings } from "./settings.ts";
 import { sshAlgorithmsOf } from "./ssh-settings.ts";
 
@@ -12,6 +13,7 @@ export function flowSettings(
   FlowParts,
   | "sopsIgnoreMac"
   | "applyRules"
+  | "canarySettings"
   | "defaultKubeconfigAccount"
   | "defaultServiceAccount"
   | "explainHealthFailures"
@@ -33,6 +35,7 @@ export function flowSettings(
     explainHealthFailures: values["explain-health-failures"],
     gates: values["feature-gates"],
     applyRules: applyRulesOf(values),
+    canarySettings: canarySettingsOf(values),
     timing: {
       jitterPercentage: values["interval-jitter-percentage"],
       requeueDependencyMs: parseDuration(values["requeue-dependency"]),

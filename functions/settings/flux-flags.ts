@@ -2,17 +2,28 @@ const noIndexCache = "an index is read again only if it has changed";
 const fixedChart = "a chart may be as large as Flux allows by default";
 const noImages = "Sluice does not reconcile image automation yet";
 const noController = "Sluice has no controller process";
+const concurrency =
+  "sluice local runs 8 objects of a cluster at the same time; in AWS the event source of the queue sets the number";
+const jsonLogs = "logs are lines of JSON";
 const noFileServer = "Sluice keeps artifacts in its own store and serves them to no client";
 
-/** Flags of Flux's controllers that Sluice does not honour, each with the reason as a part of a sentence. */
+/** Flags of Flagger that Flux does not have and Sluice does not honour, each with the reason as a part of a sentence. */
+const flaggerFlags: ReadonlyMap<string, string> = new Map([
+  ["control-loop-interval", "a Canary runs at each interval of its analysis, and when it is changed"],
+  ["kubeconfig-service-mesh", "routes are written to the cluster of the Canary"],
+  ["leader-election-namespace", "a lease for each object takes its place"],
+  ["threadiness", concurrency],
+  ["zap-encoding", jsonLogs],
+  ["zap-replace-globals", jsonLogs],
+]);
+
+/** Flags of Flux's controllers and of Flagger that Sluice does not honour, each with the reason as a part of a sentence. */
 export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
+  ...flaggerFlags,
   ["artifact-digest-algo", "artifacts are named by their SHA-256"],
   ["artifact-retention-records", noFileServer],
   ["artifact-retention-ttl", noFileServer],
-  [
-    "concurrent",
-    "sluice local runs 8 objects of a cluster at the same time; in AWS the event source of the queue sets the number",
-  ],
+  ["concurrent", concurrency],
   ["enable-leader-election", "a lease for each object takes its place"],
   ["events-addr", "Alerts send the events of Sluice's own flows, which need no address"],
   ["export-http-path-metrics", noController],
@@ -30,7 +41,7 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["insecure-kubeconfig-tls", "the certificate of every cluster is verified"],
   ["kube-api-burst", "concurrent-ssa limits the requests of a run"],
   ["kube-api-qps", "concurrent-ssa limits the requests of a run"],
-  ["log-encoding", "logs are lines of JSON"],
+  ["log-encoding", jsonLogs],
   ["log-level", "functions have SLUICE_LOG_LEVEL, sluice local has --verbose"],
   ["metrics-addr", noController],
   ["rate-limit-interval", "equal events are sent once in five minutes, as in Flux by default"],
@@ -48,3 +59,8 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
     "an installation looks after all objects of a cluster, so they cannot be shared out by label",
   ],
 ]);
+
+/** Whose flag it is, of those that Sluice does not honour. */
+export function flagOwner(flag: string): "Flagger" | "Flux" {
+  return flaggerFlags.has(flag) ? "Flagger" : "Flux";
+}

@@ -4,35 +4,17 @@ import { durationPattern, isDurationHeld, parseDuration } from "../../lib/core/d
 import { parseLabelSelector } from "../../lib/core/label-selector.ts";
 import { NetworkSettings } from "../../lib/core/network/network-settings.ts";
 import { CustomStageKinds, OverrideManagers } from "./apply-settings.ts";
+import { canarySettingFields } from "./canary-settings.ts";
+import { documented } from "./documented.ts";
 import { FeatureGateSettings } from "./feature-gates.ts";
 import { ServiceNamespaces } from "./service-namespaces.ts";
 import { HostKeyAlgorithms, KexAlgorithms } from "./ssh-settings.ts";
-
-/**
- * What users read about a setting, beside its name. Kept with the schema as its metadata, so that neither goes without the
- * other.
- *
- * @internal Exported for its tests.
- */
-export const SettingText = z.object({
-  /** What it does, a sentence or two. */
-  description: z.string().min(1),
-  /** The default of Flux's flag of this name; absent where Flux has no such flag. */
-  flux: z.string().optional(),
-  /** The first version that has it. */
-  since: z.string().regex(/^\d+\.\d+\.\d+$/),
-});
-type SettingText = z.infer<typeof SettingText>;
-
-function documented<Schema extends z.ZodType>(text: SettingText, schema: Schema): Schema {
-  return schema.meta({ ...text });
-}
 
 /** As in Flux. */
 export const defaultConfigSelector = "reconcile.fluxcd.io/watch=Enabled";
 
 /**
- * The settings of an installation, each under the name of Flux's flag where Flux has one. All may be left out. The schema is
+ * The settings of an installation, each under the name of Flux's or Flagger's flag where there is one. All may be left out. The schema is
  * the only place that knows them: docs/settings.md and `sluice settings` are made from it.
  */
 export const Settings = z
@@ -40,7 +22,7 @@ export const Settings = z
     "no-cross-namespace-refs": documented(
       {
         description:
-          "Refuses a Kustomization whose `spec.sourceRef.namespace` is not its own namespace: it is stalled with reason `AccessDenied`. `dependsOn` and `healthChecks` may still name other namespaces: a `readyExpr` of such a dependency is refused, and so is an expression that would read such an object with Sluice's own rights. A Receiver then wakes no object of another namespace than its own. For installations that several tenants share.",
+          "Refuses a Kustomization whose `spec.sourceRef.namespace` is not its own namespace: it is stalled with reason `AccessDenied`. `dependsOn` and `healthChecks` may still name other namespaces: a `readyExpr` of such a dependency is refused, and so is an expression that would read such an object with Sluice's own rights. A Receiver then wakes no object of another namespace than its own, and a Canary has its MetricTemplates, AlertProviders and upstreams in its own namespace. For installations that several tenants share.",
         flux: "false",
         since: "0.1.0",
       },
@@ -268,6 +250,7 @@ export const Settings = z
       },
       NetworkSettings.prefault({}),
     ),
+    ...canarySettingFields,
   })
   .refine((values) => parseDuration(values["min-retry-delay"]) <= parseDuration(values["max-retry-delay"]), {
     path: ["min-retry-delay"],

@@ -1,16 +1,20 @@
-/** API groups, as Flux named them. */
+/** API groups, as Flux and Flagger named them. */
 export const kustomizeGroup = "kustomize.toolkit.fluxcd.io";
 export const sourceGroup = "source.toolkit.fluxcd.io";
 export const sourceExtensionsGroup = "source.extensions.fluxcd.io";
 export const helmGroup = "helm.toolkit.fluxcd.io";
 export const notificationGroup = "notification.toolkit.fluxcd.io";
 export const imageGroup = "image.toolkit.fluxcd.io";
+export const flaggerGroup = "flagger.app";
 
 /** Keeps an object of ours until its flow has done the work of its deletion. */
 export const finalizer = "finalizers.fluxcd.io";
 
 /** The same of an ArtifactGenerator: Flux's source-watcher has its own. */
 export const generatorFinalizer = "source.extensions.fluxcd.io/finalizer";
+
+/** Keeps a Canary with `spec.revertOnDeletion` until its target serves again: Flagger's. */
+export const canaryFinalizer = "finalizer.flagger.app";
 
 /** A new value requests a run; the flow copies the handled value to `status.lastHandledReconcileAt`. */
 export const requestedAtAnnotation = "reconcile.fluxcd.io/requestedAt";

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { KindDeclaration, KindSchemas } from "../api/kinds/declaration.ts";
+import { flaggerGroup } from "../api/names.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 
-/** By these `flux check`, `flux version` and `flux migrate` find definitions; the version is that of the API that is served. */
+/** By these `flux check`, `flux version` and `flux migrate` find definitions of Flux; the version is that of the API that is served. */
 const fluxLabels = {
   "app.kubernetes.io/instance": "flux-system",
   "app.kubernetes.io/part-of": "flux",
@@ -20,7 +21,7 @@ export async function customResourceDefinition(definition: KindDeclaration): Pro
     kind: "CustomResourceDefinition",
     metadata: {
       name: `${plural}.${group}`,
-      labels: { ...fluxLabels },
+      ...(group === flaggerGroup ? {} : { labels: { ...fluxLabels } }),
       // Variable substitution must never touch the schema's own texts.
       annotations: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" },
     },
@@ -55,7 +56,9 @@ function deprecation({ group, kind, versions: [stored] }: KindDeclaration, versi
   };
 }
 
-function schemaOf({ kind, description }: KindDeclaration, { spec, status }: KindSchemas): JsonObject {
+function schemaOf({ group, kind, description }: KindDeclaration, { spec, status }: KindSchemas): JsonObject {
+  // The API server names missing fields in the order of the definition: Flux's are sorted, Flagger's are not.
+  const isSorted = group !== flaggerGroup;
   return {
     description,
     type: "object",
@@ -63,14 +66,13 @@ function schemaOf({ kind, description }: KindDeclaration, { spec, status }: Kind
       apiVersion: { description: "Group and version of this object.", type: "string" },
       kind: { description: "Kind of this object.", type: "string" },
       metadata: { type: "object" },
-      spec: { description: `What the ${kind} should do.`, ...structural(spec) },
-      ...(status === undefined ? {} : { status: statusSchemaOf(kind, status) }),
+      spec: { description: `What the ${kind} should do.`, ...structural(spec, isSorted) },
+      ...(status === undefined ? {} : { status: statusSchemaOf(kind, structural(status, isSorted)) }),
     },
   };
 }
 
-function statusSchemaOf(kind: string, status: z.ZodType): JsonObject {
-  const schema = structural(status);
+function statusSchemaOf(kind: string, schema: JsonObject): JsonObject {
   const { properties } = schema;
   if (!isJsonObject(properties)) throw new TypeError("the status of a kind must have fields");
   return {
@@ -82,14 +84,13 @@ function statusSchemaOf(kind: string, status: z.ZodType): JsonObject {
 }
 
 /** A structural OpenAPI schema of what the API accepts, so without the values that defaults fill in. */
-function structural(schema: z.ZodType): JsonObject {
+function structural(schema: z.ZodType, isSorted: boolean): JsonObject {
   const json = z.toJSONSchema(schema, {
     target: "openapi-3.0",
     io: "input",
     override: ({ jsonSchema }) => {
       if (jsonSchema.type === "integer") asInt64(jsonSchema);
-      // The API server names missing fields in this order; Flux's are sorted.
-      jsonSchema.required?.sort();
+      if (isSorted) jsonSchema.required?.sort();
       // A slash is escaped in JavaScript's notation only.
       if (jsonSchema.pattern !== undefined) jsonSchema.pattern = jsonSchema.pattern.replaceAll("\\/", "/");
     },

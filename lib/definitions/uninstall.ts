@@ -1,5 +1,5 @@
 import { type KindDeclaration, servedKind } from "../api/kinds/declaration.ts";
-import { finalizer, generatorFinalizer } from "../api/names.ts";
+import { canaryFinalizer, finalizer, generatorFinalizer } from "../api/names.ts";
 import { mapLimit } from "../core/concurrency.ts";
 import { type LiveObject, refOf } from "../core/manifest.ts";
 import { subject, type VersionedRef } from "../core/object-ref.ts";
@@ -143,8 +143,10 @@ async function release(live: LiveObject, cluster: Cluster, signal: AbortSignal):
   return cluster.patch(refOf(live), { type: "merge", body }, { manager: installManager }, signal);
 }
 
+const ourFinalizers: readonly string[] = [finalizer, generatorFinalizer, canaryFinalizer];
+
 function isOurFinalizer(name: string): boolean {
-  return name === finalizer || name === generatorFinalizer;
+  return ourFinalizers.includes(name);
 }
 
 /** A definition takes its objects along, and with them what somebody else's finalizer protects: wait for those. */

@@ -34,6 +34,8 @@ export interface KindDeclaration {
   readonly pausedBy?: { readonly annotation: string; readonly value: string };
   /** An annotation of which an object runs again when it changes, though its spec does not. */
   readonly followedAnnotation?: string;
+  /** The condition that says how an object is doing; absent: `Ready`. */
+  readonly readyCondition?: string;
   readonly words: KindWords;
   /** Whether objects of the kind have no status: its definition has none, and nothing of a run is shown. */
   readonly isStatusless?: boolean;
@@ -56,7 +58,7 @@ export interface KindSchemas {
 /** A column of a table that `kubectl get` shows. */
 export interface Column {
   readonly name: string;
-  readonly type: "string" | "date" | "integer";
+  readonly type: "boolean" | "date" | "integer" | "string";
   readonly jsonPath: string;
   /** 1: only in the wide table. */
   readonly priority?: 1;

@@ -1,6 +1,8 @@
 import { declaredAlert } from "./alert.ts";
+import { declaredAlertProvider } from "./alert-provider.ts";
 import { declaredArtifactGenerator } from "./artifact-generator.ts";
 import { declaredBucket } from "./bucket.ts";
+import { declaredCanary } from "./canary.ts";
 import type { KindDeclaration } from "./declaration.ts";
 import { declaredExternalArtifact } from "./external-artifact.ts";
 import { declaredGitRepository } from "./git-repository.ts";
@@ -11,6 +13,7 @@ import { declaredImagePolicy } from "./image-policy.ts";
 import { declaredImageRepository } from "./image-repository.ts";
 import { declaredImageUpdateAutomation } from "./image-update-automation.ts";
 import { declaredKustomization } from "./kustomization.ts";
+import { declaredMetricTemplate } from "./metric-template.ts";
 import { declaredNotificationProvider } from "./notification-provider.ts";
 import { declaredOciRepository } from "./oci-repository.ts";
 import { declaredReceiver } from "./receiver.ts";
@@ -33,5 +36,16 @@ export const declaredKinds = [
   declaredAlert,
 ] as const satisfies readonly KindDeclaration[];
 
-/** The kinds whose definitions Sluice installs: also those that others write, and that it only reads. */
-export const definedKinds = [...declaredKinds, declaredExternalArtifact] as const satisfies readonly KindDeclaration[];
+/** The kinds of which no object is ever reconciled: runs of other kinds read them. */
+export const readKinds = [
+  declaredExternalArtifact,
+  declaredMetricTemplate,
+  declaredAlertProvider,
+] as const satisfies readonly KindDeclaration[];
+
+/** The kinds whose definitions Sluice installs: also those that it only reads. */
+export const definedKinds = [
+  ...declaredKinds,
+  declaredCanary,
+  ...readKinds,
+] as const satisfies readonly KindDeclaration[];

@@ -1,6 +1,7 @@
 import type { ObjectRef } from "../../core/object-ref.ts";
+import { flaggerGroup } from "../names.ts";
 import { type KindDeclaration, kindOf } from "./declaration.ts";
-import { declaredExternalArtifact } from "./external-artifact.ts";
+import { readKinds } from "./declared-kinds.ts";
 
 /** The group and the kind of an object. */
 export type GroupKind = Pick<ObjectRef, "group" | "kind">;
@@ -8,20 +9,18 @@ export type GroupKind = Pick<ObjectRef, "group" | "kind">;
 /** The kinds that an installation reconciles, as far as it matters which objects are left to others. */
 export type ReconciledKinds = readonly Pick<KindDeclaration, "group" | "kind" | "versions">[];
 
-const flagger = "flagger.app";
-
 /** Whether the kinds of this group are Flux's (`helm.toolkit.fluxcd.io`, `source.extensions.fluxcd.io`) or Flagger's. */
 export function isFluxGroup(group: string): boolean {
-  return group.endsWith(".fluxcd.io") || group === flagger;
+  return group.endsWith(".fluxcd.io") || group === flaggerGroup;
 }
 
 /**
  * Whether this kind is one of Flux or Flagger that Sluice does not reconcile, so that nothing happens to its objects unless the kind's own
- * controller runs. An ExternalArtifact is not: others write it, in Flux too.
+ * controller runs. What is only read is none: nothing happens to it with those controllers either.
  */
 export function isUnreconciled(kind: GroupKind, reconciled: ReconciledKinds): boolean {
   if (!isFluxGroup(kind.group)) return false;
-  return kindOf(kind, [...reconciled, declaredExternalArtifact]) === undefined;
+  return kindOf(kind, [...reconciled, ...readKinds]) === undefined;
 }
 
 const controllerByGroup: Readonly<Record<string, string>> = {
@@ -31,7 +30,7 @@ const controllerByGroup: Readonly<Record<string, string>> = {
   "notification.toolkit.fluxcd.io": "notification-controller",
   "source.extensions.fluxcd.io": "source-watcher",
   "source.toolkit.fluxcd.io": "source-controller",
-  [flagger]: "flagger",
+  [flaggerGroup]: "flagger",
 };
 
 /** The Deployment that reconciles this kind in an installation of Flux or Flagger; undefined if it is not known. */

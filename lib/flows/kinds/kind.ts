@@ -1,5 +1,6 @@
 import type { Condition } from "../../api/condition.ts";
 import type { KindDeclaration } from "../../api/kinds/declaration.ts";
+import type { CanarySettings } from "../../canary/settings.ts";
 import type { Cel } from "../../cel/cel.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
@@ -52,6 +53,8 @@ export interface FlowParts
   readonly remoteClusters: RemoteClusters;
   /** Flux's flag `default-kubeconfig-service-account`; empty for none. */
   readonly defaultKubeconfigAccount: string;
+  /** Flagger's flags. */
+  readonly canarySettings: CanarySettings;
 }
 
 /** A kind that Sluice reconciles: its declaration, and what its runs do. */

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { gateTexts } from "../../../functions/settings/feature-gates.ts";
 import { readSettings } from "../../../functions/settings/read-settings.ts";
-import { defaultSettings, Settings, SettingText } from "../../../functions/settings/settings.ts";
+import { SettingText } from "../../../functions/settings/documented.ts";
+import { defaultSettings, Settings } from "../../../functions/settings/settings.ts";
 import { defaultGates } from "../../../lib/core/feature-gates.ts";
 import { lastStatements, readClaims } from "../../claims/claims.ts";
 

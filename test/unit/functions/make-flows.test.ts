@@ -3,6 +3,7 @@ import { flowsOfClusters, makeFlows } from "../../../functions/make-flows.ts";
 import type { KindDeclaration } from "../../../lib/api/kinds/declaration.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
+import { defaultCanarySettings } from "../../../lib/canary/settings.ts";
 import { defaultGates } from "../../../lib/core/feature-gates.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { defaultTiming } from "../../../lib/flows/interval.ts";
@@ -47,6 +48,7 @@ const flows = makeFlows(kinds, {
   gates: defaultGates,
   timing: defaultTiming,
   applyRules: usualRules,
+  canarySettings: defaultCanarySettings,
   targetAs: () => noTarget,
   gated: () => noTarget,
   remoteClusters: noRemoteClusters,

@@ -125,6 +125,6 @@ function untyped(schema: unknown, path: string): string[] {
     ...(schema["items"] === undefined ? [] : [untyped(schema["items"], `${path}[]`)]),
     ...(schema["additionalProperties"] === undefined ? [] : [untyped(schema["additionalProperties"], `${path}.*`)]),
   ].flat();
-  const free = schema["x-kubernetes-preserve-unknown-fields"] === true;
+  const free = schema["x-kubernetes-preserve-unknown-fields"] === true || schema["x-kubernetes-int-or-string"] === true;
   return schema["type"] === undefined && !free ? [path, ...nested] : nested;
 }

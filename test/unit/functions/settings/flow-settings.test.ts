@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { effectiveSettings } from "../../../../functions/settings/effective-settings.ts";
 import { configSelector, flowSettings, keySettings } from "../../../../functions/settings/flow-settings.ts";
 import { defaultSettings } from "../../../../functions/settings/settings.ts";
+import { defaultCanarySettings } from "../../../../lib/canary/settings.ts";
 import { defaultGates } from "../../../../lib/core/feature-gates.ts";
 import { defaultTiming } from "../../../../lib/flows/interval.ts";
 
@@ -16,6 +17,7 @@ test("the defaults of the settings are those of the flows", () => {
     sopsIgnoreMac: false,
     explainHealthFailures: true,
     gates: defaultGates,
+    canarySettings: defaultCanarySettings,
     applyRules: { overrideManagers: [], customStageKinds: new Set() },
     timing: defaultTiming,
   });
@@ -50,6 +52,7 @@ test("flows get what is set", () => {
     sopsIgnoreMac: true,
     explainHealthFailures: false,
     gates: { ...defaultGates, StrictPostBuildSubstitutions: false },
+    canarySettings: { ...defaultCanarySettings, noCrossNamespaceRefs: true },
     applyRules: { overrideManagers: ["helm"], customStageKinds: new Set(["/ConfigMap"]) },
     timing: {
       jitterPercentage: 0,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { unhonouredFlags } from "../../../../functions/settings/flux-flags.ts";
+import { flagOwner, unhonouredFlags } from "../../../../functions/settings/flux-flags.ts";
 import { readSettings } from "../../../../functions/settings/read-settings.ts";
 import { maxServiceNamespaces } from "../../../../functions/settings/service-namespaces.ts";
 import { defaultSettings, Settings } from "../../../../functions/settings/settings.ts";
@@ -124,19 +124,19 @@ describe("a document of settings", () => {
   });
 
   test.each([...unhonouredFlags].map(([flag, why]) => ({ flag, why })))(
-    "with Flux's flag $flag, which Sluice does not honour, says why",
+    "with the flag $flag, which Sluice does not honour, says why",
     ({ flag, why }) => {
       expect(faultsOf(`${flag}: x`)).toEqual([
-        `${flag} is a flag of Flux that Sluice does not honour: ${why}; remove it`,
+        `${flag} is a flag of ${flagOwner(flag)} that Sluice does not honour: ${why}; remove it`,
       ]);
     },
   );
 
-  test.each([...unhonouredFlags].flatMap(([flag, why]) => spellings(flag).map((key) => ({ key, why }))))(
+  test.each([...unhonouredFlags].flatMap(([flag, why]) => spellings(flag).map((key) => ({ flag, key, why }))))(
     "with such a flag in another spelling is told the same: $key",
-    ({ key, why }) => {
+    ({ flag, key, why }) => {
       expect(faultsOf(`${key}: x`)).toEqual([
-        `${key} is a flag of Flux that Sluice does not honour: ${why}; remove it`,
+        `${key} is a flag of ${flagOwner(flag)} that Sluice does not honour: ${why}; remove it`,
       ]);
     },
   );

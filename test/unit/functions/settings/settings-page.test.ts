@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { gateTexts } from "../../../../functions/settings/feature-gates.ts";
 import { unhonouredFlags } from "../../../../functions/settings/flux-flags.ts";
 import { maxClusters, maxNetworks } from "../../../../functions/settings/installation.ts";
-import { defaultSettings, Settings, SettingText } from "../../../../functions/settings/settings.ts";
+import { SettingText } from "../../../../functions/settings/documented.ts";
+import { defaultSettings, Settings } from "../../../../functions/settings/settings.ts";
 import { defaultGates } from "../../../../lib/core/feature-gates.ts";
 
 const width = 120;
@@ -79,11 +80,12 @@ const gatesPart = [
 /** `docs/settings.md`, as the schema has it. */
 function page(): string {
   const settings = Object.entries(Settings.shape).flatMap(([key, schema]) => {
-    const { description, flux, since } = SettingText.parse(schema.meta());
+    const { description, flagger, flux, since } = SettingText.parse(schema.meta());
     if (key === "feature-gates") return [`### ${key}`, wrapped(description), `Since ${since}.`];
     const value = JSON.stringify(Object.entries(defaultSettings).find(([name]) => name === key)?.[1]);
-    const ofFlux = flux === undefined ? "Flux has no such flag" : `Flux's default: \`${flux}\``;
-    return [`### ${key}`, wrapped(description), `Default: \`${value}\`. ${ofFlux}. Since ${since}.`];
+    const [of, other] = flagger === undefined ? ["Flux", flux] : ["Flagger", flagger];
+    const theirs = other === undefined ? "Flux has no such flag" : `${of}'s default: \`${other}\``;
+    return [`### ${key}`, wrapped(description), `Default: \`${value}\`. ${theirs}. Since ${since}.`];
   });
   const flags = Map.groupBy(unhonouredFlags.keys(), (flag) => unhonouredFlags.get(flag));
   const refused = [...flags].map(([why, names]) =>
@@ -93,7 +95,7 @@ function page(): string {
     "# Settings of an installation",
     "<!-- Made from functions/settings by its test; write it again with `vitest run test/unit/functions/settings -u`. -->",
     wrapped(
-      "One document of YAML or JSON. A setting that Flux has too has the name of Flux's flag. Every setting is optional; a key that is not listed here is refused by name.",
+      "One document of YAML or JSON. A setting that Flux or Flagger has too has the name of their flag. Every setting is optional; a key that is not listed here is refused by name.",
     ),
     [
       "- `sluice local --config FILE` reads it from a file, and `sluice settings --config FILE` prints the effective settings",

@@ -1,0 +1,177 @@
+import { z } from "zod";
+import { canaryProviders } from "../../lib/api/canary-providers.ts";
+import { type CanarySettings, defaultCanarySettings as usual } from "../../lib/canary/settings.ts";
+import { documented } from "./documented.ts";
+
+/** What Flagger's flag has by default, and the first version that has the setting. */
+const flagger = (value: string) => ({ flagger: value, since: "0.2.0" });
+
+/** Flagger's flags have commas between several values. */
+function listOf(what: string, each: RegExp) {
+  const fault = `must be a list of ${what}, or one text with commas between them`;
+  return z
+    .union([z.string(fault).transform((text) => text.split(",")), z.array(z.string(fault))], fault)
+    .transform((given) => given.map((one) => one.trim()).filter((one) => one !== ""))
+    .refine((given) => given.every((one) => each.test(one)), fault);
+}
+
+const labelKey = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/;
+const labelPrefix = /^(?:\*|[A-Za-z0-9][-\w./]{0,316})$/;
+
+const line = "must be one line of at most 253 characters";
+const shortText = z.string(line).regex(/^.{0,253}$/, line);
+
+function isHttpUrl(text: string): boolean {
+  const protocol = URL.parse(text)?.protocol;
+  return protocol === "https:" || protocol === "http:";
+}
+
+const anHttpUrl = "must be an http or https URL";
+const address = z
+  .string(anHttpUrl)
+  .max(2_048, anHttpUrl)
+  .refine((text) => text === "" || isHttpUrl(text), anHttpUrl)
+  .default("");
+
+/** The settings of an installation for its Canaries, each under the name of Flagger's flag. */
+export const canarySettingFields = {
+  "mesh-provider": documented(
+    {
+      description: "Who routes the traffic of a [Canary](canaries.md) that has no `spec.provider`, by Flagger's names.",
+      ...flagger("istio"),
+    },
+    z.enum(canaryProviders, `must be one of ${canaryProviders.join(", ")}`).default("istio"),
+  ),
+  "metrics-server": documented(
+    {
+      description:
+        "The Prometheus that answers the built-in metrics and the queries of a Canary that has no `spec.metricsServer`: its URL, or `none`.",
+      ...flagger(usual.metricsServer),
+    },
+    z
+      .string(`${anHttpUrl}, or none`)
+      .refine((text) => text === "none" || isHttpUrl(text), `${anHttpUrl}, or none`)
+      .default(usual.metricsServer),
+  ),
+  "selector-labels": documented(
+    {
+      description:
+        "The labels that tell the pods of a Canary's target from others, in the order of preference: the first one that the selector of the target has is taken. A list, or names separated by commas.",
+      ...flagger("app,name,app.kubernetes.io/name"),
+    },
+    listOf("keys of labels", labelKey)
+      .refine((labels) => labels.length > 0, "must name at least one label")
+      .default([...usual.selectorLabels]),
+  ),
+  "include-label-prefix": documented(
+    {
+      description:
+        "The labels and annotations of a Canary's target that its primary gets, by the beginnings of their keys: a list, or beginnings separated by commas; `*` stands for all. Empty: none but the label of the selector.",
+      ...flagger("none"),
+    },
+    listOf("beginnings of labels", labelPrefix).default([...usual.includeLabelPrefixes]),
+  ),
+  "enable-config-tracking": documented(
+    {
+      description:
+        "The primary of a Canary has copies of the ConfigMaps and Secrets that its target names, and a change of one of them is tried out as a change of the target is.",
+      ...flagger("true"),
+    },
+    z.boolean("must be true or false").default(usual.tracksConfigs),
+  ),
+  "event-webhook": documented(
+    {
+      description: "The URL that gets each event of a Canary that has no webhook of the type `event`. Empty: none.",
+      ...flagger("none"),
+    },
+    address,
+  ),
+  "cluster-name": documented(
+    { description: "The name of the cluster in alerts of Canaries. Empty: they have none.", ...flagger("none") },
+    shortText.default(usual.clusterName),
+  ),
+  "slack-url": documented(
+    {
+      description:
+        "The hook of Slack that gets the alerts of a Canary that has no `spec.analysis.alerts`. Who knows it can write to the channel, and it stands in the document of the installation: an AlertProvider has it in a Secret.",
+      ...flagger("none"),
+    },
+    address,
+  ),
+  "slack-user": documented(
+    { description: "The name of the sender of such an alert.", ...flagger("flagger") },
+    shortText.default("flagger"),
+  ),
+  "slack-channel": documented(
+    { description: "The channel of Slack that gets such an alert.", ...flagger("none") },
+    shortText.default(""),
+  ),
+  "slack-token": documented(
+    {
+      description:
+        "The token of a bot of Slack for such an alert. It is a secret, and stands in the document of the installation: an AlertProvider has it in a Secret.",
+      ...flagger("none"),
+    },
+    shortText.default(""),
+  ),
+  "slack-proxy-url": documented({ description: "The proxy to Slack for such an alert.", ...flagger("none") }, address),
+  "msteams-url": documented(
+    {
+      description:
+        "The hook of Microsoft Teams that gets the alerts of a Canary that has no `spec.analysis.alerts`, in place of Slack. What holds of `slack-url` holds of it.",
+      ...flagger("none"),
+    },
+    address,
+  ),
+  "msteams-proxy-url": documented(
+    { description: "The proxy to Microsoft Teams for such an alert.", ...flagger("none") },
+    address,
+  ),
+  "ingress-annotations-prefix": documented(
+    {
+      description: "How the annotations begin by which the provider `nginx` shares out the traffic.",
+      ...flagger(usual.ingressAnnotationsPrefix),
+    },
+    shortText.min(1, "must not be empty").default(usual.ingressAnnotationsPrefix),
+  ),
+  "ingress-class": documented(
+    {
+      description: "The class that the HTTPProxies of the provider `contour` get. Empty: none.",
+      ...flagger("none"),
+    },
+    shortText.default(usual.ingressClass),
+  ),
+};
+
+const Values = z.object(canarySettingFields);
+
+/** What the settings of an installation say about its Canaries. As Flagger, Teams stands in place of Slack. */
+export function canarySettingsOf(
+  values: z.output<typeof Values> & { readonly "no-cross-namespace-refs": boolean },
+): CanarySettings {
+  const globalAlerts = globalAlertsOf(values);
+  return {
+    meshProvider: values["mesh-provider"],
+    metricsServer: values["metrics-server"],
+    selectorLabels: values["selector-labels"],
+    includeLabelPrefixes: values["include-label-prefix"],
+    tracksConfigs: values["enable-config-tracking"],
+    noCrossNamespaceRefs: values["no-cross-namespace-refs"],
+    eventWebhook: values["event-webhook"],
+    clusterName: values["cluster-name"],
+    ...(globalAlerts === undefined ? {} : { globalAlerts }),
+    ingressAnnotationsPrefix: values["ingress-annotations-prefix"],
+    ingressClass: values["ingress-class"],
+  };
+}
+
+function globalAlertsOf(values: z.output<typeof Values>): CanarySettings["globalAlerts"] {
+  const { "msteams-url": teams, "slack-url": slack } = values;
+  const sender = {
+    channel: values["slack-channel"],
+    username: values["slack-user"],
+    token: values["slack-token"],
+  };
+  if (teams !== "") return { type: "msteams", address: teams, ...sender, proxy: values["msteams-proxy-url"] };
+  return slack === "" ? undefined : { type: "slack", address: slack, ...sender, proxy: values["slack-proxy-url"] };
+}

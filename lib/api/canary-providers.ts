@@ -1,0 +1,22 @@
+/** Who routes the traffic of a Canary, as Flagger names them. */
+export const canaryProviders = [
+  "apisix",
+  "appmesh",
+  "appmesh:v1beta2",
+  "contour",
+  "gatewayapi:v1",
+  "gatewayapi:v1beta1",
+  "gloo",
+  "istio",
+  "knative",
+  "kubernetes",
+  "kuma",
+  "linkerd",
+  "nginx",
+  "osm",
+  "skipper",
+  "smi:v1alpha1",
+  "smi:v1alpha2",
+  "smi:v1alpha3",
+  "traefik",
+] as const;

@@ -1,0 +1,20 @@
+import { flaggerGroup } from "../names.ts";
+import type { KindDeclaration } from "./declaration.ts";
+
+/** What the kinds of Flagger have in common. */
+export const flaggerParts = {
+  group: flaggerGroup,
+  shortNames: [],
+  categories: ["all"],
+  versions: ["v1beta1"],
+  statusManager: "flagger",
+  eventSource: "flagger",
+  isSource: false,
+} as const satisfies Partial<KindDeclaration>;
+
+/** What those of them have in common that Canaries read. They have no status, and are ready as they are. */
+export const readByCanaries = {
+  ...flaggerParts,
+  isStatusless: true,
+  isStatic: () => true,
+} as const satisfies Partial<KindDeclaration>;
