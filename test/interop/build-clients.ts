@@ -14,12 +14,16 @@ const go = process.env["SLUICE_GO"] ?? "/usr/local/go/bin/go";
 const patienceMs = 4 * deadlineMs;
 /** Kept from run to run: a build from nothing takes minutes. */
 const tools = join(import.meta.dirname, "../../.cache/interop");
+/** Those of the real parts, so that shared packages, above all Go's own library, are compiled once. */
+const buildFlags = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-gcflags=all=-dwarf=false"];
 /** The engine's own code as a program for this machine, which reads folders of a disk. */
 export const engineNative = join(tools, "engine-native");
 export const crane = join(tools, "crane");
 export const orasPush = join(tools, "oras-push");
 /** Prints how Go reads patterns: `test/interop/dialects`. */
 export const dialects = join(tools, "dialects");
+/** Prints Flagger's hashes and the Go types that they are made from: `test/interop/canary-hash`, a module with the versions of Flagger's. */
+export const canaryHash = join(tools, "canary-hash");
 /** The real sops, and age's maker of keys. */
 export const [sops, ageKeygen] = [join(tools, "sops"), join(tools, "age-keygen")] as const;
 
@@ -36,6 +40,11 @@ export async function buildEngineNative(): Promise<string | undefined> {
 /** Builds {@link dialects}, each time, because it is the project's own too. */
 export async function buildDialects(): Promise<string | undefined> {
   return once([], () => build("./dialects"));
+}
+
+/** Builds {@link canaryHash}, each time, because it is the project's own too. */
+export async function buildCanaryHash(): Promise<string | undefined> {
+  return once([], () => run(go, ["build", "-C", "canary-hash", ...buildFlags, "-o", `${tools}/`, "."]));
 }
 
 /** Installs {@link sops} and {@link ageKeygen} once, in the releases that Flux's and our own fixtures are made with. */
@@ -67,17 +76,7 @@ async function once(programs: readonly string[], make: () => Promise<string | un
 }
 
 function build(...packages: readonly string[]): Promise<string | undefined> {
-  // With the flags of the real parts, so that shared packages, above all Go's own library, are compiled once.
-  const flags = [
-    "build",
-    "-trimpath",
-    "-buildvcs=false",
-    "-ldflags=-s -w",
-    "-gcflags=all=-dwarf=false",
-    "-o",
-    `${tools}/`,
-  ];
-  return run(go, [...flags, ...packages]);
+  return run(go, ["build", ...buildFlags, "-o", `${tools}/`, ...packages]);
 }
 
 async function run(

@@ -585,8 +585,13 @@ export const layers: readonly Layer[] = [
     why: "A Canary as a run reads it, and the settings of all Canaries.",
   },
   {
+    folder: "lib/canary/revision",
+    imports: ["lib/core", "lib/api"],
+    why: "What a run of a Canary is told apart by: Flagger's hashes of templates, configs and statuses.",
+  },
+  {
     folder: "lib/canary/workload",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/revision"],
     why: "The target of a Canary, its primary and their autoscalers.",
   },
   {
@@ -601,7 +606,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/canary/hooks",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/revision"],
     why: "The webhooks of a Canary.",
   },
   {

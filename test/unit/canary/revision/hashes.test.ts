@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { CanaryStatus } from "../../../../lib/api/canary.ts";
+import { statusChecksum } from "../../../../lib/canary/revision/checksum.ts";
+import { configHash } from "../../../../lib/canary/revision/config-hash.ts";
+import { serviceSpecHash, templateHash } from "../../../../lib/canary/revision/template-hash.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../../../lib/core/json.ts";
+
+const Vector = z.object({
+  type: z.string(),
+  hash: z.string(),
+  json: z.custom<JsonObject>(isJsonObject),
+});
+type Vector = z.infer<typeof Vector>;
+
+function fixture(name: string): string {
+  return readFileSync(new URL(`../../../fixtures/canary-hash/${name}`, import.meta.url), "utf8");
+}
+
+const hashOf: Readonly<Record<string, (json: JsonObject) => string>> = {
+  template: templateHash,
+  "v1.PodTemplateSpec": templateHash,
+  "v1.ServiceSpec": serviceSpecHash,
+  config: (json) => configHash(z.record(z.string(), z.string()).parse(json)),
+  status: (json) => statusChecksum(CanaryStatus.parse(json)),
+};
+
+function differing(vectors: readonly Vector[]): readonly unknown[] {
+  return vectors
+    .map(({ type, hash, json }) => ({ type, hash, ours: hashOf[type]?.(json), json }))
+    .filter(({ hash, ours }) => hash !== ours);
+}
+
+describe("hashes of a Canary", () => {
+  test("canary/3: templates, configs and statuses have the hashes that Flagger recorded", () => {
+    const vectors = z.array(Vector).parse(parseJson(fixture("recorded.json")));
+    expect(new Set(vectors.map(({ type }) => type))).toEqual(new Set(["template", "config", "status"]));
+    expect(differing(vectors)).toEqual([]);
+  });
+
+  test("canary/3: generated objects with every field of a pod template have the hash that Go makes of them", () => {
+    const vectors = fixture("vectors.jsonl")
+      .trimEnd()
+      .split("\n")
+      .map((line) => Vector.parse(parseJson(line)));
+    expect(new Set(vectors.map(({ hash }) => hash)).size).toBeGreaterThan(300);
+    expect(differing(vectors).slice(0, 5)).toEqual([]);
+  });
+
+  test("what has another shape than Kubernetes gives it is refused by the name of its type", () => {
+    const template = { spec: { containers: [{ name: 3 }] } };
+    expect(() => templateHash(template)).toThrow("a string of Kubernetes cannot be read from a JSON number");
+    expect(() => templateHash({ spec: { containers: {} } })).toThrow("a []v1.Container of Kubernetes");
+    expect(() => templateHash({ spec: { overhead: { cpu: "much" } } })).toThrow('"much" is not a quantity');
+    const huge = { spec: { overhead: { cpu: "0.1e-999999999" } } };
+    expect(() => templateHash(huge)).toThrow("the exponent -999999999 of a quantity is too large");
+  });
+
+  test("no data and empty data of a ConfigMap are the same", () => {
+    expect(configHash({})).toBe("74234e98afe7498f");
+  });
+});
