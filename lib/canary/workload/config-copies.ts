@@ -1,0 +1,94 @@
+import { type JsonObject, toJsonObject } from "../../core/json.ts";
+import type { LiveObject, Manifest } from "../../core/manifest.ts";
+import { type Canary, canaryText } from "../canary.ts";
+import type { StepDeps } from "../canary-deps.ts";
+import { objectAt, objectsAt, only, textAt } from "./fields.ts";
+import { mergePatch } from "./merge-patch.ts";
+import { controllerReference, included } from "./metadata.ts";
+import { type StepObjects, within } from "./step-objects.ts";
+import { configKinds, type TrackedConfig } from "./tracked-configs.ts";
+
+/** What a copy has of the original. `binaryData` is more than Flagger copies: pods that read it would not start without it. */
+const copiedFields = ["data", "binaryData", "type"];
+
+/** The name of a copy for the primary. */
+export function primaryName(name: string): string {
+  return `${name}-primary`;
+}
+
+/**
+ * Makes each copy what the original is now. Done before the primary's template names or rolls it, so that no pod of the primary starts
+ * without its configs; what was done already is not written again. Throws a `StepFault` in Flagger's words.
+ */
+export async function syncCopies(
+  configs: ReadonlyMap<string, TrackedConfig>,
+  canary: Canary,
+  { objects, deps }: { readonly objects: StepObjects; readonly deps: StepDeps },
+): Promise<void> {
+  for (const config of configs.values()) {
+    const isChanged = await within("CreatePrimaryConfigs failed", syncCopy(config, canary, { objects, deps }));
+    if (isChanged) {
+      const object = `${config.live.kind}/${primaryName(config.name)}`;
+      deps.log.info("a config of the primary is synced", { canary: canaryText(canary), object });
+    }
+  }
+}
+
+async function syncCopy(
+  { kind: configKind, name: original, live }: TrackedConfig,
+  canary: Canary,
+  { objects, deps }: { readonly objects: StepObjects; readonly deps: StepDeps },
+): Promise<boolean> {
+  const kind = configKinds[configKind];
+  const name = primaryName(original);
+  const text = `${kind.noun} ${name}.${canary.namespace} failed`;
+  const old = await objects.find(kind, name);
+  const copy = copyOf(live, canary, { name, old, prefixes: deps.settings.includeLabelPrefixes });
+  if (old === undefined) {
+    await within(`creating ${text}`, objects.create(kind, copy));
+    return true;
+  }
+  const patch = mergePatch(managedOf(old), managedOf(copy));
+  if (patch === undefined) return false;
+  await within(`updating ${text}`, objects.merge(kind, name, patch));
+  return true;
+}
+
+function copyOf(
+  original: LiveObject,
+  canary: Canary,
+  {
+    name,
+    old,
+    prefixes,
+  }: { readonly name: string; readonly old: LiveObject | undefined; readonly prefixes: readonly string[] },
+): Manifest {
+  const labels = included(original.metadata.labels ?? {}, prefixes);
+  return {
+    apiVersion: original.apiVersion,
+    kind: original.kind,
+    metadata: { name, namespace: canary.namespace, labels, ownerReferences: ownersOf(old, canary) },
+    ...only(objectAt({ original: toJsonObject(original) }, "original"), copiedFields),
+  };
+}
+
+/** This Canary first, as the controller; then all other owners: two Canaries may read one ConfigMap, whose copy goes with the last of them. */
+function ownersOf(old: LiveObject | undefined, canary: Canary) {
+  const isOther = (owner: JsonObject): boolean =>
+    textAt(owner, "kind") !== canary.live.kind || textAt(owner, "name") !== canary.name;
+  const others = objectsAt(objectAt(old, "metadata"), "ownerReferences").filter(isOther);
+  const own = controllerReference(canary);
+  return [own, ...others.map((owner) => ({ ...owner, ...reference(owner), controller: false }))];
+}
+
+function reference(owner: JsonObject) {
+  const [apiVersion, kind, name, uid] = ["apiVersion", "kind", "name", "uid"].map((key) => textAt(owner, key));
+  return { apiVersion: apiVersion ?? "", kind: kind ?? "", name: name ?? "", uid: uid ?? "" };
+}
+
+/** What is Flagger's in a copy. Annotations and finalizers of others stay. */
+function managedOf(copy: Manifest): JsonObject {
+  const json = toJsonObject(copy);
+  const metadata = { labels: {}, ...only(objectAt(json, "metadata"), ["labels", "ownerReferences"]) };
+  return { metadata, ...only(json, copiedFields) };
+}

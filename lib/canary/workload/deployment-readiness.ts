@@ -1,0 +1,82 @@
+import type { JsonObject } from "../../core/json.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import type { Canary } from "../canary.ts";
+import { numberAt, objectAt, objectsAt, textAt } from "./fields.ts";
+import type { Role, WorkloadStep } from "./pod-kind.ts";
+import type { Readiness } from "./workload.ts";
+
+const defaultDeadlineSeconds = 600;
+const defaultThresholdPercent = 100;
+
+/** `spec.progressDeadlineSeconds`. */
+export function deadlineSeconds({ spec }: Pick<Canary, "spec">): number {
+  return spec.progressDeadlineSeconds ?? defaultDeadlineSeconds;
+}
+
+/** How many percent of the updated pods have to be available. */
+export function thresholdPercent({ analysis }: Pick<Canary, "analysis">, role: Role): number {
+  const threshold = role === "primary" ? analysis.primaryReadyThreshold : analysis.canaryReadyThreshold;
+  return threshold ?? defaultThresholdPercent;
+}
+
+/** A share of pods as Flagger computes it: in 32 bit floating point, cut to a whole number. */
+export function shareOf(pods: number, percent: number): number {
+  return Math.trunc(Math.fround(pods * Math.fround(percent / 100)));
+}
+
+/** Whether the pods of a Deployment serve (reference canary 5). Pure. */
+export function deploymentReadiness(live: LiveObject, role: Role, { canary, deps }: WorkloadStep): Readiness {
+  const { name, namespace = "" } = live.metadata;
+  const fault = faultOf(live, thresholdPercent(canary, role));
+  if (fault === undefined) return { isReady: true };
+  const prefix = role === "primary" ? "" : "canary deployment ";
+  const message = `${prefix}${name}.${namespace} not ready: ${fault.text}`;
+  const isRetriable =
+    fault.wait === "always" || (fault.wait === "deadline" && !isStuck(live, canary, deps.clock.now()));
+  return { isReady: false, message, isRetriable };
+}
+
+interface Fault {
+  readonly text: string;
+  /** How long it is worth to wait. */
+  readonly wait: "always" | "deadline" | "never";
+}
+
+/** The first row of the table of reference canary 5 that fits. */
+function faultOf(live: LiveObject, threshold: number): Fault | undefined {
+  const status = objectAt(live, "status");
+  if ((live.metadata.generation ?? 0) > (numberAt(status, "observedGeneration") ?? 0)) {
+    return waiting("observed deployment generation less than desired generation", "always");
+  }
+  if (textAt(conditionOf(status, "Progressing") ?? {}, "reason") === "ProgressDeadlineExceeded") {
+    return { text: `deployment ${JSON.stringify(live.metadata.name)} exceeded its progress deadline`, wait: "never" };
+  }
+  const count = (field: string): number => numberAt(status, field) ?? 0;
+  const [replicas, updated, available] = [count("replicas"), count("updatedReplicas"), count("availableReplicas")];
+  const desired = numberAt(objectAt(live, "spec"), "replicas");
+  if (desired !== undefined && updated < desired) {
+    return waiting(`${updated} out of ${desired} new replicas have been updated`);
+  }
+  if (replicas > updated) return waiting(`${replicas - updated} old replicas are pending termination`);
+  const needed = shareOf(updated, threshold);
+  if (available >= needed) return undefined;
+  return waiting(`${available} of ${needed} (readyThreshold ${threshold}%) updated replicas are available`);
+}
+
+function waiting(what: string, wait: Fault["wait"] = "deadline"): Fault {
+  return { text: `waiting for rollout to finish: ${what}`, wait };
+}
+
+/** Whether too few pods have been available for longer than the deadline of the Canary. */
+function isStuck(live: LiveObject, canary: Canary, nowMs: number): boolean {
+  const status = objectAt(live, "status");
+  const available = conditionOf(status, "Available");
+  if (conditionOf(status, "Progressing") === undefined || available === undefined) return false;
+  if (textAt(available, "status") !== "False" || textAt(available, "reason") !== "MinimumReplicasUnavailable")
+    return false;
+  return Date.parse(textAt(available, "lastUpdateTime")) + deadlineSeconds(canary) * 1_000 < nowMs;
+}
+
+function conditionOf(status: JsonObject, type: string): JsonObject | undefined {
+  return objectsAt(status, "conditions").find((condition) => textAt(condition, "type") === type);
+}

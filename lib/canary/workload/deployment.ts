@@ -1,0 +1,80 @@
+import type { Canary } from "../canary.ts";
+import { primaryName } from "./config-copies.ts";
+import { deploymentReadiness } from "./deployment-readiness.ts";
+import { numberAt, objectAt } from "./fields.ts";
+import { keptApart } from "./primary-pods.ts";
+import type { PodKind, WorkloadStep } from "./pod-kind.ts";
+import { autoscalerMinimum } from "./scaler-kinds.ts";
+import { within } from "./step-objects.ts";
+
+/** A target of kind Deployment, and of every kind that Flagger does not know: it takes those for one too. */
+export const deploymentKind: PodKind = {
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments",
+  noun: "deployment",
+  closing: "",
+  creation: "createPrimaryDeployment",
+  copiedFields: ["progressDeadlineSeconds", "minReadySeconds", "revisionHistoryLimit", "strategy"],
+  check: () => {},
+  replicas: (target, { isNew }, canary) => primaryReplicas(replicasOf(target), isNew, canary),
+  primaryPodSpec: keptApart,
+  hashed: (template) => template,
+  readiness: deploymentReadiness,
+  scaling: (step) => ({
+    scaleToZero: async () => {
+      const { name, namespace } = targetOf(step);
+      await within(`deployment ${name}.${namespace} patch query error`, scale(0, step));
+    },
+    scaleFromZero: () => scaleFromZero(step),
+    finalize: () => finalize(step),
+  }),
+};
+
+/** A target that somebody has scaled to 0 during a run does not take production to 0, as it does with Flagger. */
+function primaryReplicas(ofTarget: number | undefined, isNew: boolean, canary: Canary): number | undefined {
+  if (isNew) return Math.max(ofTarget ?? 1, 1);
+  return canary.spec.autoscalerRef !== undefined || ofTarget === 0 ? undefined : ofTarget;
+}
+
+/** Up to its own replicas, those of the primary, or the least that its autoscaler allows (reference canary 7). */
+async function scaleFromZero(step: WorkloadStep): Promise<void> {
+  const { name, namespace } = targetOf(step);
+  const own = replicasOf(await step.objects.read(deploymentKind, name)) ?? 0;
+  const replicas = own > 0 ? own : await replicasToBegin(step);
+  await within(`scaling up ${name}.${namespace} to ${replicas} failed`, scale(replicas, step));
+}
+
+async function replicasToBegin({ canary, objects }: WorkloadStep): Promise<number> {
+  const { autoscalerRef, targetRef } = canary.spec;
+  if (autoscalerRef !== undefined) return Math.max((await autoscalerMinimum(autoscalerRef, objects)) ?? 1, 1);
+  return Math.max(replicasOf(await objects.read(deploymentKind, primaryName(targetRef.name))) ?? 1, 1);
+}
+
+async function finalize(step: WorkloadStep): Promise<void> {
+  const { name, namespace } = targetOf(step);
+  await step.objects.read(deploymentKind, name);
+  const primary = await step.objects.find(deploymentKind, primaryName(name));
+  if (primary === undefined) {
+    await within("ScaleFromZero failed", scaleFromZero(step));
+    return;
+  }
+  const replicas = replicasOf(primary) ?? 1;
+  await within(`scale failed: scaling ${name}.${namespace} to ${replicas} failed`, scale(replicas, step));
+}
+
+/** Only the replicas, as a merge patch: what others set of the target stays. */
+async function scale(replicas: number, step: WorkloadStep): Promise<void> {
+  const { name } = targetOf(step);
+  if (replicasOf(await step.objects.read(deploymentKind, name)) === replicas) return;
+  await step.objects.merge(deploymentKind, name, { spec: { replicas } });
+}
+
+function targetOf({ canary }: WorkloadStep): { readonly name: string; readonly namespace: string } {
+  return { name: canary.spec.targetRef.name, namespace: canary.namespace };
+}
+
+function replicasOf(deployment: unknown): number | undefined {
+  return numberAt(objectAt(deployment, "spec"), "replicas");
+}

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../core/json.ts";
+import type { OwnerReference } from "../../core/manifest.ts";
+import type { Canary } from "../canary.ts";
+
+export type Texts = Readonly<Record<string, string>>;
+
+/** Part of the keys by which Flux knows what it owns. No primary has them: it would be reverted or pruned. */
+const fluxMarker = "toolkit.fluxcd.io";
+
+/** In the annotations of the primary's pods: another one rolls them. */
+const idKey = "flagger-id";
+
+export interface ControllerReference extends OwnerReference {
+  readonly controller: boolean;
+  readonly blockOwnerDeletion: boolean;
+}
+
+/** Makes the Canary the owner, so that the cluster deletes the object with it. */
+export function controllerReference({ live, name, uid }: Pick<Canary, "live" | "name" | "uid">): ControllerReference {
+  const { apiVersion, kind } = live;
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+export function withoutFlux(texts: Texts): Texts {
+  return filtered(texts, (key) => !key.includes(fluxMarker));
+}
+
+/** Those that `-include-label-prefix` lets through; Flux's never are. */
+export function included(texts: Texts, prefixes: readonly string[]): Texts {
+  const isIncluded = (key: string): boolean =>
+    prefixes.some((prefix) => prefix === "*" || (prefix !== "" && key.startsWith(prefix)));
+  return filtered(withoutFlux(texts), isIncluded);
+}
+
+/** The labels with that of the selector as the primary has it. */
+export function primaryLabels(labels: Texts, { label, labelValue }: { label: string; labelValue: string }): Texts {
+  return { ...withoutFlux(labels), [label]: `${labelValue}-primary` };
+}
+
+export function podAnnotations(annotations: Texts, id: string): Texts {
+  return { ...withoutFlux(annotations), [idKey]: id };
+}
+
+/**
+ * The id of what the primary runs, as a UUID. Flagger makes a random one for each promotion. Here it says which template and which
+ * configs are promoted in which run: a promotion that was interrupted and is repeated does not restart the pods once more.
+ */
+export function idOf({ uid, status }: Pick<Canary, "uid" | "status">, content: unknown): string {
+  const begunAt = status.conditions?.find(({ type }) => type === "Promoted")?.lastTransitionTime ?? "";
+  const digest = createHash("sha256")
+    .update(canonicalJson([uid, begunAt, content]))
+    .digest("hex");
+  const variant = ((Number.parseInt(digest.slice(16, 17), 16) % 4) + 8).toString(16);
+  const parts = [digest.slice(0, 8), digest.slice(8, 12), `4${digest.slice(13, 16)}`];
+  return [...parts, `${variant}${digest.slice(17, 20)}`, digest.slice(20, 32)].join("-");
+}
+
+function filtered(texts: Texts, isKept: (key: string) => boolean): Texts {
+  return Object.fromEntries(Object.entries(texts).filter(([key]) => isKept(key)));
+}

@@ -1,0 +1,36 @@
+import type { JsonObject } from "../../core/json.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import type { Canary } from "../canary.ts";
+import type { StepDeps } from "../canary-deps.ts";
+import type { NamedKind, StepObjects } from "./step-objects.ts";
+import type { Readiness, Workload } from "./workload.ts";
+
+/** One step of one Canary. */
+export interface WorkloadStep {
+  readonly canary: Canary;
+  readonly deps: StepDeps;
+  readonly objects: StepObjects;
+}
+
+/** Which of the two workloads of a Canary. */
+export type Role = "primary" | "canary";
+
+/** How one kind of workload differs from the other: a Deployment, a DaemonSet. */
+export interface PodKind extends NamedKind {
+  /** Ends Flagger's message about a selector without a known label. */
+  readonly closing: string;
+  /** What Flagger calls the making of a primary. */
+  readonly creation: string;
+  /** Fields of `spec` that the primary has from the target, besides the template. */
+  readonly copiedFields: readonly string[];
+  /** Throws a `StepFault` for a target of which no primary can be made. */
+  check(target: LiveObject): void;
+  /** The replicas of the primary; undefined where it keeps what it has. */
+  replicas(target: LiveObject, role: { readonly isNew: boolean }, canary: Canary): number | undefined;
+  /** The pod spec of the primary, before its configs are renamed. */
+  primaryPodSpec(podSpec: JsonObject, target: string, selectorLabels: readonly string[]): JsonObject;
+  /** The template as Flagger hashes it. */
+  hashed(template: JsonObject): JsonObject;
+  readiness(live: LiveObject, role: Role, step: WorkloadStep): Readiness;
+  scaling(step: WorkloadStep): Pick<Workload, "scaleToZero" | "scaleFromZero" | "finalize">;
+}

@@ -1,0 +1,104 @@
+import { type JsonObject, toJsonObject } from "../../core/json.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import { type Canary, canaryText } from "../canary.ts";
+import type { StepDeps } from "../canary-deps.ts";
+import { templateHash } from "../revision/template-hash.ts";
+import { primaryName, syncCopies } from "./config-copies.ts";
+import { objectAt } from "./fields.ts";
+import { mergePatch } from "./merge-patch.ts";
+import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
+import { createdPrimary, isPromotedTemplate, promotedFields, primaryFields } from "./primary.ts";
+import { stepObjects, within } from "./step-objects.ts";
+import { discoveredPorts, selectorLabel } from "./target-metadata.ts";
+import { trackedConfigs } from "./tracked-configs.ts";
+import type { Readiness, TargetMetadata, TargetRevision, Workload } from "./workload.ts";
+
+/** The workload of a Canary whose target makes pods of a template. */
+export function podWorkload(kind: PodKind, canary: Canary, deps: StepDeps): Workload {
+  const step = { canary, deps, objects: stepObjects(canary.namespace, deps) };
+  return {
+    metadata: () => metadata(kind, step),
+    ensurePrimary: () => within(`${kind.creation} failed`, ensurePrimary(kind, step)),
+    primaryReadiness: () => readiness(kind, "primary", step),
+    canaryReadiness: () => readiness(kind, "canary", step),
+    revision: () => revision(kind, step),
+    promote: () => {
+      const primary = `${kind.noun} ${primaryName(canary.spec.targetRef.name)}.${canary.namespace}`;
+      return within(`updating ${primary} template spec failed`, promote(kind, step));
+    },
+    ...kind.scaling(step),
+  };
+}
+
+async function metadata(kind: PodKind, { canary, deps, objects }: WorkloadStep): Promise<TargetMetadata> {
+  const target = await objects.read(kind, canary.spec.targetRef.name);
+  const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
+  return { ...selector, ports: discoveredPorts(podSpecOf(target), canary.spec.service) };
+}
+
+async function ensurePrimary(kind: PodKind, step: WorkloadStep): Promise<void> {
+  const { canary, deps, objects } = step;
+  const target = await objects.read(kind, canary.spec.targetRef.name);
+  kind.check(target);
+  const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
+  const name = primaryName(canary.spec.targetRef.name);
+  if ((await objects.find(kind, name)) !== undefined) return;
+  const configs = await trackedConfigs(podSpecOf(target), canary, step);
+  await syncCopies(configs, canary, step);
+  const primary = createdPrimary(target, { kind, selector, configs, canary, settings: deps.settings });
+  await within(`creating ${kind.noun} ${name}.${canary.namespace} failed`, objects.create(kind, primary));
+  deps.log.info("the primary of a canary is created", { canary: canaryText(canary), object: `${kind.kind}/${name}` });
+}
+
+async function readiness(kind: PodKind, role: Role, step: WorkloadStep): Promise<Readiness> {
+  const target = step.canary.spec.targetRef.name;
+  const live = await step.objects.read(kind, role === "primary" ? primaryName(target) : target);
+  return kind.readiness(live, role, step);
+}
+
+async function revision(kind: PodKind, step: WorkloadStep): Promise<TargetRevision> {
+  const { canary, deps, objects } = step;
+  const target = await objects.read(kind, canary.spec.targetRef.name);
+  const configs = await trackedConfigs(podSpecOf(target), canary, step);
+  const spec = templateHash(kind.hashed(templateOf(target)));
+  const { lastAppliedSpec, lastPromotedSpec, phase, trackedConfigs: kept = {} } = canary.status;
+  // Where no configs are tracked, none has changed.
+  const hashes = Object.fromEntries([...configs].map(([key, { hash }]) => [key, hash]));
+  const result = { spec, configs: deps.settings.tracksConfigs ? hashes : kept };
+  const isAtRest = phase === "Initialized" || phase === "Succeeded";
+  if (!isAtRest || lastPromotedSpec === undefined || spec === lastAppliedSpec || spec === lastPromotedSpec) {
+    return result;
+  }
+  // Another version of Flagger has other hashes: a primary that runs the template already needs no run (reference canary 3).
+  const primary = await objects.find(kind, primaryName(canary.spec.targetRef.name));
+  const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
+  const isPromoted =
+    primary !== undefined &&
+    isPromotedTemplate(primary, target, { kind, selector, configs, canary, settings: deps.settings });
+  return isPromoted ? { ...result, spec: lastPromotedSpec } : result;
+}
+
+/**
+ * The configs first: the template that names them rolls the pods. A promotion that is interrupted between the two is repeated by the next
+ * step; one that is complete already writes nothing.
+ */
+async function promote(kind: PodKind, step: WorkloadStep): Promise<void> {
+  const { canary, deps, objects } = step;
+  const target = await objects.read(kind, canary.spec.targetRef.name);
+  const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
+  const name = primaryName(canary.spec.targetRef.name);
+  const primary = await objects.read(kind, name);
+  const configs = await trackedConfigs(podSpecOf(target), canary, step);
+  await syncCopies(configs, canary, step);
+  const wanted = promotedFields(target, { kind, selector, configs, canary, settings: deps.settings });
+  const patch = mergePatch(primaryFields(primary, kind, wanted), wanted);
+  if (patch !== undefined) await objects.merge(kind, name, patch);
+}
+
+function templateOf(target: LiveObject): JsonObject {
+  return objectAt(toJsonObject(target), "spec", "template");
+}
+
+function podSpecOf(target: LiveObject): JsonObject {
+  return objectAt(target, "spec", "template", "spec");
+}

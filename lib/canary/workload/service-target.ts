@@ -1,0 +1,129 @@
+import { type JsonObject, toJsonObject } from "../../core/json.ts";
+import type { LiveObject, Manifest } from "../../core/manifest.ts";
+import { type Canary, canaryText } from "../canary.ts";
+import type { StepDeps } from "../canary-deps.ts";
+import { serviceSpecHash } from "../revision/template-hash.ts";
+import { primaryName } from "./config-copies.ts";
+import { inItems, objectAt, only, without } from "./fields.ts";
+import { mergePatch } from "./merge-patch.ts";
+import { controllerReference, included, type Texts, withoutFlux } from "./metadata.ts";
+import type { WorkloadStep } from "./pod-kind.ts";
+import { type NamedKind, stepObjects, within } from "./step-objects.ts";
+import type { TargetRevision, Workload } from "./workload.ts";
+
+const kind: NamedKind = { group: "", version: "v1", kind: "Service", plural: "services", noun: "service" };
+
+/** Addresses and node ports are one Service's own. Flagger copies some of them, so that no Service with an address can be a target. */
+const ownFields = ["clusterIP", "clusterIPs", "healthCheckNodePort"];
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** A target of kind Service: it has two copies, one for the canary and one for the primary, and no pods of its own. */
+export function serviceTarget(canary: Canary, deps: StepDeps): Workload {
+  const step = { canary, deps, objects: stepObjects(canary.namespace, deps) };
+  const nothing = async (): Promise<void> => {};
+  return {
+    metadata: async () => ({ label: "", labelValue: "", ports: new Map() }),
+    ensurePrimary: () => ensureCopies(step),
+    primaryReadiness: async () => ({ isReady: true }),
+    canaryReadiness: async () => ({ isReady: true }),
+    revision: () => revision(step),
+    promote: () => {
+      const primary = `service ${primaryName(canary.spec.targetRef.name)}.${canary.namespace}`;
+      return within(`updating ${primary} spec failed`, promote(step));
+    },
+    scaleToZero: nothing,
+    scaleFromZero: nothing,
+    finalize: nothing,
+  };
+}
+
+/** The copy for the canary follows the target; that for the primary is only made if it is missing. */
+async function ensureCopies(step: WorkloadStep): Promise<void> {
+  const { canary, objects } = step;
+  const target = canary.spec.targetRef.name;
+  const own = await objects.read(kind, target);
+  await within("reconcileCanaryService failed", followTarget(own, `${target}-canary`, step));
+  const primary = primaryName(target);
+  if ((await objects.find(kind, primary)) !== undefined) return;
+  await within("reconcilePrimaryService failed", createCopy(copyOf(own, primary, step), step));
+}
+
+async function followTarget(own: LiveObject, name: string, step: WorkloadStep): Promise<void> {
+  const { canary, objects } = step;
+  const live = await objects.find(kind, name);
+  const copy = copyOf(own, name, step);
+  if (live === undefined) {
+    await createCopy(copy, step);
+    return;
+  }
+  const fields = ["labels", "annotations", "ownerReferences"];
+  const patch = mergePatch(managedOf(live, fields), managedOf(copy, fields));
+  if (patch === undefined) return;
+  await within(`updating service ${name}.${canary.namespace} failed`, objects.merge(kind, name, patch));
+}
+
+async function createCopy(copy: Manifest, { canary, deps, objects }: WorkloadStep): Promise<void> {
+  // Flagger names the Canary here, not the Service.
+  await within(`creating service ${canaryText(canary)} query error`, objects.create(kind, copy));
+  const object = `Service/${copy.metadata.name}`;
+  deps.log.info("the copy of a Service is created", { canary: canaryText(canary), object });
+}
+
+/** The owner stays, so that the copy goes with the Canary; with Flagger it loses it here. */
+async function promote(step: WorkloadStep): Promise<void> {
+  const { canary, deps, objects } = step;
+  const own = await objects.read(kind, canary.spec.targetRef.name);
+  const name = primaryName(canary.spec.targetRef.name);
+  const primary = await objects.read(kind, name);
+  const prefixes = deps.settings.includeLabelPrefixes;
+  const { labels = {}, annotations = {} } = own.metadata;
+  const copy = copyOf(own, name, step);
+  const metadata = {
+    ...copy.metadata,
+    labels: included(labels, prefixes),
+    annotations: included(annotations, prefixes),
+  };
+  const fields = ["labels", "annotations"];
+  const patch = mergePatch(managedOf(primary, fields), managedOf({ ...copy, metadata }, fields));
+  if (patch !== undefined) await objects.merge(kind, name, patch);
+}
+
+async function revision({ canary, objects }: WorkloadStep): Promise<TargetRevision> {
+  const own = await objects.read(kind, canary.spec.targetRef.name);
+  return { spec: serviceSpecHash(objectAt(own, "spec")), configs: canary.status.trackedConfigs ?? {} };
+}
+
+function copyOf(own: LiveObject, name: string, { canary }: WorkloadStep): Manifest {
+  const { labels = {}, annotations = {} } = own.metadata;
+  const { [lastApplied]: _, ...otherAnnotations }: Texts = annotations;
+  const { trafficDistribution } = canary.spec.service;
+  return {
+    apiVersion: own.apiVersion,
+    kind: own.kind,
+    metadata: {
+      name,
+      namespace: canary.namespace,
+      labels: withoutFlux(labels),
+      annotations: withoutFlux(otherAnnotations),
+      ownerReferences: [controllerReference(canary)],
+    },
+    spec: {
+      ...copiedSpec(own),
+      ...(trafficDistribution === undefined || trafficDistribution === "" ? {} : { trafficDistribution }),
+    },
+  };
+}
+
+/** A headless Service says so by its address: its copies have none either. */
+function copiedSpec(service: Manifest): JsonObject {
+  const spec = objectAt(toJsonObject(service), "spec");
+  const shared = inItems(without(spec, ownFields), "ports", (port) => without(port, ["nodePort"]));
+  return spec["clusterIP"] === "None" ? { ...shared, clusterIP: "None" } : shared;
+}
+
+/** What is written of a copy, without what the API server gives it. */
+function managedOf(service: Manifest, fields: readonly string[]): JsonObject {
+  const metadata = objectAt(toJsonObject(service), "metadata");
+  return { metadata: { labels: {}, annotations: {}, ...only(metadata, fields) }, spec: copiedSpec(service) };
+}
