@@ -597,7 +597,17 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/canary/routes",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/workload"],
-    why: "The Services of a Canary and its traffic, as each provider routes it.",
+    why: "The Services of a Canary, and what the routes of all providers have in common.",
+  },
+  {
+    folder: "lib/canary/routes/gateway-api",
+    imports: ["lib/core", "lib/api", "lib/canary", "lib/canary/workload", "lib/canary/routes"],
+    why: "Traffic by an HTTPRoute.",
+  },
+  {
+    folder: "lib/canary/routes/providers",
+    imports: ["lib/canary", "lib/canary/workload", "lib/canary/routes", "lib/canary/routes/gateway-api"],
+    why: "Each provider with its router: the only place that knows all of them.",
   },
   {
     folder: "lib/canary/metrics",

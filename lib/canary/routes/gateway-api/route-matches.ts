@@ -1,0 +1,94 @@
+import type { RouteMatch, StringMatch } from "../../../api/canary.ts";
+import { StepFault } from "../../step-fault.ts";
+
+interface NamedMatch {
+  readonly name: string;
+  readonly type: string;
+  readonly value: string;
+}
+
+/** A condition on requests, as Gateway API writes it. */
+export interface HttpMatch {
+  readonly path?: { readonly type: string; readonly value: string };
+  readonly method?: string;
+  readonly headers?: readonly NamedMatch[];
+  readonly queryParams?: readonly NamedMatch[];
+}
+
+/** Every request. */
+export const everyPath: HttpMatch = { path: { type: "PathPrefix", value: "/" } };
+
+/** The conditions of `service.match`; every path where there are none (reference canary 9). Throws a {@link StepFault} for what Gateway API cannot express. */
+export function serviceMatches(matches: readonly RouteMatch[] = []): readonly HttpMatch[] {
+  const routed = matches.map(httpMatch).filter((match) => Object.keys(match).length > 0);
+  return routed.length === 0 ? [everyPath] : routed;
+}
+
+/**
+ * The conditions of `analysis.match`. Throws a {@link StepFault} also for one that Gateway API cannot tell requests by: Flagger takes it
+ * for every request, which would all go to the canary.
+ */
+export function analysisMatches(matches: readonly RouteMatch[]): readonly HttpMatch[] {
+  return matches.map((match, index) => {
+    const routed = httpMatch(match);
+    if (Object.keys(routed).length > 0) return routed;
+    throw invalid(`spec.analysis.match[${index}] has no headers, queryParams, uri or method`);
+  });
+}
+
+/** Requests for which one of the first and one of the second holds. What the first says of path, method, headers or parameters replaces it. */
+export function merged(first: readonly HttpMatch[], second: readonly HttpMatch[]): readonly HttpMatch[] {
+  return first.flatMap((one) => second.map((other) => ({ ...other, ...one })));
+}
+
+function httpMatch({ uri, method, headers = {}, queryParams = {} }: RouteMatch): HttpMatch {
+  return {
+    ...(uri === undefined ? {} : { path: pathMatch(uri) }),
+    ...(method === undefined ? {} : { method: exactMethod(method, headers) }),
+    ...(Object.keys(headers).length === 0 ? {} : { headers: namedMatches(headers, "header") }),
+    ...(Object.keys(queryParams).length === 0 ? {} : { queryParams: namedMatches(queryParams, "query") }),
+  };
+}
+
+function pathMatch(uri: StringMatch): { type: string; value: string } {
+  const { exact = "", prefix = "", regex = "" } = uri;
+  if (regex !== "") return { type: "RegularExpression", value: regex };
+  if (exact !== "") return { type: "Exact", value: exact };
+  if (prefix !== "") return { type: "PathPrefix", value: prefix };
+  throw unsupported("path", `&${goText(uri)}`);
+}
+
+function exactMethod({ exact = "" }: StringMatch, headers: Readonly<Record<string, StringMatch>>): string {
+  if (exact !== "") return exact;
+  // Flagger names the headers here.
+  throw unsupported("header", goMap(headers));
+}
+
+/** In the order of their names, so that a route is the same each time. */
+function namedMatches(matches: Readonly<Record<string, StringMatch>>, what: string): readonly NamedMatch[] {
+  const names = Object.keys(matches).toSorted();
+  return names.map((name) => {
+    const { exact = "", regex = "" } = matches[name] ?? {};
+    if (exact !== "") return { name, type: "Exact", value: exact };
+    if (regex !== "") return { name, type: "RegularExpression", value: regex };
+    throw unsupported(what, goMap(matches));
+  });
+}
+
+function unsupported(what: string, selector: string): StepFault {
+  return invalid(`Gateway API doesn't support the specified ${what} matching selector: ${selector}\n`);
+}
+
+function invalid(why: string): StepFault {
+  return new StepFault(`Invalid request matching selectors: ${why}`);
+}
+
+/** As Go prints the struct. */
+function goText({ exact = "", prefix = "", suffix = "", regex = "" }: StringMatch): string {
+  return `{Exact:${exact} Prefix:${prefix} Suffix:${suffix} Regex:${regex}}`;
+}
+
+function goMap(matches: Readonly<Record<string, StringMatch>>): string {
+  const entries = Object.entries(matches).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${entries.map(([name, match]) => `${name}:${goText(match)}`).join(" ")}]`;
+}

@@ -1,0 +1,86 @@
+import { equal, type JsonObject, toJsonObject } from "../../core/json.ts";
+import type { LiveObject, Manifest, OwnerReference } from "../../core/manifest.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
+import { refOf } from "../../core/manifest.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
+import { type Canary, canaryText } from "../canary.ts";
+import { canaryManager, type StepDeps } from "../canary-deps.ts";
+import { StepFault } from "../step-fault.ts";
+
+export type Words = Readonly<Record<string, string>>;
+
+/** They tell Flux to leave the object alone (reference canary 8). */
+export const fluxAnnotations: Words = {
+  "helm.toolkit.fluxcd.io/driftDetection": "disabled",
+  "kustomize.toolkit.fluxcd.io/reconcile": "disabled",
+};
+
+/** What `kubectl apply` has written last: what an object of somebody else was before. */
+export const kubectlAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
+
+interface ControllerReference extends OwnerReference {
+  readonly controller: true;
+  readonly blockOwnerDeletion: true;
+}
+
+/** By it the cluster deletes what belongs to the Canary together with it. */
+export function ownedBy({ live, name, uid }: Canary): readonly ControllerReference[] {
+  const { apiVersion, kind } = live;
+  return [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }];
+}
+
+/** The object that controls this one. */
+export function controllerOf({ metadata }: Manifest): OwnerReference | undefined {
+  return metadata.ownerReferences?.find((owner) => "controller" in owner && owner.controller === true);
+}
+
+/** By name and not by uid, as Flagger: the objects of a Canary that was made again serve until the cluster has collected them. */
+export function isOwned(object: Manifest, { name }: Canary): boolean {
+  const controller = controllerOf(object);
+  return controller?.kind === "Canary" && controller.name === name;
+}
+
+/** Flagger would overwrite it: then two write the same routes in turn, and requests go to either's pods. */
+export function refuseOwnedByOthers(object: Manifest, canary: Canary): void {
+  const controller = controllerOf(object);
+  if (controller === undefined || isOwned(object, canary)) return;
+  throw new StepFault(
+    `${object.kind} ${object.metadata.name}.${canary.namespace} belongs to ${controller.kind} ${controller.name}, ` +
+      `so Canary ${canaryText(canary)} does not write it: give spec.service.name another value, or delete the ${object.kind}`,
+  );
+}
+
+/** What the API server refuses ends the step, in Flagger's words. */
+export async function told<T>(effect: Promise<T>, text: (cause: string) => string): Promise<T> {
+  try {
+    return await effect;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new StepFault(text(error.message), { cause: error });
+  }
+}
+
+/** What an object is to be. A part that is left out stays as it is. */
+export interface Wanted {
+  readonly labels?: Words;
+  readonly annotations?: Words;
+  readonly spec?: JsonObject;
+}
+
+/** The object with other labels, annotations or spec. Nothing is written if it is so already. */
+export async function changed(live: LiveObject, wanted: Wanted, { cluster, signal }: StepDeps): Promise<LiveObject> {
+  const { labels = {}, annotations = {} } = live.metadata;
+  const before = { metadata: { labels, annotations }, spec: live["spec"] ?? {} };
+  const after = {
+    metadata: { labels: wanted.labels ?? labels, annotations: wanted.annotations ?? annotations },
+    spec: wanted.spec ?? before.spec,
+  };
+  if (equal(before, after)) return live;
+  const body = mergePatch(toJsonObject(before), toJsonObject(after));
+  return cluster.patch(refOf(live), { type: "merge", body }, { manager: canaryManager }, signal);
+}
+
+/** Of what others have in `before`, what the keys name. */
+export function kept(before: Words | undefined, keys: readonly string[] | undefined): Words {
+  return Object.fromEntries(Object.entries(before ?? {}).filter(([key]) => keys?.includes(key) === true));
+}

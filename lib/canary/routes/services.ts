@@ -1,0 +1,226 @@
+import { z } from "zod";
+import type { CanaryService } from "../../api/canary.ts";
+import { equal, isJsonObject, parseJson, toJsonObject } from "../../core/json.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import { apexName, type Canary } from "../canary.ts";
+import { canaryManager, type StepDeps } from "../canary-deps.ts";
+import { StepFault } from "../step-fault.ts";
+import type { TargetMetadata } from "../workload/workload.ts";
+import {
+  changed,
+  controllerOf,
+  fluxAnnotations,
+  isOwned,
+  kept,
+  kubectlAnnotation,
+  ownedBy,
+  refuseOwnedByOthers,
+  told,
+  type Words,
+} from "./owned-objects.ts";
+import type { Services } from "./router.ts";
+
+/** One of the three Services, as it is to be. */
+interface Wanted {
+  readonly name: string;
+  /** The value of the selector's label. */
+  readonly selected: string;
+  readonly metadata: CanaryService["apex"];
+}
+
+const Port = z.looseObject({ name: z.string().optional(), port: z.number(), nodePort: z.number().optional() });
+type Port = z.infer<typeof Port>;
+const ServiceSpec = z.looseObject({ ports: z.array(Port).optional(), selector: z.unknown() });
+const LastApplied = z.looseObject({ spec: z.looseObject({ selector: z.record(z.string(), z.string()).optional() }) });
+
+/** A target that is a Service has copies of itself instead, which its workload makes. */
+const noServices: Services = { ensureOwn: async () => {}, ensureApex: async () => {}, finalize: async () => {} };
+
+/** The Services of apex, primary and canary (reference canary 8). One request reads those that the Canary has made. */
+export function servicesOf(canary: Canary, target: TargetMetadata, deps: StepDeps): Services {
+  if (canary.spec.targetRef.kind === "Service") return noServices;
+  const { label, labelValue } = target;
+  const { service } = canary.spec;
+  const apex = apexName(canary);
+  const primaryValue = `${labelValue}-primary`;
+  const live = liveServices(canary, label, deps);
+  const ensure = (wanted: Wanted) => ensureService(wanted, { canary, target, deps, live });
+  return {
+    ensureOwn: async () => {
+      await ensure({ name: `${apex}-canary`, selected: labelValue, metadata: service.canary });
+      await ensure({ name: `${apex}-primary`, selected: primaryValue, metadata: service.primary });
+    },
+    ensureApex: () => ensure({ name: apex, selected: primaryValue, metadata: service.apex }),
+    finalize: async () => {
+      const found = await live.get(apex, (cause) => `service ${apex}.${canary.namespace} get query error: ${cause}`);
+      if (found === undefined) {
+        throw new StepFault(`service ${apex}.${canary.namespace} get query error: services "${apex}" not found`);
+      }
+      if (controllerOf(found)?.kind === "Canary") return;
+      const lastApplied = found.metadata.annotations?.[kubectlAnnotation];
+      if (lastApplied === undefined) await ensure({ name: apex, selected: labelValue, metadata: undefined });
+      else await restoreSelector(found, lastApplied, deps);
+    },
+  };
+}
+
+interface Context {
+  readonly canary: Canary;
+  readonly target: TargetMetadata;
+  readonly deps: StepDeps;
+  readonly live: LiveServices;
+}
+
+interface LiveServices {
+  get(name: string, text: (cause: string) => string): Promise<LiveObject | undefined>;
+  written(service: LiveObject): void;
+}
+
+/** Those that the Canary has made bear its labels, so one list finds them; another is read by its name. */
+function liveServices(canary: Canary, label: string, { cluster, signal }: StepDeps): LiveServices {
+  const { namespace } = canary;
+  const apex = apexName(canary);
+  const labelSelector = `${label} in (${apex},${apex}-primary,${apex}-canary)`;
+  let listed: Promise<Map<string, LiveObject>> | undefined;
+  const list = async () => {
+    const found = await cluster.list({ group: "", version: "v1", kind: "Service", namespace, labelSelector }, signal);
+    return new Map(found.map((service) => [service.metadata.name, service]));
+  };
+  return {
+    get: async (name, text) => {
+      listed ??= list();
+      const known = await told(listed, text);
+      if (!known.has(name)) {
+        const found = await told(
+          cluster.get({ group: "", version: "v1", kind: "Service", namespace, name }, signal),
+          text,
+        );
+        if (found !== undefined) known.set(name, found);
+      }
+      return known.get(name);
+    },
+    written: (service) => {
+      listed = listed?.then((known) => new Map(known).set(service.metadata.name, service));
+    },
+  };
+}
+
+async function ensureService(wanted: Wanted, context: Context): Promise<void> {
+  const { canary, deps, live } = context;
+  const { name } = wanted;
+  const failed = (what: string) => (cause: string) => `reconcileService failed: service ${what}: ${cause}`;
+  const found = await live.get(name, failed(`${name} get query error`));
+  const spec = serviceSpec(wanted, context);
+  if (found === undefined) {
+    const manifest = {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: {
+        name,
+        namespace: canary.namespace,
+        ...ownMetadata(wanted, context),
+        ownerReferences: ownedBy(canary),
+      },
+      spec,
+    };
+    const creation = deps.cluster.create(manifest, { manager: canaryManager }, deps.signal);
+    live.written(await told(creation, failed(`${name}.${canary.namespace} create error`)));
+    deps.log.info("service created", { canary: canary.name, namespace: canary.namespace, service: name });
+    return;
+  }
+  // Another Canary's: each would point it to its own pods in turn.
+  if (controllerOf(found)?.kind === "Canary") refuseOwnedByOthers(found, canary);
+  const after = await told(changed(found, mended(found, wanted, context), deps), failed(`${name} update error`));
+  if (after === found) return;
+  live.written(after);
+  deps.log.info("service updated", { canary: canary.name, namespace: canary.namespace, service: name });
+}
+
+function ownMetadata({ name, metadata }: Wanted, { target }: Context): { labels: Words; annotations: Words } {
+  return {
+    labels: { ...metadata?.labels, [target.label]: name },
+    annotations: { ...metadata?.annotations, ...fluxAnnotations },
+  };
+}
+
+function serviceSpec({ selected }: Wanted, { canary, target }: Context) {
+  const {
+    port,
+    portName = "",
+    targetPort = 0,
+    appProtocol = "",
+    trafficDistribution = "",
+    headless,
+  } = canary.spec.service;
+  const first = {
+    name: portName === "" ? "http" : portName,
+    protocol: "TCP",
+    port,
+    targetPort: targetPort === 0 || targetPort === "0" ? port : targetPort,
+    ...(appProtocol === "" ? {} : { appProtocol }),
+  };
+  const others = [...target.ports].map(([name, number]) => ({
+    name,
+    protocol: "TCP",
+    port: number,
+    targetPort: number,
+  }));
+  return {
+    type: "ClusterIP",
+    selector: { [target.label]: selected },
+    ports: [first, ...others],
+    ...(headless === true ? { clusterIP: "None" } : {}),
+    ...(trafficDistribution === "" ? {} : { trafficDistribution }),
+  };
+}
+
+/** Selector and ports of any Service, labels and annotations of one that the Canary has made. */
+function mended(found: LiveObject, wanted: Wanted, context: Context) {
+  const { selector, ports } = serviceSpec(wanted, context);
+  const spec = ServiceSpec.safeParse(found["spec"]).data ?? { selector: undefined };
+  const livePorts = spec.ports ?? [];
+  const wantedPorts = ports.map((port) => withNodePort(port, livePorts));
+  const isRouted = equal(byNumber(wantedPorts), byNumber(livePorts)) && equal(selector, spec.selector);
+  const before = isJsonObject(found["spec"]) ? found["spec"] : {};
+  const routed = isRouted ? {} : { spec: toJsonObject({ ...before, ports: wantedPorts, selector }) };
+  if (isOwned(found, context.canary)) return { ...routed, ...managedMetadata(found, wanted, context) };
+  return isRouted ? {} : { ...routed, annotations: { ...found.metadata.annotations, ...fluxAnnotations } };
+}
+
+function managedMetadata({ metadata }: LiveObject, wanted: Wanted, context: Context) {
+  const { labels, annotations } = ownMetadata(wanted, context);
+  const unmanaged = context.canary.spec.service.unmanagedMetadata;
+  return {
+    labels: { ...labels, ...kept(metadata.labels, unmanaged?.labels) },
+    annotations: { ...annotations, ...kept(metadata.annotations, unmanaged?.annotations) },
+  };
+}
+
+function withNodePort(port: Port, live: readonly Port[]): Port {
+  const nodePort = live.find(({ name }) => name === port.name)?.nodePort ?? 0;
+  return nodePort > 0 ? { ...port, nodePort } : port;
+}
+
+function byNumber(ports: readonly Port[]): readonly Port[] {
+  return ports.toSorted((a, b) => a.port - b.port);
+}
+
+async function restoreSelector(service: LiveObject, lastApplied: string, deps: StepDeps): Promise<void> {
+  const { name, namespace = "" } = service.metadata;
+  const parsed = LastApplied.safeParse(parsedJson(lastApplied));
+  if (!parsed.success) {
+    throw new StepFault(`router ${name}.${namespace} failed to unMarshal annotation ${kubectlAnnotation}`);
+  }
+  const { selector } = parsed.data.spec;
+  const { selector: _, ...rest } = isJsonObject(service["spec"]) ? service["spec"] : {};
+  const spec = toJsonObject({ ...rest, selector });
+  await told(changed(service, { spec }, deps), (cause) => `service ${name} update error: ${cause}`);
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

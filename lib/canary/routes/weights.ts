@@ -1,0 +1,29 @@
+import type { CanaryStatus } from "../../api/canary.ts";
+import type { Routes } from "./router.ts";
+
+/** Shares of the requests in percent; their sum is 100. */
+export type Weights = Pick<Routes, "primary" | "canary">;
+
+/** Where nothing else is known. */
+export const allToPrimary: Weights = { primary: 100, canary: 0 };
+
+/** The weights of an object as shares: others may have written such as do not sum to 100. */
+export function sharesOf(primary: number, canary: number): Weights {
+  const sum = primary + canary;
+  if (!(primary >= 0 && canary >= 0 && sum > 0)) return allToPrimary;
+  const share = Math.round((canary / sum) * 100);
+  return { primary: 100 - share, canary: share };
+}
+
+/** The weights of a route that is made. Only a primary that has failed in its promotion gets no requests (reference canary 6.7). */
+export function firstWeights({ phase, canaryWeight }: CanaryStatus): Weights {
+  return phase === "Failed" && canaryWeight === 100 ? { primary: 0, canary: 100 } : allToPrimary;
+}
+
+/** Throws a `RangeError` for weights that do not share all requests: the caller has reckoned wrongly, and nothing is written. */
+export function checkSum({ primary, canary }: Weights): void {
+  const areWhole = Number.isInteger(primary) && Number.isInteger(canary) && primary >= 0 && canary >= 0;
+  if (!areWhole || primary + canary !== 100) {
+    throw new RangeError(`weights ${primary} and ${canary} do not sum to 100`);
+  }
+}

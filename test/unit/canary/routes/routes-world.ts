@@ -1,0 +1,143 @@
+import { afterAll, beforeAll } from "vitest";
+import { CanarySpec, CanaryStatus } from "../../../../lib/api/canary.ts";
+import type { Canary } from "../../../../lib/canary/canary.ts";
+import type { StepDeps } from "../../../../lib/canary/canary-deps.ts";
+import { routerOf } from "../../../../lib/canary/routes/providers/router-of.ts";
+import type { Router, Services } from "../../../../lib/canary/routes/router.ts";
+import { servicesOf } from "../../../../lib/canary/routes/services.ts";
+import { type CanarySettings, defaultCanarySettings } from "../../../../lib/canary/settings.ts";
+import type { JsonObject } from "../../../../lib/core/json.ts";
+import type { LiveObject, Manifest } from "../../../../lib/core/manifest.ts";
+import { refOf } from "../../../../lib/core/manifest.ts";
+import type { Cluster } from "../../../../lib/core/ports/cluster.ts";
+import { asHome } from "../../../../lib/core/ports/home-and-target.ts";
+import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { silentLog } from "../../../doubles/silent-log.ts";
+import { steppedClock } from "../../../doubles/stepped-clock.ts";
+
+const { signal } = new AbortController();
+
+/** What of a Canary is otherwise than in most tests. */
+export interface Scene {
+  readonly name?: string;
+  readonly service?: JsonObject;
+  readonly analysis?: JsonObject;
+  readonly spec?: JsonObject;
+  readonly status?: JsonObject;
+  readonly ports?: ReadonlyMap<string, number>;
+  readonly settings?: Partial<CanarySettings>;
+}
+
+/** A namespace with a Canary `podinfo` of a Deployment `podinfo`. Each call of `router` and `services` is a step of its own. */
+export interface RoutesWorld {
+  readonly namespace: string;
+  /** Methods that change the cluster, in order, since the world began or since it was emptied. */
+  readonly writes: string[];
+  readonly reads: string[];
+  canary(scene?: Scene): Canary;
+  router(scene?: Scene): Router;
+  services(scene?: Scene): Services;
+  get(apiVersion: string, kind: string, name: string): Promise<LiveObject | undefined>;
+  create(manifest: Manifest): Promise<LiveObject>;
+  edit(live: LiveObject | undefined, body: JsonObject, subresource?: string): Promise<LiveObject>;
+}
+
+const served: JsonObject = { port: 9898, gatewayRefs: [{ name: "edge", namespace: "edge-system" }] };
+
+/** A cluster with these definitions for all tests of the file that calls this. */
+export function routesWorlds(prefix: string, definitions: readonly Manifest[]) {
+  let embedded: EmbeddedCluster | undefined;
+  let count = 0;
+  beforeAll(async () => {
+    embedded = await embeddedCluster({ definitions: false, controllers: false });
+    for (const definition of definitions) {
+      await embedded.cluster.create(definition, { manager: "test" }, signal);
+    }
+  });
+  afterAll(() => embedded?.[Symbol.asyncDispose]());
+  return async (): Promise<RoutesWorld> => {
+    if (embedded === undefined) throw new Error("asked for before the tests began");
+    const namespace = `${prefix}-${count++}`;
+    const { cluster } = embedded;
+    await cluster.create(
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+      { manager: "test" },
+      signal,
+    );
+    return worldIn(namespace, cluster);
+  };
+}
+
+function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
+  const writes: string[] = [];
+  const reads: string[] = [];
+  const seen = seenCluster(cluster, writes, reads);
+  const canary = (scene: Scene = {}): Canary => canaryOf(namespace, scene);
+  const deps = ({ settings }: Scene): StepDeps => ({
+    cluster: asHome(seen),
+    settings: { ...defaultCanarySettings, ...settings },
+    clock: steppedClock(),
+    log: silentLog,
+    signal,
+  });
+  const target = ({ ports = new Map() }: Scene) => ({ label: "app", labelValue: "podinfo", ports });
+  return {
+    namespace,
+    writes,
+    reads,
+    canary,
+    router: (scene = {}) => routerOf(canary(scene), target(scene), deps(scene)),
+    services: (scene = {}) => servicesOf(canary(scene), target(scene), deps(scene)),
+    get: (apiVersion, kind, name) => cluster.get(refOf({ apiVersion, kind, metadata: { name, namespace } }), signal),
+    create: (manifest) =>
+      cluster.create({ ...manifest, metadata: { ...manifest.metadata, namespace } }, { manager: "test" }, signal),
+    edit: async (live, body, subresource) => {
+      if (live === undefined) throw new Error("there is no such object");
+      const options = { manager: "test", ...(subresource === undefined ? {} : { subresource }) };
+      return cluster.patch(refOf(live), { type: "merge", body }, options, signal);
+    },
+  };
+}
+
+function seenCluster(cluster: Cluster, writes: string[], reads: string[]): Cluster {
+  return {
+    ...cluster,
+    get: (ref, ...rest) => {
+      reads.push(`get ${ref.kind}/${ref.name}`);
+      return cluster.get(ref, ...rest);
+    },
+    list: (query, ...rest) => {
+      reads.push(`list ${query.kind}`);
+      return cluster.list(query, ...rest);
+    },
+    create: (manifest, ...rest) => {
+      writes.push(`create ${manifest.kind}/${manifest.metadata.name}`);
+      return cluster.create(manifest, ...rest);
+    },
+    patch: (ref, ...rest) => {
+      writes.push(`patch ${ref.kind}/${ref.name}`);
+      return cluster.patch(ref, ...rest);
+    },
+  };
+}
+
+function canaryOf(namespace: string, { name = "podinfo", service, analysis, spec, status }: Scene): Canary {
+  const parsed = CanarySpec.parse({
+    provider: "gatewayapi:v1",
+    targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "podinfo" },
+    service: { ...served, ...service },
+    analysis: { interval: "10s", threshold: 5, stepWeight: 10, maxWeight: 50, ...analysis },
+    ...spec,
+  });
+  const uid = `00000000-0000-4000-8000-${name.length.toString().padStart(12, "0")}`;
+  if (parsed.analysis === undefined) throw new Error("the Canary has an analysis");
+  return {
+    live: { apiVersion: "flagger.app/v1beta1", kind: "Canary", metadata: { name, namespace, uid }, spec: parsed },
+    name,
+    namespace,
+    uid,
+    spec: parsed,
+    analysis: parsed.analysis,
+    status: CanaryStatus.parse(status ?? {}),
+  };
+}
