@@ -104,6 +104,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   ],
   "answers, lines and Secrets of at most 1 MiB, which are read as lib/sources/git/github-app.ts reads its answers": [
     "lib/aws/notification-targets.ts",
+    "lib/canary/metrics/providers/ask.ts",
     "lib/kube/service-proxy.ts",
     "lib/notify/nats-connection.ts",
     "lib/notify/nats-key.ts",

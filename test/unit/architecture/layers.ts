@@ -610,9 +610,14 @@ export const layers: readonly Layer[] = [
     why: "Each provider with its router: the only place that knows all of them.",
   },
   {
-    folder: "lib/canary/metrics",
+    folder: "lib/canary/metrics/providers",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary"],
-    why: "The checks of metrics, and the servers that are asked for them.",
+    why: "The servers of metrics, one file for each provider. They know no Canary and no threshold.",
+  },
+  {
+    folder: "lib/canary/metrics",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/metrics/providers"],
+    why: "The checks of metrics: what is asked, and how the value is judged.",
   },
   {
     folder: "lib/canary/hooks",

@@ -1,0 +1,54 @@
+import type { MetricTemplateSpec } from "../../../api/canary.ts";
+import type { Clock } from "../../../core/ports/clock.ts";
+import type { Http } from "../../../core/ports/http.ts";
+import type { StepDeps } from "../../canary-deps.ts";
+
+/** A server of metrics, as one provider of a MetricTemplate speaks to it. Each method throws a {@link MetricFault} in Flagger's words. */
+export interface MetricServer {
+  /** The value of the query. */
+  query(query: string): Promise<number>;
+  /** Asks whether the server answers. */
+  probe(): Promise<void>;
+}
+
+/** Why there is no value. The text is Flagger's, and has no value of a Secret in it. */
+export class MetricFault extends Error {
+  override readonly name = "MetricFault";
+  /** Whether the server has answered that there are no values. */
+  readonly isNoValues: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isNoValues?: boolean } = {}) {
+    super(message, options);
+    this.isNoValues = options.isNoValues === true;
+  }
+}
+
+/** Flagger's `no values found`. @param where what stands before it, with its colon */
+export function noValues(where = ""): MetricFault {
+  return new MetricFault(`${where}no values found`, { isNoValues: true });
+}
+
+/** The same fault with words before it. Answers any other error unchanged. */
+export function inFront(words: string, error: unknown): unknown {
+  if (!(error instanceof MetricFault)) return error;
+  return new MetricFault(`${words}${error.message}`, { cause: error, isNoValues: error.isNoValues });
+}
+
+/** What servers are asked with. */
+export interface ServerParts extends Pick<StepDeps, "cluster" | "log" | "signal"> {
+  readonly http: Http;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** What a server is made of. */
+export interface ServerInput {
+  readonly provider: MetricTemplateSpec["provider"];
+  /** The Secret that the provider names; absent if it names none. */
+  readonly secret?: ReadonlyMap<string, string>;
+  /** `interval` of the metric; empty if it has none. */
+  readonly interval: string;
+  readonly parts: ServerParts;
+}
+
+/** Throws a {@link MetricFault} for what the provider, its Secret or the interval lack. */
+export type MakeServer = (input: ServerInput) => MetricServer;
