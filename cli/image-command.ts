@@ -44,4 +44,11 @@ export function addWhyCommand(root: Command, surroundings: Surroundings): void {
     const [{ whyImage }, { withCluster }] = await Promise.all([import("./why-image.ts"), import("./session.ts")]);
     await withCluster(image.optsWithGlobals<GlobalOptions>(), surroundings, (session) => whyImage(policy, session));
   });
+  const canary = why
+    .command("canary <name>")
+    .description("show what has happened to a Canary and why, with its share of the traffic after each step");
+  canary.action(async (name: string) => {
+    const [{ whyCanary }, { withCluster }] = await Promise.all([import("./why-canary.ts"), import("./session.ts")]);
+    await withCluster(canary.optsWithGlobals<GlobalOptions>(), surroundings, (session) => whyCanary(name, session));
+  });
 }

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { ownVersion } from "../lib/core/own-version.ts";
 import { addBootstrapCommands } from "./bootstrap-commands.ts";
+import { addCanaryCommands } from "./canary-commands.ts";
 import { addClusterCommands } from "./cluster-commands.ts";
 import { addCreateCommands } from "./create-commands.ts";
 import type { DiffOptions } from "./diff-helm-release.ts";
@@ -67,6 +68,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   addDiffCommand(root, surroundings);
   addNotifyCommand(root, surroundings);
   addImageCommand(root, surroundings);
+  addCanaryCommands(root, surroundings);
   addWhyCommand(root, surroundings);
   addRedriveCommand(root, surroundings);
   addLocalCommand(root, surroundings);

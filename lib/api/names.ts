@@ -19,6 +19,14 @@ export const canaryFinalizer = "finalizer.flagger.app";
 /** A new value requests a run; the flow copies the handled value to `status.lastHandledReconcileAt`. */
 export const requestedAtAnnotation = "reconcile.fluxcd.io/requestedAt";
 
+/**
+ * Of a Canary: opens the gates of the run in flight, if its value is `status.lastAppliedSpec` or a time (RFC 3339) since the run began.
+ */
+export const promoteAnnotation = "sluice.dev/promote";
+
+/** Of a Canary: rolls the run in flight back, by the same rule. */
+export const rollbackAnnotation = "sluice.dev/rollback";
+
 /** Annotation of an ImagePolicy: the images that it must not choose, one a line. */
 export const barredAnnotation = "sluice.dev/barred";
 

@@ -1,7 +1,8 @@
 import { messageOf } from "../core/failure.ts";
 import type { Proxy } from "../core/ports/dial.ts";
-import { HttpError, type HttpRequest, type HttpResponse, type TlsTrust, trustElsewhere } from "../core/ports/http.ts";
+import { HttpError, type HttpResponse, type TlsTrust } from "../core/ports/http.ts";
 import { safeMessage } from "../core/safe-text.ts";
+import { followRedirects, type Sent } from "./follow-redirects.ts";
 import type { ProviderParts } from "./provider.ts";
 
 /** A message for one address. */
@@ -21,12 +22,24 @@ export interface Message {
 /** The parts that sending needs. */
 export type SendingParts = Pick<ProviderParts, "http" | "now" | "sleep">;
 
-const maxAttempts = 5;
+/** How often and how long a client of Go's `retryablehttp` tries. */
+export interface SendingRules {
+  readonly maxAttempts: number;
+  /** Before the second attempt; it doubles with each further one, up to 30 s. */
+  readonly minWaitMs: number;
+  /** For one attempt, with its redirects. */
+  readonly timeoutMs: number;
+  /** Whether 301, 302 and 303 are followed by a GET without the message, as Go does. Without it their answer counts. */
+  readonly followsByGet?: boolean;
+  /** Whether only Go's own words tell why there is no answer: none of a status, and its client's of a timeout. */
+  readonly saysAsGo?: boolean;
+}
+
+/** Those of the notifications of Flux. The signal of the delivery ends an attempt before its timeout. */
+const fluxRules: SendingRules = { maxAttempts: 5, minWaitMs: 2_000, timeoutMs: 900_000 };
+
 const maxAnswerBytes = 1_048_576;
-const maxRedirects = 10;
-const [minWaitMs, maxWaitMs] = [2_000, 30_000];
-/** The signal of the delivery ends it before. */
-const timeoutMs = 900_000;
+const maxWaitMs = 30_000;
 
 /**
  * Sends a message as most types do (`H` in the reference): any 2xx is success; a connection that failed, 429 and 5xx but 501 are
@@ -70,24 +83,29 @@ export function textOf(body: Uint8Array): string {
 }
 
 /**
- * The answer to the last attempt; redirects by 307 and 308 are followed. Throws the text of Flux's client if there is none, or if
+ * The answer to the last attempt; redirects by 307 and 308 are followed. Throws the text of Go's client if there is none, or if
  * the last attempt would be made again too.
  */
-export async function sendMessage(message: Message, parts: SendingParts, signal: AbortSignal): Promise<HttpResponse> {
-  const request = requestOf(message);
+export async function sendMessage(
+  message: Message,
+  parts: SendingParts,
+  signal: AbortSignal,
+  rules = fluxRules,
+): Promise<HttpResponse> {
+  const request = requestOf(message, rules);
   for (let attempt = 1; ; attempt++) {
     const givenUp = `${request.method} ${shownUrl(request.url)} giving up after ${attempt} attempt(s)`;
-    const outcome = await attemptOf(request, parts, signal, givenUp);
+    const outcome = await attemptOf(request, { parts, rules, wordsIfEnded: givenUp }, signal);
     const isFault = outcome instanceof HttpError;
     const isFinal = isFault ? !isTriedAgain(outcome) : !isBusy(outcome);
     if (isFinal && !isFault) return outcome;
-    if (isFinal || attempt >= maxAttempts) {
-      // Flux says no reason for an answer, and so the same of a server that fails and of one that does not answer in time.
-      const why = isFault ? goWords(outcome, request) : `the last answer has status ${outcome.status}`;
-      throw new Error(`${givenUp}: ${why}`, { cause: outcome });
+    if (isFinal || attempt >= rules.maxAttempts) {
+      throw new Error(`${givenUp}${isFault ? `: ${goWords(outcome, request, rules)}` : statusWords(outcome, rules)}`, {
+        cause: outcome,
+      });
     }
     try {
-      await parts.sleep(waitMs(attempt, isFault ? undefined : outcome, parts.now()), signal);
+      await parts.sleep(waitMs(attempt, isFault ? undefined : outcome, rules, parts.now()), signal);
     } catch (error) {
       throwIfEnded(signal);
       throw error;
@@ -96,22 +114,33 @@ export async function sendMessage(message: Message, parts: SendingParts, signal:
 }
 
 /** {@link sendMessage} with one attempt, whose answer counts whatever its status. */
-export async function sendOnce(message: Message, parts: SendingParts, signal: AbortSignal): Promise<HttpResponse> {
-  const request = requestOf(message);
-  const outcome = await attemptOf(request, parts, signal, quotedRequest(request));
-  if (outcome instanceof HttpError) throw new Error(goWords(outcome, request), { cause: outcome });
+export async function sendOnce(
+  message: Message,
+  parts: SendingParts,
+  signal: AbortSignal,
+  rules = fluxRules,
+): Promise<HttpResponse> {
+  const request = requestOf(message, rules);
+  const outcome = await attemptOf(request, { parts, rules, wordsIfEnded: quotedRequest(request) }, signal);
+  if (outcome instanceof HttpError) throw new Error(goWords(outcome, request, rules), { cause: outcome });
   return outcome;
+}
+
+interface Attempt {
+  readonly parts: SendingParts;
+  readonly rules: SendingRules;
+  readonly wordsIfEnded: string;
 }
 
 async function attemptOf(
   request: Sent,
-  { http }: SendingParts,
+  { parts, rules: { followsByGet = false }, wordsIfEnded }: Attempt,
   signal: AbortSignal,
-  wordsIfEnded: string,
 ): Promise<HttpError | HttpResponse> {
   try {
     assertSendable(request);
-    return await follow(request, (each) => http.send(each, signal));
+    const send = (each: Sent): Promise<HttpResponse> => parts.http.send(each, signal);
+    return await followRedirects(request, send, { followsByGet, now: parts.now });
   } catch (error) {
     throwIfEnded(signal, `${wordsIfEnded}: `);
     if (!(error instanceof HttpError)) throw error;
@@ -129,12 +158,10 @@ export function throwIfEnded(signal: AbortSignal, words = ""): void {
   signal.throwIfAborted();
 }
 
-type Sent = Omit<HttpRequest, "headers" | "method"> & {
-  readonly method: "POST" | "PUT";
-  readonly headers: Readonly<Record<string, string>>;
-};
-
-function requestOf({ method = "POST", url, headers = {}, body, proxy, tls }: Message): Sent {
+function requestOf(
+  { method = "POST", url, headers = {}, body, proxy, tls }: Message,
+  { timeoutMs }: SendingRules,
+): Sent {
   return {
     method,
     url,
@@ -179,32 +206,6 @@ function assertSendable({ url, headers }: Sent): void {
   }
 }
 
-/** Sends the request, and sends it again where 307 and 308 say, ten times at most. */
-async function follow(request: Sent, send: (request: Sent) => Promise<HttpResponse>): Promise<HttpResponse> {
-  let current = request;
-  for (let redirects = 0; ; redirects++) {
-    const answer = await send(current);
-    const { location } = answer.headers;
-    if ((answer.status !== 307 && answer.status !== 308) || location === undefined) return answer;
-    if (redirects >= maxRedirects) throw new HttpError("redirect", `stopped after ${maxRedirects} redirects`);
-    if (!URL.canParse(location, current.url)) throw new HttpError("redirect", "failed to parse Location header");
-    const [next, from] = [new URL(location, current.url), new URL(current.url)];
-    if (next.protocol !== "https:" && next.protocol !== from.protocol) {
-      throw new HttpError("redirect", "redirected to an address that is not followed");
-    }
-    current = { ...(next.host === from.host ? current : withoutCredentials(current)), url: next.href };
-  }
-}
-
-/** What another host may know. The headers of a Secret and of a type are not among them: many hold a credential. */
-const harmlessHeaders = new Set(["content-type", "gotk-component", "user-agent", "x-signature"]);
-
-function withoutCredentials(request: Sent): Sent {
-  const headers = Object.entries(request.headers).filter(([name]) => harmlessHeaders.has(name));
-  const { tls } = request;
-  return { ...request, headers: Object.fromEntries(headers), tls: tls === undefined ? undefined : trustElsewhere(tls) };
-}
-
 /** A connection that failed. A certificate, the network policy and a redirect say the same the next time. */
 function isTriedAgain({ reason }: HttpError): boolean {
   return ["protocol", "timeout", "unreachable"].includes(reason);
@@ -214,8 +215,16 @@ function isBusy({ status }: HttpResponse): boolean {
   return status === 429 || (status >= 500 && status !== 501);
 }
 
+/** Flux says no reason for an answer, and so the same of a server that fails and of one that does not answer in time. */
+function statusWords({ status }: HttpResponse, { saysAsGo = false }: SendingRules): string {
+  return saysAsGo ? "" : `: the last answer has status ${status}`;
+}
+
 /** `Post "https://example.com/hook": dial tcp …`, as Go's client says it. */
-function goWords({ message }: HttpError, request: Sent): string {
+function goWords({ message, reason }: HttpError, request: Sent, { saysAsGo = false }: SendingRules): string {
+  if (saysAsGo && reason === "timeout") {
+    return `${quotedRequest(request)}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)`;
+  }
   const { origin, pathname } = URL.canParse(request.url) ? new URL(request.url) : { origin: "", pathname: "" };
   const start = `${request.method} ${origin}${pathname}: `;
   return `${quotedRequest(request)}: ${message.startsWith(start) ? message.slice(start.length) : message}`;
@@ -226,12 +235,12 @@ function quotedRequest({ method, url }: Sent): string {
 }
 
 /** Without its query and user, which often are the credential. */
-function shownUrl(url: string): string {
+export function shownUrl(url: string): string {
   return url.replace(/[?#].*$/s, "").replace(/^([a-z][a-z\d+.-]*:\/\/)[^/]*@/i, "$1");
 }
 
 /** How long to wait after so many attempts. */
-function waitMs(attempts: number, answer: HttpResponse | undefined, now: number): number {
+function waitMs(attempts: number, answer: HttpResponse | undefined, { minWaitMs }: SendingRules, now: number): number {
   const asks = answer !== undefined && (answer.status === 429 || answer.status === 503);
   const asked = asks ? askedWaitMs(answer.headers["retry-after"], now) : undefined;
   return asked ?? Math.min(minWaitMs * 2 ** (attempts - 1), maxWaitMs);

@@ -621,8 +621,13 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/canary/hooks",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/revision"],
-    why: "The webhooks of a Canary.",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/notify", "lib/canary", "lib/canary/revision"],
+    why: "The webhooks of a Canary. They are posted as notifications are: Go's client, its redirects, retries and texts.",
+  },
+  {
+    folder: "lib/canary/alerts",
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/secrets", "lib/notify", "lib/canary", "lib/canary/hooks"],
+    why: "The alerts of a Canary and who gets them. They are posted by the client of notifications, and errors are masked as theirs.",
   },
   {
     folder: "lib/flows/image-policy",

@@ -1,0 +1,100 @@
+import type { LiveObject } from "../lib/core/manifest.ts";
+import { textAt, valueAt } from "./read-object.ts";
+
+/** An Event of a Canary. */
+export interface CanaryEvent {
+  /** RFC 3339: when it was first told. */
+  readonly when: string;
+  /** When it was last told, and how often. */
+  readonly last: string;
+  readonly count: number;
+  readonly isWarning: boolean;
+  readonly message: string;
+}
+
+/** One row of the line of time. */
+export interface Moment {
+  readonly when: string;
+  /** What share of the requests the canary got from then on, as `10%`; `?` before the first event that tells it. */
+  readonly canary: string;
+  readonly what: string;
+  readonly message: string;
+}
+
+/**
+ * What has happened to a Canary, oldest first, with the canary's share of the traffic after each event. Reads Flagger's texts, so it tells
+ * the same of a Canary that Flagger steps. Pure.
+ *
+ * @param isByMatch whether only matching requests reach the canary while an iteration runs (A/B)
+ */
+export function canaryTimeline(events: readonly CanaryEvent[], isByMatch: boolean): readonly Moment[] {
+  let canary = "?";
+  return events.map(({ when, last, count, isWarning, message }) => {
+    canary = shareAfter(message, isByMatch) ?? canary;
+    const again = count > 1 ? ` (${count} times, last ${last})` : "";
+    return { when, canary, what: whatOf(message, isWarning), message: `${message}${again}` };
+  });
+}
+
+/** Each with what it says of the canary's share. */
+const shares: readonly (readonly [text: RegExp, share: (weight: number) => string])[] = [
+  [/^Advance \S+ canary weight (\d+)/, (weight) => `${weight}%`],
+  [/^Advance \S+ primary weight (\d+)/, (weight) => `${100 - weight}%`],
+  [/^Routing all traffic to canary|^Stop traffic mirroring and route all traffic to canary/, () => "100%"],
+  [
+    /^(?:Initialization done!|New revision detected!|Routing all traffic to primary|Rolling back |Canary failed!|Promotion completed!)/,
+    () => "0%",
+  ],
+];
+
+function shareAfter(message: string, isByMatch: boolean): string | undefined {
+  if (isByMatch && /^Advance \S+ canary iteration /.test(message)) return "matches";
+  for (const [text, share] of shares) {
+    const found = text.exec(message);
+    if (found !== null) return share(Number(found[1]));
+  }
+  return undefined;
+}
+
+/** The first that fits says what an event is. */
+const kinds: readonly (readonly [text: RegExp, what: string])[] = [
+  [/ advancement waiting for | not ready: |^waiting for /, "waits"],
+  [/^Halt \S+ advancement /, "check failed"],
+  [/^(?:Rolling back |Canary failed!|Rollback check )/, "rolled back"],
+  [/^Post-rollout hook .* failed /, "hook failed"],
+  [/^(?:New revision detected!|Starting canary analysis)/, "began"],
+  [/^Advance /, "advanced"],
+  [/ check \S+ passed$/, "passed"],
+  [/^(?:Copying |Routing all traffic to primary|Promotion completed!)/, "promoted"],
+];
+
+function whatOf(message: string, isWarning: boolean): string {
+  const [, what] = kinds.find(([text]) => text.test(message)) ?? [];
+  return what ?? (isWarning ? "error" : "");
+}
+
+/** The share of each backend in an HTTPRoute, in percent, by its first rule; empty if it has no weights. Pure. */
+export function routeShares(route: LiveObject): ReadonlyMap<string, number> {
+  const refs = valueAt(route, "spec", "rules", "0", "backendRefs");
+  const weights = (Array.isArray(refs) ? refs : []).map((_, at) => {
+    const of = (field: string): unknown => valueAt(route, "spec", "rules", "0", "backendRefs", String(at), field);
+    const [name, weight] = [of("name"), of("weight")];
+    return [typeof name === "string" ? name : "", typeof weight === "number" ? weight : 1] as const;
+  });
+  const sum = weights.reduce((total, [, weight]) => total + weight, 0);
+  return new Map(sum === 0 ? [] : weights.map(([name, weight]) => [name, Math.round((weight / sum) * 100)]));
+}
+
+/** An Event as the cluster has it. */
+export function canaryEvent(event: LiveObject): CanaryEvent {
+  const [first, last] = [textAt(event, "firstTimestamp"), textAt(event, "lastTimestamp")];
+  const when = first === "" ? textAt(event, "eventTime") : first;
+  const count = valueAt(event, "count");
+  return {
+    when,
+    last: last === "" ? when : last,
+    count: typeof count === "number" ? count : 1,
+    isWarning: textAt(event, "type") === "Warning",
+    message: textAt(event, "message"),
+  };
+}

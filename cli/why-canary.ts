@@ -1,0 +1,89 @@
+import { declaredCanary } from "../lib/api/kinds/canary.ts";
+import type { LiveObject } from "../lib/core/manifest.ts";
+import { ApiError } from "../lib/core/ports/cluster.ts";
+import { canaryEvent, canaryTimeline, type Moment, routeShares } from "./canary-timeline.ts";
+import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./read-object.ts";
+import { loadObject } from "./reconcile-object.ts";
+import type { Session } from "./session.ts";
+import { table } from "./table.ts";
+
+/**
+ * `why canary`: what has happened to a Canary and why, with the canary's share of the traffic after each step, and how it is now. Read from
+ * its events, which the cluster keeps for an hour by default, its status and its route.
+ */
+export async function whyCanary(name: string, session: Session): Promise<void> {
+  const canary = await loadObject(declaredCanary, name, session);
+  const [events, shares] = await Promise.all([eventsOf(canary, session), sharesOf(canary, session)]);
+  const isByMatch = hasMatch(canary) && countAt(canary, "spec", "analysis", "iterations") !== "0";
+  const moments = [...canaryTimeline(events.map(canaryEvent), isByMatch), present(canary, shares)];
+  const { terminal } = session;
+  if (events.length === 0) terminal.note("the cluster has no events of this Canary, or has forgotten them\n");
+  const rows = moments.map(({ when, canary: share, what, message }) => [
+    when === "" ? "?" : when,
+    share,
+    what,
+    message,
+  ]);
+  terminal.out(table(["When", "Canary", "What", "Message"], rows, terminal.columns()));
+}
+
+function hasMatch(canary: LiveObject): boolean {
+  const match = valueAt(canary, "spec", "analysis", "match");
+  return Array.isArray(match) && match.length > 0;
+}
+
+/** The events of the Canary, oldest first. Their times are whole seconds: within one, in the order in which the cluster stored them. */
+async function eventsOf({ metadata }: LiveObject, { cluster, signal }: Session): Promise<readonly LiveObject[]> {
+  const { name, namespace = "" } = metadata;
+  const fieldSelector = `involvedObject.kind=${declaredCanary.kind},involvedObject.name=${name}`;
+  const found = await cluster.list({ group: "", version: "v1", kind: "Event", namespace, fieldSelector }, signal);
+  return found
+    .filter((event) => textAt(event, "reason") === "Synced")
+    .toSorted((a, b) => {
+      const [earlier, later] = [canaryEvent(a).when, canaryEvent(b).when];
+      return earlier === later ? stored(a) - stored(b) : earlier < later ? -1 : 1;
+    });
+}
+
+function stored(event: LiveObject): number {
+  return Number(event.metadata.resourceVersion ?? 0) || 0;
+}
+
+/** What the HTTPRoute of the Canary sends where; undefined where it has none, or the user may not read it. */
+async function sharesOf(canary: LiveObject, { cluster, signal }: Session): Promise<ReadonlyMap<string, number>> {
+  const ref = { group: "gateway.networking.k8s.io", version: "v1", kind: "HTTPRoute" };
+  const { namespace = "" } = canary.metadata;
+  try {
+    const route = await cluster.get({ ...ref, namespace, name: apexOf(canary) }, signal);
+    return route === undefined ? new Map() : routeShares(route);
+  } catch (error) {
+    if (error instanceof ApiError && ["Forbidden", "NoMatch", "NotFound"].includes(error.reason)) return new Map();
+    throw error;
+  }
+}
+
+function apexOf(canary: LiveObject): string {
+  const name = textAt(canary, "spec", "service", "name");
+  return name === "" ? textAt(canary, "spec", "targetRef", "name") : name;
+}
+
+function present(canary: LiveObject, shares: ReadonlyMap<string, number>): Moment {
+  const ofRoute = shares.get(`${apexOf(canary)}-canary`);
+  const weight = countAt(canary, "status", "canaryWeight");
+  const threshold = countAt(canary, "spec", "analysis", "threshold");
+  const phase = textAt(canary, "status", "phase");
+  const told = conditionOf(canary, "Promoted")?.message ?? "";
+  const routed = [...shares].map(([name, share]) => `${share}% to ${name}`).join(", ");
+  const facts = [
+    phase === "" ? "no step yet" : `${phase}: ${told}`.replace(/[: .]+$/, ""),
+    ...(isSuspended({}, canary) ? ["suspended"] : []),
+    `failed checks ${countAt(canary, "status", "failedChecks")} of ${threshold === "0" ? "1" : threshold}`,
+    ...(routed === "" ? [] : [`HTTPRoute ${apexOf(canary)} sends ${routed}`]),
+  ];
+  return {
+    when: textAt(canary, "status", "lastTransitionTime"),
+    canary: `${ofRoute ?? weight}%`,
+    what: "now",
+    message: facts.join("; "),
+  };
+}

@@ -1,0 +1,187 @@
+import { describe, expect, test } from "vitest";
+import { promoteCanary, rollBackCanary } from "../../../cli/steer-canary.ts";
+import { whyCanary } from "../../../cli/why-canary.ts";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { condition } from "./cluster-objects.ts";
+import { fakeSession } from "./fake-session.ts";
+
+const namespace = "flux-system";
+const of = "podinfo.flux-system";
+
+function canaryOf(status: JsonObject, spec: JsonObject = {}): LiveObject {
+  return {
+    apiVersion: "flagger.app/v1beta1",
+    kind: "Canary",
+    metadata: { name: "podinfo", namespace, uid: "u", resourceVersion: "1" },
+    spec: {
+      targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "podinfo" },
+      service: { port: 9898 },
+      analysis: { interval: "10s", threshold: 2, maxWeight: 50, stepWeight: 25 },
+      ...spec,
+    },
+    status: { lastTransitionTime: "2026-11-29T10:59:00Z", ...status },
+  };
+}
+
+/** The events of a Canary in the order in which they were told, all in one second. */
+function events(...told: readonly (string | JsonObject)[]): readonly LiveObject[] {
+  return told.map((each, at) => {
+    const words = typeof each === "string" ? { message: each } : each;
+    const when = "2026-11-29T10:00:00Z";
+    return {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name: `e${at}`, namespace, uid: "u", resourceVersion: String(100 + at) },
+      involvedObject: { kind: "Canary", name: "podinfo", namespace },
+      ...{ reason: "Synced", type: "Normal", firstTimestamp: when, lastTimestamp: when, count: 1 },
+      ...words,
+    };
+  });
+}
+
+function route(primary: number, canary: number): LiveObject {
+  const backendRefs = [
+    { kind: "Service", name: "podinfo-primary", weight: primary },
+    { kind: "Service", name: "podinfo-canary", weight: canary },
+  ];
+  return {
+    apiVersion: "gateway.networking.k8s.io/v1",
+    kind: "HTTPRoute",
+    metadata: { name: "podinfo", namespace, uid: "u", resourceVersion: "1" },
+    spec: { rules: [{ backendRefs }] },
+  };
+}
+
+async function rows(...objects: readonly LiveObject[]): Promise<readonly string[]> {
+  const session = fakeSession(objects);
+  await whyCanary("podinfo", session);
+  const lines = session.output.out.trimEnd().split("\n").slice(1);
+  return lines.map((line) =>
+    line
+      .split("\t")
+      .slice(1, 4)
+      .map((cell) => cell.trim())
+      .join(" | "),
+  );
+}
+
+const warning = (message: string): JsonObject => ({ type: "Warning", message });
+
+describe("why canary", () => {
+  test("tells a failed run as it happened, with the canary's share after each step and how it is now", async () => {
+    const status = {
+      ...{ phase: "Failed", canaryWeight: 0, failedChecks: 0 },
+      conditions: [condition("Promoted", "False", "Canary analysis failed, Deployment scaled to zero.")],
+    };
+    const told = events(
+      `New revision detected! Scaling up ${of}`,
+      warning(`canary deployment ${of} not ready: waiting for rollout to finish: 1 of 2`),
+      `Starting canary analysis for ${of}`,
+      "Pre-rollout check load passed",
+      `Advance ${of} canary weight 25`,
+      {
+        ...warning(`Halt ${of} advancement success rate 50.12% < 99%`),
+        count: 2,
+        lastTimestamp: "2026-11-29T10:00:50Z",
+      },
+      warning(`Rolling back ${of} failed checks threshold reached 2`),
+      warning(`Canary failed! Scaling down ${of}`),
+    );
+    expect(await rows(canaryOf(status), route(100, 0), ...told)).toEqual([
+      `0% | began | New revision detected! Scaling up ${of}`,
+      `0% | waits | canary deployment ${of} not ready: waiting for rollout to finish: 1 of 2`,
+      `0% | began | Starting canary analysis for ${of}`,
+      "0% | passed | Pre-rollout check load passed",
+      `25% | advanced | Advance ${of} canary weight 25`,
+      `25% | check failed | Halt ${of} advancement success rate 50.12% < 99% (2 times, last 2026-11-29T10:00:50Z)`,
+      `0% | rolled back | Rolling back ${of} failed checks threshold reached 2`,
+      `0% | rolled back | Canary failed! Scaling down ${of}`,
+      "0% | now | Failed: Canary analysis failed, Deployment scaled to zero; failed checks 0 of 2; HTTPRoute podinfo sends 100% to podinfo-primary, 0% to podinfo-canary",
+    ]);
+  });
+
+  test.each([
+    [`Advance ${of} primary weight 50`, "50% | advanced"],
+    ["Routing all traffic to canary", "100% |"],
+    ["Routing all traffic to primary", "0% | promoted"],
+    [`Promotion completed! Scaling down ${of}`, "0% | promoted"],
+    [`Copying ${of} template spec to podinfo-primary.flux-system`, "? | promoted"],
+    [warning(`Halt ${of} advancement waiting for promotion approval gate`), "? | waits"],
+    [warning("Rollback check gate passed"), "? | rolled back"],
+    [warning("Post-rollout hook second failed nothing to clean"), "? | hook failed"],
+    [warning("GatewayRefs must be specified when using Gateway API as a provider."), "? | error"],
+  ])("reads Flagger's text %j", async (told, row) => {
+    const [first = ""] = await rows(canaryOf({ phase: "Progressing" }), ...events(told));
+    expect(first.startsWith(row)).toBe(true);
+  });
+
+  test("does not take an iteration of an A/B test for a share of all requests", async () => {
+    const analysis = { interval: "10s", iterations: 2, match: [{ headers: { "x-user": { exact: "a" } } }] };
+    const told = events(`Advance ${of} canary iteration 1/2`);
+    expect((await rows(canaryOf({ phase: "Progressing" }, { analysis }), ...told))[0]).toBe(
+      `matches | advanced | Advance ${of} canary iteration 1/2`,
+    );
+  });
+
+  test("without events and route says what the status says, and whether it is suspended", async () => {
+    const status = { phase: "Progressing", canaryWeight: 25, failedChecks: 1 };
+    expect(await rows(canaryOf(status, { suspend: true }))).toEqual([
+      "25% | now | Progressing; suspended; failed checks 1 of 2",
+    ]);
+    expect(await rows(canaryOf({}))).toEqual(["0% | now | no step yet; failed checks 0 of 2"]);
+  });
+});
+
+const gated = {
+  analysis: { interval: "30s", webhooks: [{ name: "gate", type: "confirm-promotion", url: "http://x" }] },
+};
+
+describe("promote canary", () => {
+  test.each(["Waiting", "Progressing", "WaitingPromotion"])("in phase %s opens the gates of the run", async (phase) => {
+    const session = fakeSession([canaryOf({ phase }, gated)]);
+    await promoteCanary("podinfo", session);
+    const after = await session.cluster.get(
+      { group: "flagger.app", version: "v1beta1", kind: "Canary", namespace, name: "podinfo" },
+      session.signal,
+    );
+    expect(after?.metadata.annotations).toEqual({
+      "sluice.dev/promote": expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    });
+    expect(session.output.err).toBe(
+      "✔ the gates of Canary podinfo are open for this run\n◎ the next step is within 30s; see sluice why canary podinfo\n",
+    );
+  });
+
+  test.each([
+    [canaryOf({ phase: "Succeeded" }, gated), "Canary podinfo has no run that could be let on: its phase is Succeeded"],
+    [canaryOf({}, gated), "Canary podinfo has no run that could be let on: it has had no step yet"],
+    [
+      canaryOf({ phase: "Progressing" }),
+      "Canary podinfo waits for nobody: spec.analysis.webhooks has no webhook of type",
+    ],
+  ])("that would open nothing is refused", async (canary, why) => {
+    const session = fakeSession([canary]);
+    await expect(promoteCanary("podinfo", session)).rejects.toThrow(why);
+    expect(session.patched).toEqual([]);
+  });
+});
+
+describe("rollback canary", () => {
+  test("asks for the end of the run, and says that a suspended Canary takes no step", async () => {
+    const session = fakeSession([canaryOf({ phase: "Progressing" }, { suspend: true })]);
+    await rollBackCanary("podinfo", session);
+    expect(session.patched).toEqual(["Canary/podinfo"]);
+    expect(session.output.err).toBe(
+      "✔ Canary podinfo is to be rolled back\n⚠️ Canary podinfo is suspended: it takes no step until it is resumed\n",
+    );
+  });
+
+  test("of a Canary without a run is refused, with what to do instead", async () => {
+    const session = fakeSession([canaryOf({ phase: "Succeeded" })]);
+    await expect(rollBackCanary("podinfo", session)).rejects.toThrow(
+      "Canary podinfo has no run that could be rolled back: its phase is Succeeded. To go back to another version, change Deployment podinfo, for example by a revert in git",
+    );
+    expect(session.patched).toEqual([]);
+  });
+});
