@@ -26,11 +26,9 @@ const canaries = { group: "flagger.app", version: "v1beta1", kind: "Canary" };
 export interface Stage {
   readonly cluster: Cluster;
   readonly stubs: Stubs;
-  /** How many runs of objects of this namespace have begun. */
-  readonly runs: (namespace: string) => number;
   /** Whether no run of an object of this namespace is under way or asked for. */
   readonly isAtRest: (namespace: string) => boolean;
-  /** Lets so many milliseconds pass at once, and has Sluice look at what is due. */
+  /** Lets so many milliseconds pass, at once and before it answers anything, and has Sluice take up what is due. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
@@ -60,14 +58,52 @@ export class Scene {
     const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
     await this.#stage.cluster.create(manifest, { manager: "bench" }, this.#signal);
     const played: string[] = [];
-    for (const [index, step] of steps.entries()) {
+    for (const step of steps) {
       for (const action of step.do) await this.#act(action);
-      await (index === 0 ? this.#firstRun() : this.#tick());
-      compare({ step: step.step, left: await this.#left() }, { step: step.step, left: this.#asPlayed(step) });
+      await this.#until(step, compare);
       played.push(step.step);
     }
     await this.#leave();
     return played;
+  }
+
+  /**
+   * Sluice takes the step of a Canary at rest when its target changes, and any other one when an interval is over. So an interval passes if
+   * nothing else brings the step, and never while a run is under way, which would be followed by another at once.
+   */
+  async #until(step: Step, compare: (played: Played, recorded: Played) => void): Promise<void> {
+    const recorded = { step: step.step, left: this.#ours(step.left) };
+    let hasPassed = false;
+    if (isSilent(step)) hasPassed = await vi.waitFor(() => this.#passInterval(), withinDeadline);
+    const isAsRecorded = async () => {
+      this.#checkRest();
+      const { left, told } = await this.#left();
+      try {
+        compare({ step: step.step, left }, recorded);
+      } catch (error) {
+        if (!hasPassed) hasPassed = await this.#passInterval();
+        throw error;
+      }
+      this.#told = told;
+      this.#stage.stubs.forget(this.#recording.name);
+    };
+    await vi.waitFor(isAsRecorded, { ...withinDeadline, interval: 100 });
+  }
+
+  /** Answers true once it has passed: not before the workloads are what the last step wants of them. */
+  async #passInterval(): Promise<true> {
+    const query = { group: "apps", version: "v1", kind: "Deployment", namespace: this.#recording.name };
+    const states = (await this.#stage.cluster.list(query, this.#signal)).map(rolloutOf);
+    const undone = states.filter(({ isDone }) => !isDone);
+    if (undone.length > 0) throw new Error(`not rolled out: ${JSON.stringify(undone)}`);
+    this.#checkRest();
+    await this.#stage.pass(tickMs);
+    return true;
+  }
+
+  #checkRest(): void {
+    const { name } = this.#recording;
+    if (!this.#stage.isAtRest(name)) throw new Error(`${name}: a run is under way`);
   }
 
   async #act(action: Action): Promise<void> {
@@ -101,86 +137,51 @@ export class Scene {
     return JSON.parse(JSON.stringify(given).replaceAll(recordedStubs, this.#stage.stubs.url)) as Given;
   }
 
-  /** What Sluice writes as soon as it sees a Canary, before any time has passed. */
-  async #firstRun(): Promise<void> {
-    await this.#atRest(1);
-  }
-
-  /** One interval, after the workloads have become what the last step wants of them. */
-  async #tick(): Promise<void> {
-    const { name: namespace } = this.#recording;
-    await vi.waitFor(() => this.#checkRolledOut(), withinDeadline);
-    const before = this.#stage.runs(namespace);
-    await this.#stage.pass(tickMs);
-    await this.#atRest(before + 1);
-  }
-
-  async #atRest(runs: number): Promise<void> {
-    const { name: namespace } = this.#recording;
-    const { isAtRest, runs: runsOf } = this.#stage;
-    await vi.waitFor(() => {
-      if (runsOf(namespace) < runs) throw new Error(`${namespace}: no run has begun`);
-      if (!isAtRest(namespace)) throw new Error(`${namespace}: a run is under way`);
-    }, withinDeadline);
-  }
-
-  async #checkRolledOut(): Promise<void> {
-    const { name: namespace } = this.#recording;
-    if (!this.#stage.isAtRest(namespace)) throw new Error(`${namespace}: a run is under way`);
-    const query = { group: "apps", version: "v1", kind: "Deployment", namespace };
-    const states = (await this.#stage.cluster.list(query, this.#signal)).map(rolloutOf);
-    const undone = states.filter(({ isDone }) => !isDone);
-    if (undone.length > 0) throw new Error(`not rolled out: ${JSON.stringify(undone)}`);
-  }
-
-  async #left(): Promise<Left> {
+  async #left(): Promise<{ readonly left: Left; readonly told: Map<string, number> }> {
     const { cluster, stubs } = this.#stage;
     const { name: namespace } = this.#recording;
     const live = await cluster.list({ ...canaries, namespace }, this.#signal);
     for (const { metadata } of live) this.#words.owners.add(metadata.uid);
     const lists = await Promise.all(listed.map((kind) => cluster.list({ ...kind, namespace }, this.#signal)));
     const objects = lists.flat().filter(({ metadata: { name } }) => name !== "kube-root-ca.crt");
+    const { events, told } = await this.#newEvents();
     const left = {
       canaries: live.map(shownCanary),
       objects: Object.fromEntries(
         objects.map((one) => [`${one.kind}/${one.metadata.name}`, shownObject(one, this.#words)]),
       ),
-      events: await this.#newEvents(),
-      requests: stubs.take(namespace),
+      events,
+      requests: stubs.requests(namespace),
     };
-    return left;
+    return { left, told };
   }
 
-  /** The recorded step with the address of our stubs. */
-  #asPlayed({ left }: Step): Left {
-    return this.#ours(left);
-  }
-
-  /** Those told since the last call, also those that were counted up; in the order in which they were last written. */
-  async #newEvents(): Promise<readonly Told[]> {
+  /** Those told since the last step, also those that were counted up; in the order in which they were last written. */
+  async #newEvents(): Promise<{ readonly events: readonly Told[]; readonly told: Map<string, number> }> {
     const query = { group: "", version: "v1", kind: "Event", namespace: this.#recording.name };
-    const all = (await this.#stage.cluster.list(query, this.#signal))
-      .filter(isOfCanary)
-      .map((one) => CanaryEvent.parse(one));
-    const told = this.#told;
-    this.#told = new Map(all.map(({ metadata, count }) => [metadata.name, count]));
-    return all
-      .filter(({ metadata, count }) => count > (told.get(metadata.name) ?? 0))
+    const live = await this.#stage.cluster.list(query, this.#signal);
+    const all = live.filter(isOfCanary).map((one) => CanaryEvent.parse(one));
+    const events = all
+      .filter(({ metadata, count }) => count > (this.#told.get(metadata.name) ?? 0))
       .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
       .map(({ type, message }) => ({ type, message }));
+    return { events, told: new Map(all.map(({ metadata, count }) => [metadata.name, count])) };
   }
 
   /** The next scenario has the time for itself. */
   async #leave(): Promise<void> {
-    const { cluster, isAtRest } = this.#stage;
+    const { cluster } = this.#stage;
     const { name: namespace } = this.#recording;
     for (const live of await cluster.list({ ...canaries, namespace }, this.#signal)) {
       await cluster.delete(refOf(live), { propagation: "Background" }, this.#signal);
     }
-    await vi.waitFor(() => {
-      if (!isAtRest(namespace)) throw new Error(`${namespace}: a run is under way`);
-    }, withinDeadline);
+    await vi.waitFor(() => this.#checkRest(), withinDeadline);
   }
+}
+
+/** Whether Flagger said and asked nothing: the step would be over before it has begun. */
+function isSilent({ left: { events, requests } }: Step): boolean {
+  return events.length === 0 && requests.length === 0;
 }
 
 function isOfCanary({ involvedObject }: LiveObject): boolean {

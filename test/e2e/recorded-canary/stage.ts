@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, vi } from "vitest";
 import { z } from "zod";
-import { defaultSettings } from "../../../functions/settings/settings.ts";
+import { defaultSettings, type Settings } from "../../../functions/settings/settings.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { connect } from "../../../lib/kube/connect.ts";
@@ -12,12 +12,14 @@ import { systemClock } from "../../../lib/process/system-clock.ts";
 import { parseStoredWorkItem } from "../../../lib/queue/stored-work-item.ts";
 import { startLocal } from "../../../local/start-local.ts";
 import { readStateDatabase, type StateDatabase } from "../../../local/state/state-database.ts";
+import { withinDeadline } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { isAtRest } from "../recorded-flux/at-rest.ts";
 import type { Stage } from "./scene.ts";
 import { stubs as startStubs } from "./stubs.ts";
 
 const routes = join(import.meta.dirname, "../../../examples/canary/gateway-api/httproutes.json");
+const settings: Settings = { ...defaultSettings, "mesh-provider": "gatewayapi:v1" };
 const Definition = z.custom<Manifest>();
 
 /** A clock of which no time passes by itself: a step begins when its test says so. */
@@ -44,7 +46,7 @@ export function canaryStage(signal: AbortSignal): () => Stage {
       state: join(folder, "state"),
       env: {},
       log: silentLog,
-      settings: defaultSettings,
+      settings,
       clock: time.clock,
     };
     const sluice = await startLocal(options, signal);
@@ -59,13 +61,17 @@ export function canaryStage(signal: AbortSignal): () => Stage {
     let nudges = 0;
     stage = {
       ...{ cluster, stubs: running.use(await startStubs()) },
-      runs: (namespace) => runsOf(database, namespace),
       isAtRest: (namespace) => isAtRest(database, namespace),
       async pass(ms) {
         time.pass(ms);
         // Sluice sleeps until something is due by the time that it knew: another hint makes it look at the clock.
         nudges += 1;
-        await cluster.apply(nudge(`nudge-${nudges}`), { manager: "bench", force: true }, signal);
+        const name = `nudge-${nudges}`;
+        await cluster.apply(nudge(name), { manager: "bench", force: true }, signal);
+        // Its run has begun after what was due before it.
+        await vi.waitFor(() => {
+          if (!isOver(database, name)) throw new Error(`${name} was not run`);
+        }, withinDeadline);
       },
     };
   });
@@ -83,12 +89,10 @@ function nudge(name: string): Manifest {
   };
 }
 
-/** Each run takes a lease, whose number is one more than that of the run before. */
-function runsOf({ connection }: StateDatabase, namespace: string): number {
-  const ofNamespace = connection.prepare("SELECT key, item FROM work_items WHERE instr(key, ?) > 0");
-  return ofNamespace
-    .all(`/${namespace}/`)
+function isOver({ connection }: StateDatabase, name: string): boolean {
+  return connection
+    .prepare("SELECT key, item FROM work_items WHERE instr(key, ?) > 0")
+    .all(`/${name}`)
     .map(({ key, item }) => parseStoredWorkItem(String(item), String(key)))
-    .filter(({ key }) => key.namespace === namespace)
-    .reduce((sum, { token }) => sum + token, 0);
+    .some(({ handled, key, lease }) => key.name === name && handled > 0 && lease === undefined);
 }

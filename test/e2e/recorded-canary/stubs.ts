@@ -14,8 +14,9 @@ export interface Stubs extends AsyncDisposable {
   answerHook(scenario: string, hook: string, answer: Answer): void;
   /** From now on these rules count; before, `vector(1)` is 1 and everything else 100. */
   answerQueries(scenario: string, rules: readonly Rule[]): void;
-  /** The requests since the last call, as the recordings show them. */
-  take(scenario: string): readonly JsonObject[];
+  /** The requests since they were last forgotten, as the recordings show them. */
+  requests(scenario: string): readonly JsonObject[];
+  forget(scenario: string): void;
 }
 
 export async function stubs(): Promise<Stubs> {
@@ -60,10 +61,9 @@ export async function stubs(): Promise<Stubs> {
     answerQueries(scenario, some) {
       rules.set(scenario, some);
     },
-    take(scenario) {
-      const taken = requests.get(scenario) ?? [];
+    requests: (scenario) => requests.get(scenario) ?? [],
+    forget(scenario) {
       requests.delete(scenario);
-      return taken;
     },
     [Symbol.asyncDispose]: () => closeServer(server),
   };
