@@ -76,3 +76,8 @@ export function selectionTopic(objects: Pick<WorkKey, "cluster" | "group" | "kin
 export function specTopic(key: WorkKey): string {
   return `spec#${formatWorkKey(key)}`;
 }
+
+/** The topic on which an object that a Canary releases, or keeps for itself, announces that it has changed. */
+export function objectTopic(object: WorkKey): string {
+  return `obj#${formatWorkKey(object)}`;
+}

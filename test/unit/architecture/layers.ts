@@ -630,6 +630,28 @@ export const layers: readonly Layer[] = [
     why: "The alerts of a Canary and who gets them. They are posted by the client of notifications, and errors are masked as theirs.",
   },
   {
+    folder: "lib/canary/run",
+    imports: ["lib/core", "lib/api", "lib/canary", "lib/canary/workload", "lib/canary/routes"],
+    why: "Where a run of a Canary stands and what it does next, as pure functions.",
+  },
+  {
+    folder: "lib/flows/canary",
+    imports: [
+      "lib/core",
+      "lib/core/ports",
+      "lib/api",
+      "lib/gate",
+      "lib/canary",
+      "lib/canary/workload",
+      "lib/canary/routes",
+      "lib/canary/metrics",
+      "lib/canary/hooks",
+      "lib/canary/run",
+      "lib/flows",
+    ],
+    why: "The flow of Canary: the order and the pace of its steps. It knows the parts of a step by their interfaces alone.",
+  },
+  {
     folder: "lib/flows/image-policy",
     imports: [
       "lib/core",
