@@ -4,24 +4,8 @@ import { declaredExternalArtifact } from "../api/kinds/external-artifact.ts";
 import { declaredHelmChart } from "../api/kinds/helm-chart.ts";
 import { declaredReceiver } from "../api/kinds/receiver.ts";
 import type { Manifest } from "../core/manifest.ts";
-
-/** Verbs on a resource, in a cluster or in one namespace of it. */
-export interface Right {
-  readonly group: string;
-  /** Plural, with its subresource: `kustomizations/status`. */
-  readonly resource: string;
-  /** The only objects that it holds for; absent: all. */
-  readonly names?: readonly string[];
-  /** The only namespace that it holds in; absent: all. */
-  readonly namespace?: "kube-system";
-  readonly verbs: readonly Verb[];
-}
-
-/** A verb of Kubernetes' RBAC, and what needs it. */
-interface Verb {
-  readonly verb: "create" | "delete" | "get" | "impersonate" | "list" | "patch";
-  readonly why: string;
-}
+import { canaryRights } from "./canary-rights.ts";
+import type { Right, Verb } from "./right.ts";
 
 /** Who has rights: also the name of the Kubernetes group, of the ClusterRole and its binding, and of those in kube-system. */
 export type Holder =
@@ -153,6 +137,7 @@ const reconcile: readonly Right[] = [
       },
     ],
   },
+  ...canaryRights,
 ];
 
 /** What the receiver function does in a cluster: everything else it has from the state table. */

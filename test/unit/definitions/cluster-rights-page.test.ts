@@ -4,9 +4,9 @@ import {
   clusterRights,
   definitionsAlone,
   type Holder,
-  type Right,
   rightsManifests,
 } from "../../../lib/definitions/cluster-rights.ts";
+import type { Right } from "../../../lib/definitions/right.ts";
 
 /** `docs/cluster-rights.md`, as the code has it. */
 function page(): string {
@@ -74,8 +74,13 @@ function installs those of the others as ClusterRoles and Roles of their names. 
 real API server with exactly these rights. For the definitions function, another takes every verb away in turn
 and checks that something is denied (test/e2e/definitions/real.test.ts).
 
-To send notifications to Services of the cluster, notify needs \`services/proxy\` in their namespaces. No list has that
-right: an administrator applies the Role of [a receiver in the
+A Canary names no service account: as Flagger does, reconcile changes what it releases with its own rights, in the
+namespace of the Canary. So these rights, too, hold in all namespaces, and Secrets are among them: the primary has
+copies of those that the target names. Who may write Canaries in a namespace can have the Deployments of that
+namespace changed, and no others.
+
+To ask a Prometheus and to call webhooks that are Services of the cluster, reconcile needs \`services/proxy\` (\`get\` and
+\`create\`) in their namespaces. To send notifications to Services of the cluster, notify needs the same. No list has that right: an administrator applies the Role of [a receiver in the
 cluster](notifications.md#a-receiver-in-the-cluster).
 
 A cluster must know access entries: authentication mode \`API\` or \`API_AND_CONFIG_MAP\`.
