@@ -11,7 +11,7 @@ import type { Kind } from "../lib/flows/kinds/kind.ts";
 import { markReadiness } from "../lib/flows/mark-readiness.ts";
 import type { Clusters, ServedCluster } from "../lib/gate/served-clusters.ts";
 import type { ClusterLimits } from "../lib/queue/cluster-limits.ts";
-import { configKinds, externalArtifactKinds, type ObservedKind } from "../lib/queue/observed-kinds.ts";
+import { configKinds, externalArtifactKinds, type ObservedKind, targetKinds } from "../lib/queue/observed-kinds.ts";
 import type { QueueDeps } from "../lib/queue/queue-deps.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { limitsOf } from "./cluster-limits.ts";
@@ -69,6 +69,7 @@ export function composeReconcile(adapters: ReconcileAdapters): Reconciling {
     ...kinds.map(servedKind),
     ...configKinds(adapters.configSelector, { subscriptions, requests }),
     ...externalArtifactKinds(adapters.gates, { subscriptions, requests }),
+    ...targetKinds(kinds, { subscriptions, requests }),
   ];
   const observing = { clusters, clock, limits, log, metrics, observed, requests, subscriptions, kinds: observedKinds };
   const sweepCluster = clusterSweep({ ...observing, sweepLeases });

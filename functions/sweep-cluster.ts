@@ -9,7 +9,7 @@ import type { SweepLeases } from "../lib/core/ports/sweep-leases.ts";
 import { closedReason, type WriteGate } from "../lib/core/ports/write-gate.ts";
 import type { ClusterLimits } from "../lib/queue/cluster-limits.ts";
 import { type MarkedResource, type ObserveDeps, observeAll } from "../lib/queue/observe-resource.ts";
-import type { ObservedKind } from "../lib/queue/observed-kinds.ts";
+import { type ObservedKind, observedKey } from "../lib/queue/observed-kinds.ts";
 import { answerWithin } from "./cluster-answer.ts";
 import { countObjects } from "./tell-objects.ts";
 
@@ -35,6 +35,8 @@ const leaseMs = 30_000;
 const renewEveryMs = 10_000;
 /** For the gate, and for each list: a cluster that does not answer is left to the next minute. */
 const answerWithinMs = 20_000;
+/** In more namespaces than this, objects beside others are listed at once, with those of all other namespaces. */
+const maxListedNamespaces = 4;
 
 /** Sweeps a cluster that a message names. Throws only for bugs. */
 export type SweepCluster = (cluster: string, signal: AbortSignal) => Promise<void>;
@@ -110,20 +112,27 @@ async function probe(id: string, cluster: SweptCluster, deps: ClusterSweepDeps, 
 async function adopt(id: string, { home }: SweptCluster, deps: ClusterSweepDeps, signal: AbortSignal): Promise<number> {
   let adopted = 0;
   const marked: MarkedResource[] = [];
+  const namespaces = new Map<string, ReadonlySet<string>>();
   for (const kind of deps.kinds) {
-    const objects = await answerWithin(answerWithinMs, (stop) => listed(kind, id, home, deps, stop), deps, signal);
+    const near = kind.beside && (namespaces.get(kindText(kind.beside)) ?? new Set());
+    // The summaries stay as they are: an old one costs a run, once there are such objects again.
+    if (near?.size === 0) continue;
+    const list = (stop: AbortSignal) => listed(kind, near, id, home, deps, stop);
+    const objects = await answerWithin(answerWithinMs, list, deps, signal);
     if (objects === undefined) continue;
-    const of = { cluster: id, group: kind.group, kind: kind.kind };
-    const present = objects.map(({ metadata }) => ({
-      key: { ...of, namespace: metadata.namespace ?? "", name: metadata.name },
-      metadata,
-    }));
+    namespaces.set(kindText(kind), new Set(objects.map(({ metadata }) => metadata.namespace ?? "")));
+    const present = objects.map(({ metadata }) => ({ key: observedKey(kind, id, metadata), metadata }));
+    const of = observedKey(kind, id, { name: "" });
     const { asked, notReady } = await observeAll(of, present, { ...deps, ...kind.observe }, signal);
     adopted += asked;
     marked.push(...notReady);
   }
   countNotReady(id, marked, deps);
   return adopted;
+}
+
+function kindText({ group, kind }: Pick<ObservedKind, "group" | "kind">): string {
+  return `${group}/${kind}`;
 }
 
 /** In each sweep, so that the alarm stays for as long as one of them does; an object that is Stalled is not run again. */
@@ -140,17 +149,34 @@ function countNotReady(cluster: string, marked: readonly MarkedResource[], { clo
 /** Undefined where we may not list objects of others, or their kind is not served, which costs Sluice's own kinds nothing. */
 async function listed(
   kind: ObservedKind,
+  near: ReadonlySet<string> | undefined,
   cluster: string,
   home: SweptCluster["home"],
   { log }: ClusterSweepDeps,
   signal: AbortSignal,
 ): Promise<readonly PartialObject[] | undefined> {
   try {
-    return await home.listMetadata(kind, signal);
+    if (near === undefined) return await home.listMetadata(kind, signal);
+    return await listedIn(near, kind, home, signal);
   } catch (error) {
     const isOthers = kind.observe !== undefined && error instanceof ApiError;
     if (!isOthers || (error.reason !== "Forbidden" && error.reason !== "NoMatch")) throw error;
     log.warn("objects not swept, their changes wait for the next interval", { cluster, error: error.message });
     return undefined;
   }
+}
+
+async function listedIn(
+  namespaces: ReadonlySet<string>,
+  kind: ObservedKind,
+  home: SweptCluster["home"],
+  signal: AbortSignal,
+): Promise<readonly PartialObject[]> {
+  if (namespaces.size > maxListedNamespaces) {
+    const all = await home.listMetadata(kind, signal);
+    return all.filter(({ metadata }) => namespaces.has(metadata.namespace ?? ""));
+  }
+  const found: PartialObject[] = [];
+  for (const namespace of namespaces) found.push(...(await home.listMetadata({ ...kind, namespace }, signal)));
+  return found;
 }

@@ -29,7 +29,7 @@ import { type Notifications, startNotifications } from "./notifications.ts";
 import type { RecentNotifications } from "./recent-notifications.ts";
 import { queuedLookRequests, queuedSweepRequests, queuedWakeUps } from "./state/message-queue.ts";
 import type { Stores } from "./state/open-stores.ts";
-import { watchResources } from "./watch-resources.ts";
+import { watchKinds } from "./watch-kinds.ts";
 
 /** Reconciles at the same time in one cluster: one that does not answer must not take the places of the others. */
 const concurrency = 8;
@@ -163,7 +163,7 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
       await wakeOverdue({ ...queueDeps, limits }, [id], stopped.signal).catch((error: unknown) => {
         if (!stopped.signal.aborted) clusterLog.warn("sweep not finished", { error: messageOf(error) });
       });
-      for (const kind of observedKinds) background.push(watchResources(kind, deps, stopped.signal));
+      background.push(...watchKinds(observedKinds, deps, stopped.signal));
     },
     async stop() {
       const reason = new Shutdown("the process ends");

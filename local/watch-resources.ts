@@ -1,9 +1,8 @@
 import { messageOf } from "../lib/core/failure.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import { ApiError, type Cluster } from "../lib/core/ports/cluster.ts";
 import type { Log } from "../lib/core/ports/log.ts";
-import { formatWorkKey, type WorkKey } from "../lib/core/work-key.ts";
+import { formatWorkKey } from "../lib/core/work-key.ts";
 import {
   type ObserveDeps,
   observeAll,
@@ -11,7 +10,8 @@ import {
   observeResource,
   type WatchedResource,
 } from "../lib/queue/observe-resource.ts";
-import type { ObservedKind } from "../lib/queue/observed-kinds.ts";
+import { type ObservedKind, observedKey } from "../lib/queue/observed-kinds.ts";
+import type { Presence } from "./presence.ts";
 
 export interface WatchDeps extends ObserveDeps {
   readonly cluster: Pick<Cluster, "watch">;
@@ -19,6 +19,10 @@ export interface WatchDeps extends ObserveDeps {
   readonly clusterId: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told which objects there are. */
+  readonly shows?: Presence;
+  /** Only objects in its namespaces are looked at. */
+  readonly near?: Presence;
 }
 
 const firstWaitMs = 200;
@@ -57,25 +61,38 @@ async function follow(
   signal: AbortSignal,
   onListed: () => void,
 ): Promise<void> {
-  const { group, kind: name } = kind;
   const deps = { ...watchDeps, ...kind.observe };
   let listing: Map<string, WatchedResource> | undefined = new Map();
   for await (const event of deps.cluster.watch({ ...kind, isMetadataOnly: true }, signal)) {
     if (event.type === "BOOKMARK") {
       if (!event.initialEventsEnd || listing === undefined) continue;
-      await observeAll({ cluster: deps.clusterId, group, kind: name }, [...listing.values()], deps, signal);
+      const present = [...listing.values()];
+      deps.shows?.set(present.map(({ key }) => key));
+      await observeAll(observedKey(kind, deps.clusterId, { name: "" }), present, deps, signal);
       listing = undefined;
       onListed();
       continue;
     }
-    const resource = { key: keyOf(event.object, kind, deps.clusterId), metadata: event.object.metadata };
-    if (listing !== undefined && event.type === "DELETED") listing.delete(formatWorkKey(resource.key));
-    else if (listing !== undefined) listing.set(formatWorkKey(resource.key), resource);
-    else if (event.type === "DELETED") await observeGone(resource.key, deps, signal);
-    else await observeResource(resource, deps, signal);
+    const { metadata } = event.object;
+    if (deps.near?.hasIn(metadata.namespace ?? "") === false) continue;
+    const resource = { key: observedKey(kind, deps.clusterId, metadata), metadata };
+    if (listing === undefined) await take(event.type, resource, deps, signal);
+    else if (event.type === "DELETED") listing.delete(formatWorkKey(resource.key));
+    else listing.set(formatWorkKey(resource.key), resource);
   }
 }
 
-function keyOf({ metadata }: LiveObject, { group, kind }: ObservedKind, cluster: string): WorkKey {
-  return { cluster, group, kind, namespace: metadata.namespace ?? "", name: metadata.name };
+async function take(
+  type: "ADDED" | "MODIFIED" | "DELETED",
+  resource: WatchedResource,
+  deps: WatchDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  if (type === "DELETED") {
+    deps.shows?.remove(resource.key);
+    await observeGone(resource.key, deps, signal);
+  } else {
+    deps.shows?.add(resource.key);
+    await observeResource(resource, deps, signal);
+  }
 }

@@ -28,3 +28,13 @@ export function targetText({ namespace, spec }: Pick<Canary, "namespace" | "spec
 export function apexName({ spec }: Pick<Canary, "spec">): string {
   return spec.service.name ?? spec.targetRef.name;
 }
+
+/** The name of the Service of the primary. */
+export function primaryServiceName(canary: Pick<Canary, "spec">): string {
+  return `${apexName(canary)}-primary`;
+}
+
+/** The name of the Service of the canary. */
+export function canaryServiceName(canary: Pick<Canary, "spec">): string {
+  return `${apexName(canary)}-canary`;
+}

@@ -19,28 +19,34 @@ export type SessionCookies =
   | { readonly kind: "in run"; readonly canary: string; readonly primary: string | undefined }
   | { readonly kind: "at rest"; readonly previous: string | undefined };
 
+/** The cookies of a route, and what the status has to say of them. */
+export interface Session {
+  readonly cookies: SessionCookies;
+  readonly changes: CookieChanges;
+}
+
 /**
- * The cookies of a route with this weight, and what the status has to say of them. A cookie that the route before has, but the status
- * has not, is that of a step that was killed between the two writes: clients may have it already.
+ * The cookies of a route with this weight; undefined without session affinity. A cookie that the route before has, but the status has
+ * not, is that of a step that was killed between the two writes: clients may have it already.
  */
-export function sessionCookies(
+export function cookiesOf(
   { status, analysis }: Pick<Canary, "status" | "analysis">,
-  affinity: SessionAffinity,
   canaryWeight: number,
   written: WrittenCookies,
-): { readonly cookies: SessionCookies; readonly changes: CookieChanges } {
+): Session | undefined {
+  const affinity = analysis.sessionAffinity;
+  if (affinity === undefined) return undefined;
   const current = nonEmpty(status.sessionAffinityCookie) ?? written.canary;
   if (canaryWeight === 0) {
     const previous = current ?? nonEmpty(status.previousSessionAffinityCookie);
-    const ended = current === undefined ? {} : { previousSessionAffinityCookie: current, sessionAffinityCookie: "" };
-    return { cookies: { kind: "at rest", previous }, changes: ended };
+    const changes = current === undefined ? {} : { previousSessionAffinityCookie: current, sessionAffinityCookie: "" };
+    return { cookies: { kind: "at rest", previous }, changes };
   }
   const canary = current ?? newCookie(affinity.cookieName);
+  // Flagger keeps one in the status also where it has no name.
   const primary =
     nonEmpty(status.primarySessionAffinityCookie) ?? written.primary ?? newCookie(affinity.primaryCookieName);
   const isPrimaryNamed = nonEmpty(affinity.primaryCookieName) !== undefined;
-  // Fails before the write for an interval that is not one.
-  if (isPrimaryNamed) intervalSeconds(analysis.interval);
   return {
     cookies: { kind: "in run", canary, primary: isPrimaryNamed ? primary : undefined },
     changes: {
@@ -90,8 +96,18 @@ export function cookiePattern(cookie: string): string {
   return `.*${name}.*${value}.*`;
 }
 
-/** The cookie of a `Set-Cookie` value, if it has this name. */
-export function cookieNamed(name: string | undefined, setCookieValue: string | undefined): string | undefined {
+/** The cookies of Set-Cookie values that a route has, if they have the names of this session affinity. */
+export function cookiesAmong(
+  canary: string | undefined,
+  primary: string | undefined,
+  affinity: SessionAffinity | undefined,
+): WrittenCookies {
+  const ours = cookieNamed(affinity?.cookieName, canary);
+  const primarys = cookieNamed(affinity?.primaryCookieName, primary);
+  return { ...(ours === undefined ? {} : { canary: ours }), ...(primarys === undefined ? {} : { primary: primarys }) };
+}
+
+function cookieNamed(name: string | undefined, setCookieValue: string | undefined): string | undefined {
   const cookie = setCookieValue?.split(";")[0];
   return cookie !== undefined && name !== undefined && cookie.startsWith(`${name}=`) ? cookie : undefined;
 }

@@ -10,6 +10,7 @@ import { someOf } from "../../core/cut-text.ts";
 import { Failure } from "../../core/failure.ts";
 import { subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import { announceChanged } from "../announce-changed.ts";
 import { pushedAt } from "../source/pushed-at.ts";
 import { type Attempt, StepFailed, step } from "./attempt.ts";
 import type { KustomizationContext } from "./context.ts";
@@ -50,6 +51,7 @@ export const apply = step(async (revision: GuardedRevision, attempt: Attempt): P
   if (outcome.kind !== "applied") await saveIfChanged(ahead, inventory, set, signal);
   // A failure quotes them. Before the prune: if that fails, a later run finds these objects unchanged and has nothing to report.
   if (outcome.kind !== "failed") recordLines(changeLines(applied), attempt);
+  if (ctx.remote === undefined) await announceChanged(applied, ctx.run.key.cluster, ctx.deps, signal);
   switch (outcome.kind) {
     case "failed":
       throw new StepFailed(

@@ -7,7 +7,7 @@ import { notReadyMs } from "../../../lib/core/ports/metrics.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
 import type { WorkKey } from "../../../lib/core/work-key.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
-import { configKinds } from "../../../lib/queue/observed-kinds.ts";
+import { configKinds, targetKinds } from "../../../lib/queue/observed-kinds.ts";
 import { reconcileRequests } from "../../../lib/queue/request-reconcile.ts";
 import { rules } from "../../../lib/queue/rules.ts";
 import { queuedWakeUps, sqliteMessageQueue } from "../../../local/state/message-queue.ts";
@@ -231,6 +231,76 @@ describe("the sweep of a cluster", () => {
     present = [];
     await world.sweep();
     expect(asked).toEqual(["web", "web", "web"]);
+  });
+
+  describe("of a cluster with Canaries", () => {
+    const canaryKind = { group: "flagger.app", version: "v1beta1", kind: "Canary" };
+    const one = (kindName: string, namespace: string, generation = 1): PartialObject => ({
+      apiVersion: "v1",
+      kind: kindName,
+      metadata: { name: "web", namespace, uid: `${kindName}-${namespace}`, generation },
+    });
+
+    /** A sweep of a cluster with Canaries in these namespaces, and Deployments of these generations in all. */
+    function canaryWorld() {
+      const queries: string[] = [];
+      const asked: string[] = [];
+      const state = { namespaces: [] as readonly string[], generations: {} as Readonly<Record<string, number>> };
+      const home = {
+        async listMetadata({ kind: kindName, namespace }: ListQuery) {
+          queries.push(`${kindName} ${namespace ?? "*"}`);
+          if (kindName === "Canary") return state.namespaces.map((ns) => one("Canary", ns));
+          if (kindName !== "Deployment") return [];
+          const all = Object.entries(state.generations).map(([ns, generation]) => one("Deployment", ns, generation));
+          return all.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+        },
+      };
+      const subscribers = async (topic: string): Promise<WorkKey[]> => {
+        const namespace = /^obj#home\/apps\/Deployment\/(.+)\/web$/.exec(topic)?.[1];
+        return namespace === undefined ? [] : [{ cluster: "home", ...canaryKind, namespace, name: "web" }];
+      };
+      const requests = { request: async ({ namespace }: WorkKey) => void asked.push(namespace) };
+      const kinds = [canaryKind, ...targetKinds([canaryKind], { subscriptions: { subscribers }, requests })];
+      const world = sweepWorld({}, { clusters: { get: () => ({ gate: openGate, home }) }, kinds });
+      return {
+        state,
+        async sweep() {
+          queries.length = 0;
+          asked.length = 0;
+          await world.sweep();
+          return { queries: [...queries], asked: [...asked] };
+        },
+        [Symbol.dispose]: () => world[Symbol.dispose](),
+      };
+    }
+
+    test("asks for nothing more while there are none", async () => {
+      using world = canaryWorld();
+      world.state.generations = { apps: 1 };
+      expect(await world.sweep()).toEqual({ queries: ["Canary *"], asked: [] });
+    });
+
+    test("canary/18: finds a changed target in their namespaces, and looks into no other", async () => {
+      using world = canaryWorld();
+      world.state.namespaces = ["apps"];
+      world.state.generations = { apps: 1, other: 1 };
+      const { queries } = await world.sweep();
+      const kinds = ["Deployment", "DaemonSet", "Service", "ConfigMap", "Secret"];
+      expect(queries).toEqual(["Canary *", ...kinds.map((name) => `${name} apps`)]);
+      expect((await world.sweep()).asked).toEqual([]);
+      world.state.generations = { apps: 2, other: 2 };
+      expect((await world.sweep()).asked).toEqual(["apps"]);
+    });
+
+    test("lists the objects of all namespaces at once where many have Canaries", async () => {
+      using world = canaryWorld();
+      world.state.namespaces = ["a", "b", "c", "d", "e"];
+      world.state.generations = { a: 1, e: 1, other: 1 };
+      const { queries, asked } = await world.sweep();
+      expect(queries).toContain("Deployment *");
+      expect(queries).toHaveLength(6);
+      expect(asked).toEqual(["a", "e"]);
+    });
   });
 
   test.each([

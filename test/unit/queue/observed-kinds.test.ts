@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { defaultGates } from "../../../lib/core/feature-gates.ts";
 import type { Metadata } from "../../../lib/core/manifest.ts";
-import { configTopic, sourceTopic } from "../../../lib/core/topics.ts";
+import { configTopic, objectTopic, sourceTopic } from "../../../lib/core/topics.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import { observeAll, observeGone, observeResource } from "../../../lib/queue/observe-resource.ts";
-import { configKinds, externalArtifactKinds } from "../../../lib/queue/observed-kinds.ts";
+import { configKinds, externalArtifactKinds, observedKey, targetKinds } from "../../../lib/queue/observed-kinds.ts";
 import { sqliteObservedResources } from "../../../local/state/observed-resources.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
@@ -96,4 +96,72 @@ test("whatever is written to an ExternalArtifact runs those that have it as thei
     `${app}: ExternalArtifact/web: resource changed`,
     `${app}: ExternalArtifact/web: resource gone`,
   ]);
+});
+
+describe("what a Canary follows", () => {
+  const canary = { group: "flagger.app", kind: "Canary" };
+  const canaryKey = { cluster: "home", ...canary, namespace: "apps", name: "web" };
+
+  /** Who is asked to run, for the Canary `web` that follows one object. */
+  function targetWorld(group: string, kind: string) {
+    const database = openStateDatabase(":memory:");
+    const asked: string[] = [];
+    const followed = objectTopic({ cluster: "home", group, kind, namespace: "apps", name: "web" });
+    const subscriptions = { subscribers: async (topic: string) => (topic === followed ? [canaryKey] : []) };
+    const request = async (key: WorkKey, why: string) => void asked.push(`${formatWorkKey(key)}: ${why}`);
+    const observedKind = targetKinds([canary], { subscriptions, requests: { request } }).find(
+      (one) => one.group === group && one.kind === kind,
+    );
+    if (observedKind?.observe === undefined) throw new Error(`no ${kind}`);
+    const deps = { observed: sqliteObservedResources(database), subscriptions, ...observedKind.observe };
+    return {
+      kind: observedKind,
+      asked,
+      async observe(metadata: Metadata) {
+        asked.length = 0;
+        await observeResource({ key: observedKey(observedKind, "home", metadata), metadata }, deps, never);
+        return [...asked];
+      },
+      [Symbol.dispose]: () => database.close(),
+    };
+  }
+
+  const object = { name: "web", namespace: "apps", uid: "u", resourceVersion: "1" };
+
+  test.each(["Deployment", "DaemonSet"])(
+    "canary/18: a %s wakes it by a new generation, and not by its status",
+    async (kind) => {
+      using world = targetWorld("apps", kind);
+      const changed = [`${formatWorkKey(canaryKey)}: ${kind}/web: resource changed`];
+      expect(await world.observe({ ...object, generation: 1 })).toEqual(changed);
+      expect(await world.observe({ ...object, generation: 1, resourceVersion: "2" })).toEqual([]);
+      expect(await world.observe({ ...object, generation: 2, resourceVersion: "3" })).toEqual(changed);
+      expect(await world.observe({ ...object, name: "other", generation: 1 })).toEqual([]);
+    },
+  );
+
+  test.each(["Service", "ConfigMap", "Secret"])(
+    "canary/19: a %s wakes it by each write, labelled to be watched or not",
+    async (kind) => {
+      using world = targetWorld("", kind);
+      const changed = [`${formatWorkKey(canaryKey)}: ${kind}/web: resource changed`];
+      expect(await world.observe(object)).toEqual(changed);
+      expect(await world.observe(object)).toEqual([]);
+      expect(await world.observe({ ...object, resourceVersion: "2" })).toEqual(changed);
+      expect(world.kind).not.toHaveProperty("labelSelector");
+      expect(observedKey(world.kind, "home", object)).not.toEqual({
+        cluster: "home",
+        group: "",
+        kind,
+        namespace: "apps",
+        name: "web",
+      });
+    },
+  );
+
+  test("is looked at only where Canaries are reconciled, and beside them", () => {
+    const nobody = { subscriptions: { subscribers: async () => [] }, requests: { request: async () => {} } };
+    expect(targetKinds([{ group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization" }], nobody)).toEqual([]);
+    expect(new Set(targetKinds([canary], nobody).map(({ beside }) => beside?.kind))).toEqual(new Set(["Canary"]));
+  });
 });

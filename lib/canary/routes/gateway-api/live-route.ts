@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { equal, toJsonObject } from "../../../core/json.ts";
 import type { LiveObject } from "../../../core/manifest.ts";
-import { apexName, type Canary } from "../../canary.ts";
+import { apexName, type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
 import type { Routes } from "../router.ts";
-import { cookieNamed, type WrittenCookies } from "../session-cookies.ts";
-import { allToPrimary, sharesOf } from "../weights.ts";
-import { canaryName, primaryName } from "./route-spec.ts";
+import { cookiesAmong, type WrittenCookies } from "../session-cookies.ts";
+import { sharesOf } from "../weights.ts";
 
 const Filter = z.looseObject({
   requestMirror: z.looseObject({ backendRef: z.looseObject({ name: z.string() }) }).optional(),
@@ -30,6 +29,8 @@ const ParentRef = z.looseObject({
   name: z.string(),
 });
 
+type Rule = z.infer<typeof Rule>;
+
 const RouteSpec = z.looseObject({ parentRefs: z.array(ParentRef).default([]), rules: z.array(Rule).default([]) });
 
 const ParentStatus = z.looseObject({
@@ -42,39 +43,30 @@ const ParentStatus = z.looseObject({
 const RouteStatus = z.looseObject({ parents: z.array(z.unknown()).default([]) });
 
 /** What an HTTPRoute says of its traffic. Others may have written it. */
-export interface LiveTraffic extends Routes {
-  readonly cookies: WrittenCookies;
-  /** Whether the weights that are written sum to 100. */
-  readonly isWhole: boolean;
-}
-
-/** The last rule with both backends is the weighted one: rules of cookies are before it. */
-export function liveTraffic(route: LiveObject, canary: Canary): LiveTraffic {
-  const rules = RouteSpec.safeParse(route["spec"]).data?.rules ?? [];
-  const [ours, primarys] = [canaryName(canary), primaryName(canary)];
-  const backendOf = (rule: z.infer<typeof Rule>, name: string) => rule.backendRefs.find((ref) => ref.name === name);
-  const weighted =
-    rules.findLast((rule) => backendOf(rule, ours) !== undefined && backendOf(rule, primarys) !== undefined) ??
-    rules.findLast((rule) => backendOf(rule, ours) !== undefined);
+export function liveRoutes(route: LiveObject, canary: Canary): Routes | undefined {
+  const { rules = [] } = RouteSpec.safeParse(route["spec"]).data ?? {};
+  const ours = canaryServiceName(canary);
+  const weighted = weightedBackends(rules, canary);
+  if (weighted === undefined) return undefined;
   const isMirrored = rules.some(({ filters }) =>
     filters.some(({ requestMirror }) => requestMirror?.backendRef.name === ours),
   );
-  if (weighted === undefined) return { ...allToPrimary, isMirrored, cookies: {}, isWhole: false };
-  const [to, from] = [backendOf(weighted, ours), backendOf(weighted, primarys)];
-  const [canaryWeight, primaryWeight] = [to?.weight ?? 0, from?.weight ?? 0];
-  return {
-    ...sharesOf(primaryWeight, canaryWeight),
-    isMirrored,
-    cookies: writtenCookies(to, from, canary),
-    isWhole: canaryWeight + primaryWeight === 100,
-  };
+  return { ...sharesOf(weighted.primary?.weight ?? 0, weighted.canary.weight), isMirrored };
 }
 
-function writtenCookies(to: Backend | undefined, from: Backend | undefined, { analysis }: Canary): WrittenCookies {
-  const affinity = analysis.sessionAffinity;
-  const canary = cookieNamed(affinity?.cookieName, setCookieOf(to));
-  const primary = cookieNamed(affinity?.primaryCookieName, setCookieOf(from));
-  return { ...(canary === undefined ? {} : { canary }), ...(primary === undefined ? {} : { primary }) };
+/** The cookies that its answers set. */
+export function liveCookies(route: LiveObject, canary: Canary): WrittenCookies {
+  const weighted = weightedBackends(RouteSpec.safeParse(route["spec"]).data?.rules ?? [], canary);
+  return cookiesAmong(setCookieOf(weighted?.canary), setCookieOf(weighted?.primary), canary.analysis.sessionAffinity);
+}
+
+/** The last rule with the canary is the weighted one: rules of cookies are before it. */
+function weightedBackends(rules: readonly Rule[], canary: Canary) {
+  const backendOf = (rule: Rule, name: string) => rule.backendRefs.find((ref) => ref.name === name);
+  const weighted = rules.findLast((rule) => backendOf(rule, canaryServiceName(canary)) !== undefined);
+  const ours = weighted === undefined ? undefined : backendOf(weighted, canaryServiceName(canary));
+  if (weighted === undefined || ours === undefined) return undefined;
+  return { canary: ours, primary: backendOf(weighted, primaryServiceName(canary)) };
 }
 
 function setCookieOf(backend: Backend | undefined): string | undefined {

@@ -12,6 +12,7 @@ import type { ApplySet } from "../../../apply/set/apply-set.ts";
 import { formatEntryId } from "../../../apply/set/entry-id.ts";
 import { Failure } from "../../../core/failure.ts";
 import type { ObservedRelease } from "../../../core/ports/helm-engine.ts";
+import { announceChanged } from "../../announce-changed.ts";
 import type { ReleaseAttempt } from "../attempt/attempt.ts";
 import { releaseObjects } from "./release-objects.ts";
 import { releaseSet } from "./release-set.ts";
@@ -119,8 +120,9 @@ export async function applyPlanned(
   const ahead = await writeAhead(known, planned.desired, set, signal);
   const outcome = await applyAll(planned.plan.objects, { ...planned.applyDeps, healthRules }, signal);
   const inventory = withApplied(ahead, outcome.applied);
+  if (outcome.kind !== "applied") await saveIfChanged(ahead, inventory, set, signal);
+  if (ctx.remote === undefined) await announceChanged(outcome.applied, ctx.run.key.cluster, ctx.deps, signal);
   if (outcome.kind !== "applied") {
-    await saveIfChanged(ahead, inventory, set, signal);
     return outcome.kind === "waiting"
       ? { kind: "waiting", why: outcome.why }
       : { kind: "failed", message: outcome.message };

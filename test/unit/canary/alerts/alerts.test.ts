@@ -79,7 +79,7 @@ describe("an alert is told", () => {
     { analysis: { iterations: 2, match: [{}] }, routing: "A/B Testing" },
     { analysis: { iterations: 2 }, routing: "Blue/Green" },
     { analysis: { stepWeights: [1, 10, 60] }, routing: "Weight steps: 1,10,60 max: 0" },
-    { analysis: {}, routing: undefined },
+    { analysis: { stepWeight: 0 }, routing: undefined },
   ])("with the cluster's name first and the traffic last: $routing", async ({ analysis, routing }) => {
     const world = hooksWorld({ objects: [provider("chat", { type: "msteams" })], settings: { clusterName: "eu-1" } });
     await alertsOf(canaryOf({ alerts: [one], ...analysis }), world.deps).send({ ...alert, hasFields: true });

@@ -18,10 +18,11 @@ export function canaryOf(
   status: CanaryStatus = recorded,
 ): Canary {
   const [name, namespace, uid] = ["podinfo", "test", "0c9c2e41-d2f9-4f9b-9c41-bebc1984d67a"];
+  const isSteered = "iterations" in analysis || "stepWeights" in analysis;
   const parsed = CanarySpec.parse({
     targetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
     service: { port: 9898 },
-    analysis: { interval: "10s", ...analysis },
+    analysis: { interval: "10s", threshold: 1, ...(isSteered ? {} : { stepWeight: 25 }), ...analysis },
     ...spec,
   });
   return {

@@ -33,13 +33,19 @@ function differing(vectors: readonly Vector[]): readonly unknown[] {
 }
 
 describe("hashes of a Canary", () => {
-  test("canary/3: templates, configs and statuses have the hashes that Flagger recorded", () => {
-    const vectors = z.array(Vector).parse(parseJson(fixture("recorded.json")));
-    expect(new Set(vectors.map(({ type }) => type))).toEqual(new Set(["template", "config", "status"]));
+  const recorded = z.array(Vector).parse(parseJson(fixture("recorded.json")));
+
+  test.each([
+    { type: "template", title: "canary/18: a pod template has the hash that Flagger recorded for it" },
+    { type: "config", title: "canary/15: a tracked config has the 16 hex digits that Flagger recorded for it" },
+    { type: "status", title: "a status has the checksum that Flagger sent to a webhook" },
+  ])("$title", ({ type: of }) => {
+    const vectors = recorded.filter(({ type }) => type === of);
+    expect(vectors.length).toBeGreaterThan(1);
     expect(differing(vectors)).toEqual([]);
   });
 
-  test("canary/3: generated objects with every field of a pod template have the hash that Go makes of them", () => {
+  test("canary/18: generated objects with every field of a pod template have the hash that Go makes of them", () => {
     const vectors = fixture("vectors.jsonl")
       .trimEnd()
       .split("\n")

@@ -99,7 +99,8 @@ describe("the first scan", () => {
 
   test("an empty repository has no latestTags, and is scanned at every run", async () => {
     const body = Buffer.from(JSON.stringify({ tags: null }));
-    world.state.answered = ({ url }) => (url.includes("/tags/list") ? { url, status: 200, headers: {}, body } : undefined);
+    world.state.answered = ({ url }) =>
+      url.includes("/tags/list") ? { url, status: 200, headers: {}, body } : undefined;
     world.apply();
     await world.run();
     expect(world.status().lastScanResult).toEqual({

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { defaultSettings } from "../functions/settings/settings.ts";
+import { startLocal } from "../local/start-local.ts";
+import { silentLog } from "../test/doubles/silent-log.ts";
+
+/**
+ * `sluice local` on a cluster of another process, so that its processor time and its requests are its own. Gets a {@link Task} as its
+ * argument, and answers each message of its parent by what it has used since the message before.
+ */
+const Task = z.object({ kubeconfig: z.string(), folder: z.string(), metricsServer: z.string() });
+export type Task = z.infer<typeof Task>;
+
+/** Since the message before. */
+export const Used = z.object({ cpuMs: z.number(), requests: z.int(), megabytes: z.number() });
+
+const task = Task.parse(JSON.parse(process.argv[2] ?? "{}"));
+const stopped = new AbortController();
+let requests = 0;
+const sluice = await startLocal(
+  {
+    state: task.folder,
+    clusters: [{ name: "bench", file: task.kubeconfig }],
+    settings: { ...defaultSettings, "mesh-provider": "gatewayapi:v1", "metrics-server": task.metricsServer },
+    env: {},
+    log: silentLog,
+    observe: () => {
+      requests += 1;
+    },
+  },
+  stopped.signal,
+);
+let before = process.cpuUsage();
+process.on("message", () => {
+  const { user, system } = process.cpuUsage(before);
+  const used = { cpuMs: (user + system) / 1_000, requests, megabytes: process.resourceUsage().maxRSS / 1_000 };
+  before = process.cpuUsage();
+  requests = 0;
+  process.send?.(used);
+});
+process.once("disconnect", () => {
+  void sluice.close().finally(() => stopped.abort());
+});
+process.send?.({ cpuMs: 0, requests: 0, megabytes: 0 });

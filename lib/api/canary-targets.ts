@@ -1,0 +1,8 @@
+/** What a Canary follows: what it may release, and what is copied for the primary of that. All are served as `v1` of their group. */
+export const canaryTargets = [
+  { group: "apps", kind: "Deployment" },
+  { group: "apps", kind: "DaemonSet" },
+  { group: "", kind: "Service" },
+  { group: "", kind: "ConfigMap" },
+  { group: "", kind: "Secret" },
+] as const;

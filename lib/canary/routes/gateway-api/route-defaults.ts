@@ -1,0 +1,53 @@
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+
+/**
+ * A spec of an HTTPRoute with what its definition fills in, so that two of them are compared by what they mean: a route with a match
+ * of headers alone has a path too once it is stored.
+ */
+export function withDefaults(spec: JsonObject): JsonObject {
+  const { parentRefs = [], rules = [], hostnames = [], ...rest } = spec;
+  return {
+    ...rest,
+    parentRefs: objects(parentRefs).map((ref) => ({ group: "gateway.networking.k8s.io", kind: "Gateway", ...ref })),
+    hostnames,
+    rules: objects(rules).map(defaultedRule),
+  };
+}
+
+function defaultedRule({ matches, filters = [], backendRefs = [], ...rest }: JsonObject): JsonObject {
+  const matched = objects(matches);
+  return {
+    ...rest,
+    matches: (matched.length === 0 ? [{}] : matched).map(defaultedMatch),
+    filters: objects(filters).map(defaultedFilter),
+    backendRefs: objects(backendRefs).map(({ filters: own = [], ...ref }) => ({
+      group: "",
+      kind: "Service",
+      weight: 1,
+      ...ref,
+      filters: own,
+    })),
+  };
+}
+
+function defaultedMatch({ path = {}, headers = [], queryParams = [], ...rest }: JsonObject): JsonObject {
+  const exact = (match: JsonObject): JsonObject => ({ type: "Exact", ...match });
+  return {
+    ...rest,
+    path: { type: "PathPrefix", value: "/", ...(isJsonObject(path) ? path : {}) },
+    headers: objects(headers).map(exact),
+    queryParams: objects(queryParams).map(exact),
+  };
+}
+
+function defaultedFilter(filter: JsonObject): JsonObject {
+  const { requestMirror, cors } = filter;
+  if (isJsonObject(cors)) return { ...filter, cors: { maxAge: 5, ...cors } };
+  if (!isJsonObject(requestMirror) || !isJsonObject(requestMirror["backendRef"])) return filter;
+  const backendRef = { group: "", kind: "Service", ...requestMirror["backendRef"] };
+  return { ...filter, requestMirror: { ...requestMirror, backendRef } };
+}
+
+function objects(list: Json | undefined): readonly JsonObject[] {
+  return list !== undefined && isJsonList(list) ? list.filter(isJsonObject) : [];
+}

@@ -1,0 +1,157 @@
+import { equal, isJsonObject, type JsonObject } from "../../core/json.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import type { VersionedRef } from "../../core/object-ref.ts";
+import type { Canary } from "../canary.ts";
+import { canaryManager, type StepDeps } from "../canary-deps.ts";
+import { StepFault } from "../step-fault.ts";
+import { changed, ownedBy, refuseOwnedByOthers, told, type Wanted } from "./owned-objects.ts";
+import type { CookieChanges, Router, Routes } from "./router.ts";
+import { checkSum, firstWeights } from "./weights.ts";
+
+/** What is done with the object, where it fails: looked for before it is made or mended, read for its weights, and so on. */
+export type Doing = "find" | "read" | "create" | "mend" | "set";
+
+/** What the object is to be for some routes. */
+export interface WantedRoute extends Wanted {
+  readonly changes?: CookieChanges;
+}
+
+/** The one object that says where the requests go, as a provider has it. */
+export interface RouteObject {
+  readonly ref: VersionedRef;
+  /** Its kind in URLs with its group, for example `httproutes.gateway.networking.k8s.io`. */
+  readonly resource: string;
+  /** Flagger's text of a fault. */
+  failed(doing: Doing, cause: string): string;
+  /** What the object says; undefined if it says nothing of this Canary. Others may have written it. */
+  traffic(live: LiveObject): Routes | undefined;
+  /** Told where it says nothing. */
+  readonly missing?: string;
+  wanted(routes: Routes, live: LiveObject | undefined): WantedRoute | Promise<WantedRoute>;
+  /** Whether two specs mean the same; deeply equal unless given. */
+  isSame?(live: JsonObject, wanted: JsonObject): boolean;
+  /** Before the object is looked for. Throws a {@link StepFault} for a Canary that cannot be routed so. */
+  begin?(): Promise<void> | void;
+  /** Throws a {@link StepFault} while the object has not taken effect. */
+  check?(live: LiveObject): void;
+  /** Throws a {@link StepFault} for one of somebody else; by its controller unless given. */
+  refuseOthers?(live: LiveObject): void;
+  /** Fields beside metadata and spec, when it is made. */
+  readonly extra?: JsonObject;
+  /** A cluster-wide object cannot belong to a Canary. */
+  readonly isOwnerless?: boolean;
+  finalize?(view: RouteView): Promise<void>;
+}
+
+/** One step's view of the object: what is read is not read again. */
+export interface RouteView {
+  find(doing: Doing): Promise<LiveObject | undefined>;
+  /** Throws a {@link StepFault} if there is none. */
+  existing(doing: Doing): Promise<LiveObject>;
+  change(live: LiveObject, wanted: Wanted, doing: Doing): Promise<boolean>;
+  create(wanted: Wanted): Promise<void>;
+}
+
+/** A router by one object. All weights are in it, so no request sees one without the other. */
+export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps): Router {
+  const view = viewOf(route, canary, deps);
+  const refuseOthers = (live: LiveObject) => {
+    if (route.refuseOthers === undefined) refuseOwnedByOthers(live, canary);
+    else route.refuseOthers(live);
+  };
+  return {
+    ensure: async () => {
+      await route.begin?.();
+      const live = await view.find("find");
+      const first: Routes = { ...firstWeights(canary.status), isMirrored: false };
+      if (live === undefined) {
+        await view.create(await route.wanted(first, undefined));
+        deps.log.info("route created", logged(route, canary));
+        return;
+      }
+      refuseOthers(live);
+      const routes = route.traffic(live) ?? first;
+      const kept = { ...routes, isMirrored: routes.isMirrored && isMirroring(canary) };
+      const isChanged = await view.change(live, withoutSame(await route.wanted(kept, live), live, route), "mend");
+      if (isChanged) deps.log.info("route updated", logged(route, canary));
+    },
+    routes: async () => {
+      const live = await view.existing("read");
+      route.check?.(live);
+      const routes = route.traffic(live);
+      if (routes !== undefined) return routes;
+      throw new StepFault(route.missing ?? route.failed("read", "it has no weights"));
+    },
+    setRoutes: async (routes) => {
+      checkSum(routes);
+      const live = await view.existing("read");
+      refuseOthers(live);
+      const wanted = await route.wanted(routes, live);
+      await view.change(live, withoutSame(wanted, live, route), "set");
+      return wanted.changes ?? {};
+    },
+    finalize: async () => {
+      await route.finalize?.(view);
+    },
+  };
+}
+
+function viewOf(route: RouteObject, canary: Canary, { cluster, signal, ...deps }: StepDeps): RouteView {
+  const { ref } = route;
+  let known: Promise<LiveObject | undefined> | undefined;
+  const failed = (doing: Doing) => (cause: string) => route.failed(doing, cause);
+  const find = (doing: Doing) => {
+    known ??= told(cluster.get(ref, signal), failed(doing));
+    return known;
+  };
+  return {
+    find,
+    existing: async (doing) => {
+      const live = await find(doing);
+      if (live !== undefined) return live;
+      throw new StepFault(route.failed(doing, `${route.resource} "${ref.name}" not found`));
+    },
+    change: async (live, wanted, doing) => {
+      const after = await told(changed(live, wanted, { cluster, signal, ...deps }), failed(doing));
+      known = Promise.resolve(after);
+      return after !== live;
+    },
+    create: async ({ labels, annotations, spec }) => {
+      const manifest = {
+        apiVersion: ref.group === "" ? ref.version : `${ref.group}/${ref.version}`,
+        kind: ref.kind,
+        metadata: {
+          name: ref.name,
+          ...(ref.namespace === "" ? {} : { namespace: ref.namespace }),
+          ...(labels === undefined ? {} : { labels }),
+          ...(annotations === undefined ? {} : { annotations }),
+          ...(route.isOwnerless === true ? {} : { ownerReferences: ownedBy(canary) }),
+        },
+        ...route.extra,
+        spec,
+      };
+      const created = await told(cluster.create(manifest, { manager: canaryManager }, signal), failed("create"));
+      known = Promise.resolve(created);
+    },
+  };
+}
+
+function withoutSame({ labels, annotations, spec }: WantedRoute, live: LiveObject, route: RouteObject): Wanted {
+  const isSame = route.isSame ?? equal;
+  const isKept = spec === undefined || (isJsonObject(live["spec"]) && isSame(live["spec"], spec));
+  return {
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(isKept ? {} : { spec }),
+  };
+}
+
+/** The phases in which a mirror of requests stays (reference canary 9). */
+function isMirroring({ analysis, status }: Canary): boolean {
+  const { phase } = status;
+  return analysis.mirror === true && (phase === "Waiting" || phase === "Progressing" || phase === "WaitingPromotion");
+}
+
+function logged({ ref }: RouteObject, { name, namespace }: Canary) {
+  return { canary: name, namespace, kind: ref.kind, name: ref.name };
+}

@@ -1,0 +1,49 @@
+import { canaryTargets } from "../api/canary-targets.ts";
+import { mapLimit } from "../core/concurrency.ts";
+import { type ObjectRef, subject } from "../core/object-ref.ts";
+import type { ReconcileRequests } from "../core/ports/reconcile-requests.ts";
+import type { Subscriptions } from "../core/ports/subscriptions.ts";
+import { objectTopic } from "../core/topics.ts";
+
+/** An object, and what an apply has done to it. */
+export interface AppliedRef {
+  readonly desired: { readonly ref: ObjectRef };
+  readonly change: string;
+}
+
+interface AnnounceDeps {
+  readonly subscriptions: Pick<Subscriptions, "subscribers">;
+  readonly requests: ReconcileRequests;
+  readonly concurrency: number;
+}
+
+/**
+ * Wakes the Canaries that follow what a run has changed in its own cluster, so that they need not wait for a watch or the sweep
+ * (docs/adr/0058-a-canary-at-rest-costs-nothing.md). An unchanged object costs nothing. If the process ends before, the sweep tells them.
+ */
+export async function announceChanged(
+  applied: readonly AppliedRef[],
+  cluster: string,
+  { subscriptions, requests, concurrency }: AnnounceDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const changed = applied.filter(({ change, desired }) => isChange(change) && isFollowed(desired.ref));
+  const announce = async ({ desired: { ref } }: AppliedRef, stop: AbortSignal): Promise<void> => {
+    const { group, kind, namespace, name } = ref;
+    for (const follower of await subscriptions.subscribers(
+      objectTopic({ cluster, group, kind, namespace, name }),
+      stop,
+    )) {
+      await requests.request(follower, `${subject(ref)} changed`, stop);
+    }
+  };
+  await mapLimit(changed, concurrency, announce, signal);
+}
+
+function isChange(change: string): boolean {
+  return change === "created" || change === "configured";
+}
+
+function isFollowed({ group, kind }: ObjectRef): boolean {
+  return canaryTargets.some((one) => one.group === group && one.kind === kind);
+}
