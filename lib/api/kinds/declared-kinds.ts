@@ -34,6 +34,7 @@ export const declaredKinds = [
   declaredReceiver,
   declaredNotificationProvider,
   declaredAlert,
+  declaredCanary,
 ] as const satisfies readonly KindDeclaration[];
 
 /** The kinds of which no object is ever reconciled: runs of other kinds read them. */
@@ -46,6 +47,5 @@ export const readKinds = [
 /** The kinds whose definitions Sluice installs: also those that it only reads. */
 export const definedKinds = [
   ...declaredKinds,
-  declaredCanary,
   ...readKinds,
 ] as const satisfies readonly KindDeclaration[];
