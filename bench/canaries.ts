@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,6 @@ import { connect } from "../lib/kube/connect.ts";
 import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { startEmbeddedCluster } from "../local/start-embedded-cluster.ts";
-import { gatewayApiDefinitions } from "../test/doubles/gateway-api.ts";
 import { silentLog } from "../test/doubles/silent-log.ts";
 import { type Task, Used } from "./canaries-process.ts";
 import { type Figure, figure } from "./figure.ts";
@@ -24,7 +23,11 @@ const options = { manager: "bench", force: true };
 /** Five steps of ten seconds, well within the run: 2 % a step up to 50 %. */
 const windowMs = 50_000;
 const patienceMs = 300_000;
-const AnyObject = z.looseObject({ apiVersion: z.string(), kind: z.string(), metadata: z.looseObject({ name: z.string() }) });
+const AnyObject = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string() }),
+});
 
 /**
  * 200 Canaries with the Gateway API and one metric, every ten seconds, in `sluice local`; the Kubernetes API is in another process. At
@@ -100,7 +103,10 @@ async function emptyCluster(folder: string, open: AsyncDisposableStack) {
   const config = await readKubeconfig({ file: kubeconfig, env: {}, homeDir: homedir() });
   const cluster = connect(config, { clock: systemClock, env: {} });
   open.defer(() => cluster.close());
-  const definitions = [await customResourceDefinition(declaredCanary), ...gatewayApiDefinitions()];
+  const httpRoute: unknown = JSON.parse(
+    await readFile(join(import.meta.dirname, "../examples/canary/gateway-api/httproutes.json"), "utf8"),
+  );
+  const definitions = [await customResourceDefinition(declaredCanary), httpRoute];
   const signal = AbortSignal.timeout(patienceMs);
   for (const definition of definitions) await cluster.apply(AnyObject.parse(definition), options, signal);
   return { cluster, kubeconfig };

@@ -25,10 +25,11 @@ function crossNamespaceFaults({ analysis, namespace, spec }: Canary): readonly s
   });
 }
 
-function knativeFaults({ spec: { autoscalerRef, provider = "", targetRef } }: Canary): readonly string[] {
+function knativeFaults({ spec: { autoscalerRef, provider, targetRef } }: Canary): readonly string[] {
   const { apiVersion = "", kind } = targetRef;
   const isKnative = kind === "Service" && parseApiVersion(apiVersion).group === "serving.knative.dev";
-  if (isKnative && provider !== "knative") return [`can't use ${provider} provider with Knative Service as target`];
+  if (isKnative && provider !== "knative")
+    return [`can't use ${provider ?? ""} provider with Knative Service as target`];
   if (!isKnative && provider === "knative") {
     return [`can't use ${apiVersion}/${kind} as target if provider is set to knative`];
   }

@@ -1,4 +1,5 @@
 import { canaryTargets } from "../api/canary-targets.ts";
+import { declaredCanary } from "../api/kinds/canary.ts";
 import { type ServedKind, servedKind } from "../api/kinds/declaration.ts";
 import { declaredExternalArtifact } from "../api/kinds/external-artifact.ts";
 import type { FeatureGates } from "../core/feature-gates.ts";
@@ -56,8 +57,9 @@ export function externalArtifactKinds(
   return [{ ...servedKind(declaredExternalArtifact), observe: { requests, summaryOf: summaryOfConfig } }];
 }
 
-const canaryKind = { group: "flagger.app", kind: "Canary" };
-const targetGroup = `targets.${canaryKind.group}`;
+const { group: canaryGroup, kind: canaryName } = declaredCanary;
+const canaryKind = { group: canaryGroup, kind: canaryName };
+const targetGroup = `targets.${canaryGroup}`;
 
 /**
  * What Canaries release, and the ConfigMaps and Secrets of that, in the namespaces that have Canaries: the Canaries run that subscribe to it

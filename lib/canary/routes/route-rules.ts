@@ -58,7 +58,9 @@ function withCookies(
     if (cookies.previous === undefined) return [weighted];
     return [{ ...sticky(cookies.previous, allToPrimary), expiring: expiredCookie(cookies.previous) }, weighted];
   }
-  const affinity = analysis.sessionAffinity ?? {};
+  const { sessionAffinity: affinity } = analysis;
+  // Only a Canary with session affinity has cookies.
+  if (affinity === undefined) return [weighted];
   const { primary } = cookies;
   const told = {
     primary: primary === undefined ? undefined : setCookie(primary, affinity, intervalSeconds(analysis.interval)),

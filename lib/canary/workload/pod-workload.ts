@@ -1,4 +1,4 @@
-import { type JsonObject, toJsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
@@ -22,6 +22,8 @@ export function podWorkload(kind: PodKind, canary: Canary, deps: StepDeps): Work
     primaryReadiness: () => readiness(kind, "primary", step),
     canaryReadiness: () => readiness(kind, "canary", step),
     revision: () => revision(kind, step),
+    // The id of its pods names the configs: with it, they are copied too.
+    isPromoted: async () => (await promotion(kind, step)).patch === undefined,
     promote: () => {
       const primary = `${kind.noun} ${primaryName(canary.spec.targetRef.name)}.${canary.namespace}`;
       return within(`updating ${primary} template spec failed`, promote(kind, step));
@@ -53,7 +55,7 @@ async function ensurePrimary(kind: PodKind, step: WorkloadStep): Promise<void> {
 async function readiness(kind: PodKind, role: Role, step: WorkloadStep): Promise<Readiness> {
   const target = step.canary.spec.targetRef.name;
   const live = await step.objects.read(kind, role === "primary" ? primaryName(target) : target);
-  return kind.readiness(live, role, step);
+  return kind.readiness(live, role, { canary: step.canary, clock: step.deps.clock });
 }
 
 async function revision(kind: PodKind, step: WorkloadStep): Promise<TargetRevision> {
@@ -83,20 +85,25 @@ async function revision(kind: PodKind, step: WorkloadStep): Promise<TargetRevisi
  * step; one that is complete already writes nothing.
  */
 async function promote(kind: PodKind, step: WorkloadStep): Promise<void> {
+  const { canary, objects } = step;
+  const { configs, patch } = await promotion(kind, step);
+  await syncCopies(configs, canary, step);
+  if (patch !== undefined) await objects.merge(kind, primaryName(canary.spec.targetRef.name), patch);
+}
+
+/** What a promotion would change of the primary; undefined if it has been promoted in this run. */
+async function promotion(kind: PodKind, step: WorkloadStep) {
   const { canary, deps, objects } = step;
   const target = await objects.read(kind, canary.spec.targetRef.name);
   const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
-  const name = primaryName(canary.spec.targetRef.name);
-  const primary = await objects.read(kind, name);
+  const primary = await objects.read(kind, primaryName(canary.spec.targetRef.name));
   const configs = await trackedConfigs(podSpecOf(target), canary, step);
-  await syncCopies(configs, canary, step);
   const wanted = promotedFields(target, { kind, selector, configs, canary, settings: deps.settings });
-  const patch = mergePatch(primaryFields(primary, kind, wanted), wanted);
-  if (patch !== undefined) await objects.merge(kind, name, patch);
+  return { configs, patch: mergePatch(primaryFields(primary, kind, wanted), wanted) };
 }
 
 function templateOf(target: LiveObject): JsonObject {
-  return objectAt(toJsonObject(target), "spec", "template");
+  return objectAt(target, "spec", "template");
 }
 
 function podSpecOf(target: LiveObject): JsonObject {

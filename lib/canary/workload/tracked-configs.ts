@@ -72,7 +72,7 @@ async function trackedConfig(
   // Flagger says so twice.
   const text = `GetTargetConfigs failed: ${kind} ${name}.${namespace} get query error`;
   const live = await within(text, objects.read(configKinds[kind], name));
-  if (kind === "secret" && !trackedSecretTypes.has(textAt(objectAt({ live }, "live"), "type"))) return undefined;
+  if (kind === "secret" && !trackedSecretTypes.has(textAt(objectAt(live), "type"))) return undefined;
   if (live.metadata.annotations?.[trackingAnnotation]?.startsWith("disable") === true) return undefined;
   return { ...reference, live, hash: configHash(dataOf(live)) };
 }

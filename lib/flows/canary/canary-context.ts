@@ -102,7 +102,7 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
 }
 
 function providerOf({ spec }: Pick<Canary, "spec">, meshProvider: string): string {
-  return spec.provider === undefined || spec.provider === "" ? meshProvider : spec.provider;
+  return spec.provider ?? meshProvider;
 }
 
 /** An empty cookie is none. */
@@ -128,7 +128,7 @@ export function feasibleAnalysis({ canary, provider }: Pick<CanaryContext, "cana
 
 /** Whether the analysis of a Canary is left out. */
 export function skipsAnalysis({ spec }: Pick<Canary, "spec">): boolean {
-  return spec.skipAnalysis === true || (spec.analysis ?? spec.canaryAnalysis) === undefined;
+  return spec.skipAnalysis === true;
 }
 
 /** Whether ConfigMaps and Secrets of the target count: those of a Service have none. */

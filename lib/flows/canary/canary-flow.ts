@@ -1,4 +1,4 @@
-import { CanaryAnalysis, CanarySpec, CanaryStatus } from "../../api/canary.ts";
+import { CanarySpec, CanaryStatus } from "../../api/canary.ts";
 import { parseLive } from "../../api/parse-live.ts";
 import { intervalMs } from "../../canary/analysis.ts";
 import type { Canary } from "../../canary/canary.ts";
@@ -61,8 +61,7 @@ function canaryOf(live: LiveObject): Canary {
   const spec = parseLive(live, "spec", CanarySpec);
   const { name, namespace = "", uid } = live.metadata;
   const status = CanaryStatus.safeParse(live["status"] ?? {}).data ?? {};
-  const analysis = spec.analysis ?? spec.canaryAnalysis ?? CanaryAnalysis.parse({ interval: "1m" });
-  return { live, name, namespace, uid, spec, analysis, status };
+  return { live, name, namespace, uid, spec, analysis: spec.analysis, status };
 }
 
 /** Looked for before a run begins, not in each of its steps. */

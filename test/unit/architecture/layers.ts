@@ -273,6 +273,11 @@ export const layers: readonly Layer[] = [
     why: "Pull requests for what automations push, on each host that is known. Faults are masked as those of builds.",
   },
   {
+    folder: "lib/in-cluster",
+    imports: ["lib/core/ports"],
+    why: "Which Services of its cluster an object reaches, and how. It knows no kind.",
+  },
+  {
     folder: "lib/notify",
     imports: [
       "lib/core",
@@ -281,6 +286,7 @@ export const layers: readonly Layer[] = [
       "lib/api/kinds",
       "lib/cel",
       "lib/secrets",
+      "lib/in-cluster",
       "lib/git-hosts",
       "lib/manifests/go-yaml",
       "lib/manifests",
@@ -507,6 +513,7 @@ export const layers: readonly Layer[] = [
       "lib/apply/ignore",
       "lib/health",
       "lib/helm",
+      "lib/flows",
       "lib/flows/helm-release/attempt",
       "lib/flows/owner",
     ],
@@ -605,8 +612,21 @@ export const layers: readonly Layer[] = [
     why: "Traffic by an HTTPRoute.",
   },
   {
+    folder: "lib/canary/routes/istio",
+    imports: ["lib/core", "lib/api", "lib/canary", "lib/canary/workload", "lib/canary/routes"],
+    why: "Traffic by a VirtualService.",
+  },
+  {
     folder: "lib/canary/routes/providers",
-    imports: ["lib/canary", "lib/canary/workload", "lib/canary/routes", "lib/canary/routes/gateway-api"],
+    imports: [
+      "lib/core",
+      "lib/api",
+      "lib/canary",
+      "lib/canary/workload",
+      "lib/canary/routes",
+      "lib/canary/routes/gateway-api",
+      "lib/canary/routes/istio",
+    ],
     why: "Each provider with its router: the only place that knows all of them.",
   },
   {
@@ -819,6 +839,8 @@ export const layers: readonly Layer[] = [
       "lib/api/kinds",
       "lib/queue",
       "lib/gate",
+      "lib/canary",
+      "lib/in-cluster",
       "lib/engine",
       "lib/threads",
       "lib/cel",
@@ -939,6 +961,7 @@ export const layers: readonly Layer[] = [
       "lib/apply",
       "lib/definitions",
       "lib/cel",
+      "lib/in-cluster",
       "lib/notify",
       "lib/notify/providers",
       "lib/http",

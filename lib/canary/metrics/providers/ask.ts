@@ -112,7 +112,7 @@ export function isGoUrl(address: string): boolean {
 }
 
 /** The address of a provider. Throws Flagger's text for one that is none. */
-export function addressOf({ provider: { address = "", type = "" } }: Pick<ServerInput, "provider">): string {
+export function addressOf({ provider: { address = "", type } }: Pick<ServerInput, "provider">): string {
   if (isGoUrl(address)) return address;
   throw new MetricFault(`${type} address ${address} is not a valid URL`);
 }

@@ -237,17 +237,6 @@ describe("a MetricTemplate", () => {
     expect(requests).toEqual([]);
   });
 
-  test("of an unknown type is asked as Prometheus", async () => {
-    const { check, log, requests } = metricWorld({
-      metrics: [errors],
-      templates: { "apps/errors": { ...prometheus, provider: { ...prometheus.provider, type: "other" } } },
-      answers: [vector("1")],
-    });
-    expect(await check()).toBe("passed");
-    expect(requests.map(queryOf)).toEqual(["errors"]);
-    expect(log.lines).toEqual([{ message: "unknown metrics provider, using prometheus", type: "other" }]);
-  });
-
   test("that may not be read says so, and an outage of the cluster is no failed check", async () => {
     const get = (code: number, reason: string) => async () => {
       throw new ApiError({ code, reason, message: `said ${reason}` });

@@ -1,4 +1,4 @@
-import { type CanaryMetric, CanarySpec, type MetricTemplateSpec } from "../../../../lib/api/canary.ts";
+import { type CanaryMetric, CanarySpec } from "../../../../lib/api/canary.ts";
 import type { Canary } from "../../../../lib/canary/canary.ts";
 import type { CheckResult } from "../../../../lib/canary/metrics/checks.ts";
 import { type MetricParts, metricChecksOf } from "../../../../lib/canary/metrics/metric-checks.ts";
@@ -51,7 +51,7 @@ export interface MetricWorldOptions {
   readonly spec?: object;
   readonly settings?: Partial<CanarySettings>;
   /** MetricTemplates and Secrets, as `namespace/name`. */
-  readonly templates?: Readonly<Record<string, MetricTemplateSpec>>;
+  readonly templates?: Readonly<Record<string, object>>;
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly get?: (ref: VersionedRef) => Promise<LiveObject | undefined>;
   readonly parts?: Partial<MetricParts>;
@@ -65,13 +65,13 @@ export function metricWorld(options: MetricWorldOptions) {
     metricsServer: "http://prom.example.com/prom",
     targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
     service: { port: 80 },
-    analysis: { interval: "10s", metrics },
+    analysis: { interval: "10s", threshold: 1, stepWeight: 10, metrics },
     ...options.spec,
   });
   const live = { ...metadata("podinfo", "apps"), apiVersion: "flagger.app/v1beta1", kind: "Canary" };
   const canary: Canary = {
     ...{ live, name: "podinfo", namespace: "apps", uid: "u", spec, status: {} },
-    analysis: spec.analysis ?? { interval: "10s" },
+    analysis: spec.analysis,
   };
   const { http, requests } = scriptedHttp(answers);
   const { signal } = new AbortController();
