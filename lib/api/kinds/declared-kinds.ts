@@ -47,7 +47,4 @@ export const readByCanaries = [
 export const readKinds = [declaredExternalArtifact, ...readByCanaries] as const satisfies readonly KindDeclaration[];
 
 /** The kinds whose definitions Sluice installs: also those that it only reads. */
-export const definedKinds = [
-  ...declaredKinds,
-  ...readKinds,
-] as const satisfies readonly KindDeclaration[];
+export const definedKinds = [...declaredKinds, ...readKinds] as const satisfies readonly KindDeclaration[];

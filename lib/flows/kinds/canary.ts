@@ -3,14 +3,15 @@ import { type Kind, loadedOnce } from "./kind.ts";
 
 export const canaryKind: Kind = {
   ...declaredCanary,
-  flow: ({ canarySettings, ...parts }) =>
+  flow: (parts) =>
     loadedOnce(async () => {
       const [{ canaryFlow }, { canaryParts }] = await Promise.all([
         import("../canary/canary-flow.ts"),
-        import("../canary/canary-parts-of.ts"),
+        import("../canary/real-parts.ts"),
       ]);
-      return canaryFlow({ ...parts, settings: canarySettings, parts: canaryParts(parts) });
+      const { canaryHttp, canarySettings: settings, clock } = parts;
+      return canaryFlow({ ...parts, settings, parts: canaryParts({ canaryHttp, clock }) });
     }),
-  // Its one condition says what became of a release, which an outage does not change.
+  // Its one condition says how the release goes: an outage is told by an Event alone.
   failing: (before) => before,
 };

@@ -155,7 +155,7 @@ describe("a Canary that is refused", () => {
   });
 
   test("an invalid spec is told by one Warning that names the field", async () => {
-    const world = canaryWorld({ analysis: { interval: "soon" } });
+    const world = canaryWorld({ analysis: { interval: "soon", stepWeight: 10 } });
     await world.run();
     expect(world.said).toEqual([
       "Warning: Canary/apps/podinfo is invalid: spec.analysis.interval: must be a duration such as 30s or 5m; correct the object, for example with kubectl edit; kubectl explain Canary.spec tells what each field may be",

@@ -58,7 +58,7 @@ const stories: readonly Story[] = [
   { name: "a release without analysis", spec: { skipAnalysis: true }, end: "Succeeded 100/0" },
   {
     name: "a release with an autoscaler",
-    spec: { autoscalerRef: { kind: "HorizontalPodAutoscaler", name: "podinfo" } },
+    spec: { autoscalerRef: { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", name: "podinfo" } },
     end: "Succeeded 100/0",
   },
   { name: "a rollback", checks: [no, no, no, no], end: "Failed 100/0" },
