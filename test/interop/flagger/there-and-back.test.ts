@@ -118,6 +118,28 @@ describe.skipIf(missing)(
       await apply(deployment("4"));
       await released("4");
     });
+
+    test("a run in flight goes on where the other side has left it, and is not begun again", async () => {
+      const seen: number[] = [];
+      const until = (iterations: number) =>
+        vi.waitUntil(async () => {
+          const { iterations: now = 0, phase } = await status();
+          if (phase === "Progressing") seen.push(now);
+          return phase === "Progressing" && now >= iterations;
+        }, waiting);
+      await apply({ ...canary, spec: { ...canarySpec, skipAnalysis: false } });
+      await apply(deployment("5"));
+      {
+        await using _flagger = await flagger();
+        await until(1);
+      }
+      const over = await sluice();
+      await until(2);
+      expect(await over.stop()).toBe(0);
+      await using _flagger = await flagger();
+      await released("5");
+      expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    });
   },
 );
 
@@ -131,17 +153,19 @@ function templateOf(live: LiveObject): JsonObject {
   return z.object({ template: z.custom<JsonObject>() }).parse(live["spec"]).template;
 }
 
+const canarySpec = {
+  provider: "kubernetes",
+  targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  service: { port: 80 },
+  skipAnalysis: true,
+  analysis: { interval: "10s", threshold: 1, iterations: 3 },
+};
+
 const canary: Manifest = {
   apiVersion: "flagger.app/v1beta1",
   kind: "Canary",
   metadata: { name: "web", namespace },
-  spec: {
-    provider: "kubernetes",
-    targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-    service: { port: 80 },
-    skipAnalysis: true,
-    analysis: { interval: "10s", threshold: 1, iterations: 1 },
-  },
+  spec: canarySpec,
 };
 
 function settings(color: string): Manifest {
