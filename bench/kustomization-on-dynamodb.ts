@@ -30,6 +30,7 @@ import type { QueueDeps, RunnerDeps } from "../lib/queue/queue-deps.ts";
 import { reconcileRequests, requestReconcile } from "../lib/queue/request-reconcile.ts";
 import { rules } from "../lib/queue/rules.ts";
 import { gzip, packTar } from "../lib/sources/archive/pack-tar.ts";
+import { noCanaryHttp } from "../test/doubles/no-canary-http.ts";
 import { noCel } from "../test/doubles/no-cel.ts";
 import { noHelm } from "../test/doubles/no-helm.ts";
 import { noKeyServices } from "../test/doubles/no-key-services.ts";
@@ -123,6 +124,7 @@ function processOf(
     canarySettings: defaultCanarySettings,
     timing: defaultTiming,
     applyRules: usualRules,
+    canaryHttp: noCanaryHttp,
     cel: noCel,
     helm: noHelm,
     concurrency: 8,

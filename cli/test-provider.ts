@@ -7,7 +7,7 @@ import type { Dial } from "../lib/core/ports/dial.ts";
 import type { Http } from "../lib/core/ports/http.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { commitStatuses } from "../lib/notify/commit-status-id.ts";
-import { inClusterHttp } from "../lib/notify/in-cluster-http.ts";
+import { inClusterHttp } from "../lib/in-cluster/in-cluster-http.ts";
 import { awsProviders } from "../lib/notify/providers/aws-providers.ts";
 import { providers } from "../lib/notify/providers/providers.ts";
 import { sendTestEvent, TestEventFailure } from "../lib/notify/test-event.ts";
@@ -46,7 +46,12 @@ export async function testProvider(name: string, { metadata = [] }: TestOptions,
   terminal.action(`sending a test event to alert provider ${name} of type ${type} in ${namespace} namespace`);
   const client = httpClient({ network: homeNetwork });
   // With the rights of the user: the setting of the installation is not known here.
-  const http = inClusterHttp(client, { services, namespaces: "all", own: namespace });
+  const http = inClusterHttp(client, {
+    services,
+    namespaces: "all",
+    own: namespace,
+    setting: "notification-service-namespaces",
+  });
   const cel = wasmCel({ file: celModule, threads: 1, idleMs: 1_000 });
   const clock = systemClock;
   try {

@@ -2,6 +2,7 @@ import type { DataKeys } from "../lib/core/ports/data-keys.ts";
 import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
 import type { FlowParts, Kind } from "../lib/flows/kinds/kind.ts";
 import type { ServedCluster } from "../lib/gate/served-clusters.ts";
+import { canaryHttpOf } from "./canary-http.ts";
 import { type Flows, makeFlows } from "./make-flows.ts";
 import { flowSettings, keySettings } from "./settings/flow-settings.ts";
 import type { Settings } from "./settings/settings.ts";
@@ -9,7 +10,7 @@ import type { Settings } from "./settings/settings.ts";
 /** What {@link composeFlows} adds by itself. */
 type Composed =
   | keyof ReturnType<typeof flowSettings>
-  | ("gated" | "home" | "jitter" | "reconciled" | "requests" | "sopsKeys" | "sources" | "targetAs");
+  | ("canaryHttp" | "gated" | "home" | "jitter" | "reconciled" | "requests" | "sopsKeys" | "sources" | "targetAs");
 
 /** The adapters that the flows of all clusters share. */
 export interface FlowAdapters extends Omit<FlowParts, Composed> {
@@ -26,6 +27,10 @@ export function composeFlows(
   const { clock, http } = parts;
   const given = { ...parts, ...flowSettings(settings) };
   const keys = { http, clock, dataKeys, ...keySettings(settings) };
-  return ({ home, targetAs, gated, accountTokens }, requests) =>
-    makeFlows(kinds, { ...given, home, targetAs, gated, requests, sopsKeys: { ...keys, accountTokens } });
+  const canaryHttp = canaryHttpOf({ http, clock, namespaces: settings["canary-service-namespaces"] });
+  return (cluster, requests) => {
+    const { home, targetAs, gated, accountTokens } = cluster;
+    const own = { home, targetAs, gated, requests, canaryHttp: canaryHttp(cluster) };
+    return makeFlows(kinds, { ...given, ...own, sopsKeys: { ...keys, accountTokens } });
+  };
 }

@@ -5,7 +5,7 @@ const namespace = "must be the name of a namespace";
 /** @internal Exported for its tests. */
 export const maxServiceNamespaces = 100;
 
-/** `notification-service-namespaces`: a tenant's Provider reaches the Services of each. */
+/** `notification-service-namespaces` and `canary-service-namespaces`: a tenant's Provider or Canary reaches the Services of each. */
 export const ServiceNamespaces = z
   .array(z.string(namespace).regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, namespace), namespaces)
   .max(maxServiceNamespaces, `must not have more than ${maxServiceNamespaces} namespaces`);

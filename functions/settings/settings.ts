@@ -233,6 +233,14 @@ export const Settings = z
       },
       ServiceNamespaces.default([]),
     ),
+    "canary-service-namespaces": documented(
+      {
+        description:
+          "The namespaces whose Services Canaries may reach through the API server, for metrics, webhooks and alerts (`http://name.namespace:port`): a list, at most 100. With one of them they also reach the Services of their own namespace, and of that of the MetricTemplate or AlertProvider that they name. Empty: no Canary reaches a Service. The function `reconcile` needs a right in each of them, see [servers in the cluster](canary-servers.md).",
+        since: "0.2.0",
+      },
+      ServiceNamespaces.default([]),
+    ),
     "feature-gates": documented(
       {
         description:

@@ -35,14 +35,13 @@ export function strategyOf({ iterations = 0, match = [] }: Pick<CanaryAnalysis, 
   return match.length > 0 ? "ab" : "blue-green";
 }
 
-/** The weight of the canary from which it is promoted. */
+/** The weight of the canary from which it is promoted. In Flagger a `maxWeight` above 100 is never reached. */
 export function boundOf({
   maxWeight = 0,
   stepWeights = [],
 }: Pick<CanaryAnalysis, "maxWeight" | "stepWeights">): number {
-  const last = stepWeights.at(-1);
-  if (last !== undefined) return Math.min(totalWeight, last);
-  return maxWeight > 0 ? maxWeight : totalWeight;
+  const bound = stepWeights.at(-1) ?? (maxWeight > 0 ? maxWeight : totalWeight);
+  return Math.min(totalWeight, bound);
 }
 
 /** By how much the weight of the canary rises next; zero or less where the analysis has no next step. */

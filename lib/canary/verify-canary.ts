@@ -26,7 +26,7 @@ function crossNamespaceFaults({ analysis, namespace, spec }: Canary): readonly s
 }
 
 function knativeFaults({ spec: { autoscalerRef, provider, targetRef } }: Canary): readonly string[] {
-  const { apiVersion = "", kind } = targetRef;
+  const { apiVersion, kind } = targetRef;
   const isKnative = kind === "Service" && parseApiVersion(apiVersion).group === "serving.knative.dev";
   if (isKnative && provider !== "knative")
     return [`can't use ${provider ?? ""} provider with Knative Service as target`];
@@ -38,7 +38,7 @@ function knativeFaults({ spec: { autoscalerRef, provider, targetRef } }: Canary)
 
 function cookieFaults({ analysis: { sessionAffinity } }: Canary): readonly string[] {
   if (sessionAffinity === undefined) return [];
-  const { cookieName = "", primaryCookieName = "" } = sessionAffinity;
+  const { cookieName, primaryCookieName = "" } = sessionAffinity;
   if (cookieName !== primaryCookieName) return [];
   return ["can't use the same cookie name for both primary and cookie name; please update them to be different"];
 }

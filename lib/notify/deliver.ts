@@ -15,6 +15,7 @@ import type { Http } from "../core/ports/http.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { ServiceProxy } from "../core/ports/service-proxy.ts";
 import { safeMessage } from "../core/safe-text.ts";
+import { inClusterHttp } from "../in-cluster/in-cluster-http.ts";
 import { admits, type ProviderType } from "./admits.ts";
 import { type AlertWarning, warnOfAlert } from "./alert-event.ts";
 import {
@@ -26,7 +27,6 @@ import {
   makingWords,
   postInTime,
 } from "./connect-provider.ts";
-import { inClusterHttp } from "./in-cluster-http.ts";
 import { maskValues } from "./mask.ts";
 import { mergeMetadata } from "./merge-metadata.ts";
 import type { Notification } from "./notification.ts";
@@ -156,10 +156,13 @@ async function prepare(delivery: Delivery, signal: AbortSignal): Promise<Prepare
   return { ...connected, event: merged.event };
 }
 
+/** The setting of {@link DeliverDeps.serviceNamespaces}. */
+const setting = "notification-service-namespaces";
+
 function httpOf({ deps, notification }: Delivery): Http {
   const services = deps.clusters.get(notification.cluster)?.services;
   const { serviceNamespaces: namespaces = [], parts } = deps;
-  return inClusterHttp(parts.http, { services, namespaces, own: notification.alert.namespace });
+  return inClusterHttp(parts.http, { services, namespaces, own: notification.alert.namespace, setting });
 }
 
 const gateText =

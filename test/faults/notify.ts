@@ -2,7 +2,7 @@ import type { FileFaults } from "./fault.ts";
 
 const deliver = ["test/unit/notify/deliver.test.ts"];
 const dispatch = ["test/unit/notify/dispatch.test.ts"];
-const inCluster = ["test/unit/notify/in-cluster-http.test.ts"];
+const inCluster = ["test/unit/in-cluster/in-cluster-http.test.ts"];
 const match = ["test/unit/notify/match-alert.test.ts"];
 const metadata = ["test/unit/notify/event-metadata.test.ts"];
 const settings = ["test/unit/notify/read-settings.test.ts"];
@@ -162,13 +162,13 @@ export const notifyFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/notify/in-cluster-http.ts",
+    file: "lib/in-cluster/in-cluster-http.ts",
     tests: inCluster,
     faults: [
       {
         what: "a Provider reaches the Services of every namespace",
-        find: "service.namespace === own || namespaces.includes(service.namespace)",
-        replace: "service.namespace !== undefined",
+        find: "isOwn || namespaces.includes(namespace)",
+        replace: "isOwn || namespaces.length > 0",
       },
       {
         what: "Services are reached where no namespace is listed",

@@ -34,7 +34,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "lib/core/duration.ts",
     "lib/core/ecr-registry.ts",
     "lib/core/label-selector.ts",
-    "lib/notify/in-cluster-http.ts",
+    "lib/in-cluster/in-cluster-http.ts",
     "lib/core/work-key.ts",
     "lib/http/certificate-fault.ts",
     "lib/receiver/media-type.ts",

@@ -1,5 +1,6 @@
 import type { AlertSeverity, CanaryPhase, CanaryStatus } from "../../api/canary.ts";
-import { flaggerGroup } from "../../api/names.ts";
+import { declaredCanary } from "../../api/kinds/canary.ts";
+import { servedKind } from "../../api/kinds/declaration.ts";
 import { feasible } from "../../canary/analysis.ts";
 import type { Canary } from "../../canary/canary.ts";
 import { canaryManager, type StepDeps } from "../../canary/canary-deps.ts";
@@ -16,7 +17,7 @@ import type { Handled } from "./by-hand.ts";
 import type { CanaryDeps, CanaryParts } from "./canary-parts.ts";
 
 /** A Canary as our flow reads it. */
-export const servedCanary = { group: flaggerGroup, version: "v1beta1", kind: "Canary" } as const;
+export const servedCanary = servedKind(declaredCanary);
 
 /** One step of a Canary: what it is about, and what it has said and written so far. */
 export interface CanaryContext {

@@ -68,7 +68,7 @@ async function revert(ctx: CanaryContext): Promise<boolean> {
 }
 
 async function isTargetThere({ canary, home, run }: CanaryContext): Promise<boolean> {
-  const { apiVersion = "apps/v1", kind, name } = canary.spec.targetRef;
+  const { apiVersion, kind, name } = canary.spec.targetRef;
   const ref = { ...parseApiVersion(apiVersion), kind, namespace: canary.namespace, name };
   return (await home.get(ref, run.signal)) !== undefined;
 }

@@ -40,7 +40,7 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   return {
     outcome: isWhole ? outcomeOf(ctx.status().phase) : "failed",
     dueInMs: isDueAgain ? Math.max(0, startedAt + ms - deps.clock.now()) : undefined,
-    carried: { steppedAt: startedAt, handled: handledBy(ctx) },
+    carried: { steppedAt: startedAt, wrote: ctx.status().lastTransitionTime ?? "", handled: handledBy(ctx) },
     ...(ctx.isQuiet() ? { isQuiet: true } : {}),
   };
 }

@@ -8,7 +8,7 @@ export function topicsOf(
   { canary, run }: Pick<CanaryContext, "canary" | "run">,
   status: CanaryStatus,
 ): readonly string[] {
-  const { apiVersion = "apps/v1", kind, name } = canary.spec.targetRef;
+  const { apiVersion, kind, name } = canary.spec.targetRef;
   const { cluster } = run.key;
   const { namespace } = canary;
   const { group } = parseApiVersion(apiVersion);

@@ -6,6 +6,8 @@ import type { Run } from "../../core/ports/run.ts";
 export const Paced = z.object({
   /** When the last step began, by the clock of its machine, in milliseconds since 1970. */
   steppedAt: z.number().exactOptional(),
+  /** The `lastTransitionTime` that this step left: while the status says it, no other step was taken. */
+  wrote: z.string().exactOptional(),
   /** Whether a run since then has waited though the clocks said that the interval is over. */
   isHeldBack: z.boolean().exactOptional(),
   /** Of `retryOutages`: then the run comes by its back-off, not by the interval. */
@@ -43,18 +45,18 @@ export function whenToStep({ intervalMs, now, paced, run, status }: Pace): Due {
   const since = lastStepAt(paced, status);
   if (since === undefined) return { isDue: true };
   const { isHeldBack = false } = paced;
+  const wrote = status.lastTransitionTime ?? "";
   const steppedAt = Math.min(since, now);
   const leftMs = steppedAt + intervalMs - now;
-  if (leftMs > 0) return { isDue: false, dueInMs: leftMs, paced: { steppedAt, isHeldBack } };
+  if (leftMs > 0) return { isDue: false, dueInMs: leftMs, paced: { steppedAt, wrote, isHeldBack } };
   if (leftMs < -lateMs && !isHeldBack) {
-    return { isDue: false, dueInMs: intervalMs, paced: { steppedAt: now, isHeldBack: true } };
+    return { isDue: false, dueInMs: intervalMs, paced: { steppedAt: now, wrote, isHeldBack: true } };
   }
   return { isDue: true };
 }
 
-/** The later of what the work item carries and what the status says, whose times are whole seconds, rounded down. */
-function lastStepAt({ steppedAt }: Paced, { lastTransitionTime = "" }: Pace["status"]): number | undefined {
+/** What the work item carries, unless the status was written since: its times are whole seconds, rounded down. */
+function lastStepAt({ steppedAt, wrote }: Paced, { lastTransitionTime = "" }: Pace["status"]): number | undefined {
   const written = Date.parse(lastTransitionTime) + 999;
-  const times = [steppedAt, written].filter((time) => time !== undefined && !Number.isNaN(time));
-  return times.length === 0 ? undefined : Math.max(...times.map(Number));
+  return Number.isNaN(written) || (steppedAt !== undefined && wrote === lastTransitionTime) ? steppedAt : written;
 }

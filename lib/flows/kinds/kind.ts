@@ -1,5 +1,6 @@
 import type { Condition } from "../../api/condition.ts";
 import type { KindDeclaration } from "../../api/kinds/declaration.ts";
+import type { CanaryHttp } from "../../canary/canary-http.ts";
 import type { CanarySettings } from "../../canary/settings.ts";
 import type { Cel } from "../../cel/cel.ts";
 import type { Failure } from "../../core/failure.ts";
@@ -32,6 +33,8 @@ export interface FlowParts
   /** The tags of ImageRepositories. */
   readonly imageTags: ImageTags;
   readonly http: Outbound;
+  /** How Canaries reach servers of metrics, webhooks and the like. */
+  readonly canaryHttp: CanaryHttp;
   /** The clouds whose identity can log in to git repositories. */
   readonly gitLogins?: { readonly aws?: GitLogin };
   /** The clouds whose identity can log in to buckets. */

@@ -13,6 +13,7 @@ import { systemClock } from "../../../lib/process/system-clock.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
 import { noCel } from "../../doubles/no-cel.ts";
 import { noHome, noTarget } from "../../doubles/no-cluster.ts";
+import { noCanaryHttp } from "../../doubles/no-canary-http.ts";
 import { noHelm } from "../../doubles/no-helm.ts";
 import { noKeyServices } from "../../doubles/no-key-services.ts";
 import { noRemoteClusters } from "../../doubles/no-remote-clusters.ts";
@@ -24,6 +25,7 @@ const away = (): Promise<never> => Promise.reject(new Error("AWS throttles it"))
 
 const flows = makeFlows(kinds, {
   artifactUrl: (path) => path,
+  canaryHttp: noCanaryHttp,
   artifacts: { get: away, put: away },
   clock: systemClock,
   home: { ...noHome, get: async () => undefined },

@@ -75,7 +75,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
       ...{ name: "podinfo", namespace: "apps", uid: "canary-1", resourceVersion: "1", generation: 1 },
       creationTimestamp: "2026-11-01T00:00:00Z",
     },
-    spec: { ...fieldReport, ...spec },
+    spec: { ...fieldReport, ...spec, analysis: { threshold: 2, ...analysisOf(spec) } },
   };
 
   const write = (what: string): void => {
@@ -316,6 +316,11 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     },
   };
   return self;
+}
+
+function analysisOf({ analysis = fieldReport["analysis"] ?? {} }: JsonObject): JsonObject {
+  if (!isJsonObject(analysis)) throw new Error("an analysis is an object");
+  return analysis;
 }
 
 function toObject(live: LiveObject): JsonObject {

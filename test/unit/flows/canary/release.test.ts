@@ -178,7 +178,7 @@ describe("a release by weights", () => {
   });
 
   test("says that an analysis has no step that leads on, and moves nothing", async () => {
-    const world = canaryWorld({ analysis: { interval: "10s" } });
+    const world = canaryWorld({ analysis: { interval: "10s", stepWeight: 0 } });
     await world.begun();
     await world.tick();
     expect(world.said.at(-1)).toMatch(/^Warning: Halt podinfo\.apps advancement spec\.analysis has no next step/);

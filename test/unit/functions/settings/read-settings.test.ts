@@ -44,6 +44,10 @@ describe("a document of settings", () => {
     ["concurrent-ssa: 1.5", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: hunter2", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: 1\nconcurrent-ssa: 2", "line 2 is no YAML: duplicated mapping key"],
+    [
+      "canary-service-namespaces: monitoring",
+      "canary-service-namespaces must be a list of namespaces, such as [monitoring]",
+    ],
     ...["monitoring", "true"].map((text) => [
       `notification-service-namespaces: ${text}`,
       "notification-service-namespaces must be a list of namespaces, such as [monitoring]",

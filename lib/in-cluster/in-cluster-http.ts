@@ -1,37 +1,43 @@
 import { type Http, HttpError, type HttpRequest } from "../core/ports/http.ts";
 import type { ServiceAddress, ServiceProxy } from "../core/ports/service-proxy.ts";
 
-/** Which Services of its cluster a Provider reaches. */
+/** Which Services of its cluster an object reaches. */
 export interface InClusterRules {
-  /** Of the cluster of the notification; absent where it has none. */
+  /** Of the cluster of the object; absent where it has none. */
   readonly services: ServiceProxy | undefined;
-  /** The namespaces whose Services every Provider may reach. If there is one, also those of the Provider's own namespace; if none, no Service. */
+  /** The namespaces whose Services every object may reach. If there is one, also those of the object's own namespace; if none, no Service. */
   readonly namespaces: readonly string[] | "all";
-  /** The namespace of the Provider. */
-  readonly own: string;
+  /** The namespace of the object; or several, where one object names another that names the address. */
+  readonly own: string | readonly string[];
+  /** The setting that lists the namespaces, as messages name it. */
+  readonly setting: string;
 }
-
-/** The setting that lists the namespaces. */
-const setting = "notification-service-namespaces";
 
 /**
  * Sends requests to Services of the cluster (`http://name.namespace.svc…`) through its API server, and all others by `http`. A request
  * that has a proxy of its own goes through that one. Without a namespace in the rules all requests go by `http`.
  */
-export function inClusterHttp(http: Http, { services, namespaces, own }: InClusterRules): Http {
+export function inClusterHttp(http: Http, rules: InClusterRules): Http {
+  const { services, namespaces, setting } = rules;
   if (services === undefined || namespaces.length === 0) return http;
   return {
     async send(request, signal) {
       const service = serviceOf(request.url);
       if (service === undefined || request.proxy !== undefined) return http.send(request, signal);
-      const isAllowed = namespaces === "all" || service.namespace === own || namespaces.includes(service.namespace);
-      const why = isAllowed
+      const why = isReached(service.namespace, rules)
         ? faultOf(request)
         : `the installation's setting ${setting} does not list namespace ${service.namespace}`;
       if (why !== undefined) throw refused(request, why);
       return services.send(service, { ...request, headers: passedOn(request) }, signal);
     },
   };
+}
+
+/** Whether the Services of a namespace may be reached. */
+export function isReached(namespace: string, { namespaces, own }: Pick<InClusterRules, "namespaces" | "own">): boolean {
+  if (namespaces.length === 0) return false;
+  const isOwn = typeof own === "string" ? own === namespace : own.includes(namespace);
+  return namespaces === "all" || isOwn || namespaces.includes(namespace);
 }
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";

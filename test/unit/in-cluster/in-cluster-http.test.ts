@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Http, HttpError, type HttpRequest } from "../../../lib/core/ports/http.ts";
 import type { ServiceAddress } from "../../../lib/core/ports/service-proxy.ts";
-import { type InClusterRules, inClusterHttp, serviceOf } from "../../../lib/notify/in-cluster-http.ts";
+import { type InClusterRules, inClusterHttp, serviceOf } from "../../../lib/in-cluster/in-cluster-http.ts";
 
 const { signal } = new AbortController();
 const address = "http://alertmanager.monitoring.svc:9093/api/v2/alerts/";
@@ -22,7 +22,10 @@ function world(rules: Partial<InClusterRules> = {}) {
       return { url: request.url, status: 200, headers: {}, body: Buffer.from("inside") };
     },
   };
-  const http = inClusterHttp(plain, { services, namespaces: ["monitoring"], own: "apps", ...rules });
+  const http = inClusterHttp(plain, {
+    ...{ services, namespaces: ["monitoring"], own: "apps", setting: "notification-service-namespaces" },
+    ...rules,
+  });
   const send = (change: Partial<HttpRequest> = {}) =>
     http.send({ method: "POST", url: address, timeoutMs: 1_000, maxBytes: 1_000, ...change }, signal);
   const faultOf = (change: Partial<HttpRequest>): Promise<string> =>

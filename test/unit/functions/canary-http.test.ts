@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { canaryHttpOf } from "../../../functions/canary-http.ts";
+import { type Http, HttpError } from "../../../lib/core/ports/http.ts";
+import type { ServiceProxy } from "../../../lib/core/ports/service-proxy.ts";
+import { steppedClock } from "../../doubles/stepped-clock.ts";
+
+const { signal } = new AbortController();
+const url = "http://prometheus.monitoring:9090/api/v1/query?query=up";
+
+/** Two clusters whose Canaries reach Services of `monitoring`. */
+function world() {
+  const sent: string[] = [];
+  const clock = steppedClock();
+  const answer = (place: string): ServiceProxy["send"] => {
+    return async (_service, request) => {
+      sent.push(`${place} ${new URL(request.url).search}`);
+      return { url: request.url, status: 200, headers: {}, body: Buffer.from(`${sent.length}`) };
+    };
+  };
+  const http: Http = {
+    async send(request) {
+      sent.push(`outside ${request.url}`);
+      throw new HttpError("unreachable", "GET x: down");
+    },
+  };
+  const of = canaryHttpOf({ http, clock, namespaces: ["monitoring"] });
+  const [first, second] = ["first", "second"].map((id) => of({ id, services: { send: answer(id) } }));
+  if (first === undefined || second === undefined) throw new Error("there are two clusters");
+  const ask = async (way: Http, change: object = {}): Promise<string> => {
+    const { body } = await way.send({ method: "GET", url, timeoutMs: 1_000, maxBytes: 1_000, ...change }, signal);
+    return Buffer.from(body).toString();
+  };
+  return { ask, clock, first, second, sent };
+}
+
+test("one reading serves all Canaries that ask the same of the same server within a second", async () => {
+  const { ask, clock, first, sent } = world();
+  expect(await Promise.all([ask(first.shared(["apps"])), ask(first.shared(["other"]))])).toEqual(["1", "1"]);
+  clock.pass(999);
+  expect(await ask(first.shared(["apps"]))).toBe("1");
+  clock.pass(1);
+  expect(await ask(first.shared(["apps"]))).toBe("2");
+  expect(sent).toHaveLength(2);
+});
+
+test("another query, login or cluster has a reading of its own", async () => {
+  const { ask, first, second, sent } = world();
+  const way = first.shared(["apps"]);
+  await ask(way);
+  await ask(way, { url: `${url}2` });
+  await ask(way, { headers: { "x-api-key": "k" } });
+  await ask(second.shared(["apps"]));
+  expect(sent).toEqual(["first ?query=up", "first ?query=up2", "first ?query=up", "second ?query=up"]);
+});
+
+test("a reading is given to those only who may ask for it", async () => {
+  const { ask, first, sent } = world();
+  const own = { url: "http://prometheus.apps.svc:9090/?query=up" };
+  await ask(first.shared(["apps"]), own);
+  await expect(ask(first.shared(["other"]), own)).rejects.toThrow("does not list namespace apps");
+  expect(sent).toHaveLength(1);
+});
+
+test("a server that does not answer is asked again", async () => {
+  const { ask, first, sent } = world();
+  const elsewhere = { url: "https://prom.example.com/" };
+  await expect(ask(first.shared(["apps"]), elsewhere)).rejects.toThrow("down");
+  await expect(ask(first.shared(["apps"]), elsewhere)).rejects.toThrow("down");
+  expect(sent).toHaveLength(2);
+});
+
+test("webhooks share nothing", async () => {
+  const { ask, first, sent } = world();
+  await ask(first.of(["apps"]));
+  await ask(first.of(["apps"]));
+  expect(sent).toHaveLength(2);
+});
