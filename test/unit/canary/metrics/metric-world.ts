@@ -1,4 +1,4 @@
-import { type CanaryMetric, CanarySpec, type MetricTemplateSpec } from "../../../../lib/api/canary.ts";
+import { type CanaryMetric, CanarySpec } from "../../../../lib/api/canary.ts";
 import type { Canary } from "../../../../lib/canary/canary.ts";
 import type { CheckResult } from "../../../../lib/canary/metrics/checks.ts";
 import { type MetricParts, metricChecksOf } from "../../../../lib/canary/metrics/metric-checks.ts";
@@ -65,27 +65,29 @@ export function metricWorld(options: MetricWorldOptions) {
     metricsServer: "http://prom.example.com/prom",
     targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
     service: { port: 80 },
-    analysis: { interval: "10s", metrics },
+    analysis: { interval: "10s", threshold: 1, iterations: 1, metrics },
     ...options.spec,
   });
   const live = { ...metadata("podinfo", "apps"), apiVersion: "flagger.app/v1beta1", kind: "Canary" };
   const canary: Canary = {
     ...{ live, name: "podinfo", namespace: "apps", uid: "u", spec, status: {} },
-    analysis: spec.analysis ?? { interval: "10s" },
+    analysis: spec.analysis,
   };
   const { http, requests } = scriptedHttp(answers);
   const { signal } = new AbortController();
   const values: (readonly [string, number])[] = [];
   const log = recordedLog();
+  const clock = steppedClock();
+  const sleep: MetricParts["sleep"] = async (ms) => clock.pass(ms);
   const checks = metricChecksOf(canary, {
     cluster: asHome({ ...noCluster, get: options.get ?? (async (ref) => objectOf(ref, options)) }),
     settings: { ...defaultCanarySettings, ...settings },
-    ...{ clock: steppedClock(), log, signal, http },
+    ...{ clock, log, signal, http, sleep },
     measured: (metric, value) => void values.push([metric, value]),
     ...parts,
   });
   return {
-    ...{ requests, values, log, checks },
+    ...{ requests, values, log, checks, clock },
     check: async () => textOf(await checks.check()),
     probe: () =>
       checks.probe().then(
