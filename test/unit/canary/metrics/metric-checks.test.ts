@@ -163,7 +163,11 @@ describe("whose queries built-in metrics have", () => {
     [{ provider: "nginx" }, "istio", "nginx_ingress_controller_requests"],
     [{ provider: "nginx" }, "linkerd", "response_total"],
     [{}, "smi:crossover", "istio_requests_total"],
-    [{ provider: "kubernetes", targetRef: { kind: "Service", name: "web" } }, "istio", "istio_requests_total"],
+    [
+      { provider: "kubernetes", targetRef: { apiVersion: "v1", kind: "Service", name: "web" } },
+      "istio",
+      "istio_requests_total",
+    ],
   ])("%j where the installation's provider is %s", async (spec, meshProvider, metric) => {
     const world = metricWorld({ metrics: [rate], spec, settings: { meshProvider }, answers: [vector("99")] });
     await world.check();
