@@ -1,4 +1,10 @@
-import { type KindDeclaration, type KindWords, type ShownColumn, servedKind } from "../lib/api/kinds/declaration.ts";
+import {
+  type KindDeclaration,
+  type KindWords,
+  readyConditionOf,
+  type ShownColumn,
+  servedKind,
+} from "../lib/api/kinds/declaration.ts";
 import { declaredReceiver } from "../lib/api/kinds/receiver.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { ListQuery } from "../lib/core/ports/cluster.ts";
@@ -7,7 +13,7 @@ import { webhookUrlOf } from "../lib/gate/cluster-owner.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
 import { sourceOf } from "./object-source.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
-import { conditionOf, isSuspended, readinessOf, revisionOf, textAt } from "./read-object.ts";
+import { conditionOf, isSuspended, readinessOf, revisionOf, shownAt, textAt } from "./read-object.ts";
 import { type Session, TimeIsUp } from "./session.ts";
 import { table } from "./table.ts";
 import { printVersions } from "./watch-again.ts";
@@ -132,14 +138,14 @@ function notFound({ kind }: KindDeclaration, name: string | undefined, where: st
     : `${kind} object '${name}' not found in ${where} namespace`;
 }
 
-function headerOf({ words }: KindDeclaration, { allNamespaces, showSource }: GetOptions): readonly string[] {
+function headerOf(kind: KindDeclaration, { allNamespaces, showSource }: GetOptions): readonly string[] {
   const titles = { revision: "Revision", suspended: "Suspended" };
   return [
     ...(allNamespaces === true ? ["Namespace"] : []),
     "Name",
     ...(showSource === true ? ["Source"] : []),
-    ...shownOf(words).map((column) => (typeof column === "string" ? titles[column] : column.title)),
-    "Ready",
+    ...shownOf(kind.words).map((column) => (typeof column === "string" ? titles[column] : column.title)),
+    readyConditionOf(kind),
     "Message",
   ];
 }
@@ -164,7 +170,7 @@ function rowOf(
     name,
     ...(showSource === true ? [sourceText(kind, object)] : []),
     ...shownOf(kind.words).map((column) =>
-      typeof column === "string" ? cells[column] : textAt(object, ...column.path),
+      typeof column === "string" ? cells[column] : shownAt(object, ...column.path),
     ),
     ready?.status ?? "False",
     shortenHashes(withWebhook(ready?.message ?? "waiting to be reconciled", object, webhookUrl)),
@@ -196,7 +202,7 @@ function sourceText(kind: KindDeclaration, object: LiveObject): string {
 
 function selects(kind: KindDeclaration, { type, status, negated }: StatusSelector): (object: LiveObject) => boolean {
   return (object) => {
-    const found = type === "Ready" ? readinessOf(kind, object) : conditionOf(object, type);
+    const found = type === readyConditionOf(kind) ? readinessOf(kind, object) : conditionOf(object, type);
     return (found?.status.toLowerCase() === status) !== negated;
   };
 }

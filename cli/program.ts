@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
+import { readByCanaries } from "../lib/api/kinds/declared-kinds.ts";
 import { ownVersion } from "../lib/core/own-version.ts";
 import { addBootstrapCommands } from "./bootstrap-commands.ts";
 import { addCanaryCommands } from "./canary-commands.ts";
@@ -55,12 +56,14 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   root.hook("preAction", (_root, command) => {
     if (command.name() !== "local") chooseOneCluster(root);
   });
-  addGetCommands(root, kinds, surroundings);
+  // Nothing runs for the objects of these, and nobody suspends them.
+  const kept = [...kinds, ...readByCanaries];
+  addGetCommands(root, kept, surroundings);
   addReconcileCommands(root, kinds, surroundings);
   addSuspendCommands(root, kinds, surroundings);
-  addExportCommands(root, kinds, surroundings);
+  addExportCommands(root, kept, surroundings);
   addCreateCommands(root, surroundings);
-  addDeleteCommands(root, kinds, surroundings);
+  addDeleteCommands(root, kept, surroundings);
   addBootstrapCommands(root, surroundings);
   addPushCommand(root, surroundings);
   addEventsCommand(root, kinds, surroundings);

@@ -1,4 +1,4 @@
-import { isPausedBy, type KindDeclaration } from "../lib/api/kinds/declaration.ts";
+import { isPausedBy, type KindDeclaration, readyConditionOf } from "../lib/api/kinds/declaration.ts";
 import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 
@@ -30,6 +30,12 @@ export function textAt(object: LiveObject | JsonObject, ...path: readonly string
   return typeof value === "string" ? value : "";
 }
 
+/** What is at this path of an object, for people; empty if there is neither a text nor a number. */
+export function shownAt(object: LiveObject | JsonObject, ...path: readonly string[]): string {
+  const value = valueAt(object, ...path);
+  return typeof value === "number" ? String(value) : textAt(object, ...path);
+}
+
 /** The number at this path of an object, as text; 0 if there is none. */
 export function countAt(object: LiveObject | JsonObject, ...path: readonly string[]): string {
   const value = valueAt(object, ...path);
@@ -52,7 +58,7 @@ export function readinessOf(
   kind: KindDeclaration,
   object: LiveObject,
 ): Pick<ConditionText, "message" | "status"> | undefined {
-  if (kind.isStatic?.(object["spec"]) !== true) return conditionOf(object, "Ready");
+  if (kind.isStatic?.(object["spec"]) !== true) return conditionOf(object, readyConditionOf(kind));
   return { status: "True", message: kind.staticMessage ?? "" };
 }
 

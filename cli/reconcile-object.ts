@@ -1,4 +1,4 @@
-import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
+import { hasFluxStatus, type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
 import { declaredImagePolicy } from "../lib/api/kinds/image-policy.ts";
 import { declaredImageRepository } from "../lib/api/kinds/image-repository.ts";
 import { declaredImageUpdateAutomation } from "../lib/api/kinds/image-update-automation.ts";
@@ -49,6 +49,10 @@ export async function reconcileObject(
   const patch: Patch = { type: "merge", body: { metadata: { annotations: annotationsOf(how) } } };
   await cluster.patch(ref, patch, { manager }, signal);
   terminal.success(`${kind.kind} annotated`);
+  if (!hasFluxStatus(kind)) {
+    terminal.success("a run is requested; its outcome is in the events of the object");
+    return;
+  }
   await awaitRequest(kind, ref, before, session);
 }
 

@@ -41,6 +41,8 @@ export async function resumeObjects(
     terminal.success(`${nameOf(kind)} resumed`);
   }
   if (!options.wait && (options.all || names.length !== 1)) return;
+  // Its status does not say which generation it is of.
+  if (kind.readyCondition !== undefined) return;
   await warnIfPaused(session);
   const outcomes = await Promise.all(resumed.map((object) => complete(kind, object, session)));
   const failed = outcomes.filter((went) => !went).length;

@@ -41,7 +41,7 @@ export function lookAtObject(deps: LookDeps): LookAtObject {
   return async (look, signal) => {
     const key = parseWorkKey(look.key);
     const cluster = clusters.get(key.cluster);
-    const kind = kinds.find((one) => one.group === key.group && one.kind === key.kind);
+    const kind = kinds.find((one) => one.group === key.group && one.kind === key.kind && one.beside === undefined);
     if (cluster === undefined || kind === undefined) {
       log.debug("look at an object that is not observed here", { key: look.key });
       return;

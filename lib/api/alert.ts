@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { fluxKinds, LocalReference, StringMap } from "./fields.ts";
 
+/** Those of Flux, and Canaries: Flagger's own alerts reach fewer receivers. */
+const eventKinds = [...fluxKinds, "Canary"] as const;
+
 const EventSource = z.object({
   apiVersion: z.string().describe("API version of the objects. It does not matter: the kind decides.").exactOptional(),
-  kind: z.enum(fluxKinds).describe("Kind of the objects."),
+  kind: z.enum(eventKinds).describe("Kind of the objects."),
   name: z.string().min(1).max(253).describe("Name of the object; * is every one."),
   namespace: z
     .string()

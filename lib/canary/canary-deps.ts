@@ -1,6 +1,6 @@
-import type { Log } from "../core/ports/log.ts";
-import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import type { Clock } from "../core/ports/clock.ts";
+import type { HomeCluster } from "../core/ports/home-and-target.ts";
+import type { Log } from "../core/ports/log.ts";
 import type { CanarySettings } from "./settings.ts";
 
 /** What the parts of one step need of the world. */

@@ -8,7 +8,7 @@ export interface Canary {
   readonly namespace: string;
   readonly uid: string;
   readonly spec: CanarySpec;
-  /** `spec.analysis`, or `spec.canaryAnalysis` where that is absent. */
+  /** `spec.analysis`. */
   readonly analysis: CanaryAnalysis;
   /** As the run has found it. */
   readonly status: CanaryStatus;

@@ -80,7 +80,7 @@ const retryByReason = {
 
 export type Reason = keyof typeof retryByReason;
 
-/** Reasons of events, API like those of failures. `ArtifactUpToDate` to `Succeeded` are Flux's, the others ours. */
+/** Reasons of events, API like those of failures. `ArtifactUpToDate` to `Succeeded` are Flux's, `Synced` is Flagger's, the others ours. */
 export type EventReason =
   | Reason
   | "ArtifactUpToDate"
@@ -126,6 +126,7 @@ export type EventReason =
   | "NotReconciled"
   | "ObjectContested"
   | "PruningAll"
+  | "Synced"
   | "TargetChanged"
   | "UnknownFields";
 

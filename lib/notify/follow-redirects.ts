@@ -46,7 +46,8 @@ function redirected(request: Sent, location: string): Sent {
 
 function withoutMessage({ body: _body, headers, ...request }: Sent): Sent {
   const kept = Object.entries(headers).filter(([name]) => name !== "content-type");
-  return { ...request, method: "GET", headers: Object.fromEntries(kept) };
+  // The client follows a GET itself, unless it goes through an API server.
+  return { ...request, method: "GET", headers: Object.fromEntries(kept), maxRedirects };
 }
 
 /** What another host may know. The headers of a Secret and of a type are not among them: many hold a credential. */

@@ -3,6 +3,7 @@ import type { Proxy } from "../core/ports/dial.ts";
 import { HttpError, type HttpResponse, type TlsTrust } from "../core/ports/http.ts";
 import { safeMessage } from "../core/safe-text.ts";
 import { followRedirects, type Sent } from "./follow-redirects.ts";
+import { goClientWords, quotedRequest, shownUrl, throwIfCutOff } from "./go-client-words.ts";
 import type { ProviderParts } from "./provider.ts";
 
 /** A message for one address. */
@@ -99,6 +100,7 @@ export async function sendMessage(
     const isFault = outcome instanceof HttpError;
     const isFinal = isFault ? !isTriedAgain(outcome) : !isBusy(outcome);
     if (isFinal && !isFault) return outcome;
+    if (isFault && rules.saysAsGo === true) throwIfCutOff(outcome);
     if (isFinal || attempt >= rules.maxAttempts) {
       throw new Error(`${givenUp}${isFault ? `: ${goWords(outcome, request, rules)}` : statusWords(outcome, rules)}`, {
         cause: outcome,
@@ -221,22 +223,11 @@ function statusWords({ status }: HttpResponse, { saysAsGo = false }: SendingRule
 }
 
 /** `Post "https://example.com/hook": dial tcp …`, as Go's client says it. */
-function goWords({ message, reason }: HttpError, request: Sent, { saysAsGo = false }: SendingRules): string {
-  if (saysAsGo && reason === "timeout") {
-    return `${quotedRequest(request)}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)`;
-  }
+function goWords(error: HttpError, request: Sent, { saysAsGo = false }: SendingRules): string {
   const { origin, pathname } = URL.canParse(request.url) ? new URL(request.url) : { origin: "", pathname: "" };
+  if (saysAsGo) return goClientWords(error, request, `${origin}${pathname}`);
   const start = `${request.method} ${origin}${pathname}: `;
-  return `${quotedRequest(request)}: ${message.startsWith(start) ? message.slice(start.length) : message}`;
-}
-
-function quotedRequest({ method, url }: Sent): string {
-  return `${method === "POST" ? "Post" : "Put"} ${JSON.stringify(shownUrl(url))}`;
-}
-
-/** Without its query and user, which often are the credential. */
-export function shownUrl(url: string): string {
-  return url.replace(/[?#].*$/s, "").replace(/^([a-z][a-z\d+.-]*:\/\/)[^/]*@/i, "$1");
+  return `${quotedRequest(request)}: ${error.message.startsWith(start) ? error.message.slice(start.length) : error.message}`;
 }
 
 /** How long to wait after so many attempts. */

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { isPausedBy, type KindDeclaration, kindOf } from "../api/kinds/declaration.ts";
 import { declaredKinds } from "../api/kinds/declared-kinds.ts";
+import { followedMark } from "../api/kinds/followed-mark.ts";
 import { finalizer, requestedAtAnnotation } from "../api/names.ts";
 import { selectionDigest } from "../api/selectable-metadata.ts";
-import { digestOf } from "../core/digest.ts";
 import type { Metadata } from "../core/manifest.ts";
 import type { NotReady, ObservedResources } from "../core/ports/observed-resources.ts";
 import type { ReconcileRequests } from "../core/ports/reconcile-requests.ts";
@@ -162,8 +162,6 @@ function summaryOfResource(key: WorkKey, metadata: Metadata): string {
   const pause = isPausedBy(kind?.pausedBy, annotations) ? [pausedMark] : [];
   const hold = kind?.isFinalizerFollowed === true && finalizers.includes(finalizer) ? [finalizerMark] : [];
   const requestedAt = annotations[requestedAtAnnotation] ?? null;
-  const followed = kind?.followedAnnotation === undefined ? undefined : annotations[kind.followedAnnotation];
-  // A summary is short, whatever the annotation holds.
-  const mark = followed === undefined ? [] : [digestOf(followed)];
+  const mark = kind === undefined ? [] : followedMark(kind, annotations);
   return JSON.stringify([uid, generation, requestedAt, deletionTimestamp !== undefined, ...pause, ...hold, ...mark]);
 }

@@ -1,4 +1,5 @@
 import { canaryTargets } from "../api/canary-targets.ts";
+import { declaredCanary } from "../api/kinds/canary.ts";
 import { type ServedKind, servedKind } from "../api/kinds/declaration.ts";
 import { declaredExternalArtifact } from "../api/kinds/external-artifact.ts";
 import type { FeatureGates } from "../core/feature-gates.ts";
@@ -32,14 +33,14 @@ export function observedKey(
 
 /**
  * ConfigMaps and Secrets with these labels: if one is created, changed or deleted, or gets or loses the labels, the objects run that
- * subscribe to it. Only its metadata is read. Without a selector there are none.
+ * subscribe to it, Canaries too. Only its metadata is read. Without a selector there are none.
  */
 export function configKinds(labelSelector: string | undefined, deps: Announced): readonly ObservedKind[] {
   if (labelSelector === undefined) return [];
   return (["ConfigMap", "Secret"] as const).map((kind) => ({
     ...{ group: "", version: "v1", kind, labelSelector },
     observe: {
-      requests: subscribersOf(kind, (key) => configTopic({ ...key, kind }), deps),
+      requests: subscribersOf(kind, (key) => [configTopic({ ...key, kind }), objectTopic(key)], deps),
       summaryOf: summaryOfConfig,
     },
   }));
@@ -52,12 +53,13 @@ export function externalArtifactKinds(
 ): readonly ObservedKind[] {
   if (!gates.ExternalArtifact) return [];
   const { kind } = declaredExternalArtifact;
-  const requests = subscribersOf(kind, sourceTopic, deps);
+  const requests = subscribersOf(kind, (key) => [sourceTopic(key)], deps);
   return [{ ...servedKind(declaredExternalArtifact), observe: { requests, summaryOf: summaryOfConfig } }];
 }
 
-const canaryKind = { group: "flagger.app", kind: "Canary" };
-const targetGroup = `targets.${canaryKind.group}`;
+const { group: canaryGroup, kind: canaryName } = declaredCanary;
+const canaryKind = { group: canaryGroup, kind: canaryName };
+const targetGroup = `targets.${canaryGroup}`;
 
 /**
  * What Canaries release, and the ConfigMaps and Secrets of that, in the namespaces that have Canaries: the Canaries run that subscribe to it
@@ -73,7 +75,7 @@ export function targetKinds(
   return canaryTargets.map(({ group, kind }) => ({
     ...{ group, version: "v1", kind, beside: canaryKind, observedAs: targetGroup },
     observe: {
-      requests: subscribersOf(kind, (key) => objectTopic({ ...key, group }), deps),
+      requests: subscribersOf(kind, (key) => [objectTopic({ ...key, group })], deps),
       summaryOf: summaryOfTarget,
     },
   }));
@@ -86,13 +88,15 @@ interface Announced {
 
 function subscribersOf(
   kind: string,
-  topicOf: (key: WorkKey) => string,
+  topicsOf: (key: WorkKey) => readonly string[],
   { subscriptions, requests }: Announced,
 ): ReconcileRequests {
   return {
     async request(key, reason, signal) {
-      for (const subscriber of await subscriptions.subscribers(topicOf(key), signal)) {
-        await requests.request(subscriber, `${kind}/${key.name}: ${reason}`, signal);
+      for (const topic of topicsOf(key)) {
+        for (const subscriber of await subscriptions.subscribers(topic, signal)) {
+          await requests.request(subscriber, `${kind}/${key.name}: ${reason}`, signal);
+        }
       }
     },
   };

@@ -65,9 +65,9 @@ describe("sluice pause and sluice resume", () => {
       code: 1,
       err: "✗ give --context or --cluster, not both\n",
     });
-    expect(await world.sh("resume", "canary")).toMatchObject({
+    expect(await world.sh("resume", "terraform")).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^✗ unknown command 'canary'/),
+      err: expect.stringMatching(/^✗ unknown command 'terraform'/),
     });
   });
 });

@@ -1,8 +1,8 @@
 import type { KindDeclaration } from "./declaration.ts";
-import { readByCanaries } from "./flagger-parts.ts";
+import { staticParts } from "./flagger-parts.ts";
 
 export const declaredAlertProvider = {
-  ...readByCanaries,
+  ...staticParts,
   kind: "AlertProvider",
   plural: "alertproviders",
   description: "AlertProvider is where Canaries send alerts to.",

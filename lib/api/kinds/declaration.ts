@@ -32,9 +32,12 @@ export interface KindDeclaration {
   readonly sourceRefs?: readonly (readonly string[])[];
   /** The annotation that pauses an object, with this value in any case; absent: `spec.suspend` does. */
   readonly pausedBy?: { readonly annotation: string; readonly value: string };
-  /** An annotation of which an object runs again when it changes, though its spec does not. */
-  readonly followedAnnotation?: string;
-  /** The condition that says how an object is doing; absent: `Ready`. */
+  /** Annotations of which an object runs again when one changes, though its spec does not. */
+  readonly followedAnnotations?: readonly [string, ...string[]];
+  /**
+   * The condition that says how an object is doing, where that is not `Ready`. The status of such a kind is not as Flux has it: it does not
+   * say which generation and which request it is of.
+   */
   readonly readyCondition?: string;
   readonly words: KindWords;
   /** Whether objects of the kind have no status: its definition has none, and nothing of a run is shown. */
@@ -102,6 +105,19 @@ export const statusColumn: Column = {
   type: "string",
   jsonPath: '.status.conditions[?(@.type=="Ready")].message',
 };
+
+/** The type of the condition that says how an object of the kind is doing. */
+export function readyConditionOf({ readyCondition = "Ready" }: Pick<KindDeclaration, "readyCondition">): string {
+  return readyCondition;
+}
+
+/** Whether the status of an object says which generation and which request it is of, as with Flux. */
+export function hasFluxStatus({
+  isStatusless,
+  readyCondition,
+}: Pick<KindDeclaration, "isStatusless" | "readyCondition">): boolean {
+  return isStatusless !== true && readyCondition === undefined;
+}
 
 /** A kind in one version, as the API server is asked for its objects. */
 export interface ServedKind {

@@ -34,18 +34,17 @@ export const declaredKinds = [
   declaredReceiver,
   declaredNotificationProvider,
   declaredAlert,
+  declaredCanary,
 ] as const satisfies readonly KindDeclaration[];
 
-/** The kinds of which no object is ever reconciled: runs of other kinds read them. */
-export const readKinds = [
-  declaredExternalArtifact,
+/** The kinds whose objects a Canary only reads. */
+export const readByCanaries = [
   declaredMetricTemplate,
   declaredAlertProvider,
 ] as const satisfies readonly KindDeclaration[];
 
+/** The kinds of which no object is ever reconciled: runs of other kinds read them. */
+export const readKinds = [declaredExternalArtifact, ...readByCanaries] as const satisfies readonly KindDeclaration[];
+
 /** The kinds whose definitions Sluice installs: also those that it only reads. */
-export const definedKinds = [
-  ...declaredKinds,
-  declaredCanary,
-  ...readKinds,
-] as const satisfies readonly KindDeclaration[];
+export const definedKinds = [...declaredKinds, ...readKinds] as const satisfies readonly KindDeclaration[];

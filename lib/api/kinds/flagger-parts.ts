@@ -13,7 +13,7 @@ export const flaggerParts = {
 } as const satisfies Partial<KindDeclaration>;
 
 /** What those of them have in common that Canaries read. They have no status, and are ready as they are. */
-export const readByCanaries = {
+export const staticParts = {
   ...flaggerParts,
   isStatusless: true,
   isStatic: () => true,

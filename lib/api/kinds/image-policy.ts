@@ -24,7 +24,7 @@ export const declaredImagePolicy = {
   statusManager: "image-reflector-controller",
   eventSource: "image-reflector-controller",
   isSource: false,
-  followedAnnotation: barredAnnotation,
+  followedAnnotations: [barredAnnotation],
   words: {
     parent: "image",
     one: "policy",

@@ -1,8 +1,8 @@
 import type { KindDeclaration } from "./declaration.ts";
-import { readByCanaries } from "./flagger-parts.ts";
+import { staticParts } from "./flagger-parts.ts";
 
 export const declaredMetricTemplate = {
-  ...readByCanaries,
+  ...staticParts,
   kind: "MetricTemplate",
   plural: "metrictemplates",
   description: "MetricTemplate is a query that Canaries check.",

@@ -3,7 +3,8 @@ import { goJson } from "../../core/go-json.ts";
 import { goUrlFault } from "../../core/go-url-fault.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Http } from "../../core/ports/http.ts";
-import { type SendingRules, sendMessage, shownUrl, textOf } from "../../notify/post-json.ts";
+import { shownUrl } from "../../notify/go-client-words.ts";
+import { type SendingRules, sendMessage, textOf } from "../../notify/post-json.ts";
 import type { Canary } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
 import { statusChecksum } from "../revision/checksum.ts";
@@ -38,7 +39,7 @@ export interface HookCall {
  */
 export async function postHook(canary: Canary, { hook, phase, metadata }: HookCall, deps: HookDeps): Promise<void> {
   const { url, retries = 0, disableTLS = false } = hook;
-  const fault = goUrlFault(url);
+  const fault = url.startsWith(":") ? "missing protocol scheme" : goUrlFault(url);
   if (fault !== undefined) throw new Error(`parse ${JSON.stringify(shownUrl(url))}: ${fault}`);
   const rules: SendingRules = {
     maxAttempts: Math.max(0, retries) + 1,
@@ -48,7 +49,13 @@ export async function postHook(canary: Canary, { hook, phase, metadata }: HookCa
     saysAsGo: true,
   };
   const { http, sleep, clock, signal } = deps;
-  const message = { url, body: payload(canary, { phase, metadata }), tls: { insecure: disableTLS } };
+  const message = {
+    url,
+    // A connection of its own, as with Flagger: a kept one may be closed by now, and a hook is not called twice to find out.
+    headers: { connection: "close" },
+    body: payload(canary, { phase, metadata }),
+    tls: { insecure: disableTLS },
+  };
   const limited = AbortSignal.any([signal, AbortSignal.timeout(maxHookMs)]);
   try {
     const answer = await sendMessage(message, { http, sleep, now: clock.now }, limited, rules);

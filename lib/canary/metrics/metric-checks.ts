@@ -7,7 +7,7 @@ import { judge, type Measure } from "./judge.ts";
 import { withLatestRevision } from "./knative.ts";
 import type { MetricDeps } from "./metric-parts.ts";
 import { type MetricTemplate, type NamedTemplate, namedTemplate, readTemplate } from "./metric-template.ts";
-import { inFront, MetricFault, type MetricServer } from "./providers/metric-server.ts";
+import { inFront, MetricFault, type MetricServer, noValues } from "./providers/metric-server.ts";
 import { type QueryModel, queryModel } from "./query-model.ts";
 import { renderQuery } from "./query-template.ts";
 import { probeServer, serverOfCanary, serverOfTemplate } from "./servers-of-canary.ts";
@@ -145,6 +145,8 @@ async function checkTemplate(metric: CanaryMetric, context: Context): Promise<Ch
   try {
     asked = await askedTemplate(metric, named, context);
     const value = await asked.server.query(asked.query);
+    // Some servers say so; no comparison holds of it, so it would pass.
+    if (Number.isNaN(value)) throw noValues();
     deps.measured?.(metric.name, value);
     return judge(canary, metric, "custom", value);
   } catch (error) {

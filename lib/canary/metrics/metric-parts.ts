@@ -1,21 +1,16 @@
 import type { Clock } from "../../core/ports/clock.ts";
-import type { CloudWatch } from "../../core/ports/cloud-watch.ts";
-import type { ExternalMetrics } from "../../core/ports/external-metrics.ts";
 import type { Http } from "../../core/ports/http.ts";
 import type { StepDeps } from "../canary-deps.ts";
+import type { MetricServers } from "../metric-servers.ts";
 
 /** What the checks of metrics need beside what each part of a step does. */
-export interface MetricParts {
+export interface MetricParts extends MetricServers {
   /** Reaches what a Canary of this namespace names. */
   readonly http: Http;
   /** Reaches what a MetricTemplate of this other namespace names; as `http` if absent. */
   readonly httpOf?: (namespace: string) => Http;
   /** Waits; rejects with the signal's reason. */
   readonly sleep: Clock["sleep"];
-  /** Absent where no AWS identity is lent. */
-  readonly cloudWatch?: CloudWatch;
-  /** Of the cluster of the Canary; absent where it is not asked. */
-  readonly externalMetrics?: ExternalMetrics;
   /** Told of each value of a metric; a duration is in seconds. */
   readonly measured?: (metric: string, value: number) => void;
 }

@@ -22,25 +22,25 @@ export interface RouteObject {
   /** Its kind in URLs with its group, for example `httproutes.gateway.networking.k8s.io`. */
   readonly resource: string;
   /** Flagger's text of a fault. */
-  failed(doing: Doing, cause: string): string;
+  readonly failed: (doing: Doing, cause: string) => string;
   /** What the object says; undefined if it says nothing of this Canary. Others may have written it. */
-  traffic(live: LiveObject): Routes | undefined;
+  readonly traffic: (live: LiveObject) => Routes | undefined;
   /** Told where it says nothing. */
   readonly missing?: string;
-  wanted(routes: Routes, live: LiveObject | undefined): WantedRoute | Promise<WantedRoute>;
+  readonly wanted: (routes: Routes, live: LiveObject | undefined) => WantedRoute | Promise<WantedRoute>;
   /** Whether two specs mean the same; deeply equal unless given. */
-  isSame?(live: JsonObject, wanted: JsonObject): boolean;
+  readonly isSame?: (live: JsonObject, wanted: JsonObject) => boolean;
   /** Before the object is looked for. Throws a {@link StepFault} for a Canary that cannot be routed so. */
-  begin?(): Promise<void> | void;
+  readonly begin?: () => Promise<void> | void;
   /** Throws a {@link StepFault} while the object has not taken effect. */
-  check?(live: LiveObject): void;
+  readonly check?: (live: LiveObject) => void;
   /** Throws a {@link StepFault} for one of somebody else; by its controller unless given. */
-  refuseOthers?(live: LiveObject): void;
+  readonly refuseOthers?: (live: LiveObject) => void;
   /** Fields beside metadata and spec, when it is made. */
   readonly extra?: JsonObject;
   /** A cluster-wide object cannot belong to a Canary. */
   readonly isOwnerless?: boolean;
-  finalize?(view: RouteView): Promise<void>;
+  readonly finalize?: (view: RouteView) => Promise<void>;
 }
 
 /** One step's view of the object: what is read is not read again. */

@@ -1,4 +1,4 @@
-import { type JsonObject, toJsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest } from "../../core/manifest.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
@@ -68,7 +68,7 @@ function copyOf(
     apiVersion: original.apiVersion,
     kind: original.kind,
     metadata: { name, namespace: canary.namespace, labels, ownerReferences: ownersOf(old, canary) },
-    ...only(objectAt({ original: toJsonObject(original) }, "original"), copiedFields),
+    ...only(objectAt(original), copiedFields),
   };
 }
 
@@ -88,7 +88,6 @@ function reference(owner: JsonObject) {
 
 /** What is Flagger's in a copy. Annotations and finalizers of others stay. */
 function managedOf(copy: Manifest): JsonObject {
-  const json = toJsonObject(copy);
-  const metadata = { labels: {}, ...only(objectAt(json, "metadata"), ["labels", "ownerReferences"]) };
-  return { metadata, ...only(json, copiedFields) };
+  const metadata = { labels: {}, ...only(objectAt(copy, "metadata"), ["labels", "ownerReferences"]) };
+  return { metadata, ...only(objectAt(copy), copiedFields) };
 }

@@ -1,9 +1,9 @@
-import type { JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { StepFault } from "../step-fault.ts";
 import { deadlineSeconds, shareOf, thresholdPercent } from "./deployment-readiness.ts";
 import { numberAt, objectAt, textAt, without } from "./fields.ts";
-import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
+import type { PodKind, ReadinessTime, Role, WorkloadStep } from "./pod-kind.ts";
 import { within } from "./step-objects.ts";
 import type { Readiness } from "./workload.ts";
 
@@ -31,6 +31,7 @@ export const daemonSetKind: PodKind = {
   },
   readiness: daemonSetReadiness,
   scaling: (step) => ({
+    isAtZero: async () => (await selected(step)) === "true",
     scaleToZero: () => select("true", "updating daemonset", step),
     scaleFromZero: () => select(null, "scaling up daemonset", step),
     finalize: () => within("ScaleFromZero failed", select(null, "scaling up daemonset", step)),
@@ -50,22 +51,26 @@ function onAllNodes(podSpec: JsonObject): JsonObject {
   return Object.keys(nodeSelector).length === 0 ? others : { ...others, nodeSelector };
 }
 
-async function select(value: "true" | null, action: string, { canary, objects }: WorkloadStep): Promise<void> {
+async function selected({ canary, objects }: WorkloadStep): Promise<Json> {
+  const target = await objects.read(daemonSetKind, canary.spec.targetRef.name);
+  return objectAt(target, "spec", "template", "spec", "nodeSelector")[noNode] ?? null;
+}
+
+async function select(value: "true" | null, action: string, step: WorkloadStep): Promise<void> {
+  if ((await selected(step)) === value) return;
+  const { canary, objects } = step;
   const { name } = canary.spec.targetRef;
-  const target = await objects.read(daemonSetKind, name);
-  const present = objectAt(target, "spec", "template", "spec", "nodeSelector")[noNode] ?? null;
-  if (present === value) return;
   const patch = { spec: { template: { spec: { nodeSelector: { [noNode]: value } } } } };
   await within(`${action} ${name}.${canary.namespace} failed`, objects.merge(daemonSetKind, name, patch));
 }
 
 /** Whether the pods of a DaemonSet serve. The deadline counts from the last change of the status. Pure. */
-function daemonSetReadiness(live: LiveObject, role: Role, { canary, deps }: WorkloadStep): Readiness {
+function daemonSetReadiness(live: LiveObject, role: Role, { canary, clock }: ReadinessTime): Readiness {
   const fault = faultOf(live, thresholdPercent(canary, role));
   if (fault === undefined) return { isReady: true };
   const deadline = deadlineSeconds(canary);
   const changedAt = Date.parse(canary.status.lastTransitionTime ?? "");
-  const isLate = fault.hasDeadline && changedAt + deadline * 1_000 < deps.clock.now();
+  const isLate = fault.hasDeadline && changedAt + deadline * 1_000 < clock.now();
   const text = isLate
     ? `exceeded its progressDeadlineSeconds: ${deadline}`
     : `waiting for rollout to finish: ${fault.text}`;

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { Canary } from "../canary.ts";
 import { numberAt, objectAt, objectsAt, textAt } from "./fields.ts";
-import type { Role, WorkloadStep } from "./pod-kind.ts";
+import type { ReadinessTime, Role } from "./pod-kind.ts";
 import type { Readiness } from "./workload.ts";
 
 const defaultDeadlineSeconds = 600;
@@ -25,14 +25,13 @@ export function shareOf(pods: number, percent: number): number {
 }
 
 /** Whether the pods of a Deployment serve (reference canary 5). Pure. */
-export function deploymentReadiness(live: LiveObject, role: Role, { canary, deps }: WorkloadStep): Readiness {
+export function deploymentReadiness(live: LiveObject, role: Role, { canary, clock }: ReadinessTime): Readiness {
   const { name, namespace = "" } = live.metadata;
   const fault = faultOf(live, thresholdPercent(canary, role));
   if (fault === undefined) return { isReady: true };
   const prefix = role === "primary" ? "" : "canary deployment ";
   const message = `${prefix}${name}.${namespace} not ready: ${fault.text}`;
-  const isRetriable =
-    fault.wait === "always" || (fault.wait === "deadline" && !isStuck(live, canary, deps.clock.now()));
+  const isRetriable = fault.wait === "always" || (fault.wait === "deadline" && !isStuck(live, canary, clock.now()));
   return { isReady: false, message, isRetriable };
 }
 

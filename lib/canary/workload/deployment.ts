@@ -23,6 +23,7 @@ export const deploymentKind: PodKind = {
   hashed: (template) => template,
   readiness: deploymentReadiness,
   scaling: (step) => ({
+    isAtZero: async () => replicasOf(await step.objects.read(deploymentKind, targetOf(step).name)) === 0,
     scaleToZero: async () => {
       const { name, namespace } = targetOf(step);
       await within(`deployment ${name}.${namespace} patch query error`, scale(0, step));

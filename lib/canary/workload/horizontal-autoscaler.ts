@@ -48,13 +48,13 @@ async function ensurePrimary(reference: AutoscalerReference, isFirst: boolean, s
     return;
   }
   if (isFirst) return;
-  const live = only(objectAt(toJsonObject(primary), "spec"), copiedFields);
+  const live = only(objectAt(primary, "spec"), copiedFields);
   const patch = mergePatch(live, only(wanted, copiedFields));
   if (patch !== undefined) await within(`updating ${text}`, objects.merge(kind, name, { spec: patch }));
 }
 
 function primarySpec(own: LiveObject, { primaryScalerReplicas = {} }: AutoscalerReference, target: string): JsonObject {
-  const spec = objectAt(toJsonObject(own), "spec");
+  const spec = objectAt(own, "spec");
   const scaleTargetRef = {
     ...only(objectAt(spec, "scaleTargetRef"), ["kind", "apiVersion"]),
     name: primaryName(target),

@@ -12,6 +12,12 @@ export interface WorkloadStep {
   readonly objects: StepObjects;
 }
 
+/** What readiness is measured by: thresholds and deadline of the Canary, and the time. */
+export interface ReadinessTime {
+  readonly canary: Canary;
+  readonly clock: StepDeps["clock"];
+}
+
 /** Which of the two workloads of a Canary. */
 export type Role = "primary" | "canary";
 
@@ -31,6 +37,6 @@ export interface PodKind extends NamedKind {
   primaryPodSpec(podSpec: JsonObject, target: string, selectorLabels: readonly string[]): JsonObject;
   /** The template as Flagger hashes it. */
   hashed(template: JsonObject): JsonObject;
-  readiness(live: LiveObject, role: Role, step: WorkloadStep): Readiness;
-  scaling(step: WorkloadStep): Pick<Workload, "scaleToZero" | "scaleFromZero" | "finalize">;
+  readiness(live: LiveObject, role: Role, at: ReadinessTime): Readiness;
+  scaling(step: WorkloadStep): Required<Pick<Workload, "isAtZero" | "scaleToZero" | "scaleFromZero" | "finalize">>;
 }

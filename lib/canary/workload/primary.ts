@@ -1,4 +1,4 @@
-import { type JsonObject, toJsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest } from "../../core/manifest.ts";
 import type { Canary } from "../canary.ts";
 import type { CanarySettings } from "../settings.ts";
@@ -10,6 +10,7 @@ import {
   idOf,
   included,
   podAnnotations,
+  podsIdOf,
   primaryLabels,
   type Texts,
   withoutFlux,
@@ -54,21 +55,20 @@ export function createdPrimary(target: LiveObject, parts: PrimaryParts): Manifes
 export function promotedFields(target: LiveObject, parts: PrimaryParts): JsonObject {
   const { selector, settings } = parts;
   const { labels = {}, annotations = {} } = target.metadata;
-  return toJsonObject({
+  return {
     metadata: {
       labels: primaryLabels(included(labels, settings.includeLabelPrefixes), selector),
       annotations: without(included(annotations, settings.includeLabelPrefixes), controllerAnnotations),
     },
     spec: { ...specFields(target, parts, { isNew: false }), template: primaryTemplate(target, parts) },
-  });
+  };
 }
 
 /** The same fields as the primary has them now. Pure. */
 export function primaryFields(primary: LiveObject, kind: PodKind, wanted: JsonObject): JsonObject {
-  const json = toJsonObject(primary);
-  const spec = objectAt(json, "spec");
+  const spec = objectAt(primary, "spec");
   const replicas = "replicas" in objectAt(wanted, "spec") ? ["replicas"] : [];
-  const metadata = objectAt(json, "metadata");
+  const metadata = objectAt(primary, "metadata");
   return {
     metadata: {
       labels: objectAt(metadata, "labels"),
@@ -78,17 +78,21 @@ export function primaryFields(primary: LiveObject, kind: PodKind, wanted: JsonOb
   };
 }
 
-/** Whether the primary runs the target's template already, be it promoted under another id. Pure. */
-export function isPromotedTemplate(primary: LiveObject, target: LiveObject, parts: PrimaryParts): boolean {
-  const live = ownTemplate(objectAt(toJsonObject(primary), "spec", "template"));
-  const id = textsOf(objectAt(live, "metadata", "annotations"))["flagger-id"] ?? "";
-  return mergePatch(live, primaryTemplate(target, parts, id)) === undefined;
+/** Whether the primary runs the target's template, be it under another id. Pure. */
+export function hasTemplate(primary: LiveObject, target: LiveObject, parts: PrimaryParts): boolean {
+  const live = ownTemplate(objectAt(primary, "spec", "template"));
+  return mergePatch(live, primaryTemplate(target, parts, podsIdOf(live))) === undefined;
+}
+
+/** Whether the primary was made, or promoted in this run, of the target's template and configs as they are now. Pure. */
+export function hasId(primary: LiveObject, target: LiveObject, parts: PrimaryParts): boolean {
+  return podsIdOf(objectAt(primary, "spec", "template")) === podsIdOf(primaryTemplate(target, parts));
 }
 
 function specFields(target: LiveObject, { kind, canary }: PrimaryParts, role: { readonly isNew: boolean }): JsonObject {
   const replicas = kind.replicas(target, role, canary);
   return {
-    ...only(objectAt(toJsonObject(target), "spec"), kind.copiedFields),
+    ...only(objectAt(target, "spec"), kind.copiedFields),
     ...(replicas === undefined ? {} : { replicas }),
   };
 }
@@ -96,7 +100,7 @@ function specFields(target: LiveObject, { kind, canary }: PrimaryParts, role: { 
 /** @param knownId instead of that of this run */
 function primaryTemplate(target: LiveObject, parts: PrimaryParts, knownId?: string): JsonObject {
   const { kind, selector, configs, canary, settings } = parts;
-  const template = objectAt(toJsonObject(target), "spec", "template");
+  const template = objectAt(target, "spec", "template");
   const name = target.metadata.name;
   const podSpec = kind.primaryPodSpec(objectAt(template, "spec"), name, settings.selectorLabels);
   const spec = withCopies(podSpec, configs);
@@ -113,6 +117,7 @@ function textsAt(template: JsonObject, field: string): Texts {
 
 /** The parts of a template that Flagger writes. */
 function ownTemplate(template: JsonObject): JsonObject {
-  const { labels, annotations } = { labels: {}, annotations: {}, ...objectAt(template, "metadata") };
+  const labels = objectAt(template, "metadata", "labels");
+  const annotations = objectAt(template, "metadata", "annotations");
   return { metadata: { labels, annotations }, spec: objectAt(template, "spec") };
 }

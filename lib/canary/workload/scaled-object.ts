@@ -1,4 +1,4 @@
-import { type JsonObject, toJsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { canaryText } from "../canary.ts";
 import { primaryName } from "./config-copies.ts";
@@ -54,7 +54,7 @@ async function ensurePrimary(reference: AutoscalerReference, isFirst: boolean, s
 /** With the limits, Flagger cuts labels and annotations to those that are included. */
 async function update(primary: LiveObject, wanted: JsonObject, { canary, deps, objects }: WorkloadStep): Promise<void> {
   const { name, labels = {}, annotations = {} } = primary.metadata;
-  const spec = mergePatch(objectAt(toJsonObject(primary), "spec"), wanted);
+  const spec = mergePatch(objectAt(primary, "spec"), wanted);
   if (spec === undefined) return;
   const prefixes = deps.settings.includeLabelPrefixes;
   const metadata = mergePatch(
@@ -68,9 +68,7 @@ async function update(primary: LiveObject, wanted: JsonObject, { canary, deps, o
 /** The whole spec, also fields of newer versions of KEDA that Flagger drops. */
 function primarySpec(own: LiveObject, reference: AutoscalerReference, target: string): JsonObject {
   const { primaryScalerReplicas: { minReplicas, maxReplicas } = {} } = reference;
-  const spec = inItems(objectAt(toJsonObject(own), "spec"), "triggers", (trigger) =>
-    primaryTrigger(trigger, reference, target),
-  );
+  const spec = inItems(objectAt(own, "spec"), "triggers", (trigger) => primaryTrigger(trigger, reference, target));
   const autoscaler = objectAt(spec, "advanced", "horizontalPodAutoscalerConfig");
   const autoscalerName = textAt(autoscaler, "name");
   return {

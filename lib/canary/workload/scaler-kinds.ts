@@ -27,8 +27,7 @@ export async function autoscalerMinimum(
   { kind, name }: AutoscalerReference,
   objects: StepObjects,
 ): Promise<number | undefined> {
-  const isScaledObject = kind === scaledObjectKind.kind;
-  if (!isScaledObject && kind !== horizontalPodAutoscalerKind.kind) return undefined;
+  const isScaledObject = kind === "ScaledObject";
   const named = isScaledObject ? scaledObjectKind : horizontalPodAutoscalerKind;
   const scaler = await objects.find(named, name).catch((error: unknown) => {
     // The autoscaler itself corrects the number as soon as it can be read.

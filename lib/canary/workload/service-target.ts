@@ -1,4 +1,4 @@
-import { type JsonObject, toJsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest } from "../../core/manifest.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
@@ -117,13 +117,13 @@ function copyOf(own: LiveObject, name: string, { canary }: WorkloadStep): Manife
 
 /** A headless Service says so by its address: its copies have none either. */
 function copiedSpec(service: Manifest): JsonObject {
-  const spec = objectAt(toJsonObject(service), "spec");
+  const spec = objectAt(service, "spec");
   const shared = inItems(without(spec, ownFields), "ports", (port) => without(port, ["nodePort"]));
   return spec["clusterIP"] === "None" ? { ...shared, clusterIP: "None" } : shared;
 }
 
 /** What is written of a copy, without what the API server gives it. */
 function managedOf(service: Manifest, fields: readonly string[]): JsonObject {
-  const metadata = objectAt(toJsonObject(service), "metadata");
+  const metadata = objectAt(service, "metadata");
   return { metadata: { labels: {}, annotations: {}, ...only(metadata, fields) }, spec: copiedSpec(service) };
 }

@@ -40,7 +40,7 @@ export function stepObjects(namespace: string, { cluster, signal }: Pick<StepDep
     const key = keyOf(kind, name);
     const reading = known.get(key) ?? cluster.get(refOf(kind, name), signal);
     known.set(key, reading);
-    return await within(`${queryText(kind, name, namespace)}`, reading);
+    return await within(queryText(kind, name, namespace), reading);
   };
   const keep = (kind: NamedKind, name: string, answer: LiveObject): void => {
     known.set(keyOf(kind, name), Promise.resolve(answer));
@@ -72,12 +72,12 @@ function notFound({ plural, group }: NamedKind, name: string): string {
 }
 
 /** Throws what ends the step with `text: ` before it. An API server that does not answer is not about the Canary: it is thrown as it is. */
-export async function within<Value>(text: string, work: Promise<Value>): Promise<Value> {
+export async function within<Value>(text: string, work: Promise<Value>, separator = ": "): Promise<Value> {
   try {
     return await work;
   } catch (error) {
     if (!isAboutTheObject(error)) throw error;
-    throw new StepFault(`${text}: ${error.message}`, { cause: error });
+    throw new StepFault(`${text}${separator}${error.message}`, { cause: error });
   }
 }
 

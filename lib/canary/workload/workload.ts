@@ -38,6 +38,10 @@ export interface Workload {
   primaryReadiness(): Promise<Readiness>;
   canaryReadiness(): Promise<Readiness>;
   revision(): Promise<TargetRevision>;
+  /** Whether the target has no replicas, so that nothing of it serves. Absent where a target cannot be scaled. */
+  isAtZero?(): Promise<boolean>;
+  /** Whether the primary has what {@link promote} gives it now. Absent where that is not known. */
+  isPromoted?(): Promise<boolean>;
   /** Copies template, configs and the like from the target to the primary. */
   promote(): Promise<void>;
   scaleToZero(): Promise<void>;

@@ -2,6 +2,7 @@ import { declaredKinds } from "../../api/kinds/declared-kinds.ts";
 import { alertKind } from "./alert.ts";
 import { artifactGeneratorKind } from "./artifact-generator.ts";
 import { bucketKind } from "./bucket.ts";
+import { canaryKind } from "./canary.ts";
 import { gitRepositoryKind } from "./git-repository.ts";
 import { helmChartKind } from "./helm-chart.ts";
 import { helmReleaseKind } from "./helm-release.ts";
@@ -31,6 +32,7 @@ const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
   Receiver: receiverKind,
   Provider: notificationProviderKind,
   Alert: alertKind,
+  Canary: canaryKind,
 };
 
 /** Every declared kind with its flow, in the order of the declarations. */

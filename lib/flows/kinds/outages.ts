@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { findCondition } from "../../api/condition.ts";
+import { hasFluxStatus } from "../../api/kinds/declaration.ts";
 import { backOffMs, Failure, messageOf } from "../../core/failure.ts";
 import type { ArtifactRecords } from "../../core/ports/artifact-records.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -94,7 +95,8 @@ export async function reportOutage(
       const now = { generation, at: deps.clock.now() };
       const ready = findCondition(before, "Ready");
       const isSame = ready?.status === "False" && ready.reason === reason && ready.message === message;
-      const isNews = !(wasReported || isSame) || (requestedAt !== undefined && requestedAt !== handledAt);
+      const isAsked = hasFluxStatus(kind) && requestedAt !== undefined && requestedAt !== handledAt;
+      const isNews = !(wasReported || isSame) || isAsked;
       return {
         conditions: kind.failing(before, failure, now),
         handledAt: requestedAt,

@@ -1,6 +1,6 @@
 import { isPausedBy, kindOf } from "../../api/kinds/declaration.ts";
+import { followedMark } from "../../api/kinds/followed-mark.ts";
 import { requestedAtAnnotation } from "../../api/names.ts";
-import { digestOf } from "../../core/digest.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { type SourceReader, sourcesAmong } from "../source/read-source.ts";
 import type { Kind } from "./kind.ts";
@@ -22,8 +22,14 @@ export async function runInput(
   const { uid, generation, annotations, deletionTimestamp } = live.metadata;
   const own = (await kind.input?.(live, { home, sources: sourcesAmong(kinds) }, signal)) ?? null;
   const pause = isPausedBy(kind.pausedBy, annotations) ? ["paused"] : [];
-  const followed = kind.followedAnnotation === undefined ? undefined : annotations?.[kind.followedAnnotation];
-  const mark = followed === undefined ? [] : [digestOf(followed)];
   const requestedAt = annotations?.[requestedAtAnnotation];
-  return JSON.stringify([uid, generation, requestedAt, deletionTimestamp, own, ...pause, ...mark]);
+  return JSON.stringify([
+    uid,
+    generation,
+    requestedAt,
+    deletionTimestamp,
+    own,
+    ...pause,
+    ...followedMark(kind, annotations),
+  ]);
 }

@@ -1,5 +1,5 @@
 import { type Condition, Conditions } from "../../api/condition.ts";
-import { kindOf } from "../../api/kinds/declaration.ts";
+import { hasFluxStatus, kindOf } from "../../api/kinds/declaration.ts";
 import { requestedAtAnnotation } from "../../api/names.ts";
 import { isJsonObject, type JsonObject, toJson } from "../../core/json.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
@@ -51,7 +51,7 @@ interface Report {
   readonly event: EventToRecord | undefined;
 }
 
-/** Writes status and event. An object that is gone gets neither, and one of a kind without status only the event. */
+/** Writes status and event. An object that is gone gets neither, and one of a kind without a status of Flux's only the event. */
 export async function reportStatus(
   run: Run,
   reportOn: (known: Known, kind: Kind) => Report,
@@ -65,7 +65,7 @@ export async function reportStatus(
   const { conditions, handledAt, event } = reportOn(knownOf(live), kind);
   // First, since the status says that it is told.
   if (event !== undefined) await recordEvent(home, live, event, kind.eventSource, run, deps.clock);
-  if (kind.isStatusless === true) return;
+  if (!hasFluxStatus(kind)) return;
   const request = handledAt === undefined ? {} : { lastHandledReconcileAt: handledAt };
   const patch = { type: "merge", body: { status: { ...request, conditions: toJson(conditions) } } } as const;
   await home.patch(refOf(live), patch, { manager: kind.statusManager, subresource: "status" }, run.signal);

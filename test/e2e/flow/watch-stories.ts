@@ -1,19 +1,36 @@
 import { describe, expect, test } from "vitest";
+import { declaredCanary } from "../../../lib/api/kinds/canary.ts";
+import { servedKind } from "../../../lib/api/kinds/declaration.ts";
 import { kustomizeGroup, requestedAtAnnotation } from "../../../lib/api/names.ts";
-import type { JsonObject } from "../../../lib/core/json.ts";
-import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { Cluster, WriteOptions } from "../../../lib/core/ports/cluster.ts";
 import type { ReconcileRequests } from "../../../lib/core/ports/reconcile-requests.ts";
+import { objectTopic } from "../../../lib/core/topics.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
-import { configKinds } from "../../../lib/queue/observed-kinds.ts";
+import { configKinds, type ObservedKind, targetKinds } from "../../../lib/queue/observed-kinds.ts";
 import { sqliteObservedResources } from "../../../local/state/observed-resources.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
-import { watchResources } from "../../../local/watch-resources.ts";
+import { watchKinds } from "../../../local/watch-kinds.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { configMap } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
-/** Watches the namespace of a world as `sluice local` watches a cluster. `requested` has the Kustomizations that are to run, in order. */
-function watching({ cluster, namespace, subscriptions }: World): AsyncDisposable & { readonly requested: string[] } {
+type Announced = Parameters<typeof targetKinds>[1];
+
+/** The Kustomizations of a world, and the labelled ConfigMaps and Secrets. */
+function usualKinds(announced: Announced): readonly ObservedKind[] {
+  return [
+    { group: kustomizeGroup, version: "v1", kind: "Kustomization" },
+    ...configKinds("reconcile.fluxcd.io/watch=Enabled", announced),
+  ];
+}
+
+/** Watches the namespace of a world as `sluice local` watches a cluster. `requested` has the objects that are to run, in order. */
+function watching(
+  { cluster, namespace, subscriptions }: Pick<World, "cluster" | "namespace" | "subscriptions">,
+  kindsOf = usualKinds,
+): AsyncDisposable & { readonly requested: string[] } {
   const stop = new AbortController();
   const database = openStateDatabase(":memory:");
   const requested: string[] = [];
@@ -21,19 +38,38 @@ function watching({ cluster, namespace, subscriptions }: World): AsyncDisposable
   const ofNamespace: Pick<Cluster, "watch"> = {
     watch: (query, signal) => cluster.watch({ ...query, namespace }, signal),
   };
-  const kinds = [
-    { group: kustomizeGroup, version: "v1", kind: "Kustomization" },
-    ...configKinds("reconcile.fluxcd.io/watch=Enabled", { subscriptions, requests }),
-  ];
   const observed = sqliteObservedResources(database);
   const deps = { cluster: ofNamespace, clusterId: "test", clock: systemClock, log: silentLog, observed, subscriptions };
-  const watches = kinds.map((kind) => watchResources(kind, { ...deps, requests }, stop.signal));
+  const watches = watchKinds(kindsOf({ subscriptions, requests }), { ...deps, requests }, stop.signal);
   return {
     requested,
     async [Symbol.asyncDispose]() {
       stop.abort();
       await Promise.all(watches);
       database.close();
+    },
+  };
+}
+
+/** A pod template, and how many pods are made of it. */
+function deployment(namespace: string, tag: string, replicas = 0): Manifest {
+  const labels = { app: "web" };
+  const template = { metadata: { labels }, spec: { containers: [{ name: "web", image: `web:${tag}` }] } };
+  return {
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace } },
+    spec: { replicas, selector: { matchLabels: labels }, template },
+  };
+}
+
+function canary(namespace: string): Manifest {
+  return {
+    apiVersion: "flagger.app/v1beta1",
+    kind: "Canary",
+    metadata: { name: "web-canary", namespace },
+    spec: {
+      targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      service: { port: 80 },
+      analysis: { interval: "10s", threshold: 5, iterations: 2 },
     },
   };
 }
@@ -117,6 +153,53 @@ export function watchStories(name: string, newWorld: () => Promise<World>): void
 
       expect(await requestedBy(() => put("unlabelled", "green", {}))).toEqual(["next"]);
       expect(await requestedBy(() => deleteSecret("unlabelled"))).toEqual(["next"]);
+    });
+
+    test("canary/18: is a new pod template of what a Canary releases, whoever wrote it, and no label or status of that", async () => {
+      const { cluster, namespace, signal } = await newWorld();
+      const user = { manager: "kubectl", force: true };
+      const ref = { group: "apps", kind: "Deployment", namespace, name: "web" };
+      const followed = objectTopic({ ...ref, cluster: "test" });
+      const key = { cluster: "test", group: "flagger.app", kind: "Canary", namespace, name: "web-canary" };
+      const subscribers = async (topic: string) => (topic === followed ? [key] : []);
+      const subscriptions = { subscribers, followers: async () => [], subscribe: async () => {} };
+      await cluster.apply(deployment(namespace, "1"), user, signal);
+      await using watch = watching({ cluster, namespace, subscriptions }, (announced) => [
+        servedKind(declaredCanary),
+        ...targetKinds([declaredCanary], announced),
+      ]);
+      await cluster.apply(canary(namespace), user, signal);
+      // Of the Canary, and of the first look at its target.
+      await expect.poll(() => watch.requested).toEqual(["web-canary", "web-canary"]);
+
+      const write = { manager: "kubectl", subresource: "status" };
+      const patch = (metadata: object, how: WriteOptions) =>
+        cluster.patch({ ...ref, version: "v1" }, { type: "merge", body: toJsonObject(metadata) }, how, signal);
+      watch.requested.length = 0;
+      await patch({ metadata: { labels: { team: "a" } } }, { manager: "kubectl" });
+      await patch({ status: { observedGeneration: 1 } }, write);
+      await cluster.apply(deployment(namespace, "2"), user, signal);
+      await expect.poll(() => watch.requested).toEqual(["web-canary"]);
+      await cluster.delete({ ...ref, version: "v1" }, { propagation: "Background" }, signal);
+      await expect.poll(() => watch.requested).toEqual(["web-canary", "web-canary"]);
+    });
+
+    test("canary/18: is an apply that has changed what a Canary releases, and no apply of the same again", async () => {
+      const world = await newWorld();
+      const { namespace } = world;
+      const key = { cluster: "test", group: "flagger.app", kind: "Canary", namespace, name: "web-canary" };
+      const followed = { cluster: "test", group: "apps", kind: "Deployment", namespace, name: "web" };
+      await world.subscribe(key, objectTopic(followed));
+      await world.kustomization("app");
+      const requestedBy = async (tag: string): Promise<readonly string[]> => {
+        const before = world.requested.length;
+        await world.publish(tag, [deployment(namespace, tag)]);
+        await world.run("app");
+        return world.requested.slice(before).filter((one) => one.startsWith("Canary/"));
+      };
+      expect(await requestedBy("1")).toEqual(["Canary/web-canary"]);
+      expect(await requestedBy("1")).toEqual([]);
+      expect(await requestedBy("2")).toEqual(["Canary/web-canary"]);
     });
   });
 }

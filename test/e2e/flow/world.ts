@@ -50,6 +50,8 @@ export interface World
   inventory(name: string): Promise<readonly InventoryEntry[]>;
   /** Another owner claims an object, as its own run does. */
   claim(claim: Claim): Promise<void>;
+  /** Another object subscribes to a topic, as its own run does. */
+  subscribe(follower: WorkKey, topic: string): Promise<void>;
   /** Loses all that is kept beside the cluster: inventories, claims, subscriptions, what runs carry over. */
   loseState(): void;
   /** Puts these in place of its inventory, as a state table does that is restored from an older backup. */
@@ -218,6 +220,8 @@ export async function world(
       await state.ports.ledger.claim(await (settings.target ?? cluster).uid(signal), [claim], fence, signal);
       await state.drop(fence);
     },
+    subscribe: async (follower: WorkKey, topic: string) =>
+      state.ports.subscriptions.subscribe([topic], await state.take(follower), signal),
     loseState: () => {
       state.lose();
       carried.clear();

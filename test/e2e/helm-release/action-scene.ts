@@ -8,6 +8,7 @@ import type { HelmEngine, Hook, ObservedRelease, ReleaseRecord } from "../../../
 import { asHome, asTarget } from "../../../lib/core/ports/home-and-target.ts";
 import type { Run } from "../../../lib/core/ports/run.ts";
 import { Secret } from "../../../lib/core/secret.ts";
+import type { WorkKey } from "../../../lib/core/work-key.ts";
 import type { HelmReleaseContext, HelmReleaseDeps } from "../../../lib/flows/helm-release/attempt/context.ts";
 import { defaultTiming } from "../../../lib/flows/interval.ts";
 import type { EventToRecord } from "../../../lib/flows/record-event.ts";
@@ -54,6 +55,10 @@ export interface ActionScene {
   recordOf(observed: Partial<ObservedRelease>): ReleaseRecord;
   /** What the object listens to. */
   subscriptions(): readonly string[];
+  /** Another object subscribes to a topic, as its own run does. */
+  subscribe(follower: WorkKey, topic: string): Promise<void>;
+  /** Which objects were asked to run, in order. */
+  readonly requested: readonly string[];
   putRecord(record: ReleaseRecord, mark?: AttemptMark): Promise<void>;
 }
 
@@ -189,6 +194,9 @@ export async function actionScene(
       await releases.create(scene.recordOf(observed), undefined, signal);
     },
     subscriptions: () => state.subscriptionsOf(key),
+    subscribe: async (follower, topic) =>
+      state.ports.subscriptions.subscribe([topic], await state.take(follower), signal),
+    requested: state.requested,
   };
   return scene;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { objectTopic } from "../../../lib/core/topics.ts";
 import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { releaseActions } from "../../../lib/flows/helm-release/actions/release-actions.ts";
 import type { ActionOutcome, ActionWait } from "../../../lib/flows/helm-release/attempt/action.ts";
@@ -104,6 +105,19 @@ describe("the release of a chart", () => {
     expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ color: "white" });
     expect(await scene.get("ConfigMap", "b")).toBeUndefined();
     expect(await scene.get("ConfigMap", "kept")).toBeDefined();
+  });
+
+  test("canary/19: an upgrade wakes the Canary that follows a ConfigMap that it changes, and none of what stays as it is", async () => {
+    const scene = await newScene();
+    const canary = { cluster: "test", group: "flagger.app", kind: "Canary", namespace: scene.namespace };
+    for (const name of ["changed", "same"]) {
+      const followed = { cluster: "test", group: "", kind: "ConfigMap", namespace: scene.namespace, name };
+      await scene.subscribe({ ...canary, name }, objectTopic(followed));
+    }
+    await installed(scene, { changed: configMap("changed", "blue"), same: configMap("same", "blue") });
+    expect(scene.requested.toSorted()).toEqual(["Canary/changed", "Canary/same"]);
+    await upgrade(scene, { changed: configMap("changed", "white"), same: configMap("same", "blue") });
+    expect(scene.requested.slice(2)).toEqual(["Canary/changed"]);
   });
 
   test("23/25: an upgrade that fails is failed, and the former revision stays deployed", async () => {

@@ -59,8 +59,7 @@ test.each([
 
 test("rights that this identity lacks are named and fail nothing, since Sluice may have another identity", async () => {
   const fake = fakeSession([]);
-  const isAllowed: Session["isAllowed"] = async ({ verb, resource }) =>
-    !(verb === "patch" && resource === "configmaps");
+  const isAllowed: Session["isAllowed"] = async ({ verb, name }) => !(verb === "patch" && name === "sluice-owner");
   await checkCluster(declaredKinds, { output: "table" }, { ...fake, cluster: served, isAllowed });
   expect(fake.output.err).toContain(
     "⚠️ may not patch configmaps sluice-owner in kube-system: Sluice needs it where it runs with",

@@ -8,10 +8,11 @@ import { fakeSession } from "./fake-session.ts";
 const resource = (plural: string, kind: string, group: string, version = "v1", verbs = ["list"]): Resource => ({
   ...{ group, version, kind, plural, namespaced: true, verbs },
 });
-const templates = resource("metrictemplates", "MetricTemplate", "flagger.app", "v1beta1");
+const policies = resource("imagepolicies", "ImagePolicy", "image.toolkit.fluxcd.io");
 const canaries = resource("canaries", "Canary", "flagger.app", "v1beta1");
-/** As if Sluice did not reconcile ImagePolicies. */
-const reconciled = declaredKinds.filter(({ kind }) => kind !== "ImagePolicy");
+/** As if Sluice did not reconcile ImagePolicies and Canaries. */
+const others: readonly string[] = ["Canary", "ImagePolicy"];
+const reconciled = declaredKinds.filter(({ kind }) => !others.includes(kind));
 const ours = reconciled.map(({ plural, kind, group }) => resource(plural, kind, group));
 
 /** A cluster with these kinds and so many objects of each. */
@@ -40,21 +41,21 @@ function checking(
 
 describe("objects of Flux and Flagger that Sluice does not reconcile", () => {
   test("are counted by kind, with the names of the first ones and the controller", async () => {
-    const { check, fake } = checking([...ours, templates, canaries], { MetricTemplate: 5, Canary: 2 });
+    const { check, fake } = checking([...ours, policies, canaries], { ImagePolicy: 5, Canary: 2 });
     expect(await check()).toEqual([
       { kind: "canaries.flagger.app/v1beta1", count: 2, objects: ["apps/x0", "apps/x1"], controller: "flagger" },
       {
-        kind: "metrictemplates.flagger.app/v1beta1",
+        kind: "imagepolicies.image.toolkit.fluxcd.io/v1",
         count: 5,
         objects: ["apps/x0", "apps/x1", "apps/x2"],
-        controller: "flagger",
+        controller: "image-reflector-controller",
       },
     ]);
     expect(fake.output.err).toBe(
       "► checking for objects of Flux and Flagger that Sluice does not reconcile\n" +
         "⚠️ canaries.flagger.app/v1beta1: 2 not reconciled by Sluice (apps/x0, apps/x1): nothing happens to them unless flagger runs\n" +
-        "⚠️ metrictemplates.flagger.app/v1beta1: 5 not reconciled by Sluice (apps/x0, apps/x1, apps/x2 and 2 more): " +
-        "nothing happens to them unless flagger runs\n",
+        "⚠️ imagepolicies.image.toolkit.fluxcd.io/v1: 5 not reconciled by Sluice (apps/x0, apps/x1, apps/x2 and 2 more): " +
+        "nothing happens to them unless image-reflector-controller runs\n",
     );
   });
 
@@ -71,11 +72,11 @@ describe("objects of Flux and Flagger that Sluice does not reconcile", () => {
   test("are said to be unknown of a kind that may not be listed, and the others are counted", async () => {
     const denied = new ApiError({ code: 403, reason: "Forbidden", message: "no rights" });
     const { check, fake } = checking(
-      [templates, canaries],
+      [policies, canaries],
       {},
       {
         listMetadata: async ({ kind }) => {
-          if (kind === "MetricTemplate") throw denied;
+          if (kind === "ImagePolicy") throw denied;
           return [{ apiVersion: "flagger.app/v1beta1", kind, metadata: { name: "web", uid: "u" } }];
         },
       },
@@ -85,7 +86,7 @@ describe("objects of Flux and Flagger that Sluice does not reconcile", () => {
       { count: null, fault: "no rights" },
     ]);
     expect(fake.output.err).toContain(
-      "metrictemplates.flagger.app/v1beta1: not known, they cannot be listed: no rights",
+      "imagepolicies.image.toolkit.fluxcd.io/v1: not known, they cannot be listed: no rights",
     );
   });
 

@@ -84,7 +84,9 @@ test("a change or the deletion of a labelled Secret requests a reconcile of thos
   const watched = [event("ADDED", vars("1")), listed, event("MODIFIED", vars("2")), event("DELETED", vars("2"))];
   await requestsOf([watched], undefined, secrets, queries);
   expect(queries).toEqual([expect.objectContaining({ labelSelector: "watched=Enabled", isMetadataOnly: true })]);
-  expect(subscribed).toEqual(Array.from({ length: 3 }, () => "cfg#home/Secret/apps/vars"));
+  expect(subscribed.filter((topic) => topic.startsWith("cfg#"))).toEqual(
+    Array.from({ length: 3 }, () => "cfg#home/Secret/apps/vars"),
+  );
 });
 
 describe("watching custom resources", () => {

@@ -43,6 +43,13 @@ describe("an Alert", () => {
     ]);
   });
 
+  test("takes events of Canaries too, which Flux's takes from no source", async () => {
+    const involvedObject = { kind: "Canary", namespace: "retail", name: "podinfo", apiVersion: "flagger.app/v1beta1" };
+    const event = { involvedObject, severity: "error", reason: "Synced", reportingController: "flagger" };
+    expect(await sends({ eventSources: [{ kind: "Canary", name: "podinfo" }] }, event)).toBe(true);
+    expect(await sends({}, event)).toBe(false);
+  });
+
   test("43: that includes and excludes a message does not take it", async () => {
     const message = { message: "Health check passed: dry-run" };
     const inclusionList = ["passed"];

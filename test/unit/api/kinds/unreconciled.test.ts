@@ -23,12 +23,14 @@ describe("a kind that Sluice does not reconcile", () => {
 
   test.each([
     ["source.toolkit.fluxcd.io", "ExternalArtifact"],
+    ["flagger.app", "MetricTemplate"],
+    ["flagger.app", "AlertProvider"],
     ["apps", "Deployment"],
     ["", "ConfigMap"],
     ["helm.toolkit.fluxcd.io.example.com", "HelmRelease"],
     ["fluxcd.io", "Thing"],
     ["myflagger.app", "Canary"],
-  ])("is none that others write, or of another group: %s %s", (group, kind) => {
+  ])("is none that others write or only Canaries read, or of another group: %s %s", (group, kind) => {
     expect(isUnreconciled({ group, kind }, declaredKinds)).toBe(false);
   });
 });

@@ -28,7 +28,7 @@ export function canaryOf(
   return {
     live: { apiVersion: "flagger.app/v1beta1", kind: "Canary", metadata: { name, namespace, uid } },
     ...{ name, namespace, uid, spec: parsed, status },
-    analysis: parsed.analysis ?? { interval: "10s" },
+    analysis: parsed.analysis,
   };
 }
 

@@ -145,6 +145,7 @@ test.each([
   { hook: { timeout: "10sx" }, fault: 'time: unknown unit "sx" in duration "10sx"' },
   { hook: { timeout: "10s5" }, fault: 'time: missing unit in duration "10s5"' },
   { hook: { timeout: "10s.s" }, fault: 'time: invalid duration "10s.s"' },
+  { hook: { url: "://gate.test" }, fault: 'parse "://gate.test": missing protocol scheme' },
   { hook: { url: "http://gate.test:x/?token=t" }, fault: 'parse "http://gate.test:x/": invalid port ":x" after host' },
   {
     hook: { url: "ftp://gate.test/" },

@@ -241,6 +241,16 @@ describe("a MetricTemplate", () => {
     expect(requests).toEqual([]);
   });
 
+  test("whose server gives what is not a number has no data", async () => {
+    const provider = { type: "graphite", address: "http://graphite.example.com" };
+    const { check } = metricWorld({
+      metrics: [errors],
+      templates: { "apps/errors": { provider, query: "target=errors" } },
+      answers: [{ body: '[{"datapoints":[["NaN",1]]}]' }],
+    });
+    expect(await check()).toBe("Halt advancement no values found for custom metric: error rate: no values found");
+  });
+
   test("that may not be read says so, and an outage of the cluster is no failed check", async () => {
     const get = (code: number, reason: string) => async () => {
       throw new ApiError({ code, reason, message: `said ${reason}` });

@@ -65,7 +65,7 @@ export function metricWorld(options: MetricWorldOptions) {
     metricsServer: "http://prom.example.com/prom",
     targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
     service: { port: 80 },
-    analysis: { interval: "10s", threshold: 1, iterations: 1, metrics },
+    analysis: { interval: "10s", threshold: 1, stepWeight: 10, metrics },
     ...options.spec,
   });
   const live = { ...metadata("podinfo", "apps"), apiVersion: "flagger.app/v1beta1", kind: "Canary" };

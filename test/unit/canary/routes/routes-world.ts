@@ -75,7 +75,7 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
   const canary = (scene: Scene = {}): Canary => canaryOf(namespace, scene);
   const deps = ({ settings }: Scene): StepDeps => ({
     cluster: asHome(seen),
-    settings: { ...defaultCanarySettings, ...settings },
+    settings: { ...defaultCanarySettings, meshProvider: "gatewayapi:v1", ...settings },
     clock: steppedClock(),
     log: silentLog,
     signal,
@@ -121,16 +121,16 @@ function seenCluster(cluster: Cluster, writes: string[], reads: string[]): Clust
   };
 }
 
-function canaryOf(namespace: string, { name = "podinfo", service, analysis, spec, status }: Scene): Canary {
+function canaryOf(namespace: string, { name = "podinfo", service, analysis = {}, spec, status }: Scene): Canary {
+  // An analysis is by iterations or by weights.
+  const weighted = "iterations" in analysis ? {} : { stepWeight: 10, maxWeight: 50 };
   const parsed = CanarySpec.parse({
-    provider: "gatewayapi:v1",
     targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "podinfo" },
     service: { ...served, ...service },
-    analysis: { interval: "10s", threshold: 5, stepWeight: 10, maxWeight: 50, ...analysis },
+    analysis: { interval: "10s", threshold: 5, ...weighted, ...analysis },
     ...spec,
   });
   const uid = `00000000-0000-4000-8000-${name.length.toString().padStart(12, "0")}`;
-  if (parsed.analysis === undefined) throw new Error("the Canary has an analysis");
   return {
     live: { apiVersion: "flagger.app/v1beta1", kind: "Canary", metadata: { name, namespace, uid }, spec: parsed },
     name,

@@ -30,8 +30,32 @@ export function canaryOf(
     kind: "Canary",
     metadata: { name, namespace, uid: name === "podinfo" ? canaryUid : `${canaryUid}-${name}` },
   };
-  const { analysis } = parsed;
-  return { live, name, namespace, uid: live.metadata.uid, spec: parsed, analysis, status: CanaryStatus.parse(status) };
+  return {
+    live,
+    name,
+    namespace,
+    uid: live.metadata.uid,
+    spec: parsed,
+    analysis: parsed.analysis,
+    status: CanaryStatus.parse(status),
+  };
+}
+
+/** Lets the cluster serve a kind with any fields. */
+export async function putDefinition(
+  cluster: Cluster,
+  { group, version, kind, plural }: { group: string; version: string; kind: string; plural: string },
+): Promise<void> {
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  const names = { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() };
+  const versions = [{ name: version, served: true, storage: true, schema }];
+  const definition = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: { group, scope: "Namespaced", names, versions },
+  };
+  await cluster.create(definition, { manager: "test" }, signal);
 }
 
 /** A namespace of a cluster without controllers, and the steps of Canaries in it. */
@@ -42,6 +66,11 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
     signal,
   );
   const clock = steppedClock();
+  let writesLeft = Number.POSITIVE_INFINITY;
+  const wrote = (what: string): void => {
+    if (writes.length >= writesLeft) throw new Error("killed");
+    writes.push(what);
+  };
   const reads: string[] = [];
   const writes: string[] = [];
   const seen: Cluster = {
@@ -50,13 +79,13 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
       reads.push(`${ref.kind}/${ref.name}`);
       return cluster.get(ref, stop);
     },
-    create: (manifest, options, stop) => {
-      writes.push(`create ${manifest.kind}/${manifest.metadata.name}`);
-      return cluster.create(manifest, options, stop);
+    create: async (manifest, options, stop) => {
+      wrote(`create ${manifest.kind}/${manifest.metadata.name}`);
+      return await cluster.create(manifest, options, stop);
     },
-    patch: (ref, patch, options, stop) => {
-      writes.push(`patch ${ref.kind}/${ref.name}`);
-      return cluster.patch(ref, patch, options, stop);
+    patch: async (ref, patch, options, stop) => {
+      wrote(`patch ${ref.kind}/${ref.name}`);
+      return await cluster.patch(ref, patch, options, stop);
     },
   };
   const depsWith = (settings: Partial<CanarySettings>): StepDeps => ({
@@ -77,8 +106,13 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
     clock,
     reads,
     writes,
-    /** One step: what it has read it does not read again. */
-    step(options: Parameters<typeof canaryOf>[1] = {}, settings: Partial<CanarySettings> = {}) {
+    /** One step: what it has read it does not read again. It is killed before it writes once more than it may. */
+    step(
+      options: Parameters<typeof canaryOf>[1] = {},
+      settings: Partial<CanarySettings> = {},
+      { dieAfter = Number.POSITIVE_INFINITY } = {},
+    ) {
+      writesLeft = dieAfter;
       reads.length = 0;
       writes.length = 0;
       return workloadOf(canaryOf(namespace, options), depsWith(settings));

@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { formatJson, isJsonObject, type JsonObject, parseJson } from "../../../core/json.ts";
+import type { LiveObject } from "../../../core/manifest.ts";
+import { apexName, type Canary } from "../../canary.ts";
+import type { StepDeps } from "../../canary-deps.ts";
+import { StepFault } from "../../step-fault.ts";
+import type { TargetMetadata } from "../../workload/workload.ts";
+import { apexMetadata, type RouteMetadata } from "../apex-metadata.ts";
+import { type Doing, objectRouter, type RouteView, type WantedRoute } from "../object-router.ts";
+import { isOwned, kept, kubectlAnnotation } from "../owned-objects.ts";
+import type { Router, Routes } from "../router.ts";
+import { cookiesOf } from "../session-cookies.ts";
+import { ensureDestinationRules } from "./destination-rules.ts";
+import { liveCookies, liveRoutes } from "./live-virtual-service.ts";
+import { checkDelegation, virtualServiceSpec } from "./virtual-service.ts";
+
+/** Holds the spec of a VirtualService as it was before the Canary. */
+const originalAnnotation = "flagger.kubernetes.io/original-configuration";
+
+const group = "networking.istio.io";
+
+/** Routes by a VirtualService of the apex name. */
+export function istioRouter(canary: Canary, target: TargetMetadata, deps: StepDeps): Router {
+  const name = apexName(canary);
+  const text = `VirtualService ${name}.${canary.namespace}`;
+  const metadata = apexMetadata(canary, target, deps);
+  return objectRouter(
+    {
+      ref: { group, version: "v1beta1", kind: "VirtualService", namespace: canary.namespace, name },
+      resource: `virtualservices.${group}`,
+      failed: (doing, cause) => failedText(text, doing, cause),
+      begin: async () => {
+        checkDelegation(canary);
+        await ensureDestinationRules(canary, deps);
+      },
+      traffic: (live) => liveRoutes(live, canary),
+      missing: `${text} does not contain routes for ${name}-primary and ${name}-canary`,
+      wanted: async (routes, live) => wantedService(routes, live, canary, await metadata()),
+      finalize: (view) => finalize(view, text, canary, deps),
+    },
+    canary,
+    deps,
+  );
+}
+
+function wantedService(
+  routes: Routes,
+  live: LiveObject | undefined,
+  canary: Canary,
+  { labels, annotations }: RouteMetadata,
+): WantedRoute {
+  const session = cookiesOf(canary, routes.canary, live === undefined ? {} : liveCookies(live, canary));
+  const spec = virtualServiceSpec(canary, routes, session?.cookies);
+  const changes = session === undefined ? {} : { changes: session.changes };
+  if (live === undefined) return { labels, annotations, spec, ...changes };
+  const before = live.metadata;
+  if (!isOwned(live, canary)) {
+    // Somebody else's: what it was is kept, once, for the time after the Canary.
+    const original = { [originalAnnotation]: formatJson(live["spec"] ?? {}), ...before.annotations };
+    return {
+      labels: { ...before.labels, ...labels },
+      annotations: { ...(kubectlAnnotation in original ? before.annotations : original), ...annotations },
+      spec,
+      ...changes,
+    };
+  }
+  const keptAnnotations = kept(before.annotations, [kubectlAnnotation, originalAnnotation]);
+  return { labels, annotations: { ...annotations, ...keptAnnotations }, spec, ...changes };
+}
+
+/** Gives a VirtualService of somebody else the spec back that it had. */
+async function finalize(view: RouteView, text: string, canary: Canary, { log }: StepDeps): Promise<void> {
+  const live = await view.existing("read");
+  const lastApplied = live.metadata.annotations?.[kubectlAnnotation];
+  const original = live.metadata.annotations?.[originalAnnotation];
+  if (lastApplied !== undefined) {
+    const { spec } = parsed(z.looseObject({ spec: z.unknown() }), lastApplied, text, kubectlAnnotation);
+    await view.change(live, { spec: specFrom(spec, text, kubectlAnnotation) }, "mend");
+  } else if (original !== undefined) {
+    const spec = parsed(z.unknown(), original, text, originalAnnotation);
+    await view.change(live, { spec: specFrom(spec, text, originalAnnotation) }, "mend");
+  } else {
+    const message = "original configuration of the VirtualService not found, unable to revert";
+    log.warn(message, { canary: canary.name, namespace: canary.namespace });
+  }
+}
+
+function parsed<T>(schema: z.ZodType<T>, json: string, text: string, annotation: string): T {
+  try {
+    return schema.parse(parseJson(json));
+  } catch (error) {
+    throw new StepFault(`${text} failed to unMarshal annotation ${annotation}`, { cause: error });
+  }
+}
+
+function specFrom(spec: unknown, text: string, annotation: string): JsonObject {
+  if (isJsonObject(spec)) return spec;
+  throw new StepFault(`${text} failed to unMarshal annotation ${annotation}`);
+}
+
+function failedText(text: string, doing: Doing, cause: string): string {
+  switch (doing) {
+    case "find":
+      return `reconcileVirtualService failed: ${text} get query error ${cause}`;
+    case "read":
+      return `${text} get query error ${cause}`;
+    case "create":
+      return `reconcileVirtualService failed: ${text} create error: ${cause}`;
+    case "mend":
+      return `reconcileVirtualService failed: ${text} update error: ${cause}`;
+    case "set":
+      return `${text} update failed: ${cause}`;
+  }
+}

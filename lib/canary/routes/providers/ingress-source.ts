@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { LiveObject } from "../../../core/manifest.ts";
+import { apexName, type Canary } from "../../canary.ts";
+import type { StepDeps } from "../../canary-deps.ts";
+import { StepFault } from "../../step-fault.ts";
+import { kubectlAnnotation, told, type Words } from "../owned-objects.ts";
+
+const Backend = z.looseObject({ service: z.looseObject({ name: z.string() }) });
+
+/** The Ingress of the user, beside which that of the Canary stands. It is only read. */
+export interface IngressSource {
+  /** Throws a {@link StepFault} if `spec.ingressRef` names none. */
+  name(): string;
+  /** Throws a {@link StepFault} if there is none. */
+  read(): Promise<LiveObject>;
+}
+
+/** @param what how messages name it */
+export function ingressSource(canary: Canary, { cluster, signal }: StepDeps, what: string): IngressSource {
+  const { namespace } = canary;
+  let known: Promise<LiveObject> | undefined;
+  const name = () => {
+    const given = canary.spec.ingressRef?.name ?? "";
+    if (given === "") throw new StepFault("ingress selector is empty");
+    return given;
+  };
+  const read = async () => {
+    const ref = { group: "networking.k8s.io", version: "v1", kind: "Ingress", namespace, name: name() };
+    const text = (cause: string) => `${what} ${ref.name}.${namespace} get query error: ${cause}`;
+    const found = await told(cluster.get(ref, signal), text);
+    if (found === undefined) throw new StepFault(text(`ingresses.networking.k8s.io "${ref.name}" not found`));
+    return found;
+  };
+  return {
+    name,
+    read: () => {
+      known ??= read();
+      return known;
+    },
+  };
+}
+
+/**
+ * The spec of the Ingress with other paths in place of each that leads to the apex Service.
+ * @param replaced makes the paths from one, given how it is with another Service
+ */
+export function withPaths(
+  source: LiveObject,
+  canary: Canary,
+  replaced: (pathTo: (service: string) => JsonObject) => { readonly here: JsonObject; readonly last?: JsonObject },
+): JsonObject {
+  const apex = apexName(canary);
+  const spec = isJsonObject(source["spec"]) ? source["spec"] : {};
+  let count = 0;
+  const rules = objects(spec["rules"]).map((rule) => {
+    if (!isJsonObject(rule["http"])) return rule;
+    const added: JsonObject[] = [];
+    const paths = objects(rule["http"]["paths"]).map((path) => {
+      const backend = Backend.safeParse(path["backend"]).data;
+      if (backend?.service.name !== apex) return path;
+      count++;
+      const { here, last } = replaced((service) => withService(path, service));
+      if (last !== undefined) added.push(last);
+      return here;
+    });
+    return { ...rule, http: { ...rule["http"], paths: [...paths, ...added] } };
+  });
+  if (count === 0) throw new StepFault(`backend ${apex} not found in ingress ${source.metadata.name}`);
+  return { ...spec, rules };
+}
+
+function withService(path: JsonObject, name: string): JsonObject {
+  const backend = isJsonObject(path["backend"]) ? path["backend"] : {};
+  const service = isJsonObject(backend["service"]) ? backend["service"] : {};
+  return { ...path, backend: { ...backend, service: { ...service, name } } };
+}
+
+/** Annotations of the source that its copy has too. */
+export function copiedAnnotations({ metadata }: LiveObject): Words {
+  const { [kubectlAnnotation]: _, ...others } = metadata.annotations ?? {};
+  return others;
+}
+
+function objects(list: Json | undefined): readonly JsonObject[] {
+  return list !== undefined && isJsonList(list) ? list.filter(isJsonObject) : [];
+}

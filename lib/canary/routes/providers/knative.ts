@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../../core/json.ts";
+import type { LiveObject } from "../../../core/manifest.ts";
+import type { Canary } from "../../canary.ts";
+import type { StepDeps } from "../../canary-deps.ts";
+import { StepFault } from "../../step-fault.ts";
+import { changed, told } from "../owned-objects.ts";
+import type { Router, Routes } from "../router.ts";
+import { refuseLacking } from "../strategies.ts";
+import { allToPrimary, checkSum, sharesOf } from "../weights.ts";
+
+/** The revision that serves production. */
+const primaryAnnotation = "flagger.app/primary-revision";
+
+const Traffic = z.looseObject({
+  latestRevision: z.boolean().default(false),
+  revisionName: z.string().optional(),
+  percent: z.number().default(0),
+});
+
+const ServiceSpec = z.looseObject({ traffic: z.array(Traffic).default([]) });
+const ServiceStatus = z.looseObject({ latestCreatedRevisionName: z.string() });
+
+interface View {
+  readonly read: () => Promise<LiveObject>;
+  readonly write: (
+    live: LiveObject,
+    wanted: { annotations?: Record<string, string>; spec?: JsonObject },
+  ) => Promise<void>;
+  readonly text: string;
+}
+
+/** Routes by the Knative Service that is the target: between its latest revision and the one that its annotation names. */
+export function knativeRouter(canary: Canary, deps: StepDeps): Router {
+  const view = viewOf(canary, deps);
+  return {
+    ensure: async () => {
+      refuseLacking(canary, "knative", ["match", "mirror"]);
+      const live = await view.read();
+      const annotations = live.metadata.annotations ?? {};
+      if (primaryAnnotation in annotations) return;
+      const status = ServiceStatus.safeParse(live["status"]).data;
+      if (status === undefined)
+        throw new StepFault(`${view.text} has no revision yet: wait until Knative has made one`);
+      await view.write(live, {
+        annotations: { ...annotations, [primaryAnnotation]: status.latestCreatedRevisionName },
+      });
+    },
+    routes: async () => liveRoutes(await view.read(), view.text),
+    setRoutes: async (routes) => {
+      checkSum(routes);
+      const live = await view.read();
+      const primary = primaryOf(live, view.text);
+      const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
+      const traffic = [
+        { latestRevision: true, percent: routes.canary },
+        { revisionName: primary, percent: routes.primary },
+      ];
+      await view.write(live, { spec: toJsonObject({ ...spec, traffic }) });
+      return {};
+    },
+    finalize: async () => {
+      const live = await view.read();
+      const { [primaryAnnotation]: primary, ...annotations } = live.metadata.annotations ?? {};
+      if (primary !== undefined) await view.write(live, { annotations });
+    },
+  };
+}
+
+function viewOf(canary: Canary, deps: StepDeps): View {
+  const { namespace } = canary;
+  const { name } = canary.spec.targetRef;
+  const text = `Knative Service ${name}.${namespace}`;
+  const ref = { group: "serving.knative.dev", version: "v1", kind: "Service", namespace, name };
+  let known: Promise<LiveObject> | undefined;
+  const get = async () => {
+    const failed = (cause: string) => `${text} get query error: ${cause}`;
+    const found = await told(deps.cluster.get(ref, deps.signal), failed);
+    if (found === undefined) throw new StepFault(failed(`services.serving.knative.dev "${name}" not found`));
+    return found;
+  };
+  return {
+    text,
+    read: () => {
+      known ??= get();
+      return known;
+    },
+    write: async (live, wanted) => {
+      const isSame = wanted.spec === undefined || equal(wanted.spec, live["spec"]);
+      const { spec: _, ...metadata } = wanted;
+      const after = changed(live, isSame ? metadata : wanted, deps);
+      known = Promise.resolve(await told(after, (cause) => `${text} update query error: ${cause}`));
+    },
+  };
+}
+
+/** As the spec has it: the status follows later. */
+function liveRoutes(live: LiveObject, text: string): Routes {
+  const primary = primaryOf(live, text);
+  const { traffic = [] } = ServiceSpec.safeParse(live["spec"]).data ?? {};
+  const from = traffic.find(({ revisionName }) => revisionName === primary)?.percent;
+  const to = traffic.find(({ latestRevision }) => latestRevision)?.percent ?? 0;
+  // Without a word on the primary, its revision is the latest one, or the Service has not been routed yet.
+  return { ...(from === undefined ? allToPrimary : sharesOf(from, to)), isMirrored: false };
+}
+
+function primaryOf({ metadata }: LiveObject, text: string): string {
+  const primary = metadata.annotations?.[primaryAnnotation];
+  if (primary !== undefined) return primary;
+  throw new StepFault(`${text} annotation not found`);
+}

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { parseJson } from "../../../core/json.ts";
+import type { LiveObject } from "../../../core/manifest.ts";
+import { type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
+import type { StepDeps } from "../../canary-deps.ts";
+import { objectRouter } from "../object-router.ts";
+import { fluxAnnotations, isOwned, told, type Words } from "../owned-objects.ts";
+import type { Router, Routes } from "../router.ts";
+import { refuseLacking } from "../strategies.ts";
+import { sharesOf } from "../weights.ts";
+import { copiedAnnotations, ingressSource, withPaths } from "./ingress-source.ts";
+
+const weightsAnnotation = "zalando.org/backend-weights";
+const predicateAnnotation = "zalando.org/skipper-predicate";
+/** In front of the routes of the user's own Ingress. */
+const before = "Weight(100)";
+/** At rest the user's own Ingress routes, to the apex Service and so to the primary. */
+const disabled = "False()";
+
+const Weights = z.record(z.string(), z.number());
+
+/** Routes by a second Ingress with the Services of both, before that of the user. */
+export function skipperRouter(canary: Canary, deps: StepDeps): Router {
+  const source = ingressSource(canary, deps, "apexIngress");
+  const name = `${source.name()}-canary`;
+  const { namespace } = canary;
+  const text = `ingress ${name}.${namespace}`;
+  const [primary, ours] = [primaryServiceName(canary), canaryServiceName(canary)];
+  const ref = { group: "networking.k8s.io", version: "v1", kind: "Ingress", namespace, name };
+  return objectRouter(
+    {
+      ref,
+      resource: "ingresses.networking.k8s.io",
+      failed: (doing, cause) => {
+        const words = {
+          find: "query error:",
+          read: "get query error:",
+          create: "create error:",
+          mend: "update error:",
+        };
+        return `${text} ${{ ...words, set: "update error" }[doing]} ${cause}`;
+      },
+      begin: async () => {
+        refuseLacking(canary, "skipper", ["match", "mirror"]);
+        await source.read();
+      },
+      traffic: (live) => liveRoutes(live, primary, ours),
+      missing: `${text} could not get weights[primarySvcName]`,
+      wanted: async (routes, live) => {
+        const found = await source.read();
+        const others = live?.metadata.annotations ?? copiedAnnotations(found);
+        return {
+          ...(live === undefined && found.metadata.labels !== undefined ? { labels: found.metadata.labels } : {}),
+          annotations: { ...others, ...fluxAnnotations, ...routeAnnotations(others, routes, primary, ours) },
+          spec: withPaths(found, canary, (pathTo) => ({ here: pathTo(primary), last: pathTo(ours) })),
+        };
+      },
+      finalize: async (view) => {
+        const live = await view.find("read");
+        if (live === undefined || !isOwned(live, canary)) return;
+        const options = { uid: live.metadata.uid, propagation: "Background" } as const;
+        const deleted = deps.cluster.delete(ref, options, deps.signal);
+        await told(deleted, (cause) => `${text} unable to remove canary ingress: ${cause}`);
+      },
+    },
+    canary,
+    deps,
+  );
+}
+
+function routeAnnotations(others: Words, routes: Routes, primary: string, ours: string): Words {
+  const predicates = (others[predicateAnnotation] ?? "")
+    .split("&&")
+    .map((predicate) => predicate.trim())
+    .filter((predicate) => predicate !== "" && predicate !== before && predicate !== disabled);
+  const weights = Object.fromEntries(
+    [[primary, routes.primary] as const, [ours, routes.canary] as const].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  return {
+    [weightsAnnotation]: JSON.stringify(weights),
+    [predicateAnnotation]: [routes.canary === 0 ? disabled : before, ...predicates].join(" && "),
+  };
+}
+
+function liveRoutes({ metadata }: LiveObject, primary: string, ours: string): Routes | undefined {
+  const weights = Weights.safeParse(parsedJson(metadata.annotations?.[weightsAnnotation] ?? "")).data;
+  const [from, to] = [weights?.[primary], weights?.[ours]];
+  return from === undefined || to === undefined ? undefined : { ...sharesOf(from, to), isMirrored: false };
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

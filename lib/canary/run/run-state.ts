@@ -1,0 +1,43 @@
+import type { CanaryPhase, CanaryStatus } from "../../api/canary.ts";
+import { equal } from "../../core/json.ts";
+import type { TargetRevision } from "../workload/workload.ts";
+
+/** Whether a run is under way, so that steps follow each other; else the Canary is at rest until something changes. */
+export function isInFlight(phase: CanaryPhase): boolean {
+  switch (phase) {
+    case "Progressing":
+    case "WaitingPromotion":
+    case "Promoting":
+    case "Finalising":
+      return true;
+    case "Initializing":
+    case "Initialized":
+    case "Waiting":
+    case "Succeeded":
+    case "Failed":
+    case "Terminating":
+    case "Terminated":
+      return false;
+  }
+}
+
+/**
+ * Whether the target is another one than the run has seen (reference canary 5, step 11). The promoted template starts nothing: it is what the
+ * primary has.
+ */
+export function isChanged(status: CanaryStatus, revision: TargetRevision, isTracking: boolean): boolean {
+  const { lastAppliedSpec = "", lastPromotedSpec } = status;
+  if (lastAppliedSpec === "") return true;
+  if (revision.spec !== lastPromotedSpec && revision.spec !== lastAppliedSpec) return true;
+  return isTracking && areConfigsChanged(status, revision);
+}
+
+function areConfigsChanged({ trackedConfigs }: CanaryStatus, { configs }: TargetRevision): boolean {
+  if (trackedConfigs === undefined) return Object.keys(configs).length > 0;
+  return !equal(trackedConfigs, configs);
+}
+
+/** Whether the status names this revision as the one that it has seen last. */
+export function isSeen(status: CanaryStatus, revision: TargetRevision, isTracking: boolean): boolean {
+  return status.lastAppliedSpec === revision.spec && !(isTracking && areConfigsChanged(status, revision));
+}

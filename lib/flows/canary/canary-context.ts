@@ -1,0 +1,138 @@
+import type { AlertSeverity, CanaryPhase, CanaryStatus } from "../../api/canary.ts";
+import { declaredCanary } from "../../api/kinds/canary.ts";
+import { servedKind } from "../../api/kinds/declaration.ts";
+import { feasible } from "../../canary/analysis.ts";
+import type { Canary } from "../../canary/canary.ts";
+import { canaryManager, type StepDeps } from "../../canary/canary-deps.ts";
+import type { CookieChanges, Router, Routes } from "../../canary/routes/router.ts";
+import type { At } from "../../canary/run/phase-status.ts";
+import type { Scaler, Workload } from "../../canary/workload/workload.ts";
+import { refOf } from "../../core/manifest.ts";
+import type { HomeCluster } from "../../core/ports/home-and-target.ts";
+import type { Run } from "../../core/ports/run.ts";
+import { leasedCluster } from "../../gate/leased-cluster.ts";
+import { reportEvent } from "../record-event.ts";
+import { statusPatch } from "../status-patch.ts";
+import type { Handled } from "./by-hand.ts";
+import type { CanaryDeps, CanaryParts } from "./canary-parts.ts";
+
+/** A Canary as our flow reads it. */
+export const servedCanary = servedKind(declaredCanary);
+
+/** One step of a Canary: what it is about, and what it has said and written so far. */
+export interface CanaryContext {
+  readonly canary: Canary;
+  readonly run: Run;
+  readonly deps: CanaryDeps;
+  readonly home: HomeCluster;
+  readonly step: StepDeps;
+  readonly parts: CanaryParts;
+  readonly workload: Workload;
+  readonly scaler: Scaler | undefined;
+  /** What earlier runs have done by hand, by annotation. */
+  readonly handled: Handled;
+  /** Who routes its traffic. */
+  readonly provider: string;
+  /** Of the status as the step has found it. */
+  readonly phase: CanaryPhase;
+  /** What the status says once this step has written it. */
+  status(): CanaryStatus;
+  /** Keeps a status that is written with the next one. */
+  note(status: CanaryStatus): void;
+  /** Writes what differs from the status in the cluster. */
+  write(status: CanaryStatus): Promise<void>;
+  at(): At;
+  /** Whether the step has neither said nor written anything. */
+  isQuiet(): boolean;
+  /** Sets the routes; what that changes in the status is written with it next. */
+  setRoutes(router: Router, routes: Routes): Promise<void>;
+  /** An Event of the Canary, which its event hooks get too. @param phase that the hooks are told; the one that the step has found by default */
+  say(type: "Normal" | "Warning", message: string, phase?: CanaryPhase): Promise<void>;
+  alert(message: string, severity: AlertSeverity, hasFields?: boolean): Promise<void>;
+}
+
+export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: CanaryDeps): CanaryContext {
+  const { clock, log, parts, settings } = deps;
+  const home = leasedCluster(deps.home, run);
+  const step: StepDeps = { cluster: home, settings, clock, log, signal: run.signal };
+  const phase = canary.status.phase ?? "Initializing";
+  const { spec } = canary;
+  let written = canary.status;
+  let status = written;
+  let isQuiet = true;
+  const write = async (next: CanaryStatus): Promise<void> => {
+    const body = statusPatch(written, next);
+    status = next;
+    if (body === undefined) return;
+    isQuiet = false;
+    const options = { manager: canaryManager, subresource: "status" };
+    await home.patch(refOf(canary.live), { type: "merge", body: { status: body } }, options, run.signal);
+    written = next;
+  };
+  // Flagger's hooks tell the revision that the status names at the time.
+  const present = (): Canary => ({ ...canary, status });
+  return {
+    ...{ canary, handled, run, deps, home, step, parts, phase, write },
+    workload: parts.workload(canary, step),
+    scaler: parts.scaler(canary, step),
+    provider: providerOf(canary, settings.meshProvider),
+    isQuiet: () => isQuiet,
+    status: () => status,
+    note: (next) => {
+      status = next;
+    },
+    at: () => ({ kind: spec.targetRef.kind, now: clock.now() }),
+    setRoutes: async (router, routes) => {
+      status = withCookies(status, await router.setRoutes(routes));
+    },
+    say: async (type, message, told = phase) => {
+      isQuiet = false;
+      await reportEvent(
+        home,
+        canary.live,
+        { type, reason: "Synced", message, annotations: {} },
+        canaryManager,
+        run,
+        deps,
+      );
+      await parts.eventHooks(present(), step).send({ type, message }, told);
+    },
+    alert: (message, severity, hasFields = false) =>
+      parts.alerts(present(), step).send({ message, severity, hasFields }),
+  };
+}
+
+function providerOf({ spec }: Pick<Canary, "spec">, meshProvider: string): string {
+  return spec.provider ?? meshProvider;
+}
+
+/** An empty cookie is none. */
+function withCookies(status: CanaryStatus, changes: CookieChanges): CanaryStatus {
+  const {
+    previousSessionAffinityCookie = "",
+    primarySessionAffinityCookie = "",
+    sessionAffinityCookie = "",
+    ...rest
+  } = { ...status, ...changes };
+  return {
+    ...rest,
+    ...(previousSessionAffinityCookie === "" ? {} : { previousSessionAffinityCookie }),
+    ...(primarySessionAffinityCookie === "" ? {} : { primarySessionAffinityCookie }),
+    ...(sessionAffinityCookie === "" ? {} : { sessionAffinityCookie }),
+  };
+}
+
+/** The iterations that the provider does, as status after a refused promotion counts them. */
+export function feasibleAnalysis({ canary, provider }: Pick<CanaryContext, "canary" | "provider">) {
+  return feasible(canary.analysis, provider);
+}
+
+/** Whether the analysis of a Canary is left out. */
+export function skipsAnalysis({ spec }: Pick<Canary, "spec">): boolean {
+  return spec.skipAnalysis === true;
+}
+
+/** Whether ConfigMaps and Secrets of the target count: those of a Service have none. */
+export function tracksConfigs({ canary, deps }: Pick<CanaryContext, "canary" | "deps">): boolean {
+  return deps.settings.tracksConfigs && canary.spec.targetRef.kind !== "Service";
+}

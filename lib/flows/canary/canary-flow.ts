@@ -1,0 +1,111 @@
+import { CanarySpec, CanaryStatus } from "../../api/canary.ts";
+import { parseLive } from "../../api/parse-live.ts";
+import { intervalMs } from "../../canary/analysis.ts";
+import type { Canary } from "../../canary/canary.ts";
+import { canaryManager } from "../../canary/canary-deps.ts";
+import { inPhase } from "../../canary/run/phase-status.ts";
+import { isInFlight } from "../../canary/run/run-state.ts";
+import { specFault } from "../../canary/verify-canary.ts";
+import { Failure } from "../../core/failure.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
+import { reportEvent } from "../record-event.ts";
+import { type CanaryContext, canaryContext, servedCanary } from "./canary-context.ts";
+import type { CanaryDeps } from "./canary-parts.ts";
+import { ensureFinalizer, finalize } from "./finalize.ts";
+import { carriedTo, pacedStep } from "./paced-step.ts";
+import { targetTaken } from "./same-target.ts";
+import { topicsOf } from "./subscribe.ts";
+
+/**
+ * The reconcile of a Canary: one step of its release, and then nothing until the next one is due. A Canary at rest runs only when its target
+ * changes. Looks only at present state, so a run may be repeated or killed anywhere; what runs carry over decides nothing but time.
+ */
+export function canaryFlow(deps: CanaryDeps): Flow {
+  return async (run) => {
+    const live = await deps.home.get({ ...run.key, ...servedCanary }, run.signal);
+    if (live === undefined) return absent(deps, run);
+    try {
+      const ctx = canaryContext(canaryOf(live), carriedTo(run).handled ?? {}, run, deps);
+      return await reconcile(ctx);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return refuse(live, error, run, deps);
+    }
+  };
+}
+
+async function reconcile(ctx: CanaryContext): Promise<FlowResult> {
+  const { canary, deps, run } = ctx;
+  if (canary.live.metadata.deletionTimestamp !== undefined) return end(ctx);
+  const fault = specFault(canary, deps.settings);
+  if (fault !== undefined) {
+    // As in Flagger there is neither a status nor an Event of it (reference canary, statement 41).
+    deps.log.error("canary refused", { ...run.key, error: `invalid canary spec: ${fault}` });
+    return { outcome: "stalled", dueInMs: undefined };
+  }
+  await ensureFinalizer(ctx);
+  // Before the look, so that no change in between is missed.
+  await deps.subscriptions.subscribe(topicsOf(ctx, canary.status), run.fence, run.signal);
+  const taken = mayBeTaken(ctx) ? await targetTaken(ctx) : undefined;
+  if (taken !== undefined) return leave(taken, ctx);
+  if (canary.status.conditions === undefined) {
+    await ctx.write(inPhase(ctx.status(), "Initializing", canary.analysis, ctx.at()));
+  }
+  if (canary.spec.suspend === true) return suspend(ctx);
+  return pacedStep(ctx);
+}
+
+/** Throws a `Failure` that names every invalid field. An unreadable status counts as empty; the step writes a valid one. */
+function canaryOf(live: LiveObject): Canary {
+  const spec = parseLive(live, "spec", CanarySpec);
+  const { name, namespace = "", uid } = live.metadata;
+  const status = CanaryStatus.safeParse(live["status"] ?? {}).data ?? {};
+  return { live, name, namespace, uid, spec, analysis: spec.analysis, status };
+}
+
+/** Looked for before a run begins, not in each of its steps. */
+function mayBeTaken({ canary }: CanaryContext): boolean {
+  const { phase = "Initializing" } = canary.status;
+  return phase !== "Waiting" && !isInFlight(phase);
+}
+
+const leftMs = 60_000;
+
+/** Nothing announces that the other Canary is gone. */
+async function leave(taken: string, ctx: CanaryContext): Promise<FlowResult> {
+  const { canary, run } = ctx;
+  const isTold = run.carried?.["taken"] === taken;
+  if (!isTold) await ctx.say("Warning", taken);
+  const dueInMs = Math.max(leftMs, intervalMs(canary.analysis));
+  return { outcome: "stalled", dueInMs, carried: { taken }, ...(isTold ? { isQuiet: true } : {}) };
+}
+
+async function suspend(ctx: CanaryContext): Promise<FlowResult> {
+  await ctx.say("Normal", "skipping canary run as object is suspended");
+  return { outcome: "suspended", dueInMs: undefined, ...carrying(ctx) };
+}
+
+/** The next step after a pause keeps its distance from the last one before it. */
+function carrying({ run }: CanaryContext): Pick<FlowResult, "carried"> {
+  return run.carried === undefined ? {} : { carried: run.carried };
+}
+
+async function end(ctx: CanaryContext): Promise<FlowResult> {
+  const { deps, run } = ctx;
+  await deps.subscriptions.subscribe([], run.fence, run.signal);
+  return finalize(ctx);
+}
+
+async function absent({ subscriptions }: CanaryDeps, run: Run): Promise<FlowResult> {
+  await subscriptions.subscribe([], run.fence, run.signal);
+  return { outcome: "absent", dueInMs: undefined };
+}
+
+async function refuse(live: LiveObject, failure: Failure, run: Run, deps: CanaryDeps): Promise<FlowResult> {
+  const { message } = failure;
+  const event = { type: "Warning", reason: "Synced", message, annotations: {} } as const;
+  await reportEvent(deps.home, live, event, canaryManager, run, deps);
+  deps.log.info("reconcile failed", { ...run.key, reason: failure.reason, error: message });
+  return { outcome: "stalled", dueInMs: undefined };
+}

@@ -1,0 +1,64 @@
+import { targetText } from "../../canary/canary.ts";
+import type { Router } from "../../canary/routes/router.ts";
+import { StepFault } from "../../canary/step-fault.ts";
+import { messageOf } from "../../core/failure.ts";
+import { type CanaryContext, skipsAnalysis } from "./canary-context.ts";
+import { rollBack } from "./roll-back.ts";
+
+/**
+ * The objects of a Canary in Flagger's order (reference canary 5, steps 2 to 9). Each exists before the next one needs it: the apex Service
+ * selects the primary only once that is ready, and the target is scaled down only after that.
+ *
+ * @returns undefined if the initialisation has to wait, or has failed
+ */
+export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefined> {
+  const { canary, parts, scaler, step, workload } = ctx;
+  const isInitialising = ctx.phase === "Initializing";
+  const target = await workload.metadata();
+  const services = parts.services(canary, target, step);
+  const router = parts.router(canary, target, step);
+  await services.ensureOwn();
+  if (isInitialising) await probeMetrics(ctx);
+  await workload.ensurePrimary();
+  if (isInitialising && !(await isPrimaryReady(ctx))) return undefined;
+  await scaler?.ensurePrimary(true);
+  if (isInitialising) await scaler?.pauseTarget();
+  await services.ensureApex();
+  if (isInitialising) await scaleDown(ctx);
+  await router.ensure();
+  return router;
+}
+
+/** Told in each step of the initialisation; it never holds it up. */
+async function probeMetrics(ctx: CanaryContext): Promise<void> {
+  const { canary, parts, run, step } = ctx;
+  if (skipsAnalysis(canary)) return;
+  try {
+    await parts.metrics(canary, step).probe();
+  } catch (error) {
+    run.signal.throwIfAborted();
+    return ctx.say("Warning", `Error checking metric providers: ${messageOf(error)}`);
+  }
+  await ctx.say("Normal", "all the metrics providers are available!");
+}
+
+async function isPrimaryReady(ctx: CanaryContext): Promise<boolean> {
+  if (skipsAnalysis(ctx.canary)) return true;
+  const primary = await ctx.workload.primaryReadiness();
+  if (primary.isReady) return true;
+  await ctx.say("Warning", primary.message);
+  // There is no route yet that could be set.
+  if (!primary.isRetriable) await rollBack(undefined, ctx);
+  return false;
+}
+
+async function scaleDown({ canary, workload }: CanaryContext): Promise<void> {
+  try {
+    await workload.scaleToZero();
+  } catch (error) {
+    if (!(error instanceof StepFault)) throw error;
+    const { kind } = canary.spec.targetRef;
+    const message = `scaling down canary ${kind} ${targetText(canary)} failed: ${error.message}`;
+    throw new StepFault(message, { cause: error });
+  }
+}

@@ -1,0 +1,148 @@
+import type { CanaryPhase, CanaryWebhook } from "../../api/canary.ts";
+import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
+import { canaryText } from "../../canary/canary.ts";
+import { counted, inPhase } from "../../canary/run/phase-status.ts";
+import { messageOf } from "../../core/failure.ts";
+import { isAskedFor } from "./by-hand.ts";
+import { type CanaryContext, feasibleAnalysis } from "./canary-context.ts";
+
+type HookType = NonNullable<CanaryWebhook["type"]>;
+
+function hooksOf({ canary }: CanaryContext, ...types: readonly HookType[]): readonly CanaryWebhook[] {
+  return (canary.analysis.webhooks ?? []).filter(({ type = "" }) => types.includes(type));
+}
+
+/** Undefined if the hook has passed, else why not. The end of the run is thrown on. */
+async function refusal(hook: CanaryWebhook, phase: CanaryPhase, ctx: CanaryContext): Promise<string | undefined> {
+  const { canary, parts, run, step } = ctx;
+  try {
+    await parts.hooks({ ...canary, status: ctx.status() }, step).call(hook, phase);
+    return undefined;
+  } catch (error) {
+    run.signal.throwIfAborted();
+    return messageOf(error);
+  }
+}
+
+/** Asks the hooks one after another until one refuses. `told`: how one that has passed is told of; absent for those that are not. */
+async function allPass(
+  hooks: readonly CanaryWebhook[],
+  phase: CanaryPhase,
+  ctx: CanaryContext,
+  { passed, refused }: { passed?: string; refused: (hook: CanaryWebhook, why: string) => Promise<void> },
+): Promise<boolean> {
+  for (const hook of hooks) {
+    const why = await refusal(hook, phase, ctx);
+    if (why !== undefined) {
+      await refused(hook, why);
+      return false;
+    }
+    if (passed !== undefined) await ctx.say("Normal", `${passed} ${hook.name} passed`, phaseTold(phase, ctx));
+  }
+  return true;
+}
+
+/** Events that follow the end of a run tell its end; all others what the step has found. */
+function phaseTold(phase: CanaryPhase, ctx: CanaryContext): CanaryPhase {
+  return phase === "Succeeded" ? phase : ctx.phase;
+}
+
+/** Gates that a user has opened by hand are not asked. Says so, once for all gates of the kind. */
+async function isOpenByHand(hooks: readonly CanaryWebhook[], check: string, ctx: CanaryContext): Promise<boolean> {
+  if (hooks.length === 0 || !isAskedFor(promoteAnnotation, ctx)) return false;
+  await ctx.say("Normal", `${check} ${promoteAnnotation} passed`);
+  return true;
+}
+
+function halt(ctx: CanaryContext, why: string): string {
+  return `Halt ${canaryText(ctx.canary)} advancement ${why}`;
+}
+
+/** Whether a run may begin. A closed gate is told once, when the phase turns Waiting (reference canary 12). */
+export async function isRolloutConfirmed(ctx: CanaryContext): Promise<boolean> {
+  const hooks = hooksOf(ctx, "confirm-rollout");
+  const passed = "Confirm-rollout check";
+  if (await isOpenByHand(hooks, passed, ctx)) return true;
+  return allPass(hooks, ctx.phase, ctx, {
+    passed,
+    async refused({ muteAlert = false, name }) {
+      if (ctx.phase === "Waiting") return;
+      await ctx.write(inPhase(ctx.status(), "Waiting", ctx.canary.analysis, ctx.at()));
+      await ctx.say("Warning", halt(ctx, `waiting for approval ${name}`));
+      if (!muteAlert) await ctx.alert("Canary is waiting for approval.", "warn");
+    },
+  });
+}
+
+/** Whether the canary may get more traffic. A closed gate is told in every step, and is no failed check. */
+export async function isIncreaseConfirmed(ctx: CanaryContext): Promise<boolean> {
+  const hooks = hooksOf(ctx, "confirm-traffic-increase");
+  const passed = "Confirm-traffic-increase check";
+  if (await isOpenByHand(hooks, passed, ctx)) return true;
+  return allPass(hooks, "Progressing", ctx, {
+    passed,
+    async refused({ muteAlert = false, name }) {
+      await ctx.say("Warning", halt(ctx, `waiting for traffic increase approval ${name}`));
+      if (!muteAlert) await ctx.alert("Canary traffic increase is waiting for approval.", "warn");
+    },
+  });
+}
+
+/** Whether the canary may be promoted. While it may not, an iteration is done again in every step. */
+export async function isPromotionConfirmed(ctx: CanaryContext): Promise<boolean> {
+  const hooks = hooksOf(ctx, "confirm-promotion");
+  const passed = "Confirm-promotion check";
+  if (await isOpenByHand(hooks, passed, ctx)) return true;
+  return allPass(hooks, "Progressing", ctx, {
+    passed,
+    async refused({ muteAlert = false, name }) {
+      const { analysis } = feasibleAnalysis(ctx);
+      if (ctx.phase === "WaitingPromotion") {
+        await ctx.write(counted(ctx.status(), { iterations: (analysis.iterations ?? 0) - 1 }, ctx.at()));
+        return;
+      }
+      await ctx.write(inPhase(ctx.status(), "WaitingPromotion", analysis, ctx.at()));
+      await ctx.say("Warning", halt(ctx, `waiting for promotion approval ${name}`));
+      if (!muteAlert) await ctx.alert("Canary promotion is waiting for approval.", "warn");
+    },
+  });
+}
+
+/** The hooks before the first traffic. One that fails is a failed check. */
+export async function isPrepared(ctx: CanaryContext): Promise<boolean> {
+  return allPass(hooksOf(ctx, "pre-rollout"), "Progressing", ctx, {
+    passed: "Pre-rollout check",
+    refused: ({ name }, why) => ctx.say("Warning", halt(ctx, `pre-rollout check ${name} failed ${why}`)),
+  });
+}
+
+/** The hooks of every step with traffic. */
+export async function areHooksPassed(ctx: CanaryContext): Promise<boolean> {
+  return allPass(hooksOf(ctx, "", "rollout"), "Progressing", ctx, {
+    refused: ({ name }, why) => ctx.say("Warning", halt(ctx, `external check ${name} failed ${why}`)),
+  });
+}
+
+/** The hooks after a run. The first that fails ends their list, and changes nothing else. */
+export async function tellEnd(phase: "Failed" | "Succeeded", ctx: CanaryContext): Promise<void> {
+  await allPass(hooksOf(ctx, "post-rollout"), phase, ctx, {
+    passed: "Post-rollout check",
+    refused: ({ name }, why) => ctx.say("Warning", `Post-rollout hook ${name} failed ${why}`, phaseTold(phase, ctx)),
+  });
+}
+
+/** Whether a hook, or a user, wants the run rolled back (reference canary 6.6). */
+export async function isRollbackWanted(ctx: CanaryContext): Promise<boolean> {
+  if (isAskedFor(rollbackAnnotation, ctx)) {
+    await ctx.say("Warning", `Rollback check ${rollbackAnnotation} passed`);
+    return true;
+  }
+  for (const hook of hooksOf(ctx, "rollback")) {
+    if ((await refusal(hook, ctx.phase, ctx)) === undefined) {
+      await ctx.say("Warning", `Rollback check ${hook.name} passed`);
+      return true;
+    }
+    await ctx.say("Normal", `Rollback hook ${hook.name} not signaling a rollback`);
+  }
+  return false;
+}

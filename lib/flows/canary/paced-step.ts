@@ -1,0 +1,111 @@
+import { z } from "zod";
+import type { CanaryPhase, CanaryStatus } from "../../api/canary.ts";
+import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
+import { intervalMs } from "../../canary/analysis.ts";
+import { isChanged, isInFlight } from "../../canary/run/run-state.ts";
+import { StepFault } from "../../canary/step-fault.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
+import { isOutage } from "../../core/ports/outage.ts";
+import type { FlowResult, Run } from "../../core/ports/run.ts";
+import { Handled, isAskedFor } from "./by-hand.ts";
+import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
+import { topicsOf } from "./subscribe.ts";
+import { takeStep } from "./take-step.ts";
+import { Paced, whenToStep } from "./when-to-step.ts";
+
+/** What one run of a Canary tells the next one. Without it the next one does the same, at most an interval later. */
+const Carried = Paced.extend({ handled: Handled.exactOptional() });
+
+export function carriedTo(run: Pick<Run, "carried">): z.infer<typeof Carried> {
+  return Carried.safeParse(run.carried ?? {}).data ?? {};
+}
+
+/** Takes the step if it is due, and says when the next one is. */
+export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
+  const { canary, deps, run } = ctx;
+  const startedAt = deps.clock.now();
+  const ms = intervalMs(canary.analysis);
+  const { handled = {}, ...paced } = carriedTo(run);
+  const { status } = canary;
+  if (isGoing(status.phase)) {
+    const due = whenToStep({ intervalMs: ms, now: startedAt, paced, run, status });
+    if (!due.isDue && !(await isUrgent(ctx))) {
+      return { outcome: "early", dueInMs: due.dueInMs, carried: { ...due.paced, handled }, isQuiet: true };
+    }
+  }
+  const isWhole = await isStepTaken(ctx);
+  const isFollowed = await follow(ctx);
+  const isDueAgain = !isWhole || !isFollowed || isGoing(ctx.status().phase);
+  return {
+    outcome: isWhole ? outcomeOf(ctx.status().phase) : "failed",
+    dueInMs: isDueAgain ? Math.max(0, startedAt + ms - deps.clock.now()) : undefined,
+    carried: { steppedAt: startedAt, wrote: ctx.status().lastTransitionTime ?? "", handled: handledBy(ctx) },
+    ...(ctx.isQuiet() ? { isQuiet: true } : {}),
+  };
+}
+
+/** Phases in which one step follows another; a Canary that never had a phase begins at once. */
+function isGoing(phase: CanaryPhase | undefined): boolean {
+  return phase !== undefined && (phase === "Initializing" || phase === "Waiting" || isInFlight(phase));
+}
+
+/** What does not wait for the interval: another target under analysis, and a rollback by hand. */
+async function isUrgent(ctx: CanaryContext): Promise<boolean> {
+  const { canary, phase, run, workload } = ctx;
+  if (!run.isRequested || !(phase === "Progressing" || phase === "WaitingPromotion")) return false;
+  if (isAskedFor(rollbackAnnotation, ctx)) return true;
+  try {
+    return isChanged(canary.status, await workload.revision(), tracksConfigs(ctx));
+  } catch (error) {
+    // The step tells it when it is due.
+    if (isOfStep(error)) return false;
+    throw error;
+  }
+}
+
+/** Whether the step has come to its end: what ends one is told, and it is tried again. */
+async function isStepTaken(ctx: CanaryContext): Promise<boolean> {
+  try {
+    await takeStep(ctx);
+    return true;
+  } catch (error) {
+    if (!isOfStep(error)) throw error;
+    await ctx.say("Warning", messageOf(error));
+    return false;
+  }
+}
+
+/** An outage is no fault of the step: the run is tried again after a back-off. */
+function isOfStep(error: unknown): boolean {
+  if (error instanceof StepFault || error instanceof Failure) return true;
+  return error instanceof ApiError && !isOutage(error);
+}
+
+/** Whether the Canary is woken by all that it tracks: if not until now, a change may have been missed, and it looks again. */
+async function follow(ctx: CanaryContext): Promise<boolean> {
+  const { canary, deps, run } = ctx;
+  const [before, after] = [topicsOf(ctx, canary.status), topicsOf(ctx, ctx.status())];
+  if (after.every((topic) => before.includes(topic))) return true;
+  await deps.subscriptions.subscribe(after, run.fence, run.signal);
+  return false;
+}
+
+/** What was asked for by hand counts for one run: it is done when that is over, or begins anew. */
+function handledBy(ctx: CanaryContext): Handled {
+  const { canary, handled } = ctx;
+  const { lastAppliedSpec, phase }: CanaryStatus = ctx.status();
+  const isSameRun = isGoing(phase) && lastAppliedSpec === canary.status.lastAppliedSpec;
+  if (isSameRun || canary.status.phase === "Waiting") return handled;
+  const asked = [promoteAnnotation, rollbackAnnotation].flatMap((name) => {
+    const value = canary.live.metadata.annotations?.[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(asked);
+}
+
+/** One word for logs and metrics. A failed release counts as an object that is not ready. */
+function outcomeOf(phase: CanaryPhase | undefined): string {
+  if (phase === "Failed") return "failed";
+  return isGoing(phase) ? "progressing" : "ready";
+}

@@ -1,0 +1,48 @@
+import { thresholdOf, totalWeight } from "../../canary/analysis.ts";
+import { canaryText, targetText } from "../../canary/canary.ts";
+import type { Router } from "../../canary/routes/router.ts";
+import { allToCanary, allToPrimary } from "../../canary/run/next-move.ts";
+import { syncedIn } from "../../canary/run/phase-status.ts";
+import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
+import { tellEnd } from "./gates.ts";
+
+/**
+ * Ends a run that has failed (reference canary 6.6). The traffic is back before the canary goes, and the phase is written last: a step that
+ * was cut off in between is taken again.
+ *
+ * @param router undefined while there is no route yet
+ */
+export async function rollBack(router: Router | undefined, ctx: CanaryContext): Promise<void> {
+  const { canary, scaler, workload } = ctx;
+  const { failedChecks = 0 } = ctx.status();
+  if (failedChecks >= thresholdOf(canary.analysis)) {
+    const reached = `failed checks threshold reached ${failedChecks}`;
+    await ctx.say("Warning", `Rolling back ${canaryText(canary)} ${reached}`);
+    await ctx.alert(`F${reached.slice(1)}`, "error");
+  }
+  if (router !== undefined) await ctx.setRoutes(router, allToPrimary);
+  await ctx.say("Warning", `Canary failed! Scaling down ${canaryText(canary)}`, "Failed");
+  await scaler?.pauseTarget();
+  await workload.scaleToZero();
+  await fail(0, ctx);
+}
+
+/**
+ * Ends a run whose primary does not come up with the promoted template (reference canary 6.7): the canary is the only copy that serves, so
+ * it gets all traffic and stays. Where it does not serve either, the routes stay as they are.
+ */
+export async function failPromotion(why: string, weight: number, router: Router, ctx: CanaryContext): Promise<void> {
+  const { canary, workload } = ctx;
+  await ctx.say("Warning", `Promotion of ${targetText(canary)} failed, primary not ready: ${why}`);
+  await ctx.alert(`Promotion failed, primary not ready: ${why}`, "error");
+  const isServing = (await workload.canaryReadiness()).isReady && (await workload.isAtZero?.()) !== true;
+  if (isServing) await ctx.setRoutes(router, allToCanary);
+  await fail(isServing ? totalWeight : weight, ctx);
+}
+
+async function fail(canaryWeight: number, ctx: CanaryContext): Promise<void> {
+  const revision = await ctx.workload.revision();
+  const synced = { revision, isTracking: tracksConfigs(ctx), canaryWeight };
+  await ctx.write(syncedIn(ctx.status(), "Failed", synced, ctx.at()));
+  await tellEnd("Failed", ctx);
+}

@@ -1,0 +1,160 @@
+import { thresholdOf } from "../../canary/analysis.ts";
+import { targetText } from "../../canary/canary.ts";
+import type { Router, Routes } from "../../canary/routes/router.ts";
+import { allToPrimary } from "../../canary/run/next-move.ts";
+import { inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
+import { isChanged, isInFlight, isSeen } from "../../canary/run/run-state.ts";
+import type { Readiness, TargetRevision } from "../../canary/workload/workload.ts";
+import { analyse } from "./analyse.ts";
+import { beginRun } from "./begin-run.ts";
+import { type CanaryContext, skipsAnalysis, tracksConfigs } from "./canary-context.ts";
+import { ensureObjects } from "./ensure-objects.ts";
+import { isRollbackWanted } from "./gates.ts";
+import { finish, moveBack, promoteAtOnce } from "./promotion.ts";
+import { failPromotion, rollBack } from "./roll-back.ts";
+
+/** What a step of a run has read. */
+interface Found {
+  readonly router: Router;
+  readonly routes: Routes;
+  readonly revision: TargetRevision;
+}
+
+/**
+ * One step of a Canary in Flagger's order (reference canary 5). It looks only at present state, so it may be repeated after a step that was
+ * cut off anywhere. Throws a `StepFault` for what ends a step and is tried again.
+ */
+export async function takeStep(ctx: CanaryContext): Promise<void> {
+  const { lastPromotedSpec, phase } = ctx.canary.status;
+  if (phase === "Failed" && lastPromotedSpec === undefined) return initialiseAgain(ctx);
+  const router = await ensureObjects(ctx);
+  if (router === undefined) return;
+  const revision = await ctx.workload.revision();
+  if (ctx.phase === "Initializing") return endInitialisation(revision, ctx);
+  const isTracking = tracksConfigs(ctx);
+  const isNew = isChanged(ctx.canary.status, revision, isTracking);
+  if (!(isInFlight(ctx.phase) || ctx.phase === "Waiting" || isNew)) return rest(revision, ctx);
+  if (!(await isPrimaryServing(router, ctx))) return;
+  const routes = await router.routes();
+  if (!isInFlight(ctx.phase)) return beginRun(revision, ctx);
+  const found = { router, routes, revision };
+  if (isAnalysing(ctx) && isNew) return restart(found, ctx);
+  await goOn(found, ctx);
+}
+
+/** A step of a run whose target is the one that the run has begun with. */
+async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
+  const { router, routes } = found;
+  if (!(await isCanaryServing(found, ctx))) return;
+  if (skipsAnalysis(ctx.canary)) return promoteAtOnce(router, ctx);
+  if (isAnalysing(ctx) && (await isRollbackWanted(ctx))) return rollBackByHand(router, ctx);
+  if (ctx.phase === "Promoting") return moveBack(router, routes, ctx);
+  if (ctx.phase === "Finalising") return finish(router, routes, ctx);
+  if (isThresholdReached(ctx)) return rollBack(router, ctx);
+  await analyse(router, routes, ctx);
+}
+
+function isAnalysing({ phase }: CanaryContext): boolean {
+  return phase === "Progressing" || phase === "WaitingPromotion";
+}
+
+function isThresholdReached(ctx: CanaryContext): boolean {
+  return isAnalysing(ctx) && (ctx.canary.status.failedChecks ?? 0) >= thresholdOf(ctx.canary.analysis);
+}
+
+async function endInitialisation(revision: TargetRevision, ctx: CanaryContext): Promise<void> {
+  const { canary } = ctx;
+  const synced = { revision, isTracking: tracksConfigs(ctx) };
+  await ctx.write(syncedIn(ctx.status(), "Initialized", synced, ctx.at()));
+  await ctx.say("Normal", `Initialization done! ${canary.name}.${canary.namespace}`, "Initialized");
+  await ctx.alert(`New ${canary.spec.targetRef.kind} detected, initialization completed.`, "info", true);
+}
+
+/**
+ * The initialisation has failed, and nothing has moved to the primary yet. A target that was mended is copied to it, and the initialisation
+ * begins again. In Flagger the primary keeps the template that it was made with.
+ */
+async function initialiseAgain(ctx: CanaryContext): Promise<void> {
+  const { canary, workload } = ctx;
+  const revision = await workload.revision();
+  if (!isChanged(canary.status, revision, tracksConfigs(ctx))) return;
+  await workload.ensurePrimary();
+  await workload.promote();
+  await ctx.write(inPhase(ctx.status(), "Initializing", canary.analysis, ctx.at()));
+}
+
+/** A failed Canary names the target as it is now, so that it is not tried again (reference canary 5, step 11). */
+async function rest(revision: TargetRevision, ctx: CanaryContext): Promise<void> {
+  const isTracking = tracksConfigs(ctx);
+  if (ctx.phase !== "Failed" || isSeen(ctx.status(), revision, isTracking)) return;
+  await ctx.write(resynced(ctx.status(), { revision, isTracking }, ctx.at()));
+}
+
+/** Without a primary that serves nothing goes on. The end of waiting ends the run, with the traffic on what does serve. */
+async function isPrimaryServing(router: Router, ctx: CanaryContext): Promise<boolean> {
+  if (skipsAnalysis(ctx.canary)) return true;
+  const primary = await ctx.workload.primaryReadiness();
+  if (primary.isReady) return true;
+  if (isAnalysing(ctx) && (await ctx.workload.isPromoted?.()) === true) {
+    // The step before was cut off between the copy and its status: from here on an unready primary is a failed promotion.
+    await ctx.write(inPhase(ctx.status(), "Promoting", ctx.canary.analysis, ctx.at()));
+  }
+  await ctx.say("Warning", primary.message);
+  if (!primary.isRetriable) await endUnready(primary, router, ctx);
+  return false;
+}
+
+async function endUnready(
+  { message }: Extract<Readiness, { isReady: false }>,
+  router: Router,
+  ctx: CanaryContext,
+): Promise<void> {
+  const { canaryWeight = 0, phase } = ctx.status();
+  if (phase === "Promoting" || phase === "Finalising") {
+    return failPromotion(message, (await router.routes()).canary, router, ctx);
+  }
+  // A failed promotion has left all traffic on the canary: rolled back, it would go to a primary that does not serve.
+  if (phase === "Failed" && canaryWeight > 0) return;
+  await rollBack(router, ctx);
+}
+
+/** Everything starts over with the new revision, and the traffic leaves it until it is ready (reference canary 4). */
+async function restart({ revision, router }: Found, ctx: CanaryContext): Promise<void> {
+  await ctx.say("Normal", `New revision detected! Restarting analysis for ${targetText(ctx.canary)}`);
+  await ctx.setRoutes(router, allToPrimary);
+  const synced = { revision, isTracking: tracksConfigs(ctx) };
+  await ctx.write(syncedIn(ctx.status(), "Progressing", synced, ctx.at()));
+}
+
+async function isCanaryServing({ revision, router }: Found, ctx: CanaryContext): Promise<boolean> {
+  const { workload } = ctx;
+  if (isAnalysing(ctx) && (await workload.isAtZero?.()) === true) {
+    if (isThresholdReached(ctx)) await rollBack(router, ctx);
+    else await scaleUpAgain({ revision, router }, ctx);
+    return false;
+  }
+  const canary = await workload.canaryReadiness();
+  if (canary.isReady) return true;
+  await ctx.say("Warning", canary.message);
+  if (!canary.isRetriable) await rollBack(router, ctx);
+  return false;
+}
+
+/** A target without replicas counts as ready in Flagger, and gets traffic that nothing answers. The analysis starts over. */
+async function scaleUpAgain({ revision, router }: Omit<Found, "routes">, ctx: CanaryContext): Promise<void> {
+  const { canary, scaler, workload } = ctx;
+  await ctx.setRoutes(router, allToPrimary);
+  await ctx.say("Warning", `canary ${targetText(canary)} was scaled to zero during its analysis: scaling it up again`);
+  await scaler?.resumeTarget();
+  await workload.scaleFromZero();
+  const { failedChecks = 0 } = ctx.status();
+  const synced = { revision, isTracking: tracksConfigs(ctx) };
+  await ctx.write({ ...syncedIn(ctx.status(), "Progressing", synced, ctx.at()), failedChecks });
+}
+
+async function rollBackByHand(router: Router, ctx: CanaryContext): Promise<void> {
+  const { name, namespace } = ctx.canary;
+  await ctx.say("Warning", `Rolling back ${name}.${namespace} manual webhook invoked`);
+  await ctx.alert("Rolling back manual webhook invoked", "warn");
+  await rollBack(router, ctx);
+}

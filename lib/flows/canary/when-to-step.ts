@@ -1,0 +1,62 @@
+import { z } from "zod";
+import type { CanaryStatus } from "../../api/canary.ts";
+import type { Run } from "../../core/ports/run.ts";
+
+/** What one run of a Canary tells the next one about time. */
+export const Paced = z.object({
+  /** When the last step began, by the clock of its machine, in milliseconds since 1970. */
+  steppedAt: z.number().exactOptional(),
+  /** The `lastTransitionTime` that this step left: while the status says it, no other step was taken. */
+  wrote: z.string().exactOptional(),
+  /** Whether a run since then has waited though the clocks said that the interval is over. */
+  isHeldBack: z.boolean().exactOptional(),
+  /** Of `retryOutages`: then the run comes by its back-off, not by the interval. */
+  outage: z.unknown().optional(),
+});
+export type Paced = Readonly<z.infer<typeof Paced>>;
+
+/** Clocks of machines may be so far apart that a step seems to be over long ago. */
+const lateMs = 60_000;
+
+/** What decides whether the next step is due. */
+interface Pace {
+  readonly intervalMs: number;
+  readonly now: number;
+  readonly paced: Paced;
+  readonly run: Pick<Run, "isRequested" | "isRetry">;
+  readonly status: Pick<CanaryStatus, "lastTransitionTime">;
+}
+
+/** A step now, or how long to wait for it. */
+export type Due =
+  | { readonly isDue: true }
+  | { readonly isDue: false; readonly dueInMs: number; readonly paced: Omit<Paced, "outage"> };
+
+/**
+ * Whether a step of a run may be taken (reference canary, statement 30: each waits at least one interval). Pure.
+ *
+ * A run that nothing but the interval wants was delayed by the queue, which no clock of a machine decides. Any other run was woken by a hint,
+ * or comes after one that was cut off, at any moment: there the clocks decide. One that lies in the future counts as now, and one that says
+ * that the step is long overdue is not believed once, since a machine five minutes behind says that of each step.
+ */
+export function whenToStep({ intervalMs, now, paced, run, status }: Pace): Due {
+  const isByInterval = !run.isRequested && run.isRetry !== true && paced.outage === undefined;
+  if (isByInterval) return { isDue: true };
+  const since = lastStepAt(paced, status);
+  if (since === undefined) return { isDue: true };
+  const { isHeldBack = false } = paced;
+  const wrote = status.lastTransitionTime ?? "";
+  const steppedAt = Math.min(since, now);
+  const leftMs = steppedAt + intervalMs - now;
+  if (leftMs > 0) return { isDue: false, dueInMs: leftMs, paced: { steppedAt, wrote, isHeldBack } };
+  if (leftMs < -lateMs && !isHeldBack) {
+    return { isDue: false, dueInMs: intervalMs, paced: { steppedAt: now, wrote, isHeldBack: true } };
+  }
+  return { isDue: true };
+}
+
+/** What the work item carries, unless the status was written since: its times are whole seconds, rounded down. */
+function lastStepAt({ steppedAt, wrote }: Paced, { lastTransitionTime = "" }: Pace["status"]): number | undefined {
+  const written = Date.parse(lastTransitionTime) + 999;
+  return Number.isNaN(written) || (steppedAt !== undefined && wrote === lastTransitionTime) ? steppedAt : written;
+}

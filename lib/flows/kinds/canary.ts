@@ -1,0 +1,17 @@
+import { declaredCanary } from "../../api/kinds/canary.ts";
+import { type Kind, loadedOnce } from "./kind.ts";
+
+export const canaryKind: Kind = {
+  ...declaredCanary,
+  flow: (parts) =>
+    loadedOnce(async () => {
+      const [{ canaryFlow }, { canaryParts }] = await Promise.all([
+        import("../canary/canary-flow.ts"),
+        import("../canary/real-parts.ts"),
+      ]);
+      const { canaryHttp, canarySettings: settings, clock, metricServers } = parts;
+      return canaryFlow({ ...parts, settings, parts: canaryParts({ canaryHttp, clock, metricServers }) });
+    }),
+  // Its one condition says how the release goes: an outage is told by an Event alone.
+  failing: (before) => before,
+};

@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { objectAt } from "../../../../lib/canary/workload/fields.ts";
+import type { JsonObject } from "../../../../lib/core/json.ts";
+import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
+import { type WorkloadWorld, workloadWorld } from "./workload-world.ts";
+
+let embedded: EmbeddedCluster;
+let spaces = 0;
+beforeAll(async () => {
+  embedded = await embeddedCluster({ definitions: false, controllers: false });
+});
+afterAll(() => embedded[Symbol.asyncDispose]());
+
+const image = "podinfo:1";
+
+async function world(podSpec: JsonObject): Promise<WorkloadWorld> {
+  const one = await workloadWorld(embedded.cluster, `configs-${spaces++}`);
+  const spec = {
+    selector: { matchLabels: { app: "podinfo" } },
+    template: {
+      metadata: { labels: { app: "podinfo" } },
+      spec: { containers: [{ name: "podinfod", image }], ...podSpec },
+    },
+  };
+  await one.put({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "podinfo" }, spec });
+  return one;
+}
+
+async function putConfig(one: WorkloadWorld, name: string, more: JsonObject = {}): Promise<void> {
+  const { metadata, ...rest } = { metadata: {}, data: { key: name }, ...more };
+  await one.put({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...metadata }, ...rest });
+}
+
+async function putSecret(one: WorkloadWorld, name: string, more: JsonObject = {}): Promise<void> {
+  await one.put({ apiVersion: "v1", kind: "Secret", metadata: { name }, data: { key: "dmFsdWU=" }, ...more });
+}
+
+const reading = (configMapRef: JsonObject) => ({
+  containers: [{ name: "podinfod", image, envFrom: [{ configMapRef }] }],
+});
+const copyOf = async (one: WorkloadWorld, name: string, kind = "ConfigMap") =>
+  await one.get("v1", kind, `${name}-primary`);
+const primarySpec = async (one: WorkloadWorld) =>
+  objectAt(await one.get("apps/v1", "Deployment", "podinfo-primary"), "spec", "template", "spec");
+
+describe("the configs of a target", () => {
+  test("canary/13, 15: are copied, tracked and read by the primary wherever a pod template may name one", async () => {
+    const from = (config: string, secret: string) => ({
+      env: [
+        { name: "A", valueFrom: { configMapKeyRef: { name: `${config}-env`, key: "key" } } },
+        { name: "B", valueFrom: { secretKeyRef: { name: `${secret}-env`, key: "key" } } },
+      ],
+      envFrom: [{ configMapRef: { name: `${config}-all` } }, { secretRef: { name: `${secret}-all` } }],
+    });
+    const podSpec = (suffix: string) => ({
+      containers: [{ name: "podinfod", image, ...from("c", "s") }],
+      initContainers: [{ name: "init", image, ...from("ic", "is") }],
+      volumes: [
+        { name: "one", configMap: { name: `cv${suffix}` } },
+        { name: "two", secret: { secretName: `sv${suffix}` } },
+        {
+          name: "all",
+          projected: { sources: [{ configMap: { name: `cp${suffix}` } }, { secret: { name: `sp${suffix}` } }] },
+        },
+      ],
+    });
+    const one = await world(podSpec(""));
+    const configs = ["c-env", "c-all", "ic-env", "ic-all", "cv", "cp"];
+    const secrets = ["s-env", "s-all", "is-env", "is-all", "sv", "sp"];
+    for (const name of configs) await putConfig(one, name);
+    for (const name of secrets) await putSecret(one, name);
+    const step = one.step();
+    await step.ensurePrimary();
+    const tracked = (await step.revision()).configs;
+    const keys = [...configs.map((name) => `configmap/${name}`), ...secrets.map((name) => `secret/${name}`)];
+    expect(Object.keys(tracked).toSorted()).toEqual(keys.toSorted());
+    for (const hash of Object.values(tracked)) expect(hash).toMatch(/^[0-9a-f]{16}$/);
+    for (const name of configs) expect((await copyOf(one, name))?.["data"]).toEqual({ key: name });
+    for (const name of secrets)
+      expect(await copyOf(one, name, "Secret")).toMatchObject({ type: "Opaque", data: { key: "dmFsdWU=" } });
+    const text = JSON.stringify(await primarySpec(one));
+    for (const name of [...configs, ...secrets]) expect(text).toContain(`"${name}-primary"`);
+    expect(one.reads).toHaveLength(2 + 2 * keys.length);
+  });
+
+  test("canary/14: one that opts out is neither copied nor tracked nor renamed", async () => {
+    const one = await world(reading({ name: "shared" }));
+    await putConfig(one, "shared", { metadata: { annotations: { "flagger.app/config-tracking": "disabled" } } });
+    const step = one.step();
+    await step.ensurePrimary();
+    expect((await step.revision()).configs).toEqual({});
+    expect(await copyOf(one, "shared")).toBeUndefined();
+    expect(JSON.stringify(await primarySpec(one))).toContain('"configMapRef":{"name":"shared"}');
+  });
+
+  test("a Secret of another type, such as that of a registry, is not copied", async () => {
+    const one = await world({ volumes: [{ name: "login", secret: { secretName: "login" } }] });
+    await putSecret(one, "login", { type: "example.com/login" });
+    expect((await one.step().revision()).configs).toEqual({});
+  });
+
+  test("none is tracked where the installation says so, and none has changed then", async () => {
+    const one = await world(reading({ name: "settings" }));
+    const trackedConfigs = { "configmap/settings": "0123456789abcdef" };
+    const step = one.step({ status: { trackedConfigs } }, { tracksConfigs: false });
+    await step.ensurePrimary();
+    expect((await step.revision()).configs).toEqual(trackedConfigs);
+    expect(one.reads).toEqual(["Deployment/podinfo", "Deployment/podinfo-primary"]);
+  });
+
+  test("a mandatory one that is missing ends the step, an optional one does not", async () => {
+    const one = await world(reading({ name: "settings" }));
+    const query = `configmap settings.${one.namespace} get query error`;
+    const text = `GetTargetConfigs failed: ${query}: ${query}: configmaps "settings" not found`;
+    await expect(one.step().revision()).rejects.toThrow(text);
+    await expect(one.step().ensurePrimary()).rejects.toThrow(`createPrimaryDeployment failed: ${text}`);
+    expect(one.writes).toEqual([]);
+    await one.change("apps/v1", "Deployment", "podinfo", {
+      spec: { template: { spec: reading({ name: "settings", optional: true }) } },
+    });
+    const step = one.step();
+    await step.ensurePrimary();
+    expect((await step.revision()).configs).toEqual({});
+    expect(JSON.stringify(await primarySpec(one))).toContain('"name":"settings"');
+  });
+
+  test("bytes of a ConfigMap are copied too, and their change is one", async () => {
+    const one = await world(reading({ name: "settings" }));
+    await putConfig(one, "settings", { binaryData: { logo: "AAEC" } });
+    const step = one.step();
+    await step.ensurePrimary();
+    expect(await copyOf(one, "settings")).toMatchObject({ binaryData: { logo: "AAEC" } });
+    const { configs } = await step.revision();
+    await one.change("v1", "ConfigMap", "settings", { binaryData: { logo: "AAED" } });
+    expect((await one.step().revision()).configs).not.toEqual(configs);
+  });
+});
+
+describe("the copy of a config", () => {
+  test("is written again only for a promotion, with what others wrote on it, and only if something differs", async () => {
+    const one = await world(reading({ name: "settings" }));
+    await putConfig(one, "settings", { metadata: { labels: { "team/name": "web", other: "label" } } });
+    await one.step({}, { includeLabelPrefixes: ["team/"] }).ensurePrimary();
+    expect((await copyOf(one, "settings"))?.metadata.labels).toEqual({ "team/name": "web" });
+    await one.change("v1", "ConfigMap", "settings-primary", { metadata: { annotations: { of: "others" } } });
+    await one.change("v1", "ConfigMap", "settings", { data: { key: null, other: "value" } });
+    await one.step().ensurePrimary();
+    expect(one.writes).toEqual([]);
+    await one.step().promote();
+    expect(await copyOf(one, "settings")).toMatchObject({ data: { other: "value" } });
+    expect((await copyOf(one, "settings"))?.["data"]).toEqual({ other: "value" });
+    expect((await copyOf(one, "settings"))?.metadata.annotations).toEqual({ of: "others" });
+    await one.step().promote();
+    expect(one.writes).toEqual([]);
+  });
+
+  test("belongs to both Canaries that read the config, and the one that wrote it last controls it", async () => {
+    const one = await world(reading({ name: "settings" }));
+    await putConfig(one, "settings");
+    await one.step().ensurePrimary();
+    await one.remove("apps/v1", "Deployment", "podinfo-primary");
+    await one.step({ name: "second" }).ensurePrimary();
+    const owners = async () => objectAt(await copyOf(one, "settings"), "metadata")["ownerReferences"];
+    expect(await owners()).toMatchObject([
+      { name: "second", controller: true },
+      { name: "podinfo", controller: false },
+    ]);
+    await one.step().promote();
+    expect(await owners()).toMatchObject([
+      { name: "podinfo", controller: true },
+      { name: "second", controller: false },
+    ]);
+  });
+
+  test("that differs when the initialisation ends leaves no revision, so that a run brings the config", async () => {
+    const one = await world(reading({ name: "settings" }));
+    await putConfig(one, "settings");
+    await one.step().ensurePrimary();
+    expect((await one.step({ status: { phase: "Initializing" } }).revision()).spec).not.toBe("");
+    await one.change("v1", "ConfigMap", "settings", { data: { key: "new" } });
+    expect((await one.step({ status: { phase: "Initializing" } }).revision()).spec).toBe("");
+  });
+
+  test("is there before the template names it: a promotion that is cut off is done by the next step", async () => {
+    const one = await world(reading({ name: "settings" }));
+    await putConfig(one, "settings");
+    await one.step().ensurePrimary();
+    await one.change("v1", "ConfigMap", "settings", { data: { key: "new" } });
+    const before = await one.get("apps/v1", "Deployment", "podinfo-primary");
+    const cut = one.step({}, {}, { dieAfter: 1 });
+    await expect(cut.promote()).rejects.toThrow("killed");
+    expect(await copyOf(one, "settings")).toMatchObject({ data: { key: "new" } });
+    await one.step().promote();
+    expect(one.writes).toEqual(["patch Deployment/podinfo-primary"]);
+    expect((await one.get("apps/v1", "Deployment", "podinfo-primary"))?.metadata.generation).toBe(
+      (before?.metadata.generation ?? 0) + 1,
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { canaryWorld } from "./canary-world.ts";
+
+const deletion = { metadata: { deletionTimestamp: "2026-11-22T12:00:00Z" } };
+const ours = "finalizer.flagger.app";
+
+describe("the end of a Canary", () => {
+  test("canary/64: without revertOnDeletion nothing is given back, and nothing is written", async () => {
+    const world = canaryWorld();
+    await world.initialised();
+    world.change({ metadata: { ...deletion.metadata, finalizers: ["other"] } });
+    expect(await world.run({ isRequested: true })).toEqual({ outcome: "deleted", dueInMs: undefined });
+    expect([...world.writes, ...world.said]).toEqual([]);
+    expect(world.state.target.replicas).toBe(0);
+    expect(world.subscribed.at(-1)).toEqual([]);
+  });
+
+  test("canary/65: with it the target serves again before the finalizer goes", async () => {
+    const world = canaryWorld({ revertOnDeletion: true });
+    await world.run();
+    expect(world.live()?.metadata.finalizers).toEqual([ours]);
+    await world.tick();
+    world.news();
+    world.change(deletion);
+    expect(await world.run({ isRequested: true })).toEqual({ outcome: "deleting", dueInMs: 3_000 });
+    expect(world.status().phase).toBe("Terminating");
+    expect(world.writes).toEqual(["status", "scale back"]);
+    expect(world.said).toEqual(["Normal: Terminating canary podinfo.apps"]);
+    world.news();
+    expect(await world.tick(3_000)).toEqual({ outcome: "deleted", dueInMs: undefined });
+    expect(world.writes).toEqual(["apex given back", "route given back", "canary"]);
+    expect(world.said).toEqual(["Normal: Terminated canary podinfo.apps"]);
+    expect(world.live()).toBeUndefined();
+    expect(world.state.target.replicas).toBe(2);
+  });
+
+  test("turning revertOnDeletion off removes the finalizer", async () => {
+    const world = canaryWorld({ revertOnDeletion: true });
+    await world.initialised();
+    world.change({ spec: { revertOnDeletion: false } });
+    await world.run({ isRequested: true });
+    expect(world.live()?.metadata.finalizers).toEqual([]);
+  });
+
+  test("a Canary whose target is gone is not held", async () => {
+    const world = canaryWorld({ revertOnDeletion: true });
+    await world.initialised();
+    world.state.isTargetThere = false;
+    world.change(deletion);
+    await world.run({ isRequested: true });
+    expect(world.live()).toBeUndefined();
+  });
+});

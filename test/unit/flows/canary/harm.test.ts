@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { canaryWorld } from "./canary-world.ts";
+
+describe("a primary that does not come up", () => {
+  test("canary/59: in a promotion it leaves all traffic on the canary, which stays", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    for (let ticks = 0; ticks < 3; ticks++) await world.tick();
+    expect(world.now()).toBe("Promoting w50 50/50");
+    if (world.state.primary !== undefined) world.state.primary.isStuck = true;
+    world.news();
+    const { dueInMs } = await world.tick();
+    const why = "podinfo-primary.apps not ready: deployment exceeded its progress deadline";
+    expect(world.said).toEqual([
+      `Warning: ${why}`,
+      `Warning: Promotion of podinfo.apps failed, primary not ready: ${why}`,
+      `alert error: Promotion failed, primary not ready: ${why}`,
+    ]);
+    expect(world.now()).toBe("Failed w100 0/100");
+    expect(world.state.target.replicas).toBe(2);
+    expect(dueInMs).toBeUndefined();
+  });
+
+  test("after a failed promotion the next revision is not rolled back to it", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    for (let ticks = 0; ticks < 3; ticks++) await world.tick();
+    if (world.state.primary !== undefined) world.state.primary.isStuck = true;
+    await world.tick();
+    world.state.target.template = "three";
+    await world.run({ isRequested: true });
+    expect(world.state.routes).toMatchObject({ primary: 0, canary: 100 });
+    expect(world.state.target.replicas).toBe(2);
+    expect(world.harm).toEqual([]);
+  });
+
+  test("one that only waits ends the step, and counts as no failed check", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    if (world.state.primary !== undefined) world.state.primary.isReady = false;
+    world.clock.pass(10_000);
+    const { dueInMs } = await world.run();
+    expect(world.now()).toBe("Progressing w25 75/25");
+    expect(dueInMs).toBe(10_000);
+  });
+});
+
+describe("a canary that does not come up", () => {
+  test("waits, and is rolled back without an alert once waiting does not help", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    world.clock.pass(10_000);
+    await world.run();
+    expect(world.news()).toEqual([
+      "Warning: canary deployment podinfo.apps not ready: waiting for rollout to finish: observed deployment generation less than desired generation",
+    ]);
+    world.state.target.isStuck = true;
+    await world.tick();
+    expect(world.said).toEqual([
+      "Warning: canary deployment podinfo.apps not ready: deployment exceeded its progress deadline",
+      "Warning: Canary failed! Scaling down podinfo.apps",
+    ]);
+    expect(world.now()).toBe("Failed 100/0");
+  });
+});
+
+describe("a target that others change in the middle of a run", () => {
+  test("scaled to zero it loses its traffic, is scaled up again and analysed anew; the primary keeps its replicas", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.state.target.replicas = 0;
+    world.news();
+    await world.tick();
+    expect(world.said).toEqual([
+      "Warning: canary podinfo.apps was scaled to zero during its analysis: scaling it up again",
+    ]);
+    expect(world.now()).toBe("Progressing 100/0");
+    expect(world.state.target.replicas).toBe(2);
+    for (let ticks = 0; ticks < 5; ticks++) await world.tick();
+    expect(world.now()).toBe("Succeeded 100/0");
+    expect(world.state.primary?.replicas).toBe(2);
+    expect(world.harm).toEqual([]);
+  });
+
+  test("a fault of the step is told, and the step is tried again after the interval", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    world.state.fault = 'deployment podinfo.apps get query error: deployments.apps "podinfo" not found';
+    const result = await world.tick();
+    expect(world.said).toEqual([`Warning: ${world.state.fault}`]);
+    expect(result).toMatchObject({ outcome: "failed", dueInMs: 10_000 });
+    world.state.fault = undefined;
+    await world.tick();
+    expect(world.now()).toBe("Progressing w25 75/25");
+  });
+});
+
+describe("a Canary that is refused", () => {
+  test("the younger of two with one target takes no step, and one Warning names both", async () => {
+    const world = canaryWorld();
+    const live = world.live();
+    if (live === undefined) throw new Error("there is a Canary");
+    const metadata = { ...live.metadata, name: "older", uid: "canary-0", creationTimestamp: "2026-10-01T00:00:00Z" };
+    world.state.others = [{ ...live, metadata }];
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "stalled", dueInMs: 60_000 });
+    await world.tick(60_000);
+    expect(world.writes).toEqual([]);
+    expect(world.said).toEqual([
+      "Warning: Canary podinfo.apps is not released: its target Deployment podinfo.apps belongs to the older Canary older.apps; delete one of them or change its spec.targetRef",
+    ]);
+    world.state.others = [];
+    await world.tick(60_000);
+    expect(world.status().phase).toBe("Initializing");
+  });
+
+  test("the older of two goes on", async () => {
+    const world = canaryWorld();
+    const live = world.live();
+    if (live === undefined) throw new Error("there is a Canary");
+    const metadata = { ...live.metadata, name: "a", uid: "canary-2", creationTimestamp: "2026-12-01T00:00:00Z" };
+    world.state.others = [{ ...live, metadata }];
+    await world.run();
+    expect(world.status().phase).toBe("Initializing");
+  });
+
+  test("canary/41: equal cookie names give an error in the log, no status and no event", async () => {
+    const sessionAffinity = { cookieName: "flagger", primaryCookieName: "flagger" };
+    const world = canaryWorld({ analysis: { interval: "10s", stepWeight: 10, sessionAffinity } });
+    expect(await world.run({ isRequested: true })).toEqual({ outcome: "stalled", dueInMs: undefined });
+    expect(world.log.lines).toMatchObject([
+      {
+        message: "canary refused",
+        error:
+          "invalid canary spec: can't use the same cookie name for both primary and cookie name; please update them to be different",
+      },
+    ]);
+    expect([...world.writes, ...world.said]).toEqual([]);
+  });
+
+  test.each([
+    [{ metrics: [{ name: "m", templateRef: { name: "t", namespace: "other" } }] }, "metric template t.other"],
+    [{ alerts: [{ name: "a", providerRef: { name: "p", namespace: "other" } }] }, "alert provider p.other"],
+  ])("refuses a reference to another namespace where the installation blocks them", async (analysis, what) => {
+    const spec = { analysis: { interval: "10s", stepWeight: 10, ...analysis } };
+    const blocked = canaryWorld(spec, { noCrossNamespaceRefs: true });
+    await blocked.run();
+    expect(blocked.log.lines).toMatchObject([
+      { error: `invalid canary spec: can't access ${what}, cross-namespace references are blocked` },
+    ]);
+    const free = canaryWorld(spec);
+    await free.run();
+    expect(free.status().phase).toBe("Initializing");
+  });
+
+  test("an invalid spec is told by one Warning that names the field", async () => {
+    const world = canaryWorld({ analysis: { interval: "soon", stepWeight: 10 } });
+    await world.run();
+    expect(world.said).toEqual([
+      "Warning: Canary/apps/podinfo is invalid: spec.analysis.interval: must be a duration such as 30s or 5m; correct the object, for example with kubectl edit; kubectl explain Canary.spec tells what each field may be",
+    ]);
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import { whenToStep } from "../../../../lib/flows/canary/when-to-step.ts";
+import { canaryWorld } from "./canary-world.ts";
+
+/** At weight 25, one step after the beginning. */
+async function atFirstWeight() {
+  const world = canaryWorld();
+  await world.begun();
+  await world.tick();
+  world.news();
+  return world;
+}
+
+describe("the pace of steps", () => {
+  test("canary/30: a hint in the middle of a run takes no step, and the next one comes when the interval is over", async () => {
+    const world = await atFirstWeight();
+    world.clock.pass(3_000);
+    const early = await world.run({ isRequested: true });
+    expect(early).toMatchObject({ outcome: "early", dueInMs: 7_000, isQuiet: true });
+    world.clock.pass(6_000);
+    expect(await world.run({ isRequested: true })).toMatchObject({ dueInMs: 1_000 });
+    expect(world.now()).toBe("Progressing w25 75/25");
+    world.clock.pass(1_000);
+    await world.run();
+    expect(world.now()).toBe("Progressing w50 50/50");
+  });
+
+  test("canary/24: an interval of 1s is ten seconds", async () => {
+    const world = canaryWorld({ analysis: { interval: "1s", stepWeight: 10 } });
+    const { dueInMs } = await world.run();
+    expect(dueInMs).toBe(10_000);
+  });
+
+  test("a step whose work takes time leaves the rest of the interval", async () => {
+    const world = canaryWorld();
+    world.replaced.alerts = () => ({ send: async () => world.clock.pass(4_000) });
+    await world.initialised();
+    world.state.target.template = "two";
+    expect(await world.run({ isRequested: true })).toMatchObject({ dueInMs: 6_000 });
+  });
+
+  test("without what the last run carried, the status says when the last step was", async () => {
+    const world = await atFirstWeight();
+    world.state.carried = undefined;
+    world.clock.pass(3_000);
+    const { dueInMs = 0 } = await world.run({ isRequested: true });
+    expect(dueInMs).toBeGreaterThanOrEqual(7_000);
+    expect(dueInMs).toBeLessThanOrEqual(8_000);
+    expect(world.now()).toBe("Progressing w25 75/25");
+  });
+
+  test("a run after one that was cut off takes no second step at once", async () => {
+    const world = await atFirstWeight();
+    world.clock.pass(10_000);
+    // The status says the new weight, and then the process ends.
+    world.replaced.eventHooks = () => ({ send: async () => Promise.reject(new TypeError("killed")) });
+    await expect(world.run()).rejects.toThrow("killed");
+    expect(world.now()).toBe("Progressing w50 50/50");
+    world.replaced = {};
+    world.clock.pass(1_000);
+    world.state.isRetry = true;
+    const { dueInMs = 0 } = await world.run();
+    expect(dueInMs).toBeGreaterThanOrEqual(9_000);
+    expect(world.now()).toBe("Progressing w50 50/50");
+  });
+
+  const now = Date.UTC(2026, 10, 22, 12);
+  const pace = { intervalMs: 10_000, now, status: {}, paced: {} };
+  const wrote = "";
+  const hinted = { isRequested: true };
+  const ahead = now + 300_000;
+  const behind = now - 302_000;
+
+  test("a step that lies in the future, by a clock five minutes ahead, counts as one of now", () => {
+    const paced = { steppedAt: ahead };
+    expect(whenToStep({ ...pace, paced, run: hinted })).toMatchObject({
+      isDue: false,
+      dueInMs: 10_000,
+      paced: { steppedAt: now },
+    });
+    const status = { lastTransitionTime: "2026-11-22T12:05:00Z" };
+    expect(whenToStep({ ...pace, status, run: hinted })).toMatchObject({ isDue: false, dueInMs: 10_000 });
+  });
+
+  test("a step that seems long ago, by a clock five minutes behind, is not believed once when a hint came", () => {
+    const first = whenToStep({ ...pace, paced: { steppedAt: behind }, run: hinted });
+    expect(first).toEqual({ isDue: false, dueInMs: 10_000, paced: { steppedAt: now, wrote, isHeldBack: true } });
+    const again = { ...pace, now: now + 200_000, paced: { steppedAt: now, isHeldBack: true }, run: hinted };
+    expect(whenToStep(again)).toEqual({ isDue: true });
+  });
+
+  test("a run that only the interval wants steps, whatever the clocks say", () => {
+    for (const steppedAt of [ahead, behind, now]) {
+      expect(whenToStep({ ...pace, paced: { steppedAt }, run: { isRequested: false } })).toEqual({ isDue: true });
+    }
+  });
+
+  test("a run that comes by the back-off of an outage is not one that the interval wants", () => {
+    const paced = { steppedAt: now - 4_000, outage: { tries: 1 } };
+    expect(whenToStep({ ...pace, paced, run: { isRequested: false } })).toMatchObject({ isDue: false, dueInMs: 6_000 });
+  });
+});
+
+describe("what does not wait", () => {
+  test("canary/22: another template in the middle of a run restarts it with all traffic on the primary and counters at zero", async () => {
+    const world = await atFirstWeight();
+    world.state.checks = [{ isPassed: false, text: "no" }];
+    await world.tick();
+    expect(world.now()).toBe("Progressing w25 f1 75/25");
+    world.news();
+    world.state.target.template = "three";
+    world.clock.pass(2_000);
+    const { dueInMs } = await world.run({ isRequested: true });
+    expect(world.now()).toBe("Progressing 100/0");
+    expect(world.said).toEqual(["Normal: New revision detected! Restarting analysis for podinfo.apps"]);
+    expect(world.status().lastAppliedSpec).toBe("three");
+    expect(dueInMs).toBe(10_000);
+  });
+
+  test("the promoted template in the middle of a run neither restarts nor ends it", async () => {
+    const world = await atFirstWeight();
+    world.state.target.template = "one";
+    await world.tick();
+    expect(world.now()).toBe("Progressing w50 50/50");
+  });
+
+  test("canary/23: a suspended Canary takes no step and says only that", async () => {
+    const world = await atFirstWeight();
+    world.change({ spec: { suspend: true } });
+    world.clock.pass(3_000);
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "suspended", dueInMs: undefined });
+    expect(world.said).toEqual(["Normal: skipping canary run as object is suspended"]);
+    expect(world.writes).toEqual([]);
+    world.change({ spec: { suspend: null } });
+    world.clock.pass(3_000);
+    expect(await world.run({ isRequested: true })).toMatchObject({ dueInMs: 4_000 });
+    expect(world.now()).toBe("Progressing w25 75/25");
+  });
+
+  test("wakes for its target and for what is tracked, and looks once more where that is new", async () => {
+    const world = canaryWorld();
+    await world.run();
+    world.state.configs = { "configmap/app": "0123456789abcdef", "secret/key": "0123456789abcdef" };
+    const { dueInMs } = await world.tick();
+    expect(world.subscribed.at(-1)).toEqual([
+      "obj#here/apps/Deployment/apps/podinfo",
+      "obj#here//ConfigMap/apps/app",
+      "obj#here//Secret/apps/key",
+    ]);
+    expect(dueInMs).toBe(10_000);
+    expect(await world.tick()).toMatchObject({ dueInMs: undefined });
+  });
+});

@@ -1,0 +1,221 @@
+import { describe, expect, test } from "vitest";
+import { canaryWorld } from "./canary-world.ts";
+
+describe("a Canary without a history", () => {
+  test("canary/1: is Initializing with Promoted Unknown until its primary is ready", async () => {
+    const world = canaryWorld();
+    await world.run();
+    expect(world.status()).toMatchObject({
+      phase: "Initializing",
+      conditions: [
+        {
+          type: "Promoted",
+          status: "Unknown",
+          reason: "Initializing",
+          message: "New Deployment detected, starting initialization.",
+        },
+      ],
+    });
+    expect(world.writes).toEqual(["status", "services", "primary"]);
+    expect(world.said).toEqual([
+      "Normal: all the metrics providers are available!",
+      "Warning: podinfo-primary.apps not ready: waiting for rollout to finish: observed deployment generation less than desired generation",
+    ]);
+  });
+
+  test("canary/2, 6: makes its own Services first, and scales the target down only when the apex selects the primary", async () => {
+    const world = canaryWorld();
+    await world.run();
+    await world.tick();
+    expect(world.writes).toEqual(["status", "services", "primary", "apex", "scale to zero", "route", "status"]);
+    expect(world.harm).toEqual([]);
+  });
+
+  test("canary/7: is Initialized and Promoted, with both revisions and an event", async () => {
+    const world = canaryWorld();
+    await world.run();
+    world.news();
+    const { dueInMs } = await world.tick();
+    expect(world.status()).toMatchObject({
+      phase: "Initialized",
+      lastAppliedSpec: "one",
+      lastPromotedSpec: "one",
+      trackedConfigs: {},
+      conditions: [{ status: "True", reason: "Initialized", message: "Deployment initialization completed." }],
+    });
+    expect(world.said).toEqual([
+      "Normal: all the metrics providers are available!",
+      "Normal: Initialization done! podinfo.apps",
+      "alert info: New Deployment detected, initialization completed.",
+    ]);
+    expect(dueInMs).toBeUndefined();
+  });
+
+  test("goes on without the servers of its metrics, and says that they do not answer", async () => {
+    const world = canaryWorld();
+    world.state.probe = "prometheus not available";
+    await world.run();
+    await world.tick();
+    expect(world.said).toContain("Warning: Error checking metric providers: prometheus not available");
+    expect(world.status().phase).toBe("Initialized");
+  });
+
+  test.each(["kubernetes", "gatewayapi:v1"])(
+    "fails with provider %s when its primary does not come up",
+    async (provider) => {
+      const world = canaryWorld({ provider });
+      await world.run();
+      if (world.state.primary !== undefined) world.state.primary.isStuck = true;
+      world.news();
+      const { dueInMs } = await world.tick();
+      expect(world.now()).toBe("Failed");
+      expect(world.said.slice(-2)).toEqual([
+        "Warning: podinfo-primary.apps not ready: deployment exceeded its progress deadline",
+        "Warning: Canary failed! Scaling down podinfo.apps",
+      ]);
+      expect(dueInMs).toBeUndefined();
+    },
+  );
+
+  test("begins again with a target that was mended after the initialisation has failed", async () => {
+    const world = canaryWorld();
+    await world.run();
+    if (world.state.primary !== undefined) world.state.primary.isStuck = true;
+    await world.tick();
+    world.state.target.template = "mended";
+    await world.run({ isRequested: true });
+    expect(world.now()).toBe("Initializing");
+    if (world.state.primary !== undefined) world.state.primary.isStuck = false;
+    await world.tick();
+    expect(world.now()).toBe("Initialized 100/0");
+    expect(world.state.primary?.template).toBe("mended");
+  });
+});
+
+describe("a Canary at rest", () => {
+  test("canary/18, 19: begins a run for another template or another tracked config, and writes nothing for what is the same", async () => {
+    const world = canaryWorld();
+    await world.initialised();
+    expect(await world.run({ isRequested: true })).toMatchObject({
+      outcome: "ready",
+      dueInMs: undefined,
+      isQuiet: true,
+    });
+    expect(world.writes).toEqual([]);
+    world.state.configs = { "configmap/app": "0123456789abcdef" };
+    await world.run({ isRequested: true });
+    expect(world.now()).toBe("Progressing 100/0");
+    expect(world.status().trackedConfigs).toEqual({ "configmap/app": "0123456789abcdef" });
+    expect(world.said).toEqual([
+      "Normal: New revision detected! Scaling up podinfo.apps",
+      "alert info: New revision detected, progressing canary analysis.",
+    ]);
+  });
+
+  test("canary/20, 21: does not try a failed template again, and the promoted one starts nothing", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    world.state.checks = [
+      { isPassed: false, text: "no" },
+      { isPassed: false, text: "no" },
+    ];
+    for (let ticks = 0; ticks < 4; ticks++) await world.tick();
+    expect(world.now()).toBe("Failed 100/0");
+    world.news();
+    await world.run({ isRequested: true });
+    expect(world.writes).toEqual([]);
+    world.state.target.template = "one";
+    await world.run({ isRequested: true });
+    expect(world.now()).toBe("Failed 100/0");
+    expect(world.status().lastAppliedSpec).toBe("one");
+    expect(world.writes).toEqual(["status"]);
+    world.state.target.template = "three";
+    await world.run({ isRequested: true });
+    expect(world.now()).toBe("Progressing 100/0");
+  });
+});
+
+describe("a release by weights", () => {
+  test("canary/25, 28, 56: raises the weight step by step, promotes, moves back and scales down", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    const steps: string[] = [];
+    for (let ticks = 0; ticks < 6; ticks++) {
+      await world.tick();
+      steps.push(`${world.now()} | ${world.news().join(" | ")}`);
+    }
+    expect(steps).toEqual([
+      "Progressing w25 75/25 | Normal: Starting canary analysis for podinfo.apps | Normal: Advance podinfo.apps canary weight 25",
+      "Progressing w50 50/50 | metrics | Normal: Advance podinfo.apps canary weight 50",
+      "Promoting w50 50/50 | metrics | Normal: Copying podinfo.apps template spec to podinfo-primary.apps",
+      "Finalising 100/0 | Normal: Routing all traffic to primary",
+      "Succeeded 100/0 | Normal: Promotion completed! Scaling down podinfo.apps | alert info: Canary analysis completed successfully, promotion finished.",
+      "Succeeded 100/0 | ",
+    ]);
+    expect(world.status()).toMatchObject({ lastAppliedSpec: "two", lastPromotedSpec: "two" });
+    expect(world.state.target.replicas).toBe(0);
+    expect(world.state.primary?.template).toBe("two");
+    expect(world.harm).toEqual([]);
+  });
+
+  test("canary/29: brings the traffic back in two steps of 50", async () => {
+    const world = canaryWorld({ analysis: { interval: "10s", stepWeight: 100, stepWeightPromotion: 50 } });
+    await world.begun();
+    const steps: string[] = [];
+    for (let ticks = 0; ticks < 5; ticks++) {
+      await world.tick();
+      steps.push(world.now());
+    }
+    expect(steps).toEqual([
+      "Progressing w100 0/100",
+      "Promoting w100 0/100",
+      "Promoting w50 50/50",
+      "Finalising 100/0",
+      "Succeeded 100/0",
+    ]);
+    expect(world.said).toContain("Normal: Advance podinfo.apps primary weight 50");
+    expect(world.said).toContain("Normal: Advance podinfo.apps primary weight 100");
+  });
+
+  test("says that an analysis has no step that leads on, and moves nothing", async () => {
+    const world = canaryWorld({ analysis: { interval: "10s", stepWeight: 0 } });
+    await world.begun();
+    await world.tick();
+    expect(world.said.at(-1)).toMatch(/^Warning: Halt podinfo\.apps advancement spec\.analysis has no next step/);
+    expect(world.now()).toBe("Progressing 100/0");
+  });
+
+  test("canary/60: without analysis it is promoted as soon as it is ready, and nothing is asked", async () => {
+    const world = canaryWorld({
+      skipAnalysis: true,
+      analysis: {
+        interval: "10s",
+        stepWeight: 10,
+        webhooks: [
+          { name: "before", url: "http://hook.test", type: "confirm-rollout" },
+          { name: "pre", url: "http://hook.test", type: "pre-rollout" },
+          { name: "after", url: "http://hook.test", type: "post-rollout" },
+        ],
+      },
+    });
+    await world.run();
+    world.news();
+    world.state.target.template = "two";
+    await world.run({ isRequested: true });
+    expect(world.news()).toEqual([
+      "hook before Initialized",
+      "Normal: Confirm-rollout check before passed",
+      "Normal: New revision detected! Scaling up podinfo.apps",
+      "alert info: New revision detected, progressing canary analysis.",
+    ]);
+    await world.tick();
+    expect(world.now()).toBe("Succeeded 100/0");
+    expect(world.news()).toEqual([
+      "Normal: Copying podinfo.apps template spec to podinfo-primary.apps",
+      "hook after Succeeded",
+      "Normal: Post-rollout check after passed",
+      "Normal: Promotion completed! Canary analysis was skipped for podinfo.apps",
+      "alert info: Canary analysis was skipped, promotion finished.",
+    ]);
+  });
+});
