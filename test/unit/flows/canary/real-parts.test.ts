@@ -3,6 +3,7 @@ import { z } from "zod";
 import { CanaryStatus } from "../../../../lib/api/canary.ts";
 import { defaultCanarySettings } from "../../../../lib/canary/settings.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
+import type { Manifest } from "../../../../lib/core/manifest.ts";
 import { asHome } from "../../../../lib/core/ports/home-and-target.ts";
 import type { FlowResult } from "../../../../lib/core/ports/run.ts";
 import { canaryFlow } from "../../../../lib/flows/canary/canary-flow.ts";
@@ -36,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => embedded[Symbol.asyncDispose]());
 
-async function apply(manifest: JsonObject & { apiVersion: string; kind: string; metadata: { name: string } }) {
+async function apply(manifest: Manifest) {
   await embedded.cluster.apply(manifest, { manager: "test", force: true }, signal);
 }
 
