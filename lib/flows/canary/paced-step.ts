@@ -37,9 +37,11 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   }
   const isWhole = await isStepTaken(ctx);
   const isFollowed = await follow(ctx);
-  const isDueAgain = !isWhole || !isFollowed || isGoing(ctx.status().phase);
+  const { lastAppliedSpec, phase } = ctx.status();
+  // No revision: the target has changed while the primary was made of it.
+  const isDueAgain = !isWhole || !isFollowed || isGoing(phase) || lastAppliedSpec === "";
   return {
-    outcome: isWhole ? outcomeOf(ctx.status().phase) : "failed",
+    outcome: isWhole ? outcomeOf(phase) : "failed",
     dueInMs: isDueAgain ? Math.max(0, startedAt + ms - deps.clock.now()) : undefined,
     carried: { steppedAt: startedAt, wrote: ctx.status().lastTransitionTime ?? "", handled: handledBy(ctx) },
     ...(ctx.isQuiet() ? { isQuiet: true } : {}),
