@@ -32,13 +32,13 @@ function hasMatch(canary: LiveObject): boolean {
   return Array.isArray(match) && match.length > 0;
 }
 
-/** The events of the Canary, oldest first. Their times are whole seconds: within one, in the order in which the cluster stored them. */
+/** The events of the Canary, and none of an earlier one of its name, oldest first. Their times are whole seconds: within one, in the order in which the cluster stored them. */
 async function eventsOf({ metadata }: LiveObject, { cluster, signal }: Session): Promise<readonly LiveObject[]> {
-  const { name, namespace = "" } = metadata;
+  const { name, namespace = "", uid } = metadata;
   const fieldSelector = `involvedObject.kind=${declaredCanary.kind},involvedObject.name=${name}`;
   const found = await cluster.list({ group: "", version: "v1", kind: "Event", namespace, fieldSelector }, signal);
   return found
-    .filter((event) => textAt(event, "reason") === "Synced")
+    .filter((event) => textAt(event, "reason") === "Synced" && textAt(event, "involvedObject", "uid") === uid)
     .toSorted((a, b) => {
       const [earlier, later] = [canaryEvent(a).when, canaryEvent(b).when];
       return earlier === later ? stored(a) - stored(b) : earlier < later ? -1 : 1;

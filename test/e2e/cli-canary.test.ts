@@ -80,13 +80,14 @@ test("rollback canary ends the run in flight, and is refused where there is none
 test("why canary tells its events, and how it is now on a cluster without the Gateway API", async () => {
   await inPhase("Progressing", { iterations: 1, failedChecks: 1, lastTransitionTime: "2026-11-29T10:00:20Z" });
   const at = "2026-11-29T10:00:10Z";
+  const uid = (await world.cluster.get(canary, signal))?.metadata.uid;
   const message = "New revision detected! Scaling up podinfo.default";
   await world.cluster.create(
     {
       apiVersion: "v1",
       kind: "Event",
       metadata: { name: "podinfo.1", namespace: "default" },
-      involvedObject: { apiVersion: "flagger.app/v1beta1", kind: "Canary", name: "podinfo", namespace: "default" },
+      involvedObject: { apiVersion: "flagger.app/v1beta1", kind: "Canary", name: "podinfo", namespace: "default", uid },
       ...{ type: "Normal", reason: "Synced", message, firstTimestamp: at, lastTimestamp: at, count: 1 },
     },
     { manager: "test" },

@@ -33,7 +33,7 @@ function events(...told: readonly (string | JsonObject)[]): readonly LiveObject[
       apiVersion: "v1",
       kind: "Event",
       metadata: { name: `e${at}`, namespace, uid: "u", resourceVersion: String(100 + at) },
-      involvedObject: { kind: "Canary", name: "podinfo", namespace },
+      involvedObject: { kind: "Canary", name: "podinfo", namespace, uid: "u" },
       ...{ reason: "Synced", type: "Normal", firstTimestamp: when, lastTimestamp: when, count: 1 },
       ...words,
     };
@@ -114,6 +114,15 @@ describe("why canary", () => {
   ])("reads Flagger's text %j", async (told, row) => {
     const [first = ""] = await rows(canaryOf({ phase: "Progressing" }), ...events(told));
     expect(first.startsWith(row)).toBe(true);
+  });
+
+  test("leaves out what an earlier Canary of the name and other reporters have told", async () => {
+    const involvedObject = { kind: "Canary", name: "podinfo", namespace, uid: "earlier" };
+    const others = events(
+      { message: "Routing all traffic to primary", involvedObject },
+      { reason: "Other", message: "x" },
+    );
+    expect(await rows(canaryOf({ phase: "Succeeded" }), ...others)).toHaveLength(1);
   });
 
   test("does not take an iteration of an A/B test for a share of all requests", async () => {

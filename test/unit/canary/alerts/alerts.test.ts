@@ -99,35 +99,6 @@ describe("an alert is told", () => {
     ]);
   });
 
-  test.each([
-    { type: "slack", of: '"color":"danger"' },
-    { type: "discord", of: '"color":"danger"' },
-    { type: "rocket", of: '"color":"#FF0000"' },
-    { type: "msteams", of: '"themeColor":"FF0000"' },
-  ])("as an error in its colour: $type", async ({ type, of }) => {
-    const world = hooksWorld({ objects: [provider("chat", { type })] });
-    await alertsOf(canaryOf({ alerts: [one] }), world.deps).send({ ...alert, severity: "error" });
-    expect(world.bodies()[0]).toContain(of);
-  });
-
-  test("to Google Chat as a card with a paragraph for the message and for each fact", async () => {
-    const world = hooksWorld({ objects: [provider("chat", { type: "gchat" })], settings: { clusterName: "eu" } });
-    await alertsOf(canaryOf({ alerts: [one] }), world.deps).send(alert);
-    const [body = ""] = world.bodies();
-    const paragraph = (text: string) => ({ widgets: [{ textParagraph: { text } }] });
-    expect(JSON.parse(body)).toEqual({
-      cards: [
-        {
-          header: { title: "Flagger", subtitle: "podinfo.test", imageUrl: "https://flagger.app/favicon.png" },
-          sections: [
-            paragraph("<font color=#848484><strong>Canary is waiting for approval.</strong></font>"),
-            paragraph("Cluster<br><font color=#848484><strong>eu</strong></font>"),
-          ],
-        },
-      ],
-    });
-  });
-
   test("to Discord at the path that takes Slack's format, without a token", async () => {
     const objects = [
       provider("chat", { type: "discord", secretRef: { name: "address" } }),
