@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { JsonObject } from "../../lib/core/json.ts";
+import { withinDeadline } from "../deadline.ts";
 import { type CliWorld, cliWorld } from "./cli-world.ts";
 
 const { signal } = new AbortController();
@@ -29,16 +30,19 @@ beforeAll(async () => {
     signal,
   );
   // Of a suspended Canary the flow writes nothing but its first phase.
-  await expect
-    .poll(async () => (await world.cluster.get(canary, signal))?.["status"])
-    .toMatchObject({ phase: "Initializing" });
+  await vi.waitFor(async () => {
+    expect((await world.cluster.get(canary, signal))?.["status"]).toMatchObject({ phase: "Initializing" });
+  }, withinDeadline);
 });
 afterAll(() => world.close());
 
 const sh = (...args: readonly string[]) => world.sh("-n", "default", ...args);
 
 async function inPhase(phase: string, status: JsonObject = {}): Promise<void> {
-  const body = { status: { phase, canaryWeight: 0, failedChecks: 0, iterations: 0, ...status } };
+  const lastTransitionTime = "2026-11-29T10:00:00Z";
+  const message = "New revision detected, progressing canary analysis.";
+  const conditions = [{ type: "Promoted", status: "Unknown", reason: phase, message, lastTransitionTime }];
+  const body = { status: { phase, canaryWeight: 0, failedChecks: 0, iterations: 0, conditions, ...status } };
   await world.cluster.patch(canary, { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
 }
 
@@ -97,7 +101,7 @@ test("why canary tells its events, and how it is now on a cluster without the Ga
   expect(rows).toContainEqual([at, "0%", "began", message, ""]);
   expect(rows.at(-1)?.slice(0, 4)).toEqual([
     ...["2026-11-29T10:00:20Z", "0%", "now"],
-    "Progressing; suspended; failed checks 1 of 2",
+    "Progressing: New revision detected, progressing canary analysis; suspended; failed checks 1 of 2",
   ]);
 });
 
@@ -118,7 +122,7 @@ test("get lists Canaries, MetricTemplates and AlertProviders", async () => {
   const provider = { apiVersion: "flagger.app/v1beta1", kind: "AlertProvider", spec };
   const metadata = { name: "chat", namespace: "default" };
   await world.cluster.create({ ...provider, metadata }, { manager: "test" }, signal);
-  expect((await sh("get", "canaries")).out).toMatch(/^NAME[^]*\npodinfo\s+\tProgressing/);
-  expect((await sh("get", "alertproviders")).out).toMatch(/\nchat\s*\tslack/);
+  expect((await sh("get", "canaries")).out).toMatch(/^NAME[^]*\npodinfo\s+Progressing/);
+  expect((await sh("get", "alertproviders")).out).toMatch(/\nchat\s+slack/);
   expect((await sh("get", "metrictemplates")).err).toBe('✗ no MetricTemplate objects found in "default" namespace\n');
 });
