@@ -114,6 +114,15 @@ export const deepSteps: readonly DeepStep[] = [
     needsRealParts: true,
   },
   {
+    name: "flagger",
+    shows:
+      "Flagger itself, built from its modules, takes over a Canary and hands it back, without a run that nobody asked for",
+    command: shell(
+      'flagger="$(node test/interop/flagger/build-flagger.ts --fetch)"; eval "$flagger"; vitest run --project=real --reporter=./test/report/each-minute.ts test/interop/flagger',
+    ),
+    needsRealParts: true,
+  },
+  {
     name: "fuzz",
     shows: "every property with 5,000 runs",
     command: shell(

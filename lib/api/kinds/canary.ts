@@ -1,3 +1,4 @@
+import { promoteAnnotation, rollbackAnnotation } from "../names.ts";
 import type { KindDeclaration } from "./declaration.ts";
 import { flaggerParts } from "./flagger-parts.ts";
 
@@ -25,6 +26,7 @@ export const declaredCanary = {
     return { spec: CanarySpec, status: CanaryStatus };
   },
   readyCondition: "Promoted",
+  followedAnnotations: [promoteAnnotation, rollbackAnnotation],
   words: {
     one: "canary",
     many: "canaries",

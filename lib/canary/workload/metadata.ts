@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { canonicalJson } from "../../core/json.ts";
+import { canonicalJson, type JsonObject } from "../../core/json.ts";
 import type { OwnerReference } from "../../core/manifest.ts";
 import type { Canary } from "../canary.ts";
+import { objectAt, textAt } from "./fields.ts";
 
 export type Texts = Readonly<Record<string, string>>;
 
@@ -40,6 +41,11 @@ export function primaryLabels(labels: Texts, { label, labelValue }: { label: str
 
 export function podAnnotations(annotations: Texts, id: string): Texts {
   return { ...withoutFlux(annotations), [idKey]: id };
+}
+
+/** The id of the pods of a template; empty without one. */
+export function podsIdOf(template: JsonObject): string {
+  return textAt(objectAt(template, "metadata", "annotations"), idKey);
 }
 
 /**

@@ -2,16 +2,16 @@ import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
-import { templateHash } from "../revision/template-hash.ts";
 import { primaryName, syncCopies } from "./config-copies.ts";
 import { objectAt } from "./fields.ts";
 import { mergePatch } from "./merge-patch.ts";
 import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
-import { createdPrimary, isPromotedTemplate, promotedFields, primaryFields } from "./primary.ts";
+import { podRevision } from "./pod-revision.ts";
+import { createdPrimary, hasId, primaryFields, promotedFields } from "./primary.ts";
 import { stepObjects, within } from "./step-objects.ts";
 import { discoveredPorts, selectorLabel } from "./target-metadata.ts";
 import { trackedConfigs } from "./tracked-configs.ts";
-import type { Readiness, TargetMetadata, TargetRevision, Workload } from "./workload.ts";
+import type { Readiness, TargetMetadata, Workload } from "./workload.ts";
 
 /** The workload of a Canary whose target makes pods of a template. */
 export function podWorkload(kind: PodKind, canary: Canary, deps: StepDeps): Workload {
@@ -21,9 +21,8 @@ export function podWorkload(kind: PodKind, canary: Canary, deps: StepDeps): Work
     ensurePrimary: () => within(`${kind.creation} failed`, ensurePrimary(kind, step)),
     primaryReadiness: () => readiness(kind, "primary", step),
     canaryReadiness: () => readiness(kind, "canary", step),
-    revision: () => revision(kind, step),
-    // The id of its pods names the configs: with it, they are copied too.
-    isPromoted: async () => (await promotion(kind, step)).patch === undefined,
+    revision: () => podRevision(kind, step),
+    isPromoted: () => isPromoted(kind, step),
     promote: () => {
       const primary = `${kind.noun} ${primaryName(canary.spec.targetRef.name)}.${canary.namespace}`;
       return within(`updating ${primary} template spec failed`, promote(kind, step));
@@ -58,52 +57,33 @@ async function readiness(kind: PodKind, role: Role, step: WorkloadStep): Promise
   return kind.readiness(live, role, { canary: step.canary, clock: step.deps.clock });
 }
 
-async function revision(kind: PodKind, step: WorkloadStep): Promise<TargetRevision> {
-  const { canary, deps, objects } = step;
-  const target = await objects.read(kind, canary.spec.targetRef.name);
-  const configs = await trackedConfigs(podSpecOf(target), canary, step);
-  const spec = templateHash(kind.hashed(templateOf(target)));
-  const { lastAppliedSpec, lastPromotedSpec, phase, trackedConfigs: kept = {} } = canary.status;
-  // Where no configs are tracked, none has changed.
-  const hashes = Object.fromEntries([...configs].map(([key, { hash }]) => [key, hash]));
-  const result = { spec, configs: deps.settings.tracksConfigs ? hashes : kept };
-  const isAtRest = phase === "Initialized" || phase === "Succeeded";
-  if (!isAtRest || lastPromotedSpec === undefined || spec === lastAppliedSpec || spec === lastPromotedSpec) {
-    return result;
-  }
-  // Another version of Flagger has other hashes: a primary that runs the template already needs no run (reference canary 3).
-  const primary = await objects.find(kind, primaryName(canary.spec.targetRef.name));
-  const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
-  const isPromoted =
-    primary !== undefined &&
-    isPromotedTemplate(primary, target, { kind, selector, configs, canary, settings: deps.settings });
-  return isPromoted ? { ...result, spec: lastPromotedSpec } : result;
-}
-
 /**
  * The configs first: the template that names them rolls the pods. A promotion that is interrupted between the two is repeated by the next
  * step; one that is complete already writes nothing.
  */
 async function promote(kind: PodKind, step: WorkloadStep): Promise<void> {
   const { canary, objects } = step;
-  const { configs, patch } = await promotion(kind, step);
-  await syncCopies(configs, canary, step);
+  const { primary, target, parts } = await promotion(kind, step);
+  await syncCopies(parts.configs, canary, step);
+  const wanted = promotedFields(target, parts);
+  const patch = mergePatch(primaryFields(primary, kind, wanted), wanted);
   if (patch !== undefined) await objects.merge(kind, primaryName(canary.spec.targetRef.name), patch);
 }
 
-/** What a promotion would change of the primary; undefined if it has been promoted in this run. */
+/** What a promotion is made of. */
 async function promotion(kind: PodKind, step: WorkloadStep) {
   const { canary, deps, objects } = step;
   const target = await objects.read(kind, canary.spec.targetRef.name);
   const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
   const primary = await objects.read(kind, primaryName(canary.spec.targetRef.name));
   const configs = await trackedConfigs(podSpecOf(target), canary, step);
-  const wanted = promotedFields(target, { kind, selector, configs, canary, settings: deps.settings });
-  return { configs, patch: mergePatch(primaryFields(primary, kind, wanted), wanted) };
+  return { target, primary, parts: { kind, selector, configs, canary, settings: deps.settings } };
 }
 
-function templateOf(target: LiveObject): JsonObject {
-  return objectAt(target, "spec", "template");
+/** The id of its pods names template, configs and run: with it, all of them are there. */
+async function isPromoted(kind: PodKind, step: WorkloadStep): Promise<boolean> {
+  const { primary, target, parts } = await promotion(kind, step);
+  return hasId(primary, target, parts);
 }
 
 function podSpecOf(target: LiveObject): JsonObject {

@@ -10,6 +10,7 @@ import {
   idOf,
   included,
   podAnnotations,
+  podsIdOf,
   primaryLabels,
   type Texts,
   withoutFlux,
@@ -77,11 +78,15 @@ export function primaryFields(primary: LiveObject, kind: PodKind, wanted: JsonOb
   };
 }
 
-/** Whether the primary runs the target's template already, be it promoted under another id. Pure. */
-export function isPromotedTemplate(primary: LiveObject, target: LiveObject, parts: PrimaryParts): boolean {
+/** Whether the primary runs the target's template, be it under another id. Pure. */
+export function hasTemplate(primary: LiveObject, target: LiveObject, parts: PrimaryParts): boolean {
   const live = ownTemplate(objectAt(primary, "spec", "template"));
-  const id = textsOf(objectAt(live, "metadata", "annotations"))["flagger-id"] ?? "";
-  return mergePatch(live, primaryTemplate(target, parts, id)) === undefined;
+  return mergePatch(live, primaryTemplate(target, parts, podsIdOf(live))) === undefined;
+}
+
+/** Whether the primary was made, or promoted in this run, of the target's template and configs as they are now. Pure. */
+export function hasId(primary: LiveObject, target: LiveObject, parts: PrimaryParts): boolean {
+  return podsIdOf(objectAt(primary, "spec", "template")) === podsIdOf(primaryTemplate(target, parts));
 }
 
 function specFields(target: LiveObject, { kind, canary }: PrimaryParts, role: { readonly isNew: boolean }): JsonObject {

@@ -74,10 +74,10 @@ async function trackedConfig(
   const live = await within(text, objects.read(configKinds[kind], name));
   if (kind === "secret" && !trackedSecretTypes.has(textAt(objectAt(live), "type"))) return undefined;
   if (live.metadata.annotations?.[trackingAnnotation]?.startsWith("disable") === true) return undefined;
-  return { ...reference, live, hash: configHash(dataOf(live)) };
+  return { ...reference, live, hash: hashOf(live) };
 }
 
-/** Texts and bytes. Flagger's hash leaves bytes out, since it does not copy them; without them both hashes are the same. */
-function dataOf(live: LiveObject): Record<string, string> {
-  return { ...textsOf(objectAt(live, "data")), ...textsOf(objectAt(live, "binaryData")) };
+/** Of texts and bytes. Flagger's hash leaves bytes out, since it does not copy them; without them both are the same. */
+export function hashOf(config: LiveObject): string {
+  return configHash({ ...textsOf(objectAt(config, "data")), ...textsOf(objectAt(config, "binaryData")) });
 }

@@ -81,14 +81,15 @@ async function leave(taken: string, ctx: CanaryContext): Promise<FlowResult> {
   return { outcome: "stalled", dueInMs, carried: { taken }, ...(isTold ? { isQuiet: true } : {}) };
 }
 
+/** Told once: what wakes a suspended Canary is news to nobody. The next step after it keeps its distance from the last one before it. */
 async function suspend(ctx: CanaryContext): Promise<FlowResult> {
-  await ctx.say("Normal", "skipping canary run as object is suspended");
-  return { outcome: "suspended", dueInMs: undefined, ...carrying(ctx) };
-}
-
-/** The next step after a pause keeps its distance from the last one before it. */
-function carrying({ run }: CanaryContext): Pick<FlowResult, "carried"> {
-  return run.carried === undefined ? {} : { carried: run.carried };
+  const { carried = {} } = ctx.run;
+  const isTold = carried["isSuspended"] === true;
+  if (!isTold) await ctx.say("Normal", "skipping canary run as object is suspended");
+  return {
+    ...{ outcome: "suspended", dueInMs: undefined, carried: { ...carried, isSuspended: true } },
+    ...(isTold ? { isQuiet: true } : {}),
+  };
 }
 
 async function end(ctx: CanaryContext): Promise<FlowResult> {

@@ -120,6 +120,67 @@ export function sluiceKindsContract(start: StartCluster): void {
       );
     });
 
+    const canary = (spec = {}): Manifest => ({
+      apiVersion: "flagger.app/v1beta1",
+      kind: "Canary",
+      metadata: { name: "web", namespace: space.namespace },
+      spec: {
+        targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        service: { port: 80 },
+        analysis: { interval: "1m", threshold: 5, stepWeight: 10 },
+        ...spec,
+      },
+    });
+    const weighted = { interval: "1m", threshold: 5, stepWeight: 10 };
+
+    test("take a Canary as Flagger's definition does, with its defaults", async () => {
+      const service = { port: 80, targetPort: "http", gatewayRefs: [{ name: "public" }] };
+      const sessionAffinity = { cookieName: "canary" };
+      const { object } = await apply(canary({ service, analysis: { ...weighted, sessionAffinity } }));
+      expect(object["spec"]).toMatchObject({
+        service: { ...service, gatewayRefs: [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "public" }] },
+        analysis: { sessionAffinity: { cookieName: "canary", maxAge: 86_400 } },
+      });
+      expect(object["status"]).toBeUndefined();
+    });
+
+    // As recorded with Flagger's own definition.
+    const oneOf = "must validate one and only one schema (oneOf). Found";
+    test.each([
+      [{ analysis: { interval: "1m", threshold: 5 } }, `"spec.analysis" ${oneOf} none valid`],
+      [{ analysis: { ...weighted, iterations: 5 } }, `"spec.analysis" ${oneOf} 2 valid`],
+      [{ analysis: { ...weighted, interval: "1h" } }, "spec.analysis.interval in body should match '^[0-9]+(m|s)'"],
+      [{ provider: "" }, 'spec.provider: Unsupported value: "": supported values: "apisix", "appmesh",'],
+      [{ service: {} }, "spec.service.port: Required value"],
+      [
+        { service: { port: 80, match: [{ uri: { exact: "/", prefix: "/" } }] } },
+        `"spec.service.match[0].uri" ${oneOf} 2 valid`,
+      ],
+    ])("refuse a Canary with %j in the words of Flagger's definition", async (spec, words) => {
+      const error = await faultOf(create(canary(spec)));
+      expect(error).toMatchObject({ code: 422, reason: "Invalid" });
+      expect(error.message).toContain(words);
+    });
+
+    test("name what a Canary lacks in the order of Flagger's definition", async () => {
+      const error = await faultOf(create({ ...canary(), spec: {} }));
+      expect(error.message).toContain("[spec.targetRef: Required value, spec.analysis: Required value");
+    });
+
+    test("take an AlertProvider with exactly one of address and secretRef", async () => {
+      const provider = (spec: object): Manifest => ({
+        apiVersion: "flagger.app/v1beta1",
+        kind: "AlertProvider",
+        metadata: { name: "chat", namespace: space.namespace },
+        spec: { type: "slack", ...spec },
+      });
+      const both = { address: "https://example.test", secretRef: { name: "chat" } };
+      expect((await faultOf(create(provider({})))).message).toContain(`"spec" ${oneOf} none valid`);
+      expect((await faultOf(create(provider(both)))).message).toContain(`"spec" ${oneOf} 2 valid`);
+      const { secretRef } = both;
+      expect((await create(provider({ secretRef })))["spec"]).toEqual({ type: "slack", secretRef });
+    });
+
     test("take Flux's finalizer, whose name has no domain of its own", async () => {
       await create(kustomization());
       const body = { metadata: { finalizers: ["finalizers.fluxcd.io"] } };

@@ -93,7 +93,8 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
 
     test("a dependent is woken by the next run if a run was killed before it woke it, and then no more", async () => {
       const world = await newWorld();
-      await world.publish("v1", [configMap("a")]);
+      // No Canary follows it, so the first subscribers that are looked up are those of the Kustomization.
+      await world.publish("v1", [{ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "a" } }]);
       await world.kustomization("app", { dependsOn: [{ name: "root" }], namePrefix: "app-" });
       await world.kustomization("root");
       await world.run("app");

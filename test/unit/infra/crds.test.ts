@@ -90,6 +90,59 @@ describe("the custom resource definitions", () => {
     });
   });
 
+  test.each([
+    {
+      kind: "Canary",
+      columns: ["Status", "Weight", "LastTransitionTime"],
+      wide: ["Suspended", "FailedChecks", "Interval", "Mirror", "StepWeight", "StepWeights", "MaxWeight"],
+      required: ["targetRef", "analysis"],
+      hasStatus: true,
+    },
+    { kind: "MetricTemplate", columns: ["Provider"], wide: [], required: ["provider", "query"], hasStatus: false },
+    { kind: "AlertProvider", columns: ["Type"], wide: [], required: undefined, hasStatus: false },
+  ])("of $kind is shown as Flagger has it, and is none that flux finds", async (expected) => {
+    const definition = await definitionOf(expected.kind);
+    expect(at(definition, "metadata", "labels")).toBeUndefined();
+    expect(at(definition, "spec", "names")).toMatchObject({ shortNames: [], categories: ["all"] });
+    const [version, ...others] = listAt(definition, "spec", "versions");
+    expect(others).toEqual([]);
+    expect(version).toMatchObject({ name: "v1beta1", served: true, storage: true });
+    const columns = listAt(version, "additionalPrinterColumns");
+    const named = (priority: number | undefined) =>
+      columns.filter((one) => at(one, "priority") === priority).map((one) => at(one, "name"));
+    expect(named(undefined)).toEqual(expected.columns);
+    expect(named(1)).toEqual(expected.wide);
+    expect(at(version, "subresources")).toEqual(expected.hasStatus ? { status: {} } : {});
+    const schema = at(version, "schema", "openAPIV3Schema", "properties");
+    expect(at(schema, "spec", "required")).toEqual(expected.required);
+    expect(at(schema, "status", "default")).toBeUndefined();
+  });
+
+  test("of Canary carries Flagger's rules and defaults in the schema itself", async () => {
+    expect(await specOf("Canary")).toMatchObject({
+      analysis: {
+        oneOf: [
+          { required: ["interval", "threshold", "iterations"] },
+          { required: ["interval", "threshold", "stepWeight"] },
+          { required: ["interval", "threshold", "stepWeights"] },
+        ],
+        properties: {
+          interval: { pattern: "^[0-9]+(m|s)" },
+          sessionAffinity: { required: ["cookieName"], properties: { maxAge: { default: 86_400 } } },
+        },
+      },
+      service: {
+        required: ["port"],
+        properties: {
+          targetPort: { "x-kubernetes-int-or-string": true },
+          gatewayRefs: { maxItems: 32, items: { properties: { kind: { default: "Gateway" } } } },
+        },
+      },
+    });
+    expect(at(await specOf("Canary"), "analysis", "required")).toBeUndefined();
+    expect(at(await specOf("Canary"), "service", "default")).toBeUndefined();
+  });
+
   test.each(kinds)("of $kind is structural: every field has a type or is free on purpose", async (kind) => {
     expect(untyped(schemaOf(await customResourceDefinition(kind)), "")).toEqual([]);
   });
@@ -106,6 +159,11 @@ function at(value: unknown, ...path: readonly (string | number)[]): unknown {
     (part, key) => (Array.isArray(part) ? part[Number(key)] : isJsonObject(part) ? part[key] : undefined),
     value,
   );
+}
+
+function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
 }
 
 function schemaOf(definition: JsonObject): unknown {

@@ -32,7 +32,7 @@ export function analysisMatches(matches: readonly RouteMatch[]): readonly HttpMa
   return matches.map((match, index) => {
     const routed = httpMatch(match);
     if (Object.keys(routed).length > 0) return routed;
-    throw invalid(`spec.analysis.match[${index}] has no headers, queryParams, uri or method`);
+    throw invalid(`spec.analysis.match[${index}] has neither headers nor queryParams`);
   });
 }
 

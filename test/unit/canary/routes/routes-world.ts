@@ -75,7 +75,7 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
   const canary = (scene: Scene = {}): Canary => canaryOf(namespace, scene);
   const deps = ({ settings }: Scene): StepDeps => ({
     cluster: asHome(seen),
-    settings: { ...defaultCanarySettings, ...settings },
+    settings: { ...defaultCanarySettings, meshProvider: "gatewayapi:v1", ...settings },
     clock: steppedClock(),
     log: silentLog,
     signal,
@@ -125,7 +125,6 @@ function canaryOf(namespace: string, { name = "podinfo", service, analysis = {},
   // An analysis is by iterations or by weights.
   const weighted = "iterations" in analysis ? {} : { stepWeight: 10, maxWeight: 50 };
   const parsed = CanarySpec.parse({
-    provider: "gatewayapi:v1",
     targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "podinfo" },
     service: { ...served, ...service },
     analysis: { interval: "10s", threshold: 5, ...weighted, ...analysis },

@@ -1,9 +1,16 @@
 import type { Manifest } from "../../../../lib/core/manifest.ts";
 
-/** A definition of a namespaced kind that takes any spec. For kinds whose own definition is not what the test is about. */
-export function smallDefinition(group: string, kind: string, plural: string, versions: readonly string[]): Manifest {
+/** A definition of a kind that takes any spec. For kinds whose own definition is not what the test is about. */
+export function smallDefinition(
+  group: string,
+  kind: string,
+  plural: string,
+  versions: readonly string[],
+  scope = "Namespaced",
+): Manifest {
   const openAPIV3Schema = {
     type: "object",
+    "x-kubernetes-preserve-unknown-fields": true,
     properties: {
       spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
       status: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
@@ -18,7 +25,7 @@ export function smallDefinition(group: string, kind: string, plural: string, ver
     },
     spec: {
       group,
-      scope: "Namespaced",
+      scope,
       names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
       versions: versions.map((name, index) => ({
         name,

@@ -172,6 +172,15 @@ describe("the copy of a config", () => {
     ]);
   });
 
+  test("that differs when the initialisation ends leaves no revision, so that a run brings the config", async () => {
+    const one = await world(reading({ name: "settings" }));
+    await putConfig(one, "settings");
+    await one.step().ensurePrimary();
+    expect((await one.step({ status: { phase: "Initializing" } }).revision()).spec).not.toBe("");
+    await one.change("v1", "ConfigMap", "settings", { data: { key: "new" } });
+    expect((await one.step({ status: { phase: "Initializing" } }).revision()).spec).toBe("");
+  });
+
   test("is there before the template names it: a promotion that is cut off is done by the next step", async () => {
     const one = await world(reading({ name: "settings" }));
     await putConfig(one, "settings");

@@ -265,6 +265,21 @@ describe("the revision of a Deployment", () => {
     expect((await one.step().revision()).spec).not.toBe(spec);
   });
 
+  test("is none at the end of an initialisation whose primary was made of an earlier template: a run brings it", async () => {
+    const one = await world({ podAnnotations: { scrape: "true" } });
+    const initialising = { status: { ...firstRun.status, phase: "Initializing" } };
+    await one.step(initialising).ensurePrimary();
+    const { spec } = await one.step(initialising).revision();
+    expect(spec).not.toBe("");
+    const byWebhook = { spec: { template: { metadata: { labels: { by: "webhook" } } } } };
+    await one.change("apps/v1", "Deployment", "podinfo-primary", byWebhook);
+    expect((await one.step(initialising).revision()).spec).toBe(spec);
+    await one.change("apps/v1", "Deployment", "podinfo", {
+      spec: { template: { metadata: { labels: { one: "more" } } } },
+    });
+    expect((await one.step(initialising).revision()).spec).toBe("");
+  });
+
   test("is the promoted one where another version of Flagger has hashed what the primary runs", async () => {
     const one = await world();
     await one.step().ensurePrimary();

@@ -90,7 +90,7 @@ describe("a primary as Flagger has made it", () => {
       trackedConfigs: status["trackedConfigs"],
     });
     await world.change("v1", "ConfigMap", "settings", { data: { color: "green" } });
-    const after = await world.step(options).revision();
+    const after = await world.step({ ...options, status: { ...status, phase: "Initialized" } }).revision();
     expect(after).toEqual({ spec: before.spec, configs: { "configmap/settings": "b1c0d2a81c6839b3" } });
     await world.step({ ...options, status: { phase: "Progressing", conditions: [inRun] } }).promote();
     await expectRecorded(world, promoted, ids);

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { getObjects } from "../../../cli/get-objects.ts";
+import { reconcileObject } from "../../../cli/reconcile-object.ts";
+import { resumeObjects, suspendObjects } from "../../../cli/suspend-and-resume.ts";
+import { declaredAlertProvider } from "../../../lib/api/kinds/alert-provider.ts";
+import { declaredCanary } from "../../../lib/api/kinds/canary.ts";
+import type { KindDeclaration } from "../../../lib/api/kinds/declaration.ts";
+import { declaredMetricTemplate } from "../../../lib/api/kinds/metric-template.ts";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { condition } from "./cluster-objects.ts";
+import { fakeSession } from "./fake-session.ts";
+
+const lastTransitionTime = "2026-11-29T12:00:00Z";
+
+function object(kind: KindDeclaration, name: string, spec: object, status?: object): LiveObject {
+  const { group, versions } = kind;
+  return {
+    apiVersion: `${group}/${versions[0]}`,
+    kind: kind.kind,
+    metadata: { name, namespace: "flux-system", uid: `u-${name}`, generation: 3 },
+    spec,
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+function canary(name: string, phase: string, promoted: string, message: string, spec = {}): LiveObject {
+  const status = {
+    phase,
+    canaryWeight: 20,
+    lastTransitionTime,
+    conditions: [condition("Promoted", promoted, message, phase)],
+  };
+  return object(declaredCanary, name, spec, status);
+}
+
+/** The lines that `get` prints, each as its cells. */
+async function shown(kind: KindDeclaration, objects: readonly LiveObject[], options = {}) {
+  const session = fakeSession(objects);
+  await getObjects(kind, undefined, { header: true, output: "wide", ...options }, session);
+  const lines = session.output.out.trimEnd().split("\n");
+  return lines.map((line) =>
+    line
+      .replace(/\t$/, "")
+      .split("\t")
+      .map((cell) => cell.trim()),
+  );
+}
+
+describe("get canaries", () => {
+  const objects = [
+    canary("api", "Progressing", "Unknown", "New revision detected, progressing canary analysis."),
+    canary("web", "Succeeded", "True", "Canary analysis completed successfully, promotion finished."),
+    object(declaredCanary, "new", { suspend: true }),
+  ];
+
+  test("shows phase, weight and time as kubectl does, and what its condition says", async () => {
+    expect(await shown(declaredCanary, objects)).toEqual([
+      ["NAME", "STATUS", "WEIGHT", "LASTTRANSITIONTIME", "SUSPENDED", "PROMOTED", "MESSAGE"],
+      [
+        ...["api", "Progressing", "20", lastTransitionTime, "False", "Unknown"],
+        "New revision detected, progressing canary analysis.",
+      ],
+      [
+        ...["web", "Succeeded", "20", lastTransitionTime, "False", "True"],
+        "Canary analysis completed successfully, promotion finished.",
+      ],
+      ["new", "", "", "", "True", "False", "waiting to be reconciled"],
+    ]);
+  });
+
+  test("selects by the condition that Canaries have", async () => {
+    const rows = await shown(declaredCanary, objects, { statusSelector: "promoted=true" });
+    expect(rows.slice(1).map(([name]) => name)).toEqual(["web"]);
+  });
+});
+
+test("a run of a Canary that is requested is not waited for: its status says of no request when it was", async () => {
+  const session = fakeSession([canary("web", "Initialized", "True", "done")]);
+  await reconcileObject(declaredCanary, "web", {}, session);
+  expect(session.patched).toEqual(["Canary/web"]);
+  expect(session.output.err).toBe(
+    "► annotating Canary web in flux-system namespace\n✔ Canary annotated\n" +
+      "✔ a run is requested; its outcome is in the events of the object\n",
+  );
+});
+
+test("a Canary is suspended and resumed, and its resume waits for nothing", async () => {
+  const session = fakeSession([canary("web", "Initialized", "True", "done")]);
+  await suspendObjects(declaredCanary, ["web"], false, session);
+  await resumeObjects(declaredCanary, ["web"], { all: false, wait: true }, session);
+  expect(session.output.err).toBe(
+    "► suspending canary web in flux-system namespace\n✔ canary suspended\n" +
+      "► resuming canary web in flux-system namespace\n✔ canary resumed\n",
+  );
+});
+
+test.each([
+  [declaredMetricTemplate, { provider: { type: "prometheus" }, query: "up" }, "PROVIDER", "prometheus"],
+  [declaredAlertProvider, { type: "slack", address: "https://example.test" }, "TYPE", "slack"],
+])("what only Canaries read is shown with its type, and as ready: $kind", async (kind, spec, title, type) => {
+  expect(await shown(kind, [object(kind, "a", spec)])).toEqual([
+    ["NAME", title, "READY", "MESSAGE"],
+    ["a", type, "True", `${kind.kind} is Ready`],
+  ]);
+});
