@@ -70,7 +70,7 @@ function runs() {
       ...{ clock, log, settings: defaultCanarySettings },
       home: lease.checked(asHome(embedded.cluster)),
       subscriptions: { subscribe: async () => undefined, subscribers: none, followers: none },
-      parts: canaryParts({ canaryHttp: noCanaryHttp, clock }),
+      parts: canaryParts({ canaryHttp: noCanaryHttp, clock, metricServers: {} }),
     });
     const result = await flow({
       ...{
