@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../../lib/core/json.ts";
 import { StepFault } from "../../../../lib/canary/step-fault.ts";
+import type { JsonObject } from "../../../../lib/core/json.ts";
 import { type RoutesWorld, routesWorlds, type Scene } from "./routes-world.ts";
 import { smallDefinition } from "./small-definition.ts";
 
