@@ -9,8 +9,8 @@ import { signedPost } from "./signed-post.ts";
 export interface CloudWatchOptions {
   readonly connection: Pick<AwsConnection, "credentials" | "endpoint">;
   readonly clock: Pick<Clock, "now" | "sleep">;
-  /** Whether objects of this namespace may use our identity. */
-  readonly isAllowed: (namespace: string) => boolean;
+  /** Whether objects of this namespace may use our identity in this region. */
+  readonly isAllowed: (namespace: string, region: string) => boolean;
 }
 
 /** CloudWatch writes a number that JSON has not as text. */
@@ -25,16 +25,17 @@ export function cloudWatch({ connection, clock, isAllowed }: CloudWatchOptions):
   return {
     async metricData(request, signal) {
       const { namespace, region } = request;
-      if (!isAllowed(namespace)) {
-        throw new CloudWatchError(
-          "failed",
-          `this installation does not lend its AWS identity to namespace ${namespace} for CloudWatch: add it to the cloudWatchNamespaces of this cluster in the installation`,
-        );
-      }
       if (!/^[a-z]{2}(?:-[a-z]+)+-\d+$/.test(region)) {
         throw new CloudWatchError(
           "failed",
           `"${region.slice(0, 64)}" is not a region of AWS: set spec.provider.region`,
+        );
+      }
+      if (!isAllowed(namespace, region)) {
+        const why = `this installation does not lend its AWS identity to namespace ${namespace} for CloudWatch in ${region}`;
+        throw new CloudWatchError(
+          "failed",
+          `${why}: add it to the cloudWatchRegions of this cluster in the installation`,
         );
       }
       const action = { name: "cloudwatch:GetMetricData", resource: `CloudWatch in ${region}`, region };

@@ -47,6 +47,25 @@ const knativeVerbs: readonly Verb[] = [
   { verb: "patch", why: "to share its requests between revisions" },
 ];
 
+/** What MetricTemplates of the types keptn and externalmetrics ask. */
+const asked: readonly Right[] = [
+  { group: "metrics.keptn.sh", resource: "keptnmetrics", verbs: [{ verb: "get", why: "for its value" }] },
+  {
+    group: "metrics.keptn.sh",
+    resource: "analyses",
+    verbs: [
+      { verb: "create", why: "to have Keptn analyse something" },
+      { verb: "get", why: "for the result" },
+      { verb: "delete", why: "once the result is read" },
+    ],
+  },
+  {
+    group: "external.metrics.k8s.io",
+    resource: "*",
+    verbs: [{ verb: "get", why: "for the values of external metrics" }],
+  },
+];
+
 /**
  * What the reconcile function does for Canaries with its own rights, as Flagger does: a Canary names no service account, and changes
  * objects of its own namespace only.
@@ -79,4 +98,10 @@ export const canaryRights: readonly Right[] = [
   owned("gloo.solo.io", "upstreams", "the route"),
   reverted(owned("kuma.io", "trafficroutes", "the route")),
   { group: "serving.knative.dev", resource: "services", verbs: knativeVerbs },
+  {
+    group: "serving.knative.dev",
+    resource: "revisions",
+    verbs: [{ verb: "get", why: "to know whether one is ready" }],
+  },
+  ...asked,
 ];

@@ -28,7 +28,7 @@ async function over(answers: readonly WireFault[], change: Partial<MetricDataReq
   const port = cloudWatch({
     connection: { endpoint: wire.url, credentials: { accessKeyId: "x", secretAccessKey: "y" } },
     clock: { now: () => clock.now(), sleep: async (ms) => clock.pass(ms) },
-    isAllowed: (namespace) => namespace === "apps",
+    isAllowed: (namespace, region) => namespace === "apps" && region === "eu-north-1",
   });
   const result = await port.metricData({ ...request, ...change }, never).catch((error: unknown) => {
     if (!(error instanceof CloudWatchError)) throw error;
@@ -83,7 +83,12 @@ test.each([
 test("the identity is lent to the namespaces alone that the installation names, for regions alone", async () => {
   const other = await over([good({})], { namespace: "other" });
   expect([other.result, other.seen]).toEqual([
-    "failed: this installation does not lend its AWS identity to namespace other for CloudWatch: add it to the cloudWatchNamespaces of this cluster in the installation",
+    "failed: this installation does not lend its AWS identity to namespace other for CloudWatch in eu-north-1: add it to the cloudWatchRegions of this cluster in the installation",
+    [],
+  ]);
+  const elsewhere = await over([good({})], { region: "us-east-1" });
+  expect([elsewhere.result, elsewhere.seen]).toEqual([
+    expect.stringMatching(/namespace apps for CloudWatch in us-east-1/),
     [],
   ]);
   const nowhere = await over([good({})], { region: "x.example.com/" });
