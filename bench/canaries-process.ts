@@ -10,9 +10,6 @@ import { silentLog } from "../test/doubles/silent-log.ts";
 const Task = z.object({ kubeconfig: z.string(), folder: z.string(), metricsServer: z.string() });
 export type Task = z.infer<typeof Task>;
 
-/** Since the message before. */
-export const Used = z.object({ cpuMs: z.number(), requests: z.int(), megabytes: z.number() });
-
 const task = Task.parse(JSON.parse(process.argv[2] ?? "{}"));
 const stopped = new AbortController();
 let requests = 0;

@@ -14,7 +14,7 @@ import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { startEmbeddedCluster } from "../local/start-embedded-cluster.ts";
 import { silentLog } from "../test/doubles/silent-log.ts";
-import { type Task, Used } from "./canaries-process.ts";
+import type { Task } from "./canaries-process.ts";
 import { type Figure, figure } from "./figure.ts";
 
 const canaries = 200;
@@ -23,6 +23,8 @@ const options = { manager: "bench", force: true };
 /** Five steps of ten seconds, well within the run: 2 % a step up to 50 %. */
 const windowMs = 50_000;
 const patienceMs = 300_000;
+/** Since the message before. */
+const Used = z.object({ cpuMs: z.number(), requests: z.int(), megabytes: z.number() });
 const AnyObject = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),

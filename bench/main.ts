@@ -1,5 +1,6 @@
 import { cpus } from "node:os";
 import { bundleSize } from "./bundle-size.ts";
+import { advancingCanaries } from "./canaries.ts";
 import { coldStart } from "./cold-start.ts";
 import { demoTime } from "./demo-time.ts";
 import { dependencyHop } from "./dependency-hop.ts";
@@ -49,6 +50,7 @@ const benches = {
   unchangedSource,
   helmIndex,
   notifications,
+  canaries: advancingCanaries,
 } as const;
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benches));

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { parseArgs, styleText } from "node:util";
 import { messageOf } from "../../lib/core/failure.ts";
 import { closedPipeExitCode, onClosedPipe, stopOnSignal } from "../end-of-process.ts";
+import { canaryScenes, startStoryGateway } from "./canary-story.ts";
 import { startGitHost } from "./git-host.ts";
 import { gitScenes } from "./git-story.ts";
 import { helmScenes } from "./helm-story.ts";
@@ -16,7 +17,7 @@ import { type Report, type Scene, scenes } from "./story.ts";
 
 /** `npm run demo`: plays a story of the README on a Sluice of its own and reports the outcome of each scene. */
 const usage =
-  "usage: npm run demo [-- git | helm | images | notify | overlays | signed | --kubeconfig FILE [--context NAME]]";
+  "usage: npm run demo [-- canary | git | helm | images | notify | overlays | signed | --kubeconfig FILE [--context NAME]]";
 const stop = new AbortController();
 const stoppedWith = stopOnSignal(["SIGINT", "SIGTERM"], (reason) => stop.abort(reason));
 let isPipeClosed = false;
@@ -59,7 +60,7 @@ interface Asked {
 type Story = "push" | (typeof stories)[number];
 
 /** Those that play on the embedded cluster alone. */
-const stories = ["git", "helm", "images", "notify", "overlays", "signed"] as const;
+const stories = ["canary", "git", "helm", "images", "notify", "overlays", "signed"] as const;
 
 /** Those of a story that needs no other server. */
 function scenesOf(story: Story): readonly Scene[] {
@@ -70,6 +71,7 @@ function scenesOf(story: Story): readonly Scene[] {
       return overlayScenes;
     case "signed":
       return signedScenes();
+    case "canary":
     case "git":
     case "images":
     case "notify":
@@ -117,6 +119,7 @@ async function playAll({ story, foreign }: Asked): Promise<number> {
     await using host = story === "git" || story === "images" ? await startGitHost(limit) : undefined;
     const token = randomBytes(20).toString("hex");
     await using told = story === "notify" ? await startNotifyHosts(token) : undefined;
+    await using gateway = story === "canary" ? await startStoryGateway(limit) : undefined;
     if (foreign !== undefined) await refuseLeftovers(foreign, limit);
     await using stage = await openStage(foreign, limit);
     const { registry } = stage.sluice().ready;
@@ -125,7 +128,8 @@ async function playAll({ story, foreign }: Asked): Promise<number> {
     );
     try {
       const hosted = host === undefined ? scenesOf(story) : (story === "images" ? imageScenes : gitScenes)(host);
-      for (const scene of told === undefined ? hosted : notifyScenes(told, token)) await play(scene, stage);
+      const notified = told === undefined ? hosted : notifyScenes(told, token);
+      for (const scene of gateway === undefined ? notified : canaryScenes(gateway)) await play(scene, stage);
     } catch (error) {
       if (foreign !== undefined) await clearStage(stage);
       throw error;

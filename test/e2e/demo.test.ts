@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { gitPrograms } from "../../local/demo/git-http-backend.ts";
 
 const usage =
-  "usage: npm run demo [-- git | helm | images | notify | overlays | signed | --kubeconfig FILE [--context NAME]]\n";
+  "usage: npm run demo [-- canary | git | helm | images | notify | overlays | signed | --kubeconfig FILE [--context NAME]]\n";
 
 async function demo(...args: readonly string[]) {
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
@@ -81,6 +81,13 @@ test("the story of signatures comes out as expected: unsigned is refused, signed
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
   expect(out).toContain("nothing is applied, and nothing was downloaded");
   expect(out).toContain("verified signature of revision v1@sha256:");
+});
+
+test("the story of canaries comes out as expected: a release by weights without a failed request, and one that is rolled back", async () => {
+  const { code, out, err } = await demo("canary");
+  expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
+  expect(out).toMatch(/weight 50 %, primary 6\.0\.0: \d+ to 6\.0\.0, \d+ to 6\.0\.1\n/);
+  expect(out).toContain("Rolling back podinfo.default failed checks threshold reached 2");
 });
 
 test("the story of notifications comes out as expected: commit statuses, a failure and an outage in a chat", async () => {

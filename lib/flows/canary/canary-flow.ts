@@ -49,9 +49,7 @@ async function reconcile(ctx: CanaryContext): Promise<FlowResult> {
   await deps.subscriptions.subscribe(topicsOf(ctx, canary.status), run.fence, run.signal);
   const taken = mayBeTaken(ctx) ? await targetTaken(ctx) : undefined;
   if (taken !== undefined) return leave(taken, ctx);
-  if (canary.status.conditions === undefined) {
-    await ctx.write(inPhase(ctx.status(), "Initializing", canary.analysis, ctx.at()));
-  }
+  await showPhase(ctx);
   if (canary.spec.suspend === true) return suspend(ctx);
   return pacedStep(ctx);
 }
@@ -70,6 +68,14 @@ function mayBeTaken({ canary }: CanaryContext): boolean {
   return phase !== "Waiting" && !isInFlight(phase);
 }
 
+/** A new Canary has a phase at once. What a parked one says besides ends with the run that it gets. */
+async function showPhase(ctx: CanaryContext): Promise<void> {
+  const { conditions } = ctx.canary.status;
+  const promoted = conditions?.filter(({ type }) => type === "Promoted");
+  if (promoted === undefined) return ctx.write(inPhase(ctx.status(), "Initializing", ctx.canary.analysis, ctx.at()));
+  if (promoted.length !== conditions?.length) await ctx.write({ ...ctx.status(), conditions: promoted });
+}
+
 const leftMs = 60_000;
 
 /** Nothing announces that the other Canary is gone. */
@@ -81,14 +87,15 @@ async function leave(taken: string, ctx: CanaryContext): Promise<FlowResult> {
   return { outcome: "stalled", dueInMs, carried: { taken }, ...(isTold ? { isQuiet: true } : {}) };
 }
 
+/** Told once: what wakes a suspended Canary is news to nobody. The next step after it keeps its distance from the last one before it. */
 async function suspend(ctx: CanaryContext): Promise<FlowResult> {
-  await ctx.say("Normal", "skipping canary run as object is suspended");
-  return { outcome: "suspended", dueInMs: undefined, ...carrying(ctx) };
-}
-
-/** The next step after a pause keeps its distance from the last one before it. */
-function carrying({ run }: CanaryContext): Pick<FlowResult, "carried"> {
-  return run.carried === undefined ? {} : { carried: run.carried };
+  const { carried = {} } = ctx.run;
+  const isTold = carried["isSuspended"] === true;
+  if (!isTold) await ctx.say("Normal", "skipping canary run as object is suspended");
+  return {
+    ...{ outcome: "suspended", dueInMs: undefined, carried: { ...carried, isSuspended: true } },
+    ...(isTold ? { isQuiet: true } : {}),
+  };
 }
 
 async function end(ctx: CanaryContext): Promise<FlowResult> {
