@@ -41,6 +41,7 @@ export function canaryParts({ canaryHttp, clock, metricServers }: PartsDeps): Ca
       }),
     hooks: (canary, deps) => hooksOf(canary, withHttp(canary, deps)),
     eventHooks: (canary, deps) => eventHooksOf(canary, withHttp(canary, deps)),
-    alerts: (canary, deps) => alertsOf(canary, withHttp(canary, deps)),
+    alerts: (canary, deps) =>
+      alertsOf(canary, { ...deps, httpOf: (namespace) => canaryHttp.of([namespace, canary.namespace]) }),
   };
 }
