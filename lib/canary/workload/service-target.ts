@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/json.ts";
+import { equal, type JsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest } from "../../core/manifest.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
@@ -89,9 +89,20 @@ async function promote(step: WorkloadStep): Promise<void> {
   if (patch !== undefined) await objects.merge(kind, name, patch);
 }
 
-async function revision({ canary, objects }: WorkloadStep): Promise<TargetRevision> {
+/**
+ * None where the primary's copy is of an earlier Service than there is when the initialisation ends: a run brings the Service that nobody has
+ * checked yet. Flagger takes it for promoted.
+ */
+async function revision(step: WorkloadStep): Promise<TargetRevision> {
+  const { canary, objects } = step;
   const own = await objects.read(kind, canary.spec.targetRef.name);
-  return { spec: serviceSpecHash(objectAt(own, "spec")), configs: canary.status.trackedConfigs ?? {} };
+  const { phase = "Initializing", trackedConfigs = {} } = canary.status;
+  const spec = serviceSpecHash(objectAt(own, "spec"));
+  if (phase !== "Initializing") return { spec, configs: trackedConfigs };
+  const name = primaryName(canary.spec.targetRef.name);
+  const primary = await objects.find(kind, name);
+  const isOfTarget = primary === undefined || equal(copiedSpec(primary), copiedSpec(copyOf(own, name, step)));
+  return { spec: isOfTarget ? spec : "", configs: trackedConfigs };
 }
 
 function copyOf(own: LiveObject, name: string, { canary }: WorkloadStep): Manifest {

@@ -51,7 +51,7 @@ export async function trackedConfigs(
       return await trackedConfig(reference, canary.namespace, objects);
     } catch (error) {
       if (reference.isMandatory || !(error instanceof StepFault)) throw error;
-      deps.log.error("an optional config of a canary cannot be read", {
+      deps.log.warn("an optional config of a canary cannot be read", {
         canary: canaryText(canary),
         config: configKey(reference),
         error: messageOf(error),

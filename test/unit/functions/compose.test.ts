@@ -4,7 +4,6 @@ import { composeFlows, type FlowAdapters } from "../../../functions/compose-flow
 import { composeReceiver } from "../../../functions/compose-receiver.ts";
 import { composeReconcile, type ReconcileAdapters } from "../../../functions/compose-reconcile.ts";
 import { defaultSettings, type Settings } from "../../../functions/settings/settings.ts";
-import { canaryTargets } from "../../../lib/api/canary-targets.ts";
 import { servedKind } from "../../../lib/api/kinds/declaration.ts";
 import { defaultGates } from "../../../lib/core/feature-gates.ts";
 import type { AccountTokens } from "../../../lib/core/ports/account-tokens.ts";
@@ -105,19 +104,19 @@ describe("a process that reconciles", () => {
   });
 
   test.each([
-    { what: "its kinds and the targets of Canaries alone", given: {}, more: [] },
+    { what: "its kinds alone", given: {}, more: [] },
     { what: "ConfigMaps and Secrets by a selector", given: { configSelector: "a=b" }, more: ["ConfigMap", "Secret"] },
     {
       what: "ExternalArtifacts behind their gate",
       given: { gates: { ...defaultGates, ExternalArtifact: true } },
       more: ["ExternalArtifact"],
     },
-  ])("observes $what", ({ given, more }) => {
+  ])("observes $what, and what Canaries follow", ({ given, more }) => {
     using process = world(given);
     expect(process.observedKinds.map(({ kind }) => kind)).toEqual([
       ...kinds.map((kind) => servedKind(kind).kind),
       ...more,
-      ...canaryTargets.map(({ kind }) => kind),
+      ...["Deployment", "DaemonSet", "Service", "ConfigMap", "Secret"],
     ]);
   });
 });

@@ -181,19 +181,25 @@ describe("the copy of a config", () => {
     expect((await one.step({ status: { phase: "Initializing" } }).revision()).spec).toBe("");
   });
 
-  test("is there before the template names it: a promotion that is cut off is done by the next step", async () => {
-    const one = await world(reading({ name: "settings" }));
-    await putConfig(one, "settings");
-    await one.step().ensurePrimary();
-    await one.change("v1", "ConfigMap", "settings", { data: { key: "new" } });
-    const before = await one.get("apps/v1", "Deployment", "podinfo-primary");
-    const cut = one.step({}, {}, { dieAfter: 1 });
-    await expect(cut.promote()).rejects.toThrow("killed");
-    expect(await copyOf(one, "settings")).toMatchObject({ data: { key: "new" } });
-    await one.step().promote();
-    expect(one.writes).toEqual(["patch Deployment/podinfo-primary"]);
-    expect((await one.get("apps/v1", "Deployment", "podinfo-primary"))?.metadata.generation).toBe(
-      (before?.metadata.generation ?? 0) + 1,
-    );
+  test("is there before the template names it: what is cut off is done by the next step, and nothing twice", async () => {
+    const volumes = ["a", "b"].map((name) => ({ name, configMap: { name } }));
+    const one = await world({ volumes });
+    await putConfig(one, "a");
+    await putConfig(one, "b");
+    const cutOff = async (work: "ensurePrimary" | "promote"): Promise<string[]> => {
+      const writes: string[] = [];
+      for (const dieAfter of [0, 1, 1]) {
+        await expect(one.step({}, {}, { dieAfter })[work]()).rejects.toThrow("killed");
+        writes.push(...one.writes);
+      }
+      await one.step()[work]();
+      return [...writes, ...one.writes];
+    };
+    const objects = ["ConfigMap/a-primary", "ConfigMap/b-primary", "Deployment/podinfo-primary"];
+    expect(await cutOff("ensurePrimary")).toEqual(objects.map((object) => `create ${object}`));
+    await one.change("v1", "ConfigMap", "a", { data: { key: "new" } });
+    await one.change("v1", "ConfigMap", "b", { data: { key: "new" } });
+    expect(await cutOff("promote")).toEqual(objects.map((object) => `patch ${object}`));
+    expect(await copyOf(one, "b")).toMatchObject({ data: { key: "new" } });
   });
 });

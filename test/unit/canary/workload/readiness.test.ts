@@ -90,6 +90,14 @@ describe("a Deployment", () => {
     });
     expect(readyWith(1, "canary")).toEqual({ isReady: true });
   });
+
+  test("takes a share of its pods in 32 bit floating point, as Flagger does", () => {
+    const analysis = { interval: "10s", threshold: 5, stepWeight: 10, primaryReadyThreshold: 29 };
+    const hundred = { replicas: 100, updatedReplicas: 100, availableReplicas: 28 };
+    expect(readiness(hundred, "primary", { spec: { analysis } })).toMatchObject({
+      message: expect.stringContaining("28 of 29 (readyThreshold 29%)"),
+    });
+  });
 });
 
 describe("a DaemonSet", () => {

@@ -38,9 +38,12 @@ describe("a Service as target", () => {
     }
     await one.step(target).ensurePrimary();
     expect(one.writes).toEqual([]);
+    const atRest = { ...target, status: { phase: "Initialized" } };
     const { spec } = await one.step(target).revision();
+    expect(spec).toBe((await one.step(atRest).revision()).spec);
     await one.change("v1", "Service", "backend", { spec: external("two.example.com") });
-    expect((await one.step(target).revision()).spec).not.toBe(spec);
+    expect((await one.step(atRest).revision()).spec).not.toBe(spec);
+    expect((await one.step(target).revision()).spec).toBe("");
     await one.step(target).ensurePrimary();
     expect(await specOf(one, "backend-canary")).toMatchObject(external("two.example.com"));
     expect(await specOf(one, "backend-primary")).toMatchObject(external("one.example.com"));

@@ -20,15 +20,22 @@ const spec = {
   analysis: { interval: "10s", threshold: 5, maxWeight: 50, stepWeight: 10 },
 };
 
+interface CanaryOptions {
+  readonly name?: string;
+  readonly uid?: string;
+  readonly spec?: object;
+  readonly status?: object;
+}
+
 export function canaryOf(
   namespace: string,
-  { name = "podinfo", spec: more = {}, status = {} }: { name?: string; spec?: object; status?: object } = {},
+  { name = "podinfo", uid, spec: more = {}, status = {} }: CanaryOptions = {},
 ): Canary {
   const parsed = CanarySpec.parse({ ...spec, ...more });
   const live = {
     apiVersion: "flagger.app/v1beta1",
     kind: "Canary",
-    metadata: { name, namespace, uid: name === "podinfo" ? canaryUid : `${canaryUid}-${name}` },
+    metadata: { name, namespace, uid: uid ?? (name === "podinfo" ? canaryUid : `${canaryUid}-${name}`) },
   };
   return {
     live,
@@ -108,7 +115,7 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
     writes,
     /** One step: what it has read it does not read again. It is killed before it writes once more than it may. */
     step(
-      options: Parameters<typeof canaryOf>[1] = {},
+      options: CanaryOptions = {},
       settings: Partial<CanarySettings> = {},
       { dieAfter = Number.POSITIVE_INFINITY } = {},
     ) {
@@ -117,7 +124,7 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
       writes.length = 0;
       return workloadOf(canaryOf(namespace, options), depsWith(settings));
     },
-    scaler(options: Parameters<typeof canaryOf>[1], settings: Partial<CanarySettings> = {}) {
+    scaler(options: CanaryOptions, settings: Partial<CanarySettings> = {}) {
       reads.length = 0;
       writes.length = 0;
       const scaler = scalerOf(canaryOf(namespace, options), depsWith(settings));

@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { mergePatch } from "../../../../lib/canary/workload/merge-patch.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../../lib/core/json.ts";
+
+/** RFC 7396, section 2. */
+function merged(target: Json, patch: Json): Json {
+  if (!isJsonObject(patch)) return patch;
+  const result: Record<string, Json> = isJsonObject(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = merged(result[key] ?? null, value);
+  }
+  return result;
+}
+
+const keys = fc.constantFrom("a", "b", "c", "example.com/d");
+const { object } = fc.letrec<{ object: JsonObject; value: Json }>((tie) => ({
+  object: fc.dictionary(keys, tie("value"), { noNullPrototype: true, maxKeys: 3 }),
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom<Json>(0, 1, "", "text", true),
+    fc.array(fc.constantFrom<Json>(0, 1, "text"), { maxLength: 2 }),
+    tie("object"),
+  ),
+}));
+
+test("the patch between two objects makes one of the other, and there is none between equal ones", () => {
+  fc.assert(
+    fc.property(object, object, (live, wanted) => {
+      const patch = mergePatch(live, wanted);
+      expect(merged(live, patch ?? {})).toEqual(wanted);
+      expect(mergePatch(wanted, wanted)).toBeUndefined();
+    }),
+  );
+});
+
+test("what is null counts as absent", () => {
+  expect(mergePatch({ a: null, c: 1 }, { b: null, c: null })).toEqual({ c: null });
+});
