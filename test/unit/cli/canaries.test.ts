@@ -1,7 +1,10 @@
+import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { getObjects } from "../../../cli/get-objects.ts";
 import { reconcileObject } from "../../../cli/reconcile-object.ts";
+import { run } from "../../../cli/run.ts";
 import { resumeObjects, suspendObjects } from "../../../cli/suspend-and-resume.ts";
+import { terminal } from "../../../cli/terminal.ts";
 import { declaredAlertProvider } from "../../../lib/api/kinds/alert-provider.ts";
 import { declaredCanary } from "../../../lib/api/kinds/canary.ts";
 import type { KindDeclaration } from "../../../lib/api/kinds/declaration.ts";
@@ -102,4 +105,38 @@ test.each([
     ["NAME", title, "READY", "MESSAGE"],
     ["a", type, "True", `${kind.kind} is Ready`],
   ]);
+});
+
+describe("the commands", () => {
+  /** The help of a command, which fails for one that is unknown. */
+  async function helpOf(...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }> {
+    let said = "";
+    const write = (text: string) => {
+      said += text;
+    };
+    const code = await run([...args, "--help"], {
+      terminal: terminal(write, write),
+      ...{ env: {}, homeDir: "/", cwd: "/", stdin: Readable.from([]), onSignal: () => {} },
+      signal: new AbortController().signal,
+      exit: () => {
+        throw new Error("exit");
+      },
+    });
+    return { code, said };
+  }
+
+  test.each(["get", "export", "delete"])("%s knows Canaries and what they read", async (verb) => {
+    for (const kind of ["canary", "canaries", "metrictemplate", "alertproviders"]) {
+      expect(await helpOf(verb, kind)).toMatchObject({ code: 0, said: expect.stringContaining(`sluice ${verb} `) });
+    }
+  });
+
+  test.each(["reconcile", "suspend", "resume"])(
+    "%s knows Canaries alone: nothing runs for what they read",
+    async (verb) => {
+      const { said } = await helpOf(verb);
+      expect(said).toMatch(/^ {2}canary\|canaries /m);
+      expect(said).not.toMatch(/metrictemplate|alertprovider\b/);
+    },
+  );
 });
