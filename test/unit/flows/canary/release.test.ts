@@ -95,7 +95,7 @@ describe("a Canary without a history", () => {
       expect(world.now()).toBe("Failed");
       expect(world.said.slice(-2)).toEqual([
         "Warning: podinfo-primary.apps not ready: deployment exceeded its progress deadline",
-        "Warning: Canary failed! Scaling down podinfo.apps",
+        "Warning: Canary failed! Keeping podinfo.apps: its primary has never been ready",
       ]);
       expect(dueInMs).toBeUndefined();
     },
