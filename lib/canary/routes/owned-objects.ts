@@ -1,4 +1,4 @@
-import { equal, type JsonObject, toJsonObject } from "../../core/json.ts";
+import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest, OwnerReference } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
 import { refOf } from "../../core/manifest.ts";
@@ -76,7 +76,10 @@ export async function changed(live: LiveObject, wanted: Wanted, { cluster, signa
     spec: wanted.spec ?? before.spec,
   };
   if (equal(before, after)) return live;
-  const body = mergePatch(toJsonObject(before), toJsonObject(after));
+  const { metadata, ...rest } = mergePatch(toJsonObject(before), toJsonObject(after));
+  // With its uid, an object that was deleted and made anew by somebody else since it was read is not written.
+  const { uid } = live.metadata;
+  const body = { ...rest, metadata: { ...(isJsonObject(metadata) ? metadata : {}), uid } };
   return cluster.patch(refOf(live), { type: "merge", body }, { manager: canaryManager }, signal);
 }
 

@@ -190,6 +190,23 @@ describe("the HTTPRoute of a Canary", () => {
     );
   });
 
+  it("one that somebody has made anew since it was read is not written", async () => {
+    const world = await worldOf();
+    await world.router().ensure();
+    const router = world.router();
+    await router.routes();
+    const before = await routeOf(world);
+    await world.remove(before);
+    const made = await world.create({
+      apiVersion: `${group}/v1`,
+      kind: "HTTPRoute",
+      metadata: { name: "podinfo" },
+      spec: { rules: [] },
+    });
+    await expect(router.setRoutes({ primary: 50, canary: 50, isMirrored: false })).rejects.toThrow(StepFault);
+    expect(await routeOf(world)).toEqual(made);
+  });
+
   it("one that is deleted after a failed promotion is made again with all requests on the canary", async () => {
     const world = await worldOf();
     await world.router({ status: { phase: "Failed", canaryWeight: 100 } }).ensure();

@@ -42,6 +42,7 @@ export interface RoutesWorld {
   services(scene?: Scene): Services;
   get(apiVersion: string, kind: string, name: string): Promise<LiveObject | undefined>;
   create(manifest: Manifest): Promise<LiveObject>;
+  remove(live: LiveObject | undefined): Promise<unknown>;
   edit(live: LiveObject | undefined, body: JsonObject, subresource?: string): Promise<LiveObject>;
 }
 
@@ -102,6 +103,10 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
     get: (apiVersion, kind, name) => cluster.get(refOf({ apiVersion, kind, metadata: { name, namespace } }), signal),
     create: (manifest) =>
       cluster.create({ ...manifest, metadata: { ...manifest.metadata, namespace } }, { manager: "test" }, signal),
+    remove: async (live) => {
+      if (live === undefined) throw new Error("there is no such object");
+      return cluster.delete(refOf(live), { propagation: "Background" }, signal);
+    },
     edit: async (live, body, subresource) => {
       if (live === undefined) throw new Error("there is no such object");
       const options = { manager: "test", ...(subresource === undefined ? {} : { subresource }) };
