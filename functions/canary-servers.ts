@@ -1,7 +1,9 @@
 import type { CanaryHttp, NamingNamespaces } from "../lib/canary/canary-http.ts";
-import type { MetricServers } from "../lib/canary/metric-servers.ts";
+import { type MetricServers, maxQueryBytes, type TemplateEngine } from "../lib/canary/metric-servers.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { CloudWatch } from "../lib/core/ports/cloud-watch.ts";
+import type { EngineLimits } from "../lib/core/ports/engine.ts";
+import type { MessageEngine } from "../lib/core/ports/message-engine.ts";
 import type { Http, HttpRequest, HttpResponse } from "../lib/core/ports/http.ts";
 import type { ServiceProxy } from "../lib/core/ports/service-proxy.ts";
 import type { ServedCluster } from "../lib/gate/served-clusters.ts";
@@ -20,6 +22,7 @@ interface CanaryServersDeps {
   readonly namespaces: readonly string[];
   /** By the cluster whose namespaces it is lent to; absent where no AWS identity is lent. */
   readonly cloudWatchOf?: ((cluster: string) => CloudWatch) | undefined;
+  readonly engine: MessageEngine;
 }
 
 /** What the Canaries of one cluster ask. */
@@ -34,6 +37,7 @@ export function canaryServersOf({
   clock,
   namespaces,
   cloudWatchOf,
+  engine,
 }: CanaryServersDeps): (cluster: Pick<ServedCluster, "externalMetrics" | "id" | "services">) => CanaryServers {
   const share = sharedListings(clock);
   const since = (): number => clock.monotonic() - sharedMs;
@@ -54,8 +58,19 @@ export function canaryServersOf({
       metricServers: {
         ...(cloudWatch === undefined ? {} : { cloudWatch }),
         ...(externalMetrics === undefined ? {} : { externalMetrics }),
+        templates: templatesBy(engine, id),
       },
     };
+  };
+}
+
+/** Of a query: its template is read at once, and no loop over nothing but names is long. */
+const templateLimits: EngineLimits = { maxCpuMs: 5_000, maxWallMs: 20_000, maxOutputBytes: 8 * maxQueryBytes };
+
+function templatesBy(engine: MessageEngine, cluster: string): TemplateEngine {
+  return ({ namespace, name, template, values }, signal) => {
+    const input = { tenant: { cluster, namespace }, template, values, automation: { namespace, name }, files: [] };
+    return engine.message({ ...input, maxBytes: maxQueryBytes }, templateLimits, signal);
   };
 }
 

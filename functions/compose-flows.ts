@@ -28,11 +28,11 @@ export function composeFlows(
   kinds: readonly Kind[],
   { cloudWatchOf, dataKeys, settings, ...parts }: FlowAdapters,
 ): (cluster: ServedCluster, requests: ReconcileRequests) => Flows {
-  const { clock, http } = parts;
+  const { clock, helm, http } = parts;
   const given = { ...parts, ...flowSettings(settings) };
   const keys = { http, clock, dataKeys, ...keySettings(settings) };
   const namespaces = settings["canary-service-namespaces"];
-  const serversOf = canaryServersOf({ http, clock, namespaces, cloudWatchOf });
+  const serversOf = canaryServersOf({ http, clock, namespaces, cloudWatchOf, engine: helm });
   return (cluster, requests) => {
     const { home, targetAs, gated, accountTokens } = cluster;
     const own = { home, targetAs, gated, requests, ...serversOf(cluster) };

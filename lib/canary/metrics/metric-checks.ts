@@ -3,6 +3,7 @@ import { type Canary, targetText } from "../canary.ts";
 import { type BuiltInQueries, builtInQueries } from "./built-in-queries.ts";
 import type { CheckResult, MetricChecks } from "./checks.ts";
 import { withoutValues } from "./hidden-values.ts";
+import { renderByGo } from "./go-template.ts";
 import { judge, type Measure } from "./judge.ts";
 import { withLatestRevision } from "./knative.ts";
 import type { MetricDeps } from "./metric-parts.ts";
@@ -124,7 +125,7 @@ function trafficProvider({ spec }: Canary, { settings: { meshProvider } }: Metri
 async function checkInline(metric: CanaryMetric, { canary, deps, server, of }: Asking): Promise<CheckResult> {
   const { name, query = "" } = metric;
   try {
-    const value = await server.query(await renderQuery(query, of));
+    const value = await server.query(await rendered(query, of, deps));
     deps.measured?.(name, value);
     return judge(canary, metric, "custom", value);
   } catch (error) {
@@ -170,10 +171,16 @@ async function askedTemplate(metric: CanaryMetric, named: NamedTemplate, context
   const { deps, model } = context;
   const template = await readTemplate(named, "Metric template", deps);
   const server = serverOfTemplate(metric, template, "Metric template", context);
-  const query = await renderQuery(template.spec.query, model(metric, metric.interval ?? "")).catch((error: unknown) => {
-    throw inFront(`Metric template ${named.name}.${named.namespace} query render error: `, error);
-  });
+  const query = await rendered(template.spec.query, model(metric, metric.interval ?? ""), deps).catch(
+    (error: unknown) => {
+      throw inFront(`Metric template ${named.name}.${named.namespace} query render error: `, error);
+    },
+  );
   return { template, server, query };
+}
+
+function rendered(template: string, model: QueryModel, { templates, signal }: MetricDeps): Promise<string> {
+  return renderQuery(template, model, (other) => renderByGo(other, model, templates, signal));
 }
 
 function failed(text: string): CheckResult {

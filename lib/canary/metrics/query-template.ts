@@ -1,8 +1,6 @@
+import { maxQueryBytes } from "../metric-servers.ts";
 import { MetricFault } from "./providers/metric-server.ts";
 import type { QueryModel } from "./query-model.ts";
-
-/** The longest query that is rendered. */
-export const maxQueryBytes = 262_144;
 
 /** A text of the template, or an action of it whose value is found when it is rendered. */
 type Piece = string | Action;
@@ -17,7 +15,7 @@ interface Action {
 }
 
 /** Functions and words of Go's templates that are not for a query alone. */
-const goWords = new Set(
+export const goWords = new Set(
   "and block break call continue define else end eq false ge gt html if index js le len lt ne nil not or print printf println range slice template true urlquery with".split(
     " ",
   ),
@@ -32,7 +30,7 @@ const goWords = new Set(
 export async function renderQuery(
   template: string,
   model: QueryModel,
-  other: (template: string) => Promise<string> = refuse,
+  other: (template: string) => Promise<string>,
 ): Promise<string> {
   const pieces = piecesOf(template);
   const text = pieces === undefined ? await other(template) : rendered(pieces, model);
@@ -40,12 +38,6 @@ export async function renderQuery(
     throw new MetricFault(`the query is longer than ${maxQueryBytes} bytes`);
   }
   return text;
-}
-
-async function refuse(): Promise<never> {
-  throw new MetricFault(
-    "template parsing failed: only names such as {{ target }} and variables such as {{ variables.key }} can be used here",
-  );
 }
 
 function rendered(pieces: readonly Piece[], model: QueryModel): string {

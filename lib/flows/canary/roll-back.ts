@@ -14,17 +14,28 @@ import { tellEnd } from "./gates.ts";
  */
 export async function rollBack(router: Router | undefined, ctx: CanaryContext): Promise<void> {
   const { canary, scaler, workload } = ctx;
-  const { failedChecks = 0 } = ctx.status();
-  if (failedChecks >= thresholdOf(canary.analysis)) {
-    const reached = `failed checks threshold reached ${failedChecks}`;
-    await ctx.say("Warning", `Rolling back ${canaryText(canary)} ${reached}`);
-    await ctx.alert(`F${reached.slice(1)}`, "error");
-  }
+  await tellThreshold(ctx);
   if (router !== undefined) await ctx.setRoutes(router, allToPrimary);
   await ctx.say("Warning", `Canary failed! Scaling down ${canaryText(canary)}`, "Failed");
   await scaler?.pauseTarget();
   await workload.scaleToZero();
   await fail(0, ctx);
+}
+
+async function tellThreshold(ctx: CanaryContext): Promise<void> {
+  const { canary } = ctx;
+  const { failedChecks = 0 } = ctx.status();
+  if (failedChecks < thresholdOf(canary.analysis)) return;
+  await ctx.say("Warning", `Rolling back ${canaryText(canary)} failed checks threshold reached ${failedChecks}`);
+  await ctx.alert(`Failed checks threshold reached ${failedChecks}`, "error");
+}
+
+/** Ends a run that has failed and cannot be rolled back: the primary does not serve, so the canary keeps all traffic. */
+export async function stay(ctx: CanaryContext): Promise<void> {
+  await tellThreshold(ctx);
+  const why = "the primary is not ready, so all traffic stays on it";
+  await ctx.say("Warning", `Canary failed! Keeping ${targetText(ctx.canary)}: ${why}`, "Failed");
+  await fail(totalWeight, ctx);
 }
 
 /**

@@ -3,6 +3,7 @@ import { canaryServersOf } from "../../../functions/canary-servers.ts";
 import type { CloudWatch } from "../../../lib/core/ports/cloud-watch.ts";
 import { type Http, HttpError } from "../../../lib/core/ports/http.ts";
 import type { ServiceProxy } from "../../../lib/core/ports/service-proxy.ts";
+import { noHelm } from "../../doubles/no-helm.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
 
 const { signal } = new AbortController();
@@ -24,7 +25,7 @@ function world() {
       throw new HttpError("unreachable", "GET x: down");
     },
   };
-  const of = canaryServersOf({ http, clock, namespaces: ["monitoring"] });
+  const of = canaryServersOf({ http, clock, namespaces: ["monitoring"], engine: noHelm });
   const [first, second] = ["first", "second"].map((id) => of({ id, services: { send: answer(id) } }).canaryHttp);
   if (first === undefined || second === undefined) throw new Error("there are two clusters");
   const ask = async (way: Http, change: object = {}): Promise<string> => {
@@ -87,7 +88,7 @@ test("so does one of CloudWatch, in each cluster for each namespace", async () =
       return [[asked.length]];
     },
   });
-  const of = canaryServersOf({ http, clock, namespaces: [], cloudWatchOf });
+  const of = canaryServersOf({ http, clock, namespaces: [], cloudWatchOf, engine: noHelm });
   const ask = (id: string, namespace: string, endMs: number) =>
     of({ id }).metricServers.cloudWatch?.metricData(
       { namespace, region: "eu-west-1", queries: [], startMs: endMs - 600_000, endMs, maxDatapoints: 20 },
