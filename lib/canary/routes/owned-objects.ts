@@ -2,10 +2,10 @@ import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../core/j
 import type { LiveObject, Manifest, OwnerReference } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
 import { refOf } from "../../core/manifest.ts";
-import { ApiError } from "../../core/ports/cluster.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
 import { StepFault } from "../step-fault.ts";
+import { isAboutTheObject } from "../workload/step-objects.ts";
 
 export type Words = Readonly<Record<string, string>>;
 
@@ -50,12 +50,12 @@ export function refuseOwnedByOthers(object: Manifest, canary: Canary): void {
   );
 }
 
-/** What the API server refuses ends the step, in Flagger's words. */
+/** What the API server refuses ends the step, in Flagger's words. An outage is not about the Canary: it is thrown as it is. */
 export async function told<T>(effect: Promise<T>, text: (cause: string) => string): Promise<T> {
   try {
     return await effect;
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!isAboutTheObject(error)) throw error;
     throw new StepFault(text(error.message), { cause: error });
   }
 }

@@ -36,7 +36,7 @@ export interface RoutesWorld {
   readonly writes: string[];
   readonly reads: string[];
   /** Which writes do not happen, as if the step had been killed before them. */
-  fail(isKilled: (write: string) => boolean): void;
+  fail(isKilled: (write: string) => boolean, fault?: Error): void;
   canary(scene?: Scene): Canary;
   router(scene?: Scene): Router;
   services(scene?: Scene): Services;
@@ -76,8 +76,9 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
   const writes: string[] = [];
   const reads: string[] = [];
   let isKilled: (write: string) => boolean = () => false;
+  let killedBy = new Error("killed");
   const note = (write: string) => {
-    if (isKilled(write)) throw new Error("killed");
+    if (isKilled(write)) throw killedBy;
     writes.push(write);
   };
   const seen = seenCluster(cluster, note, reads);
@@ -94,8 +95,9 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
     namespace,
     writes,
     reads,
-    fail: (killed) => {
+    fail: (killed, fault = new Error("killed")) => {
       isKilled = killed;
+      killedBy = fault;
     },
     canary,
     router: (scene = {}) => routerOf(canary(scene), target(scene), deps(scene)),
