@@ -29,7 +29,7 @@ const CanaryMetric = z.object({
 export type CanaryMetric = Readonly<z.infer<typeof CanaryMetric>>;
 
 /** When a webhook is called; a webhook without a type is `rollout`. */
-export const hookTypes = [
+const hookTypes = [
   "",
   "confirm-rollout",
   "pre-rollout",
@@ -53,7 +53,7 @@ const CanaryWebhook = z.object({
 });
 export type CanaryWebhook = Readonly<z.infer<typeof CanaryWebhook>>;
 
-export const alertSeverities = ["info", "warn", "error"] as const;
+const alertSeverities = ["info", "warn", "error"] as const;
 export type AlertSeverity = (typeof alertSeverities)[number];
 
 const CanaryAlert = z.object({

@@ -7,11 +7,9 @@ import { StringMap } from "./fields.ts";
 
 export {
   type AlertSeverity,
-  alertSeverities,
   type CanaryAlert,
   type CanaryMetric,
   type CanaryWebhook,
-  hookTypes,
   type SessionAffinity,
 } from "./canary-analysis.ts";
 export type { GatewayReference, RouteMatch, StringMatch } from "./canary-routing.ts";

@@ -13,7 +13,8 @@ import { alertReceiver } from "./alert-receiver.ts";
 
 /** What alerts need besides a step's parts. */
 export interface AlertParts {
-  readonly http: Http;
+  /** For what an object of this namespace names: it reaches Services of that namespace too. */
+  readonly httpOf: (namespace: string) => Http;
 }
 
 type AlertDeps = StepDeps & AlertParts;
@@ -31,7 +32,8 @@ export function alertsOf(canary: Canary, deps: AlertDeps): Alerts {
       const fields = [...ofCluster, ...(hasFields ? alertFields(canary) : [])];
       const words: AlertWords = { of: canaryText(canary), message, severity, fields };
       if (alerts.length === 0) {
-        if (globalAlerts !== undefined) await orLogged(canary, deps, () => post(globalAlerts, words, "alert", deps));
+        if (globalAlerts !== undefined)
+          await orLogged(canary, deps, () => post({ receiver: globalAlerts, of: canary, as: "alert" }, words, deps));
         return;
       }
       for (const alert of alerts.filter((each) => isFor(each, severity))) {
@@ -50,17 +52,26 @@ async function tell(canary: Canary, alert: CanaryAlert, words: AlertWords, deps:
   const { name, namespace = "" } = alert.providerRef;
   const provider = { name, namespace: namespace === "" ? canary.namespace : namespace };
   const receiver = await alertReceiver(provider, deps);
-  await post(receiver, words, `alert provider ${provider.name}.${provider.namespace}`, deps);
+  await post({ receiver, of: provider, as: `alert provider ${provider.name}.${provider.namespace}` }, words, deps);
 }
 
 const rules: SendingRules = { maxAttempts: 1, minWaitMs: 0, timeoutMs: 5_000, followsByGet: true, saysAsGo: true };
 
-/** @param as how an error names the receiver */
-async function post(receiver: AlertReceiver, words: AlertWords, as: string, deps: AlertDeps): Promise<void> {
+/** Where an alert goes. */
+interface Target {
+  readonly receiver: AlertReceiver;
+  /** Who names the address. */
+  readonly of: { readonly namespace: string };
+  /** How an error names the receiver. */
+  readonly as: string;
+}
+
+async function post(target: Target, words: AlertWords, deps: AlertDeps): Promise<void> {
+  const { receiver, as } = target;
   // As Flagger: a receiver without an address gets nothing.
   if (receiver.address === "") return;
   try {
-    await sendTo(receiver, words, deps);
+    await sendTo(target, words, deps);
   } catch (error) {
     deps.signal.throwIfAborted();
     // The path of an address is often its credential, and answers may quote the token.
@@ -69,9 +80,13 @@ async function post(receiver: AlertReceiver, words: AlertWords, as: string, deps
   }
 }
 
-async function sendTo(receiver: AlertReceiver, words: AlertWords, { http, clock, signal }: AlertDeps): Promise<void> {
+async function sendTo(
+  { receiver, of }: Target,
+  words: AlertWords,
+  { httpOf, clock, signal }: AlertDeps,
+): Promise<void> {
   const message = alertMessage(receiver, words);
-  const parts = { http, now: clock.now, sleep: noRetry };
+  const parts = { http: httpOf(of.namespace), now: clock.now, sleep: noRetry };
   const { status, body } = await inWords("postMessage failed: sending notification failed to send", signal, () =>
     sendOnce(message, parts, signal, rules),
   );

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import type { CanaryService } from "../../api/canary.ts";
-import { equal, isJsonObject, parseJson, toJsonObject } from "../../core/json.ts";
+import { equal, isJsonObject, toJsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { apexName, type Canary } from "../canary.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
 import { StepFault } from "../step-fault.ts";
 import type { TargetMetadata } from "../workload/workload.ts";
+import { annotationJson } from "./annotation-json.ts";
 import {
   changed,
   controllerOf,
@@ -207,7 +208,7 @@ function byNumber(ports: readonly Port[]): readonly Port[] {
 
 async function restoreSelector(service: LiveObject, lastApplied: string, deps: StepDeps): Promise<void> {
   const { name, namespace = "" } = service.metadata;
-  const parsed = LastApplied.safeParse(parsedJson(lastApplied));
+  const parsed = LastApplied.safeParse(annotationJson(lastApplied));
   if (!parsed.success) {
     throw new StepFault(`router ${name}.${namespace} failed to unMarshal annotation ${kubectlAnnotation}`);
   }
@@ -215,12 +216,4 @@ async function restoreSelector(service: LiveObject, lastApplied: string, deps: S
   const { selector: _, ...rest } = isJsonObject(service["spec"]) ? service["spec"] : {};
   const spec = toJsonObject({ ...rest, selector });
   await told(changed(service, { spec }, deps), (cause) => `service ${name} update error: ${cause}`);
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

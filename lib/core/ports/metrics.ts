@@ -33,6 +33,10 @@ export const metricUnits = {
   ObjectsApplied: "Count",
   ObjectsPruned: "Count",
   ArtifactLinksSkipped: "Count",
+  /** Releases of Canaries, as they begin and end. */
+  CanaryReleasesBegun: "Count",
+  CanaryReleasesSucceeded: "Count",
+  CanaryReleasesFailed: "Count",
 } as const;
 export type MetricName = keyof typeof metricUnits;
 

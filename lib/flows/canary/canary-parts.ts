@@ -21,7 +21,7 @@ export interface CanaryParts {
 }
 
 /** What the reconcile of a Canary needs of the world. */
-export interface CanaryDeps extends Pick<FlowDeps, "clock" | "home" | "log" | "subscriptions"> {
+export interface CanaryDeps extends Pick<FlowDeps, "clock" | "home" | "log" | "metrics" | "subscriptions"> {
   readonly settings: CanarySettings;
   readonly parts: CanaryParts;
 }

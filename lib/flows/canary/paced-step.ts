@@ -11,6 +11,7 @@ import { isOutage } from "../../core/ports/outage.ts";
 import type { FlowResult, Run } from "../../core/ports/run.ts";
 import { Handled, isAskedFor } from "./by-hand.ts";
 import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
+import { recordRelease } from "./record-release.ts";
 import { topicsOf } from "./subscribe.ts";
 import { takeStep } from "./take-step.ts";
 import { Paced, whenToStep } from "./when-to-step.ts";
@@ -36,6 +37,7 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
     }
   }
   const isWhole = await isStepTaken(ctx);
+  recordRelease(ctx);
   const isFollowed = await follow(ctx);
   const { lastAppliedSpec, phase } = ctx.status();
   // No revision: the target has changed while the primary was made of it.

@@ -4,8 +4,8 @@ import type { StepDeps } from "../../canary/canary-deps.ts";
 import type { CanaryHttp } from "../../canary/canary-http.ts";
 import { eventHooksOf } from "../../canary/hooks/event-hooks.ts";
 import { hooksOf } from "../../canary/hooks/webhooks.ts";
-import { metricChecksOf } from "../../canary/metrics/metric-checks.ts";
 import type { MetricServers } from "../../canary/metric-servers.ts";
+import { metricChecksOf } from "../../canary/metrics/metric-checks.ts";
 import { routerOf } from "../../canary/routes/providers/router-of.ts";
 import { servicesOf } from "../../canary/routes/services.ts";
 import { scalerOf, workloadOf } from "../../canary/workload/workload-of.ts";
@@ -41,6 +41,7 @@ export function canaryParts({ canaryHttp, clock, metricServers }: PartsDeps): Ca
       }),
     hooks: (canary, deps) => hooksOf(canary, withHttp(canary, deps)),
     eventHooks: (canary, deps) => eventHooksOf(canary, withHttp(canary, deps)),
-    alerts: (canary, deps) => alertsOf(canary, withHttp(canary, deps)),
+    alerts: (canary, deps) =>
+      alertsOf(canary, { ...deps, httpOf: (namespace) => canaryHttp.of([namespace, canary.namespace]) }),
   };
 }

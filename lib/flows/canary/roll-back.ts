@@ -9,22 +9,38 @@ import { tellEnd } from "./gates.ts";
 /**
  * Ends a run that has failed (reference canary 6.6). The traffic is back before the canary goes, and the phase is written last: a step that
  * was cut off in between is taken again.
- *
- * @param router undefined while there is no route yet
  */
-export async function rollBack(router: Router | undefined, ctx: CanaryContext): Promise<void> {
+export async function rollBack(router: Router, ctx: CanaryContext): Promise<void> {
   const { canary, scaler, workload } = ctx;
-  const { failedChecks = 0 } = ctx.status();
-  if (failedChecks >= thresholdOf(canary.analysis)) {
-    const reached = `failed checks threshold reached ${failedChecks}`;
-    await ctx.say("Warning", `Rolling back ${canaryText(canary)} ${reached}`);
-    await ctx.alert(`F${reached.slice(1)}`, "error");
-  }
-  if (router !== undefined) await ctx.setRoutes(router, allToPrimary);
+  await tellThreshold(ctx);
+  await ctx.setRoutes(router, allToPrimary);
   await ctx.say("Warning", `Canary failed! Scaling down ${canaryText(canary)}`, "Failed");
   await scaler?.pauseTarget();
   await workload.scaleToZero();
   await fail(0, ctx);
+}
+
+/** Ends an initialisation whose primary does not come up. No traffic has moved to it, so the target keeps serving; Flagger scales it to zero. */
+export async function failInitialisation(ctx: CanaryContext): Promise<void> {
+  const why = "its primary has never been ready";
+  await ctx.say("Warning", `Canary failed! Keeping ${targetText(ctx.canary)}: ${why}`, "Failed");
+  await fail(0, ctx);
+}
+
+async function tellThreshold(ctx: CanaryContext): Promise<void> {
+  const { canary } = ctx;
+  const { failedChecks = 0 } = ctx.status();
+  if (failedChecks < thresholdOf(canary.analysis)) return;
+  await ctx.say("Warning", `Rolling back ${canaryText(canary)} failed checks threshold reached ${failedChecks}`);
+  await ctx.alert(`Failed checks threshold reached ${failedChecks}`, "error");
+}
+
+/** Ends a run that has failed and cannot be rolled back: the primary does not serve, so the canary keeps all traffic. */
+export async function stay(ctx: CanaryContext): Promise<void> {
+  await tellThreshold(ctx);
+  const why = "the primary is not ready, so all traffic stays on it";
+  await ctx.say("Warning", `Canary failed! Keeping ${targetText(ctx.canary)}: ${why}`, "Failed");
+  await fail(totalWeight, ctx);
 }
 
 /**

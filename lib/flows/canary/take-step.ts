@@ -1,23 +1,25 @@
-import { thresholdOf } from "../../canary/analysis.ts";
+import { strategyOf, thresholdOf, totalWeight } from "../../canary/analysis.ts";
 import { targetText } from "../../canary/canary.ts";
 import type { Router, Routes } from "../../canary/routes/router.ts";
 import { allToPrimary } from "../../canary/run/next-move.ts";
 import { inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
 import { isChanged, isInFlight, isSeen } from "../../canary/run/run-state.ts";
-import type { Readiness, TargetRevision } from "../../canary/workload/workload.ts";
+import type { TargetRevision } from "../../canary/workload/workload.ts";
 import { analyse } from "./analyse.ts";
 import { beginRun } from "./begin-run.ts";
-import { type CanaryContext, skipsAnalysis, tracksConfigs } from "./canary-context.ts";
+import { type CanaryContext, feasibleAnalysis, skipsAnalysis, tracksConfigs } from "./canary-context.ts";
 import { ensureObjects } from "./ensure-objects.ts";
 import { isRollbackWanted } from "./gates.ts";
 import { finish, moveBack, promoteAtOnce } from "./promotion.ts";
-import { failPromotion, rollBack } from "./roll-back.ts";
+import { failPromotion, rollBack, stay } from "./roll-back.ts";
 
 /** What a step of a run has read. */
 interface Found {
   readonly router: Router;
   readonly routes: Routes;
   readonly revision: TargetRevision;
+  /** The primary does not come up, and has no traffic: what the canary has stays there. */
+  readonly isPrimaryDown: boolean;
 }
 
 /**
@@ -34,10 +36,11 @@ export async function takeStep(ctx: CanaryContext): Promise<void> {
   const isTracking = tracksConfigs(ctx);
   const isNew = isChanged(ctx.canary.status, revision, isTracking);
   if (!(isInFlight(ctx.phase) || ctx.phase === "Waiting" || isNew)) return rest(revision, ctx);
-  if (!(await isPrimaryServing(router, ctx))) return;
+  const primary = await primaryState(isNew, router, ctx);
+  if (primary === "not serving") return;
   const routes = await router.routes();
   if (!isInFlight(ctx.phase)) return beginRun(revision, ctx);
-  const found = { router, routes, revision };
+  const found = { router, routes, revision, isPrimaryDown: primary === "down" };
   if (isAnalysing(ctx) && isNew) return restart(found, ctx);
   await goOn(found, ctx);
 }
@@ -47,10 +50,10 @@ async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
   const { router, routes } = found;
   if (!(await isCanaryServing(found, ctx))) return;
   if (skipsAnalysis(ctx.canary)) return promoteAtOnce(router, ctx);
-  if (isAnalysing(ctx) && (await isRollbackWanted(ctx))) return rollBackByHand(router, ctx);
+  if (isAnalysing(ctx) && (await isRollbackWanted(ctx))) return rollBackByHand(found, ctx);
   if (ctx.phase === "Promoting") return moveBack(router, routes, ctx);
   if (ctx.phase === "Finalising") return finish(router, routes, ctx);
-  if (isThresholdReached(ctx)) return rollBack(router, ctx);
+  if (isThresholdReached(ctx)) return rollBackFound(found, ctx);
   await analyse(router, routes, ctx);
 }
 
@@ -90,60 +93,66 @@ async function rest(revision: TargetRevision, ctx: CanaryContext): Promise<void>
   await ctx.write(resynced(ctx.status(), { revision, isTracking }, ctx.at()));
 }
 
+/** Of the primary: whether a step goes on with it, without it, or not at all. */
+type PrimaryState = "serving" | "down" | "not serving";
+
 /** Without a primary that serves nothing goes on. The end of waiting ends the run, with the traffic on what does serve. */
-async function isPrimaryServing(router: Router, ctx: CanaryContext): Promise<boolean> {
-  if (skipsAnalysis(ctx.canary)) return true;
+async function primaryState(isNew: boolean, router: Router, ctx: CanaryContext): Promise<PrimaryState> {
+  if (skipsAnalysis(ctx.canary)) return "serving";
   const primary = await ctx.workload.primaryReadiness();
-  if (primary.isReady) return true;
+  if (primary.isReady) return "serving";
   if (isAnalysing(ctx) && (await ctx.workload.isPromoted?.()) === true) {
     // The step before was cut off between the copy and its status: from here on an unready primary is a failed promotion.
     await ctx.write(inPhase(ctx.status(), "Promoting", ctx.canary.analysis, ctx.at()));
   }
   await ctx.say("Warning", primary.message);
-  if (!primary.isRetriable) await endUnready(primary, router, ctx);
-  return false;
+  if (primary.isRetriable) return "not serving";
+  if (await isWithoutTraffic(router, ctx)) return isNew || isAnalysing(ctx) ? "down" : "not serving";
+  const { phase } = ctx.status();
+  if (phase === "Promoting" || phase === "Finalising") {
+    await failPromotion(primary.message, (await router.routes()).canary, router, ctx);
+  } else await rollBack(router, ctx);
+  return "not serving";
 }
 
-async function endUnready(
-  { message }: Extract<Readiness, { isReady: false }>,
-  router: Router,
-  ctx: CanaryContext,
-): Promise<void> {
+/**
+ * Whether all traffic is on the canary, as a failed promotion leaves it. Then the next revision may be released without the primary, which gets
+ * it when it is promoted; a rollback would send the traffic to what does not serve, as it does in Flagger.
+ */
+async function isWithoutTraffic(router: Router, ctx: CanaryContext): Promise<boolean> {
   const { canaryWeight = 0, phase } = ctx.status();
-  if (phase === "Promoting" || phase === "Finalising") {
-    return failPromotion(message, (await router.routes()).canary, router, ctx);
-  }
-  // A failed promotion has left all traffic on the canary: rolled back, it would go to a primary that does not serve.
-  if (phase === "Failed" && canaryWeight > 0) return;
-  await rollBack(router, ctx);
+  if (phase === "Failed") return canaryWeight === totalWeight;
+  if (phase !== "Progressing" && phase !== "WaitingPromotion") return false;
+  const { analysis } = feasibleAnalysis(ctx);
+  return strategyOf(analysis) !== "ab" && (await router.routes()).canary === totalWeight;
 }
 
 /** Everything starts over with the new revision, and the traffic leaves it until it is ready (reference canary 4). */
-async function restart({ revision, router }: Found, ctx: CanaryContext): Promise<void> {
+async function restart({ isPrimaryDown, revision, router }: Found, ctx: CanaryContext): Promise<void> {
   await ctx.say("Normal", `New revision detected! Restarting analysis for ${targetText(ctx.canary)}`);
-  await ctx.setRoutes(router, allToPrimary);
+  if (!isPrimaryDown) await ctx.setRoutes(router, allToPrimary);
   const synced = { revision, isTracking: tracksConfigs(ctx) };
   await ctx.write(syncedIn(ctx.status(), "Progressing", synced, ctx.at()));
 }
 
-async function isCanaryServing({ revision, router }: Found, ctx: CanaryContext): Promise<boolean> {
+async function isCanaryServing(found: Found, ctx: CanaryContext): Promise<boolean> {
   const { workload } = ctx;
   if (isAnalysing(ctx) && (await workload.isAtZero?.()) === true) {
-    if (isThresholdReached(ctx)) await rollBack(router, ctx);
-    else await scaleUpAgain({ revision, router }, ctx);
+    if (isThresholdReached(ctx)) await rollBackFound(found, ctx);
+    else await scaleUpAgain(found, ctx);
     return false;
   }
   const canary = await workload.canaryReadiness();
   if (canary.isReady) return true;
   await ctx.say("Warning", canary.message);
-  if (!canary.isRetriable) await rollBack(router, ctx);
+  if (!canary.isRetriable) await rollBackFound(found, ctx);
   return false;
 }
 
 /** A target without replicas counts as ready in Flagger, and gets traffic that nothing answers. The analysis starts over. */
-async function scaleUpAgain({ revision, router }: Omit<Found, "routes">, ctx: CanaryContext): Promise<void> {
+async function scaleUpAgain({ isPrimaryDown, revision, router }: Found, ctx: CanaryContext): Promise<void> {
   const { canary, scaler, workload } = ctx;
-  await ctx.setRoutes(router, allToPrimary);
+  if (!isPrimaryDown) await ctx.setRoutes(router, allToPrimary);
   await ctx.say("Warning", `canary ${targetText(canary)} was scaled to zero during its analysis: scaling it up again`);
   await scaler?.resumeTarget();
   await workload.scaleFromZero();
@@ -152,9 +161,13 @@ async function scaleUpAgain({ revision, router }: Omit<Found, "routes">, ctx: Ca
   await ctx.write({ ...syncedIn(ctx.status(), "Progressing", synced, ctx.at()), failedChecks });
 }
 
-async function rollBackByHand(router: Router, ctx: CanaryContext): Promise<void> {
+async function rollBackByHand(found: Found, ctx: CanaryContext): Promise<void> {
   const { name, namespace } = ctx.canary;
   await ctx.say("Warning", `Rolling back ${name}.${namespace} manual webhook invoked`);
   await ctx.alert("Rolling back manual webhook invoked", "warn");
-  await rollBack(router, ctx);
+  await rollBackFound(found, ctx);
+}
+
+function rollBackFound({ isPrimaryDown, router }: Found, ctx: CanaryContext): Promise<void> {
+  return isPrimaryDown ? stay(ctx) : rollBack(router, ctx);
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { vi } from "vitest";
 import { z } from "zod";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
@@ -58,9 +59,11 @@ export class Scene {
     const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
     await this.#stage.cluster.create(manifest, { manager: "bench" }, this.#signal);
     const played: string[] = [];
-    for (const step of steps) {
+    for (const [index, step] of steps.entries()) {
+      const versions = isUnchanged(step, steps[index - 1]) ? await this.#versions() : undefined;
       for (const action of step.do) await this.#act(action);
       await this.#until(step, compare);
+      if (versions !== undefined) await this.#checkUnwritten(step, versions);
       played.push(step.step);
     }
     await this.#leave();
@@ -88,6 +91,20 @@ export class Scene {
       this.#stage.stubs.forget(this.#recording.name);
     };
     await vi.waitFor(isAsRecorded, { ...withinDeadline, interval: 100 });
+  }
+
+  /** Of the objects that only a step writes. */
+  async #versions(): Promise<ReadonlyMap<string, unknown>> {
+    const { name: namespace } = this.#recording;
+    const kinds = [canaries, ...listed.filter(({ kind }) => kind !== "Deployment")];
+    const list = (kind: (typeof kinds)[number]) => this.#stage.cluster.list({ ...kind, namespace }, this.#signal);
+    const objects = (await Promise.all(kinds.map(list))).flat();
+    return new Map(objects.map(({ kind, metadata }) => [`${kind}/${metadata.name}`, metadata.resourceVersion]));
+  }
+
+  async #checkUnwritten({ step }: Step, before: ReadonlyMap<string, unknown>): Promise<void> {
+    const written = [...(await this.#versions())].filter(([name, version]) => before.get(name) !== version);
+    if (written.length > 0) throw new Error(`${step}: written though nothing changed: ${JSON.stringify(written)}`);
   }
 
   /** Answers true once it has passed: not before the workloads are what the last step wants of them. */
@@ -182,6 +199,11 @@ export class Scene {
 /** Whether Flagger said and asked nothing: the step would be over before it has begun. */
 function isSilent({ left: { events, requests } }: Step): boolean {
   return events.length === 0 && requests.length === 0;
+}
+
+/** Whether nothing was done before the step and nothing is different after it. */
+function isUnchanged(step: Step, before: Step | undefined): boolean {
+  return step.do.length === 0 && isSilent(step) && isDeepStrictEqual(step.left.canaries, before?.left.canaries);
 }
 
 function isOfCanary({ involvedObject }: LiveObject): boolean {

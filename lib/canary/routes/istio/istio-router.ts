@@ -1,10 +1,10 @@
-import { z } from "zod";
-import { formatJson, isJsonObject, type JsonObject, parseJson } from "../../../core/json.ts";
+import { formatJson, isJsonObject, type JsonObject } from "../../../core/json.ts";
 import type { LiveObject } from "../../../core/manifest.ts";
 import { apexName, type Canary } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
 import { StepFault } from "../../step-fault.ts";
 import type { TargetMetadata } from "../../workload/workload.ts";
+import { annotationJson } from "../annotation-json.ts";
 import { apexMetadata, type RouteMetadata } from "../apex-metadata.ts";
 import { type Doing, objectRouter, type RouteView, type WantedRoute } from "../object-router.ts";
 import { isOwned, kept, kubectlAnnotation } from "../owned-objects.ts";
@@ -74,22 +74,14 @@ async function finalize(view: RouteView, text: string, canary: Canary, { log }: 
   const lastApplied = live.metadata.annotations?.[kubectlAnnotation];
   const original = live.metadata.annotations?.[originalAnnotation];
   if (lastApplied !== undefined) {
-    const { spec } = parsed(z.looseObject({ spec: z.unknown() }), lastApplied, text, kubectlAnnotation);
+    const manifest = annotationJson(lastApplied);
+    const spec = isJsonObject(manifest) ? manifest["spec"] : undefined;
     await view.change(live, { spec: specFrom(spec, text, kubectlAnnotation) }, "mend");
   } else if (original !== undefined) {
-    const spec = parsed(z.unknown(), original, text, originalAnnotation);
-    await view.change(live, { spec: specFrom(spec, text, originalAnnotation) }, "mend");
+    await view.change(live, { spec: specFrom(annotationJson(original), text, originalAnnotation) }, "mend");
   } else {
     const message = "original configuration of the VirtualService not found, unable to revert";
     log.warn(message, { canary: canary.name, namespace: canary.namespace });
-  }
-}
-
-function parsed<T>(schema: z.ZodType<T>, json: string, text: string, annotation: string): T {
-  try {
-    return schema.parse(parseJson(json));
-  } catch (error) {
-    throw new StepFault(`${text} failed to unMarshal annotation ${annotation}`, { cause: error });
   }
 }
 

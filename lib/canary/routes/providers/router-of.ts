@@ -40,7 +40,7 @@ const routers: readonly (readonly [provider: RegExp, make: MakeRouter])[] = [
 ];
 
 /** Who routes the traffic of a Canary: `spec.provider`, or that of the installation (reference canary 2.1). */
-export function providerOf({ spec }: Pick<Canary, "spec">, { settings }: Pick<StepDeps, "settings">): string {
+function providerOf({ spec }: Pick<Canary, "spec">, { settings }: Pick<StepDeps, "settings">): string {
   const { provider = "" } = spec;
   return provider === "" ? settings.meshProvider : provider;
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { parseJson } from "../../../core/json.ts";
 import type { LiveObject } from "../../../core/manifest.ts";
 import { type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
+import { annotationJson } from "../annotation-json.ts";
 import { objectRouter } from "../object-router.ts";
 import { isOwned, told, type Words } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
@@ -89,15 +89,7 @@ function isDisabled(annotations: Words): boolean {
 }
 
 function liveRoutes({ metadata }: LiveObject, primary: string, ours: string): Routes | undefined {
-  const weights = Weights.safeParse(parsedJson(metadata.annotations?.[weightsAnnotation] ?? "")).data;
+  const weights = Weights.safeParse(annotationJson(metadata.annotations?.[weightsAnnotation])).data;
   const [from, to] = [weights?.[primary], weights?.[ours]];
   return from === undefined || to === undefined ? undefined : { ...sharesOf(from, to), isMirrored: false };
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -130,6 +130,7 @@ describe("an alert is told", () => {
         proxy: { url: new URL("http://proxy.test:3128") },
       },
     ]);
+    expect(world.naming).toEqual(["shared"]);
     expect(world.bodies()[0]).toContain('"channel":"deploys","username":"release"');
   });
 
@@ -143,6 +144,7 @@ describe("an alert is told", () => {
     await alertsOf(canaryOf({}), world.deps).send({ ...alert, severity: "info" });
     await alertsOf(canaryOf({ alerts: [{ ...one, severity: "error" }] }), world.deps).send(alert);
     expect(world.requests.map(({ url }) => url)).toEqual(["https://global.test/"]);
+    expect(world.naming).toEqual(["test"]);
   });
 });
 

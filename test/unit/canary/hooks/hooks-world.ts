@@ -1,4 +1,5 @@
 import { CanarySpec, type CanaryStatus } from "../../../../lib/api/canary.ts";
+import type { AlertParts } from "../../../../lib/canary/alerts/alerts.ts";
 import type { Canary } from "../../../../lib/canary/canary.ts";
 import type { HookDeps } from "../../../../lib/canary/hooks/webhooks.ts";
 import { type CanarySettings, defaultCanarySettings } from "../../../../lib/canary/settings.ts";
@@ -53,15 +54,20 @@ export function hooksWorld({ answers = [{}], settings = {}, objects = [], signal
         (each) => each.kind === kind && each.metadata.namespace === namespace && each.metadata.name === name,
       ),
   });
-  const deps: HookDeps = {
+  const naming: string[] = [];
+  const deps: AlertParts & HookDeps = {
     cluster,
     settings: { ...defaultCanarySettings, ...settings },
     clock: { now: parts.now },
     log,
     signal: signal ?? new AbortController().signal,
     http: parts.http,
+    httpOf: (namespace) => {
+      naming.push(namespace);
+      return parts.http;
+    },
     sleep: parts.sleep,
   };
   const bodies = (): string[] => parts.requests.map(({ body }) => Buffer.from(body ?? []).toString());
-  return { deps, log, bodies, requests: parts.requests, waits: parts.waits };
+  return { deps, log, bodies, naming, requests: parts.requests, waits: parts.waits };
 }

@@ -156,6 +156,20 @@ describe("the VirtualService of a Canary", () => {
     expect(await specOf(world)).toEqual(original);
   });
 
+  it.each(["kubectl.kubernetes.io/last-applied-configuration", "flagger.kubernetes.io/original-configuration"])(
+    "an annotation %s that is not JSON ends the step, and the spec stays",
+    async (annotation) => {
+      const world = await worldOf();
+      await world.router(istio()).ensure();
+      await world.edit(await serviceOf(world), { metadata: { annotations: { [annotation]: "{" } } });
+      const before = await specOf(world);
+      await expect(world.router(istio()).finalize()).rejects.toThrow(
+        new StepFault(`VirtualService podinfo.${world.namespace} failed to unMarshal annotation ${annotation}`),
+      );
+      expect(await specOf(world)).toEqual(before);
+    },
+  );
+
   it("one without a word on the Canary is told in Flagger's words", async () => {
     const world = await worldOf();
     await world.router(istio()).ensure();

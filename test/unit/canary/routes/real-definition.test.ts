@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Manifest } from "../../../../lib/core/manifest.ts";
 import { routesWorlds, type Scene } from "./routes-world.ts";
 
-const definition = join(import.meta.dirname, "../../../../examples/canary/gateway-api/httproutes.json");
+const definition = join(import.meta.dirname, "../../../../local/demo/gateway-api/httproutes.json");
 const worldOf = routesWorlds("definition", [z.custom<Manifest>().parse(JSON.parse(readFileSync(definition, "utf8")))]);
 
 const scenes: readonly (readonly [title: string, scene: Scene])[] = [

@@ -18,6 +18,7 @@ import { untilDeadline } from "../../../deadline.ts";
 import { checkedLease } from "../../../doubles/checked-lease.ts";
 import { noCluster } from "../../../doubles/no-cluster.ts";
 import { recordedLog } from "../../../doubles/recorded-log.ts";
+import { recordedMetrics } from "../../../doubles/recorded-metrics.ts";
 import { steppedClock } from "../../../doubles/stepped-clock.ts";
 
 /** The process ends here. */
@@ -43,6 +44,7 @@ interface Side {
 export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySettings> = {}) {
   const clock = steppedClock();
   const log = recordedLog();
+  const metrics = recordedMetrics();
   const state = {
     target: { template: "one", replicas: 2, isReady: true, isStuck: false } as Side,
     primary: undefined as Side | undefined,
@@ -230,6 +232,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     home: asHome(cluster),
     clock,
     log,
+    metrics,
     subscriptions: {
       subscribe: async (topics) => void subscribed.push(topics.map(String)),
       subscribers: async () => [],
@@ -242,6 +245,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
   const self = {
     clock,
     log,
+    metrics,
     state,
     writes,
     said,

@@ -21,7 +21,8 @@ describe("a primary that does not come up", () => {
     expect(dueInMs).toBeUndefined();
   });
 
-  test("after a failed promotion the next revision is not rolled back to it", async () => {
+  /** A promotion has failed: all traffic is on the canary, and the primary does not come up. */
+  async function afterFailedPromotion() {
     const world = canaryWorld();
     await world.begun();
     for (let ticks = 0; ticks < 3; ticks++) await world.tick();
@@ -29,7 +30,34 @@ describe("a primary that does not come up", () => {
     await world.tick();
     world.state.target.template = "three";
     await world.run({ isRequested: true });
-    expect(world.state.routes).toMatchObject({ primary: 0, canary: 100 });
+    expect(world.now()).toBe("Progressing 0/100");
+    world.news();
+    return world;
+  }
+
+  test("after a failed promotion the next revision is released by the canary, and mends the primary", async () => {
+    const world = await afterFailedPromotion();
+    await world.tick();
+    expect(world.now()).toBe("Promoting 0/100");
+    if (world.state.primary !== undefined) world.state.primary.isStuck = false;
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("Succeeded 100/0");
+    expect(world.state.primary?.template).toBe("three");
+    expect(world.harm).toEqual([]);
+  });
+
+  test("after a failed promotion a revision that fails keeps the traffic, since nothing else serves", async () => {
+    const world = await afterFailedPromotion();
+    world.state.checks = [
+      { isPassed: false, text: "no" },
+      { isPassed: false, text: "no" },
+    ];
+    for (let ticks = 0; ticks < 3; ticks++) await world.tick();
+    expect(world.now()).toBe("Failed w100 0/100");
+    expect(world.said.slice(-1)).toEqual([
+      "Warning: Canary failed! Keeping podinfo.apps: the primary is not ready, so all traffic stays on it",
+    ]);
     expect(world.state.target.replicas).toBe(2);
     expect(world.harm).toEqual([]);
   });

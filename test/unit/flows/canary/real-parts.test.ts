@@ -13,6 +13,7 @@ import { checkedLease } from "../../../doubles/checked-lease.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
 import { noCanaryHttp } from "../../../doubles/no-canary-http.ts";
 import { recordedLog } from "../../../doubles/recorded-log.ts";
+import { recordedMetrics } from "../../../doubles/recorded-metrics.ts";
 import { steppedClock } from "../../../doubles/stepped-clock.ts";
 
 const Wanted = z.object({ replicas: z.int() });
@@ -67,7 +68,7 @@ function runs() {
     const lease = checkedLease(() => undefined);
     const none = async () => [];
     const flow = canaryFlow({
-      ...{ clock, log, settings: defaultCanarySettings },
+      ...{ clock, log, metrics: recordedMetrics(), settings: defaultCanarySettings },
       home: lease.checked(asHome(embedded.cluster)),
       subscriptions: { subscribe: async () => undefined, subscribers: none, followers: none },
       parts: canaryParts({ canaryHttp: noCanaryHttp, clock, metricServers: {} }),

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { toJson } from "../../../../lib/core/json.ts";
 import { canaryWorld } from "./canary-world.ts";
 
+const no = { isPassed: false, text: "no" } as const;
+
 describe("a Canary without a history", () => {
   test("canary/1: is Initializing with Promoted Unknown until its primary is ready", async () => {
     const world = canaryWorld();
@@ -93,17 +95,18 @@ describe("a Canary without a history", () => {
       expect(world.now()).toBe("Failed");
       expect(world.said.slice(-2)).toEqual([
         "Warning: podinfo-primary.apps not ready: deployment exceeded its progress deadline",
-        "Warning: Canary failed! Scaling down podinfo.apps",
+        "Warning: Canary failed! Keeping podinfo.apps: its primary has never been ready",
       ]);
       expect(dueInMs).toBeUndefined();
     },
   );
 
-  test("begins again with a target that was mended after the initialisation has failed", async () => {
+  test("keeps the target when the initialisation fails, and begins again when it is mended", async () => {
     const world = canaryWorld();
     await world.run();
     if (world.state.primary !== undefined) world.state.primary.isStuck = true;
     await world.tick();
+    expect([world.now(), world.state.target.replicas]).toEqual(["Failed", 2]);
     world.state.target.template = "mended";
     await world.run({ isRequested: true });
     expect(world.now()).toBe("Initializing");
@@ -178,6 +181,25 @@ describe("a release by weights", () => {
     expect(world.state.target.replicas).toBe(0);
     expect(world.state.primary?.template).toBe("two");
     expect(world.harm).toEqual([]);
+  });
+
+  test("canary/61: is measured as 0 while it progresses, 1 after success and 2 after failure", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    for (let ticks = 0; ticks < 6; ticks++) await world.tick();
+    world.state.target.template = "three";
+    await world.run({ isRequested: true });
+    world.state.checks = [no, no];
+    for (let ticks = 0; ticks < 5; ticks++) await world.tick();
+    expect(world.now()).toBe("Failed 100/0");
+    const labels = { target: "podinfo", weight: "0", deployment_strategy: "canary", analysis_status: "completed" };
+    const about = "Canary/apps/podinfo";
+    expect(world.metrics.recorded).toEqual([
+      [about, { CanaryReleasesBegun: 1 }, { ...labels, status: "0" }],
+      [about, { CanaryReleasesSucceeded: 1 }, { ...labels, status: "1" }],
+      [about, { CanaryReleasesBegun: 1 }, { ...labels, status: "0" }],
+      [about, { CanaryReleasesFailed: 1 }, { ...labels, status: "2" }],
+    ]);
   });
 
   test("canary/29: brings the traffic back in two steps of 50", async () => {
