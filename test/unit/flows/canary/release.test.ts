@@ -121,6 +121,7 @@ describe("a Canary at rest", () => {
   test("canary/18, 19: begins a run for another template or another tracked config, and writes nothing for what is the same", async () => {
     const world = canaryWorld();
     await world.initialised();
+    world.clock.pass(10_000);
     expect(await world.run({ isRequested: true })).toMatchObject({
       outcome: "ready",
       dueInMs: undefined,
@@ -147,9 +148,11 @@ describe("a Canary at rest", () => {
     for (let ticks = 0; ticks < 4; ticks++) await world.tick();
     expect(world.now()).toBe("Failed 100/0");
     world.news();
+    world.clock.pass(10_000);
     await world.run({ isRequested: true });
     expect(world.writes).toEqual([]);
     world.state.target.template = "one";
+    world.clock.pass(10_000);
     await world.run({ isRequested: true });
     expect(world.now()).toBe("Failed 100/0");
     expect(world.status().lastAppliedSpec).toBe("one");
