@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { StepFault } from "../../../../lib/canary/step-fault.ts";
+import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { type RoutesWorld, routesWorlds, type Scene } from "./routes-world.ts";
 import { smallDefinition } from "./small-definition.ts";
 
