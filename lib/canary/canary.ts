@@ -26,7 +26,8 @@ export function targetText({ namespace, spec }: Pick<Canary, "namespace" | "spec
 
 /** The name of the Service that serves production. */
 export function apexName({ spec }: Pick<Canary, "spec">): string {
-  return spec.service.name ?? spec.targetRef.name;
+  const { name = "" } = spec.service;
+  return name === "" ? spec.targetRef.name : name;
 }
 
 /** The name of the Service of the primary. */

@@ -5,6 +5,8 @@ import { awsFaults } from "./aws.ts";
 import { bootstrapFaults } from "./bootstrap.ts";
 import { bucketFaults } from "./bucket.ts";
 import { cachedRunFaults } from "./cached-run.ts";
+import { canaryFlowFaults } from "./canary-flow.ts";
+import { canaryMetricFaults } from "./canary-metrics.ts";
 import { canaryWakingFaults } from "./canary-waking.ts";
 import { collectFaults } from "./collect.ts";
 import { combinedInputFaults } from "./combined-inputs.ts";
@@ -62,6 +64,8 @@ export const fileFaults: readonly FileFaults[] = [
   ...bucketFaults,
   ...flowsFaults,
   ...cachedRunFaults,
+  ...canaryFlowFaults,
+  ...canaryMetricFaults,
   ...canaryWakingFaults,
   ...functionsFaults,
   ...gateFaults,

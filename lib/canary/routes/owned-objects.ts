@@ -1,11 +1,11 @@
-import { equal, type JsonObject, toJsonObject } from "../../core/json.ts";
+import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest, OwnerReference } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
 import { refOf } from "../../core/manifest.ts";
-import { ApiError } from "../../core/ports/cluster.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
 import { StepFault } from "../step-fault.ts";
+import { isAboutTheObject } from "../workload/step-objects.ts";
 
 export type Words = Readonly<Record<string, string>>;
 
@@ -50,12 +50,12 @@ export function refuseOwnedByOthers(object: Manifest, canary: Canary): void {
   );
 }
 
-/** What the API server refuses ends the step, in Flagger's words. */
+/** What the API server refuses ends the step, in Flagger's words. An outage is not about the Canary: it is thrown as it is. */
 export async function told<T>(effect: Promise<T>, text: (cause: string) => string): Promise<T> {
   try {
     return await effect;
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!isAboutTheObject(error)) throw error;
     throw new StepFault(text(error.message), { cause: error });
   }
 }
@@ -76,7 +76,10 @@ export async function changed(live: LiveObject, wanted: Wanted, { cluster, signa
     spec: wanted.spec ?? before.spec,
   };
   if (equal(before, after)) return live;
-  const body = mergePatch(toJsonObject(before), toJsonObject(after));
+  const { metadata, ...rest } = mergePatch(toJsonObject(before), toJsonObject(after));
+  // With its uid, an object that was deleted and made anew by somebody else since it was read is not written.
+  const { uid } = live.metadata;
+  const body = { ...rest, metadata: { ...(isJsonObject(metadata) ? metadata : {}), uid } };
   return cluster.patch(refOf(live), { type: "merge", body }, { manager: canaryManager }, signal);
 }
 

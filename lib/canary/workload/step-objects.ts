@@ -81,7 +81,8 @@ export async function within<Value>(text: string, work: Promise<Value>, separato
   }
 }
 
-function isAboutTheObject(error: unknown): error is ApiError | StepFault {
+/** Whether the API server has refused what was asked. An outage is not about the Canary. */
+export function isAboutTheObject(error: unknown): error is ApiError | StepFault {
   if (error instanceof StepFault) return true;
   return error instanceof ApiError && error.code >= 400 && error.code < 500 && ![401, 408, 429].includes(error.code);
 }

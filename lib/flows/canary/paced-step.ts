@@ -14,7 +14,7 @@ import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
 import { recordRelease } from "./record-release.ts";
 import { topicsOf } from "./subscribe.ts";
 import { takeStep } from "./take-step.ts";
-import { Paced, whenToStep } from "./when-to-step.ts";
+import { Paced, whenToMend, whenToStep } from "./when-to-step.ts";
 
 /** What one run of a Canary tells the next one. Without it the next one does the same, at most an interval later. */
 const Carried = Paced.extend({ handled: Handled.exactOptional() });
@@ -30,8 +30,9 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   const ms = intervalMs(canary.analysis);
   const { handled = {}, ...paced } = carriedTo(run);
   const { status } = canary;
-  if (isGoing(status.phase)) {
-    const due = whenToStep({ intervalMs: ms, now: startedAt, paced, run, status });
+  if (status.phase !== undefined) {
+    const when = isGoing(status.phase) ? whenToStep : whenToMend;
+    const due = when({ intervalMs: ms, now: startedAt, paced, run, status });
     if (!due.isDue && !(await isUrgent(ctx))) {
       return { outcome: "early", dueInMs: due.dueInMs, carried: { ...due.paced, handled }, isQuiet: true };
     }
@@ -50,11 +51,12 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   };
 }
 
-/** What does not wait for the interval: another target under analysis, and a rollback by hand. */
+/** What does not wait for the interval: another target at rest or under analysis, and a rollback by hand. */
 async function isUrgent(ctx: CanaryContext): Promise<boolean> {
   const { canary, phase, run, workload } = ctx;
-  if (!run.isRequested || !(phase === "Progressing" || phase === "WaitingPromotion")) return false;
-  if (isAskedFor(rollbackAnnotation, ctx)) return true;
+  const isAnalysing = phase === "Progressing" || phase === "WaitingPromotion";
+  if (!run.isRequested || (isGoing(phase) && !isAnalysing)) return false;
+  if (isAnalysing && isAskedFor(rollbackAnnotation, ctx)) return true;
   try {
     return isChanged(canary.status, await workload.revision(), tracksConfigs(ctx));
   } catch (error) {

@@ -55,6 +55,19 @@ export function whenToStep({ intervalMs, now, paced, run, status }: Pace): Due {
   return { isDue: true };
 }
 
+/**
+ * Whether a Canary at rest may put right what others have changed: not sooner than an interval after its last step, so that it and a writer
+ * that changes it back do not chase each other. Pure.
+ */
+export function whenToMend({ intervalMs, now, paced, run, status }: Pace): Due {
+  const since = lastStepAt(paced, status);
+  if (!run.isRequested || since === undefined) return { isDue: true };
+  const steppedAt = Math.min(since, now);
+  const leftMs = steppedAt + intervalMs - now;
+  if (leftMs <= 0) return { isDue: true };
+  return { isDue: false, dueInMs: leftMs, paced: { steppedAt, wrote: status.lastTransitionTime ?? "" } };
+}
+
 /** What the work item carries, unless the status was written since: its times are whole seconds, rounded down. */
 function lastStepAt({ steppedAt, wrote }: Paced, { lastTransitionTime = "" }: Pace["status"]): number | undefined {
   const written = Date.parse(lastTransitionTime) + 999;

@@ -603,7 +603,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/canary/routes",
-    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/workload"],
+    imports: ["lib/core", "lib/api", "lib/canary", "lib/canary/workload"],
     why: "The Services of a Canary, and what the routes of all providers have in common.",
   },
   {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { StepFault } from "../../../../lib/canary/step-fault.ts";
 import { type RoutesWorld, routesWorlds, type Scene } from "./routes-world.ts";
 import { smallDefinition } from "./small-definition.ts";
@@ -188,6 +189,36 @@ describe("the HTTPRoute of a Canary", () => {
         `HTTPRoute podinfo.${world.namespace} get error: httproutes.gateway.networking.k8s.io "podinfo" not found`,
       ),
     );
+  });
+
+  it.each([500, 503, 429, 0])("an API server that answers %d is no fault of the Canary", async (code) => {
+    const world = await worldOf();
+    await world.router().ensure();
+    world.fail(() => true, new ApiError({ code, reason: "Unreachable", message: "try again" }));
+    const failed = world.router().setRoutes({ primary: 50, canary: 50, isMirrored: false });
+    await expect(failed).rejects.toThrow(ApiError);
+    world.fail(() => true, new ApiError({ code: 403, reason: "Forbidden", message: "not allowed" }));
+    const refused = world.router().setRoutes({ primary: 50, canary: 50, isMirrored: false });
+    await expect(refused).rejects.toThrow(
+      new StepFault(`HTTPRoute podinfo.${world.namespace} update error: not allowed while setting weights`),
+    );
+  });
+
+  it("one that somebody has made anew since it was read is not written", async () => {
+    const world = await worldOf();
+    await world.router().ensure();
+    const router = world.router();
+    await router.routes();
+    const before = await routeOf(world);
+    await world.remove(before);
+    const made = await world.create({
+      apiVersion: `${group}/v1`,
+      kind: "HTTPRoute",
+      metadata: { name: "podinfo" },
+      spec: { rules: [] },
+    });
+    await expect(router.setRoutes({ primary: 50, canary: 50, isMirrored: false })).rejects.toThrow(StepFault);
+    expect(await routeOf(world)).toEqual(made);
   });
 
   it("one that is deleted after a failed promotion is made again with all requests on the canary", async () => {

@@ -36,12 +36,13 @@ export interface RoutesWorld {
   readonly writes: string[];
   readonly reads: string[];
   /** Which writes do not happen, as if the step had been killed before them. */
-  fail(isKilled: (write: string) => boolean): void;
+  fail(isKilled: (write: string) => boolean, fault?: Error): void;
   canary(scene?: Scene): Canary;
   router(scene?: Scene): Router;
   services(scene?: Scene): Services;
   get(apiVersion: string, kind: string, name: string): Promise<LiveObject | undefined>;
   create(manifest: Manifest): Promise<LiveObject>;
+  remove(live: LiveObject | undefined): Promise<unknown>;
   edit(live: LiveObject | undefined, body: JsonObject, subresource?: string): Promise<LiveObject>;
 }
 
@@ -75,8 +76,9 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
   const writes: string[] = [];
   const reads: string[] = [];
   let isKilled: (write: string) => boolean = () => false;
+  let killedBy = new Error("killed");
   const note = (write: string) => {
-    if (isKilled(write)) throw new Error("killed");
+    if (isKilled(write)) throw killedBy;
     writes.push(write);
   };
   const seen = seenCluster(cluster, note, reads);
@@ -93,8 +95,9 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
     namespace,
     writes,
     reads,
-    fail: (killed) => {
+    fail: (killed, fault = new Error("killed")) => {
       isKilled = killed;
+      killedBy = fault;
     },
     canary,
     router: (scene = {}) => routerOf(canary(scene), target(scene), deps(scene)),
@@ -102,6 +105,10 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
     get: (apiVersion, kind, name) => cluster.get(refOf({ apiVersion, kind, metadata: { name, namespace } }), signal),
     create: (manifest) =>
       cluster.create({ ...manifest, metadata: { ...manifest.metadata, namespace } }, { manager: "test" }, signal),
+    remove: async (live) => {
+      if (live === undefined) throw new Error("there is no such object");
+      return cluster.delete(refOf(live), { propagation: "Background" }, signal);
+    },
     edit: async (live, body, subresource) => {
       if (live === undefined) throw new Error("there is no such object");
       const options = { manager: "test", ...(subresource === undefined ? {} : { subresource }) };

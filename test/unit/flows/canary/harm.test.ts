@@ -21,6 +21,19 @@ describe("a primary that does not come up", () => {
     expect(dueInMs).toBeUndefined();
   });
 
+  test("a failed promotion leaves the routes as they are where the canary does not serve either", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    for (let ticks = 0; ticks < 3; ticks++) await world.tick();
+    world.settle();
+    if (world.state.primary !== undefined) world.state.primary.isStuck = true;
+    world.state.target.isReady = false;
+    world.clock.pass(10_000);
+    await world.run();
+    expect(world.now()).toBe("Failed w50 50/50");
+    expect(world.harm).toEqual([]);
+  });
+
   /** A promotion has failed: all traffic is on the canary, and the primary does not come up. */
   async function afterFailedPromotion() {
     const world = canaryWorld();

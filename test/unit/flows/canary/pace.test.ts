@@ -101,6 +101,27 @@ describe("the pace of steps", () => {
   });
 });
 
+describe("a Canary at rest", () => {
+  test("puts right what others change once in an interval, so that it chases no other writer", async () => {
+    const world = canaryWorld();
+    await world.initialised();
+    world.clock.pass(4_000);
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "early", dueInMs: 6_000 });
+    world.clock.pass(6_000);
+    expect(await world.run()).toMatchObject({ outcome: "ready", dueInMs: undefined });
+    world.clock.pass(10_000);
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "ready", dueInMs: undefined });
+  });
+
+  test("does not wait for another target", async () => {
+    const world = canaryWorld();
+    await world.initialised();
+    world.state.target.template = "two";
+    await world.run({ isRequested: true });
+    expect(world.now()).toBe("Progressing 100/0");
+  });
+});
+
 describe("what does not wait", () => {
   test("canary/22: another template in the middle of a run restarts it with all traffic on the primary and counters at zero", async () => {
     const world = await atFirstWeight();

@@ -1,0 +1,140 @@
+import type { FileFaults } from "./fault.ts";
+
+const flowTests = "test/unit/flows/canary";
+const killed = `${flowTests}/killed.test.ts`;
+const pace = `${flowTests}/pace.test.ts`;
+const harm = `${flowTests}/harm.test.ts`;
+const checks = `${flowTests}/checks.test.ts`;
+const release = `${flowTests}/release.test.ts`;
+const phaseStatus = "test/unit/canary/run/phase-status.test.ts";
+
+/** The order and the pace of the steps of a Canary. */
+export const canaryFlowFaults: readonly FileFaults[] = [
+  {
+    file: "lib/flows/canary/when-to-step.ts",
+    tests: [pace],
+    faults: [
+      {
+        what: "a run after one that was cut off counts as one that the interval wants",
+        find: "!run.isRequested && run.isRetry !== true &&",
+        replace: "!run.isRequested &&",
+      },
+      {
+        what: "a step in the future is waited for",
+        find: "const steppedAt = Math.min(since, now);",
+        replace: "const steppedAt = since;",
+      },
+      {
+        what: "a clock that is behind shortens the interval",
+        find: "if (leftMs < -lateMs && !isHeldBack) {",
+        replace: "if (leftMs < -lateMs && isHeldBack) {",
+      },
+      {
+        what: "a status that was written after the carried step is not seen",
+        find: "(steppedAt !== undefined && wrote === lastTransitionTime)",
+        replace: "steppedAt !== undefined",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/canary/analyse.ts",
+    tests: [killed],
+    faults: [
+      {
+        what: "a step that was cut off is followed by another one at once",
+        find: "  if (isCutOff(at, canaryWeight)) return raise(routes, router, ctx);\n",
+        replace: "  if (isCutOff(at, canaryWeight) && routes.canary > 100) return raise(routes, router, ctx);\n",
+      },
+      {
+        what: "the gates of promotion are not asked by weights",
+        find: "      if (!(await isPromotionConfirmed(ctx))) return;\n      return promote(ctx);",
+        replace: "      return promote(ctx);",
+        tests: [checks],
+      },
+    ],
+  },
+  {
+    file: "lib/flows/canary/roll-back.ts",
+    tests: [killed],
+    faults: [
+      {
+        what: "the canary is scaled down before its traffic is back",
+        find: "  if (router !== undefined) await ctx.setRoutes(router, allToPrimary);\n",
+        replace:
+          "  await workload.scaleToZero();\n  if (router !== undefined) await ctx.setRoutes(router, allToPrimary);\n",
+      },
+      {
+        what: "a failed promotion sends traffic to a canary that does not serve",
+        find: "  if (isServing) await ctx.setRoutes(router, allToCanary);\n",
+        replace: "  await ctx.setRoutes(router, allToCanary);\n",
+        tests: [harm],
+      },
+    ],
+  },
+  {
+    file: "lib/flows/canary/take-step.ts",
+    tests: [harm],
+    faults: [
+      {
+        what: "a target without replicas is analysed",
+        find: "if (isAnalysing(ctx) && (await workload.isAtZero?.()) === true) {",
+        replace: 'if (ctx.phase === "Waiting" && (await workload.isAtZero?.()) === true) {',
+      },
+      {
+        what: "a copy that was cut off is rolled back",
+        find: "if (isAnalysing(ctx) && (await ctx.workload.isPromoted?.()) === true) {",
+        replace: 'if (ctx.phase === "Waiting" && (await ctx.workload.isPromoted?.()) === true) {',
+        tests: [killed],
+      },
+      {
+        what: "the revision after a failed promotion is rolled back to a primary that does not serve",
+        find: "  return isPrimaryDown ? stay(ctx) : rollBack(router, ctx);",
+        replace: "  return isPrimaryDown && router === undefined ? stay(ctx) : rollBack(router, ctx);",
+      },
+      {
+        what: "a failed revision is not kept in the status",
+        find: '  if (ctx.phase !== "Failed" || isSeen(',
+        replace: '  if (ctx.phase === "Failed" || isSeen(',
+        tests: [release],
+      },
+    ],
+  },
+  {
+    file: "lib/flows/canary/same-target.ts",
+    tests: [harm],
+    faults: [
+      {
+        what: "of two Canaries with one target the older one is refused",
+        find: "created === own ? one.name < other.name : created < own",
+        replace: "created === own ? one.name < other.name : created > own",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/run/phase-status.ts",
+    tests: [phaseStatus],
+    faults: [
+      {
+        what: "an iteration is not done again while promotion waits",
+        find: 'iterations: phase === "WaitingPromotion" ? iterations - 1 : 0',
+        replace: 'iterations: phase === "WaitingPromotion" ? iterations : 0',
+      },
+      {
+        what: "the condition is rewritten where nothing of it changes",
+        find: "  if (present?.status === status && present.reason === phase) return before;\n",
+        replace: "  if (present?.status === status && present.message === phase) return before;\n",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/run/run-state.ts",
+    tests: [phaseStatus],
+    faults: [
+      {
+        what: "the promoted template begins a run",
+        find: "revision.spec !== lastPromotedSpec && revision.spec !== lastAppliedSpec",
+        replace: "revision.spec !== lastAppliedSpec",
+      },
+    ],
+  },
+];

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { connect } from "../../../lib/kube/connect.ts";
+import { apiDeps, configOf, fakeApi, sendJson } from "./fake-api.ts";
+
+const { signal } = new AbortController();
+const metric = { namespace: "apps", name: "queue/length", labelSelector: "queue in (a,b)" };
+
+test("the values of an external metric are asked for by its path, without discovery", async () => {
+  const sent: string[] = [];
+  await using api = await fakeApi((request, response) => {
+    sent.push(`${request.method} ${request.url}`);
+    sendJson(response, 200, { kind: "ExternalMetricValueList", items: [{ value: "1" }] });
+  });
+  const cluster = connect(configOf(api.url), apiDeps);
+  expect(await cluster.externalMetrics.values(metric, signal)).toMatchObject({ items: [{ value: "1" }] });
+  await cluster.externalMetrics.values({ ...metric, name: "m", labelSelector: "" }, signal);
+  cluster.close();
+  expect(sent).toEqual([
+    "GET /apis/external.metrics.k8s.io/v1beta1/namespaces/apps/queue%2Flength?labelSelector=queue+in+%28a%2Cb%29",
+    "GET /apis/external.metrics.k8s.io/v1beta1/namespaces/apps/m",
+  ]);
+});
+
+test("what the API server refuses is its error", async () => {
+  await using api = await fakeApi((_request, response) => {
+    const status = { apiVersion: "v1", kind: "Status", code: 403, reason: "Forbidden", message: "no right" };
+    sendJson(response, 403, status);
+  });
+  const cluster = connect(configOf(api.url), apiDeps);
+  await expect(cluster.externalMetrics.values(metric, signal)).rejects.toMatchObject({
+    ...{ name: "ApiError", code: 403, reason: "Forbidden", message: "no right" },
+  });
+  cluster.close();
+});
