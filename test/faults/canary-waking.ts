@@ -43,11 +43,6 @@ export const canaryWakingFaults: readonly FileFaults[] = [
         find: 'text: isCanonical ? text : ""',
         replace: "text: isCanonical ? text : text",
       },
-      {
-        what: "a huge exponent is computed",
-        find: "if (Math.abs(exponent) > maxExactExponent)",
-        replace: "if (exponent > maxExactExponent)",
-      },
     ],
   },
   {
@@ -76,7 +71,7 @@ export const canaryWakingFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/sweep-cluster.test.ts"],
     faults: [
       {
-        what: "targets are listed in a cluster without Canaries",
+        what: "what is known of targets is forgotten while a cluster has no Canaries",
         find: "if (near?.size === 0) continue;",
         replace: "",
       },
@@ -91,11 +86,6 @@ export const canaryWakingFaults: readonly FileFaults[] = [
     file: "local/watch-kinds.ts",
     tests: ["test/unit/local/watch-kinds.test.ts"],
     faults: [
-      {
-        what: "targets are watched in a cluster without Canaries",
-        find: 'await near.until("some", signal);',
-        replace: "",
-      },
       {
         what: "targets are watched after the last Canary is gone",
         find: 'over.abort(new Error("there is nothing to watch it for"));',

@@ -18,7 +18,7 @@ var quantities = []string{"0", "1", "100m", "250m", "1500m", "2", "64Mi", "128Mi
 	"1k", "10M", "1G", "5T", "123456789012345678", "1234567890123456789", "123456789012345678901234567890", "-5", "-250m", "0.5", "1.5Gi",
 	"0.0005", "1n", "0.1n", "1000", "1000m", "2000Mi", "1024Ki", "8Ki", "9Ki", "100u", "1.", "+3", "007", "0.1Ki", "0.0001Ki", "12345678901234567.5", "1e-3"}
 
-var texts = []string{"", "a", "web", "ghcr.io/stefanprodan/podinfo:6.0.0", "--level=info", "zwei Wörter", "日本", "\U0001F600", "<a & b>", "line\nline", "\\ \"", "%d"}
+var texts = []string{"", "a", "web", "ghcr.io/stefanprodan/podinfo:6.0.0", "--level=info", "zwei Wörter", "日本", "\U0001F600", "\uFF57", "<a & b>", "line\nline", "\\ \"", "%d"}
 
 type generator struct {
 	*rand.Rand

@@ -280,6 +280,17 @@ describe("the sweep of a cluster", () => {
       expect(await world.sweep()).toEqual({ queries: ["Canary *"], asked: [] });
     });
 
+    test("keeps what it knows of targets while there are none", async () => {
+      using world = canaryWorld();
+      world.state.generations = { apps: 1 };
+      world.state.namespaces = ["apps"];
+      expect((await world.sweep()).asked).toContain("apps");
+      world.state.namespaces = [];
+      await world.sweep();
+      world.state.namespaces = ["apps"];
+      expect((await world.sweep()).asked).toEqual([]);
+    });
+
     test("canary/18: finds a changed target in their namespaces, and looks into no other", async () => {
       using world = canaryWorld();
       world.state.namespaces = ["apps"];
