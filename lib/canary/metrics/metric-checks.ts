@@ -13,8 +13,6 @@ import { type QueryModel, queryModel } from "./query-model.ts";
 import { renderQuery } from "./query-template.ts";
 import { probeServer, serverOfCanary, serverOfTemplate } from "./servers-of-canary.ts";
 
-export type { MetricParts } from "./metric-parts.ts";
-
 /** The interval of a built-in metric or an inline query that has none. */
 const defaultInterval = "1m";
 const passed: CheckResult = { isPassed: true };

@@ -1,7 +1,8 @@
 import { type CanaryMetric, CanarySpec } from "../../../../lib/api/canary.ts";
 import type { Canary } from "../../../../lib/canary/canary.ts";
 import type { CheckResult } from "../../../../lib/canary/metrics/checks.ts";
-import { type MetricParts, metricChecksOf } from "../../../../lib/canary/metrics/metric-checks.ts";
+import { metricChecksOf } from "../../../../lib/canary/metrics/metric-checks.ts";
+import type { MetricParts } from "../../../../lib/canary/metrics/metric-parts.ts";
 import { type CanarySettings, defaultCanarySettings } from "../../../../lib/canary/settings.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import type { VersionedRef } from "../../../../lib/core/object-ref.ts";
