@@ -3,8 +3,8 @@ import { type MetricServers, maxQueryBytes, type TemplateEngine } from "../lib/c
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { CloudWatch } from "../lib/core/ports/cloud-watch.ts";
 import type { EngineLimits } from "../lib/core/ports/engine.ts";
-import type { MessageEngine } from "../lib/core/ports/message-engine.ts";
 import type { Http, HttpRequest, HttpResponse } from "../lib/core/ports/http.ts";
+import type { MessageEngine } from "../lib/core/ports/message-engine.ts";
 import type { ServiceProxy } from "../lib/core/ports/service-proxy.ts";
 import type { ServedCluster } from "../lib/gate/served-clusters.ts";
 import { clusterHttp } from "../lib/in-cluster/cluster-http.ts";

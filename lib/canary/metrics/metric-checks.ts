@@ -2,8 +2,8 @@ import type { CanaryMetric } from "../../api/canary.ts";
 import { type Canary, targetText } from "../canary.ts";
 import { type BuiltInQueries, builtInQueries } from "./built-in-queries.ts";
 import type { CheckResult, MetricChecks } from "./checks.ts";
-import { withoutValues } from "./hidden-values.ts";
 import { renderByGo } from "./go-template.ts";
+import { withoutValues } from "./hidden-values.ts";
 import { judge, type Measure } from "./judge.ts";
 import { withLatestRevision } from "./knative.ts";
 import type { MetricDeps } from "./metric-parts.ts";
@@ -12,7 +12,6 @@ import { inFront, MetricFault, type MetricServer, noValues } from "./providers/m
 import { type QueryModel, queryModel } from "./query-model.ts";
 import { renderQuery } from "./query-template.ts";
 import { probeServer, serverOfCanary, serverOfTemplate } from "./servers-of-canary.ts";
-
 
 /** The interval of a built-in metric or an inline query that has none. */
 const defaultInterval = "1m";

@@ -111,7 +111,7 @@ export function uninstallStories(
     const foreignDeletes = async (): Promise<readonly string[]> =>
       (await audited.deletes()).filter(
         (path) =>
-          !/\/(kustomizations|ocirepositories|customresourcedefinitions|(cluster)?role(binding)?s)\/|sluice-owner/.test(
+          !/\/(kustomizations|ocirepositories|canaries|customresourcedefinitions|(cluster)?role(binding)?s)\/|sluice-owner/.test(
             path,
           ),
       );

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { SettingText } from "../../../../functions/settings/documented.ts";
 import { gateTexts } from "../../../../functions/settings/feature-gates.ts";
 import { unhonouredFlags } from "../../../../functions/settings/flux-flags.ts";
 import { maxClusters, maxNetworks } from "../../../../functions/settings/installation.ts";
-import { SettingText } from "../../../../functions/settings/documented.ts";
 import { defaultSettings, Settings } from "../../../../functions/settings/settings.ts";
 import { defaultGates } from "../../../../lib/core/feature-gates.ts";
 
