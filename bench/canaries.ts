@@ -106,7 +106,7 @@ async function emptyCluster(folder: string, open: AsyncDisposableStack) {
   const cluster = connect(config, { clock: systemClock, env: {} });
   open.defer(() => cluster.close());
   const httpRoute: unknown = JSON.parse(
-    await readFile(join(import.meta.dirname, "../examples/canary/gateway-api/httproutes.json"), "utf8"),
+    await readFile(join(import.meta.dirname, "../local/demo/gateway-api/httproutes.json"), "utf8"),
   );
   const definitions = [await customResourceDefinition(declaredCanary), httpRoute];
   const signal = AbortSignal.timeout(patienceMs);

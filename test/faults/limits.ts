@@ -547,12 +547,12 @@ export const limitFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/status-patch.ts",
+    file: "lib/core/merge-patch.ts",
     tests: ["test/unit/flows/conditions.test.ts"],
     faults: [
       {
         what: "a mapping is sent whole without what has gone",
-        find: "isJsonObject(was) && isJsonObject(is) ? patchOf(was, is) : is",
+        find: "isJsonObject(was) && isJsonObject(is) ? mergePatch(was, is) : is",
         replace: "is",
       },
     ],

@@ -3,7 +3,7 @@ import type { Router } from "../../canary/routes/router.ts";
 import { StepFault } from "../../canary/step-fault.ts";
 import { messageOf } from "../../core/failure.ts";
 import { type CanaryContext, skipsAnalysis } from "./canary-context.ts";
-import { rollBack } from "./roll-back.ts";
+import { failInitialisation } from "./roll-back.ts";
 
 /**
  * The objects of a Canary in Flagger's order (reference canary 5, steps 2 to 9). Each exists before the next one needs it: the apex Service
@@ -47,8 +47,7 @@ async function isPrimaryReady(ctx: CanaryContext): Promise<boolean> {
   const primary = await ctx.workload.primaryReadiness();
   if (primary.isReady) return true;
   await ctx.say("Warning", primary.message);
-  // There is no route yet that could be set.
-  if (!primary.isRetriable) await rollBack(undefined, ctx);
+  if (!primary.isRetriable) await failInitialisation(ctx);
   return false;
 }
 

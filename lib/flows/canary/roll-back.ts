@@ -9,16 +9,21 @@ import { tellEnd } from "./gates.ts";
 /**
  * Ends a run that has failed (reference canary 6.6). The traffic is back before the canary goes, and the phase is written last: a step that
  * was cut off in between is taken again.
- *
- * @param router undefined while there is no route yet
  */
-export async function rollBack(router: Router | undefined, ctx: CanaryContext): Promise<void> {
+export async function rollBack(router: Router, ctx: CanaryContext): Promise<void> {
   const { canary, scaler, workload } = ctx;
   await tellThreshold(ctx);
-  if (router !== undefined) await ctx.setRoutes(router, allToPrimary);
+  await ctx.setRoutes(router, allToPrimary);
   await ctx.say("Warning", `Canary failed! Scaling down ${canaryText(canary)}`, "Failed");
   await scaler?.pauseTarget();
   await workload.scaleToZero();
+  await fail(0, ctx);
+}
+
+/** Ends an initialisation whose primary does not come up. No traffic has moved to it, so the target keeps serving; Flagger scales it to zero. */
+export async function failInitialisation(ctx: CanaryContext): Promise<void> {
+  const why = "its primary has never been ready";
+  await ctx.say("Warning", `Canary failed! Keeping ${targetText(ctx.canary)}: ${why}`, "Failed");
   await fail(0, ctx);
 }
 

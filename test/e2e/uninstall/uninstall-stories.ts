@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import { type Manifest, refOf } from "../../../lib/core/manifest.ts";
 import type { VersionedRef } from "../../../lib/core/object-ref.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { installedHolders, rightsManifests } from "../../../lib/definitions/cluster-rights.ts";
@@ -179,6 +180,38 @@ export function uninstallStories(
       expect([await workloads(made), await isThere(ownerRef)]).toEqual([maps, false]);
       expect(await foreignDeletes()).toEqual([]);
       await uninstall("eve", { keepDefinitions: false }, deps(), signal);
+    });
+
+    test("a Canary goes without being reverted, and what serves production stays without an owner", async () => {
+      const made = await installed();
+      const metadata = { name: "web", namespace: made.namespace };
+      const by = { manager: "test", force: true };
+      const canary = await cluster.apply(
+        {
+          apiVersion: "flagger.app/v1beta1",
+          kind: "Canary",
+          metadata: { ...metadata, finalizers: ["finalizer.flagger.app"] },
+          spec: {
+            targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+            service: { port: 80 },
+            analysis: { interval: "1m", threshold: 5, stepWeight: 10 },
+            revertOnDeletion: true,
+          },
+        },
+        by,
+        signal,
+      );
+      const { uid } = canary.object.metadata;
+      const owner = { apiVersion: "flagger.app/v1beta1", kind: "Canary", name: "web", uid, controller: true };
+      const primary: Manifest = {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { ...metadata, name: "web-primary", ownerReferences: [owner] },
+      };
+      await cluster.apply(primary, by, signal);
+      await uninstall("eve", { keepDefinitions: false }, deps(), signal);
+      const left = await cluster.get(refOf(primary), signal);
+      expect([left?.metadata.ownerReferences ?? [], await isClean()]).toEqual([[], true]);
     });
 
     test("an object with somebody else's finalizer is named and waited for; the cluster stays paused", async () => {

@@ -95,17 +95,18 @@ describe("a Canary without a history", () => {
       expect(world.now()).toBe("Failed");
       expect(world.said.slice(-2)).toEqual([
         "Warning: podinfo-primary.apps not ready: deployment exceeded its progress deadline",
-        "Warning: Canary failed! Scaling down podinfo.apps",
+        "Warning: Canary failed! Keeping podinfo.apps: its primary has never been ready",
       ]);
       expect(dueInMs).toBeUndefined();
     },
   );
 
-  test("begins again with a target that was mended after the initialisation has failed", async () => {
+  test("keeps the target when the initialisation fails, and begins again when it is mended", async () => {
     const world = canaryWorld();
     await world.run();
     if (world.state.primary !== undefined) world.state.primary.isStuck = true;
     await world.tick();
+    expect([world.now(), world.state.target.replicas]).toEqual(["Failed", 2]);
     world.state.target.template = "mended";
     await world.run({ isRequested: true });
     expect(world.now()).toBe("Initializing");
