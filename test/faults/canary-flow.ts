@@ -30,6 +30,11 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         replace: "if (leftMs < -lateMs && isHeldBack) {",
       },
       {
+        what: "a Canary at rest chases a writer that changes its Services back",
+        find: "if (leftMs <= 0) return { isDue: true };",
+        replace: "if (leftMs <= intervalMs) return { isDue: true };",
+      },
+      {
         what: "a status that was written after the carried step is not seen",
         find: "(steppedAt !== undefined && wrote === lastTransitionTime)",
         replace: "steppedAt !== undefined",

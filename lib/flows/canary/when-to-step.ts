@@ -62,10 +62,10 @@ export function whenToStep({ intervalMs, now, paced, run, status }: Pace): Due {
 export function whenToMend({ intervalMs, now, paced, run, status }: Pace): Due {
   const since = lastStepAt(paced, status);
   if (!run.isRequested || since === undefined) return { isDue: true };
-  const steppedAt = Math.min(since, now);
-  const leftMs = steppedAt + intervalMs - now;
+  const at = Math.min(since, now);
+  const leftMs = at + intervalMs - now;
   if (leftMs <= 0) return { isDue: true };
-  return { isDue: false, dueInMs: leftMs, paced: { steppedAt, wrote: status.lastTransitionTime ?? "" } };
+  return { isDue: false, dueInMs: leftMs, paced: { steppedAt: at, wrote: status.lastTransitionTime ?? "" } };
 }
 
 /** What the work item carries, unless the status was written since: its times are whole seconds, rounded down. */
