@@ -125,6 +125,7 @@ function processOf(
     timing: defaultTiming,
     applyRules: usualRules,
     canaryHttp: noCanaryHttp,
+    metricServers: {},
     cel: noCel,
     helm: noHelm,
     concurrency: 8,

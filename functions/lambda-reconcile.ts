@@ -29,6 +29,7 @@ import { lambdaHandler } from "./lambda/lambda-handler.ts";
 import { queueOfNetwork } from "./lambda/network-queues.ts";
 import { isAllowedBucket } from "./settings/allowed-buckets.ts";
 import { isAllowedKey } from "./settings/allowed-keys.ts";
+import { isAllowedRegion } from "./settings/allowed-regions.ts";
 import { isAllowedRepository } from "./settings/allowed-repositories.ts";
 import { listedTarget } from "./settings/allowed-targets.ts";
 import { ReconcileConfig, readConfig } from "./settings/config.ts";
@@ -133,6 +134,15 @@ export const handler = lambdaHandler(async (signal) => {
         },
       },
     },
+    cloudWatchOf: (cluster) => ({
+      async metricData(request, stop) {
+        // Few MetricTemplates are of CloudWatch.
+        const { cloudWatch } = await import("../lib/aws/cloud-watch.ts");
+        const isAllowed = (namespace: string, at: string) =>
+          isAllowedRegion(entries.get(cluster)?.cloudWatchRegions ?? {}, namespace, at);
+        return cloudWatch({ connection, clock, isAllowed }).metricData(request, stop);
+      },
+    }),
     bucketLogins: {
       aws: {
         async credentials(request, stop) {

@@ -89,9 +89,20 @@ export async function openCluster(
     const isReady = refusal !== undefined && !isEmbedded && (await areServed(kinds, connected, signal));
     const defined = [...kinds, ...readKinds];
     if (!isReady) await installCrds(isEmbedded ? connected : home, { clock, log, kinds: defined }, signal);
-    const { accountTokens, services } = connected;
+    const { accountTokens, externalMetrics, services } = connected;
     const gated = (cluster: Cluster): TargetCluster => asTarget(gatedCluster(cluster, gate));
-    return { id, home, targetAs, gated, gate, accountTokens, services, log, close: () => connected.close() };
+    return {
+      id,
+      home,
+      targetAs,
+      gated,
+      gate,
+      accountTokens,
+      externalMetrics,
+      services,
+      log,
+      close: () => connected.close(),
+    };
   } catch (error) {
     connected.close();
     throw error;

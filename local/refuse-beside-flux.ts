@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
+import { flaggerParts } from "../lib/api/kinds/flagger-parts.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import { ApiError, type Cluster } from "../lib/core/ports/cluster.ts";
@@ -8,6 +9,8 @@ import type { Log } from "../lib/core/ports/log.ts";
 /** Flux renews its leases every five seconds, and holds one for 35 s without. */
 const renewedWithinMs = 12_000;
 const pollMs = 500;
+
+const { eventSource: flagger } = flaggerParts;
 
 /** Leases may not be listed, or the API server has none, like the embedded one. */
 const unknowable: ReadonlySet<string> = new Set(["Forbidden", "NoMatch"]);
@@ -27,7 +30,8 @@ interface RefusalDeps {
 /**
  * Throws if Flux reconciles one of these kinds on this cluster: both would reconcile the same objects under the same field manager, and each
  * would stall objects with fields that it does not support. Flux runs if one of its controllers renews its lease. This
- * watches for a renewal, and does not compare with our clock, so a start after Flux was killed waits for up to 12 s.
+ * watches for a renewal, and does not compare with our clock, so a start after Flux was killed waits for up to 12 s. Flagger has a
+ * lease only with its flag `enable-leader-election`.
  */
 export async function refuseBesideFlux(
   cluster: Pick<Cluster, "list">,
@@ -49,8 +53,13 @@ export async function refuseBesideFlux(
 
 function refusal(id: string, controllers: readonly string[]): string {
   const [namespace = "", controller = ""] = id.split("/");
+  // Its lease is not where it runs.
+  if (controller === flagger) {
+    return "Flagger runs on this cluster, and both would take the steps of the same Canaries: stop it first, in its namespace, kubectl scale deployment flagger --replicas=0";
+  }
+  const others = controllers.filter((one) => one !== flagger);
   const why = `Flux's ${controller} runs in namespace ${namespace} of this cluster, and both would reconcile the same objects`;
-  return `${why}: stop it first, kubectl -n ${namespace} scale deployment ${controllers.join(" ")} --replicas=0; sluice check counts the objects that Flux alone reconciles, and that stay behind`;
+  return `${why}: stop it first, kubectl -n ${namespace} scale deployment ${others.join(" ")} --replicas=0; sluice check counts the objects that Flux alone reconciles, and that stay behind`;
 }
 
 /** The renewal time of each held lease, by `namespace/controller`. */

@@ -6,6 +6,7 @@ import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../../lib/aws/eks/eks-cluster.ts";
 import { ownVersion } from "../../lib/core/own-version.ts";
 import type { Cluster, ImpersonatingCluster } from "../../lib/core/ports/cluster.ts";
+import type { ExternalMetrics } from "../../lib/core/ports/external-metrics.ts";
 import { asHome, asTarget } from "../../lib/core/ports/home-and-target.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
 import type { ServiceProxy } from "../../lib/core/ports/service-proxy.ts";
@@ -29,7 +30,7 @@ interface EksClustersDeps {
   /** `eksCluster` outside tests. */
   readonly connect?: (
     ...args: Parameters<typeof eksCluster>
-  ) => ImpersonatingCluster & { readonly services?: ServiceProxy };
+  ) => ImpersonatingCluster & { readonly services?: ServiceProxy; readonly externalMetrics?: ExternalMetrics };
 }
 
 /** The clusters of an installation by their ARNs, each connected to when it is first asked for; each write passes its gate. */
@@ -49,13 +50,15 @@ export function eksClusters(
         const connected = connect(parseClusterArn(entry.arn), { ...connection, credentials }, { clock, env: {} });
         const isInstalled = (signal: AbortSignal) => servesKustomizations(connected, signal);
         const gate = writeGate([ownerCheck(self, { cluster: connected, clock, isInstalled })], { clock, log });
+        const { externalMetrics, services } = connected;
         return {
           home: asHome(gatedCluster(connected, gate)),
           targetAs: (user) => asTarget(gatedCluster(connected.as(user), gate)),
           gated: (cluster) => asTarget(gatedCluster(cluster, gate)),
           gate,
           accountTokens: connected.accountTokens,
-          ...(connected.services === undefined ? {} : { services: connected.services }),
+          ...(services === undefined ? {} : { services }),
+          ...(externalMetrics === undefined ? {} : { externalMetrics }),
         };
       },
     })),

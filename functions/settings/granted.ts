@@ -15,6 +15,8 @@ const Granted = z.object({
   targets: z.record(z.string(), byNamespace),
   /** Absent where there are none: former releases did not have them. */
   notificationTargets: z.record(z.string(), byNamespace).exactOptional(),
+  /** Absent where there are none: former releases did not have them. */
+  cloudWatchRegions: z.record(z.string(), byNamespace).exactOptional(),
   /** The networks that take webhooks. */
   webhooks: z.array(z.string()),
   /** The networks that deliver notifications. Absent where there are none: former releases did not have them. */
@@ -59,7 +61,7 @@ export function dropped(before: Granted, after: Granted): readonly string[] {
     ([arn, rights]) => rights === "clusterAdmin" && after.clusters[arn] === "namespaces",
   );
   const lists = (
-    what: "buckets" | "repositories" | "decryptionKeys" | "targets" | "notificationTargets",
+    what: "buckets" | "repositories" | "decryptionKeys" | "targets" | "notificationTargets" | "cloudWatchRegions",
     name: string,
   ) =>
     Object.entries(before[what] ?? {}).flatMap(([arn, namespaces]) =>
@@ -86,5 +88,6 @@ export function dropped(before: Granted, after: Granted): readonly string[] {
     ...lists("decryptionKeys", "KMS key"),
     ...lists("targets", "target cluster"),
     ...lists("notificationTargets", "target of notifications"),
+    ...lists("cloudWatchRegions", "CloudWatch of the region"),
   ];
 }

@@ -4,6 +4,7 @@ import { clusterArnPattern } from "../../lib/core/work-key.ts";
 import { isBucketName } from "./allowed-buckets.ts";
 import { isKeyPattern } from "./allowed-keys.ts";
 import { isNotificationTarget } from "./allowed-notification-targets.ts";
+import { isRegion } from "./allowed-regions.ts";
 import { isRepositoryPattern } from "./allowed-repositories.ts";
 import { isTargetPattern, namesEachOnce } from "./allowed-targets.ts";
 import { type EffectiveSettings, effectiveSettings } from "./effective-settings.ts";
@@ -140,6 +141,19 @@ const ClusterEntry = z.strictObject(
         "must list targets by namespace",
       )
       .default({}),
+    /** Regions whose CloudWatch MetricTemplates of a namespace read with our identity: `{"apps": ["eu-west-1"]}`. Absent: none. */
+    cloudWatchRegions: z
+      .record(
+        z.string().regex(namespacePattern, "must be the name of a namespace"),
+        z
+          .array(
+            z.string("must be text").refine(isRegion, "must be the name of a region, such as eu-west-1"),
+            "must be a list of regions",
+          )
+          .max(100, "must be 100 regions at most"),
+        "must list regions by namespace",
+      )
+      .exactOptional(),
   },
   { error: (issue) => (issue.code === "invalid_type" ? "must be an object with the ARN of a cluster" : undefined) },
 );

@@ -268,6 +268,15 @@ export function notificationsOf(queues: Queues, network: string): Queues["parked
   return queue;
 }
 
+/** Lets a role read the metrics of these regions. IAM knows no resource of a metric. */
+export function mayReadMetrics(role: IRole, regions: readonly string[]): void {
+  if (regions.length === 0) return;
+  const statement = allow("", ["cloudwatch:GetMetricData"], ["*"]);
+  statement.addCondition("StringEquals", { "aws:RequestedRegion": [...new Set(regions)].toSorted() });
+  role.addToPrincipalPolicy(statement);
+  acknowledgeWildcard(role, "*", "GetMetricData knows no resources; only listed regions are allowed");
+}
+
 /** Lets a role send to what notifications of an installation may go to: one action on this one topic, bus or queue. */
 export function mayNotify(role: IRole, target: string): void {
   role.addToPrincipalPolicy(allow("", [actionOnNotificationTarget(target)], [target]));

@@ -73,6 +73,11 @@ export interface AddClusterProps {
    */
   readonly notificationTargets?: Readonly<Record<string, readonly string[]>>;
   /**
+   * By namespace, the regions whose CloudWatch its MetricTemplates of the type `cloudwatch` read with Sluice's own identity:
+   * `{ apps: ["eu-west-1"] }`. IAM knows no single metrics, so they read all of the stack's account there. Default: none.
+   */
+  readonly cloudWatchRegions?: Readonly<Record<string, readonly string[]>>;
+  /**
    * Rights of the function that installs definitions, at deployments only. `clusterAdmin`: nothing has to be prepared. `group`: only those
    * of the Kubernetes group `sluice-definitions`, which an administrator creates before (docs/cluster-rights.md). Default: `clusterAdmin`.
    */
@@ -109,7 +114,7 @@ export class SluiceCluster extends Construct {
   constructor(scope: Construct, id: string, props: SluiceClusterProps) {
     super(scope, id);
     const { cluster, decryptionKeys, maxRuns, network = defaultNetwork, role, roles, sluice, targets } = props;
-    const { notificationTargets } = props;
+    const { cloudWatchRegions, notificationTargets } = props;
     checkRights(this, props.rights);
     checkRoles(this, props);
     this.arn = literalClusterArn(this, props);
@@ -127,6 +132,7 @@ export class SluiceCluster extends Construct {
       ...(decryptionKeys === undefined ? {} : { decryptionKeys }),
       ...(targets === undefined ? {} : { targets }),
       ...(notificationTargets === undefined ? {} : { notificationTargets }),
+      ...(cloudWatchRegions === undefined ? {} : { cloudWatchRegions }),
     });
     const installs = sluice.emulated ? undefined : sluice.functionFor("definitions", network);
     refuseUnreachable(this, cluster, installs, network);

@@ -46,7 +46,7 @@ export class InstallationDocument extends Construct {
 
   serve(cluster: ServedCluster): void {
     const { arn, role, network = defaultNetwork, maxRuns = 20, decryptionKeys = {}, targets = {} } = cluster;
-    const { notificationTargets = {} } = cluster;
+    const { cloudWatchRegions = {}, notificationTargets = {} } = cluster;
     const { reconcile, receiver, notify } = cluster.roles ?? {};
     const named = `${this.node.path}: the cluster ${Token.isUnresolved(arn) ? "that was added" : `"${arn}"`}`;
     if (
@@ -57,7 +57,8 @@ export class InstallationDocument extends Construct {
         `${named} has a token in its ARN, role, network or maxRuns, which are known only while the stack is deployed; functions are told of clusters by a file that is written before: write literal values, arn:aws:eks:<region>:<account>:cluster/<name>`,
       );
     }
-    const lists = Object.entries({ decryptionKeys, targets, notificationTargets }).flatMap(([name, given]) => {
+    const byNamespace = { decryptionKeys, targets, notificationTargets, cloudWatchRegions };
+    const lists = Object.entries(byNamespace).flatMap(([name, given]) => {
       const list = Object.fromEntries(Object.entries(given).map(([namespace, arns]) => [namespace, [...arns]]));
       if (
         Object.entries(list)
@@ -65,7 +66,7 @@ export class InstallationDocument extends Construct {
           .some((value) => Token.isUnresolved(value))
       ) {
         throw new Error(
-          `${named} has a token in its ${name}, which is known only while the stack is deployed: write literal ARNs`,
+          `${named} has a token in its ${name}, which is known only while the stack is deployed: write literal ${name === "cloudWatchRegions" ? "names of regions" : "ARNs"}`,
         );
       }
       return Object.keys(list).length === 0 ? [] : [[name, list] as const];
@@ -127,6 +128,7 @@ export class InstallationDocument extends Construct {
       ecr: listed("repositories").some((one) => !isCodeCommit(one)),
       codecommit: listed("repositories").some(isCodeCommit),
       sns: listed("notificationTargets").some((one) => one.split(":")[2] === "sns"),
+      cloudWatch: entries.some((one) => Object.keys(one.cloudWatchRegions ?? {}).length > 0),
       events: listed("notificationTargets").some((one) => one.split(":")[2] === "events"),
     };
     return neededEndpoints.filter(({ neededBy }) => neededBy === undefined || uses[neededBy]);
@@ -135,7 +137,9 @@ export class InstallationDocument extends Construct {
   /** What a later deployment must not take away in silence; the order in which clusters were added does not matter. */
   granted(): Omit<Granted, "admission" | "notifications" | "webhooks"> {
     const arns = [...this.clusters.keys()].toSorted();
-    const of = (name: "buckets" | "repositories" | "decryptionKeys" | "targets" | "notificationTargets") =>
+    const of = (
+      name: "buckets" | "repositories" | "decryptionKeys" | "targets" | "notificationTargets" | "cloudWatchRegions",
+    ) =>
       Object.fromEntries(
         arns.flatMap((arn) => {
           const given = Object.entries(this.clusters.get(arn)?.[name] ?? {}).toSorted(([one], [other]) =>
@@ -146,6 +150,7 @@ export class InstallationDocument extends Construct {
       );
     const buckets = of("buckets");
     const notificationTargets = of("notificationTargets");
+    const cloudWatchRegions = of("cloudWatchRegions");
     return {
       ...(Object.keys(buckets).length === 0 ? {} : { buckets }),
       clusters: Object.fromEntries(arns.map((arn) => [arn, this.rights.get(arn) ?? "unknown"])),
@@ -153,6 +158,7 @@ export class InstallationDocument extends Construct {
       decryptionKeys: of("decryptionKeys"),
       targets: of("targets"),
       ...(Object.keys(notificationTargets).length === 0 ? {} : { notificationTargets }),
+      ...(Object.keys(cloudWatchRegions).length === 0 ? {} : { cloudWatchRegions }),
     };
   }
 

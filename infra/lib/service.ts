@@ -56,6 +56,8 @@ export interface ServedCluster {
   readonly targets?: Readonly<Record<string, readonly string[]>>;
   /** By namespace, what its Providers may send to with Sluice's own identity, see `AddClusterProps`. Default: none. */
   readonly notificationTargets?: Readonly<Record<string, readonly string[]>>;
+  /** By namespace, the regions whose CloudWatch its MetricTemplates read with Sluice's own identity, see `AddClusterProps`. Default: none. */
+  readonly cloudWatchRegions?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** One function with what belongs to it. */

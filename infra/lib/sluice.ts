@@ -11,7 +11,7 @@ import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct, IConstruct } from "constructs";
 import { type ReconcileSize, reconcileSize } from "../../functions/settings/reconcile-size.ts";
-import { allow, mayDecrypt, mayEnter, mayNotify } from "./access.ts";
+import { allow, mayDecrypt, mayEnter, mayNotify, mayReadMetrics } from "./access.ts";
 import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
 import { DropGuard } from "./drop-guard.ts";
 import { type FunctionName, functionRows, SluiceFunction } from "./functions.ts";
@@ -312,6 +312,7 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
   serveCluster(cluster: ServedCluster): void {
     this.document.serve(cluster);
     const { arn, role, roles, network, decryptionKeys = {}, targets = {}, notificationTargets = {} } = cluster;
+    const { cloudWatchRegions = {} } = cluster;
     const account = arn.split(":")[4] ?? "";
     const { account: own } = Stack.of(this);
     if (role === undefined && roles === undefined && /^\d{12}$/.test(own) && own !== account) {
@@ -335,6 +336,7 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     }
     for (const key of new Set(Object.values(decryptionKeys).flat())) mayDecrypt(this.reconcileRole(network), key);
     for (const target of new Set(Object.values(targets).flat())) mayEnter(this.reconcileRole(network), target);
+    mayReadMetrics(this.reconcileRole(network), Object.values(cloudWatchRegions).flat());
     if (notify === undefined) return;
     for (const target of new Set(Object.values(notificationTargets).flat())) mayNotify(notify, target);
   }

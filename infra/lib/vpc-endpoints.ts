@@ -10,7 +10,7 @@ export interface NeededEndpoint {
   /** The client of AWS' SDK that calls it; absent: it is called without one. */
   readonly client?: string;
   /** What of an installation needs it; absent: every installation. */
-  readonly neededBy?: "roles" | "decryptionKeys" | "ecr" | "codecommit" | "sns" | "events";
+  readonly neededBy?: "roles" | "decryptionKeys" | "ecr" | "codecommit" | "sns" | "events" | "cloudWatch";
   readonly why: string;
 }
 
@@ -71,6 +71,7 @@ export const neededEndpoints: readonly NeededEndpoint[] = [
   { service: "git-codecommit", type: "interface", neededBy: "codecommit", why: "repositories of CodeCommit" },
   { service: "sns", type: "interface", neededBy: "sns", why: "topics that notifications go to" },
   { service: "events", type: "interface", neededBy: "events", why: "event buses that notifications go to" },
+  { service: "monitoring", type: "interface", neededBy: "cloudWatch", why: "metrics that Canaries are checked by" },
 ];
 
 /** Whether this network's subnets are known to have no route out of the VPC but through endpoints. */

@@ -52,6 +52,22 @@ describe("a Sluice grants", () => {
   });
 });
 
+test("a Sluice may read CloudWatch in the regions that its clusters list, and without one not at all", () => {
+  const grantsOf = (cloudWatchRegions?: Readonly<Record<string, readonly string[]>>) => {
+    const stack = new Stack(uncheckedApp(), "Test", { env });
+    const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+    new Sluice(stack, "Sluice").serveCluster({ arn, ...(cloudWatchRegions && { cloudWatchRegions }) });
+    return statementsOf(stack, /./).filter(({ Action }) => [Action].flat().includes("cloudwatch:GetMetricData"));
+  };
+  expect(grantsOf({ apps: ["eu-west-1", "us-east-1"], web: ["eu-west-1"] })).toEqual([
+    {
+      ...{ Effect: "Allow", Action: "cloudwatch:GetMetricData", Resource: "*" },
+      Condition: { StringEquals: { "aws:RequestedRegion": ["eu-west-1", "us-east-1"] } },
+    },
+  ]);
+  expect(grantsOf()).toEqual([]);
+});
+
 test("a Sluice has each metric that its functions write, with the dimension of the installation", () => {
   const stack = new Stack(uncheckedApp(), "Test", { env });
   const sluice = new Sluice(stack, "Sluice");

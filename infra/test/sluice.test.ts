@@ -314,6 +314,15 @@ describe("Sluice refuses", () => {
     expect(problem(token, { notifications: true })).toContain("has a token in its notificationTargets");
   });
 
+  test("regions of CloudWatch that are none, or that it could not tell", () => {
+    const serve = (region: string) => (sluice: Sluice) =>
+      sluice.serveCluster({ arn: prod, cloudWatchRegions: { apps: [region] } });
+    expect(problem(serve("eu-west-1"))).toBe("none");
+    expect(problem(serve("*"))).toContain("its cloudWatchRegions.apps[0] must be the name of a region");
+    const token = (sluice: Sluice, { region }: Stack) => serve(region)(sluice);
+    expect(problem((sluice) => token(sluice, new Stack()))).toContain("write literal names of regions");
+  });
+
   test("a cluster whose roles have none for the function that delivers notifications", () => {
     const role = (name: string) => `arn:aws:iam::123456789012:role/${name}`;
     const serve = (roles: { readonly reconcile: string; readonly notify?: string }) => (sluice: Sluice) =>

@@ -225,6 +225,7 @@ describe("docs/vpc.md", () => {
       codecommit: "with repositories of CodeCommit",
       sns: "with topics in `notificationTargets`",
       events: "with buses in `notificationTargets`",
+      cloudWatch: "with `cloudWatchRegions`",
     };
     const rows = neededEndpoints.map(
       ({ service, type, neededBy, why }) =>

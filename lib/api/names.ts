@@ -27,6 +27,12 @@ export const promoteAnnotation = "sluice.dev/promote";
 /** Of a Canary: rolls the run in flight back, by the same rule. */
 export const rollbackAnnotation = "sluice.dev/rollback";
 
+/** Of a Canary: `GRPCRoute` has the Gateway API route its requests by such a route instead of an HTTPRoute. */
+export const routeKindAnnotation = "sluice.dev/route-kind";
+
+/** Of a route that was made in place of one of another kind: that kind, until the other route is deleted. */
+export const replacesAnnotation = "sluice.dev/replaces";
+
 /** Annotation of an ImagePolicy: the images that it must not choose, one a line. */
 export const barredAnnotation = "sluice.dev/barred";
 

@@ -26,6 +26,46 @@ function found(right: Right): Right {
   return { ...right, verbs: [...right.verbs, listed] };
 }
 
+/** A kind of which a Canary may have another instead. */
+function replaced(right: Right): Right {
+  return {
+    ...right,
+    verbs: [...right.verbs, { verb: "delete", why: "when the Canary asks for another kind of route" }],
+  };
+}
+
+/** A kind that the cluster does not delete with the Canary in time, or at all. */
+function reverted(right: Right): Right {
+  return {
+    ...right,
+    verbs: [...right.verbs, { verb: "delete", why: "when a Canary goes with spec.revertOnDeletion" }],
+  };
+}
+
+const knativeVerbs: readonly Verb[] = [
+  { verb: "get", why: "to read the target of a Canary" },
+  { verb: "patch", why: "to share its requests between revisions" },
+];
+
+/** What MetricTemplates of the types keptn and externalmetrics ask. */
+const asked: readonly Right[] = [
+  { group: "metrics.keptn.sh", resource: "keptnmetrics", verbs: [{ verb: "get", why: "for its value" }] },
+  {
+    group: "metrics.keptn.sh",
+    resource: "analyses",
+    verbs: [
+      { verb: "create", why: "to have Keptn analyse something" },
+      { verb: "get", why: "for the result" },
+      { verb: "delete", why: "once the result is read" },
+    ],
+  },
+  {
+    group: "external.metrics.k8s.io",
+    resource: "*",
+    verbs: [{ verb: "get", why: "for the values of external metrics" }],
+  },
+];
+
 /**
  * What the reconcile function does for Canaries with its own rights, as Flagger does: a Canary names no service account, and changes
  * objects of its own namespace only.
@@ -45,5 +85,23 @@ export const canaryRights: readonly Right[] = [
   written("", "secrets", "the Secrets of the primary", "the Secrets of the primary"),
   owned("autoscaling", "horizontalpodautoscalers", "the scaler of the primary"),
   owned("keda.sh", "scaledobjects", "the scaler of the primary", "the scalers of target and primary"),
-  owned("gateway.networking.k8s.io", "httproutes", "the route"),
+  replaced(owned("gateway.networking.k8s.io", "httproutes", "the route")),
+  replaced(owned("gateway.networking.k8s.io", "grpcroutes", "the route")),
+  owned("networking.istio.io", "virtualservices", "the route"),
+  owned("networking.istio.io", "destinationrules", "the route"),
+  owned("split.smi-spec.io", "trafficsplits", "the route"),
+  reverted(owned("networking.k8s.io", "ingresses", "the route", "the Ingress and the route")),
+  owned("projectcontour.io", "httpproxies", "the route"),
+  owned("traefik.io", "traefikservices", "the route"),
+  owned("apisix.apache.org", "apisixroutes", "the route", "the ApisixRoute and the route"),
+  owned("gateway.solo.io", "routetables", "the route"),
+  owned("gloo.solo.io", "upstreams", "the route"),
+  reverted(owned("kuma.io", "trafficroutes", "the route")),
+  { group: "serving.knative.dev", resource: "services", verbs: knativeVerbs },
+  {
+    group: "serving.knative.dev",
+    resource: "revisions",
+    verbs: [{ verb: "get", why: "to know whether one is ready" }],
+  },
+  ...asked,
 ];

@@ -1,5 +1,6 @@
 import type { AccountTokens } from "../core/ports/account-tokens.ts";
 import type { Cluster } from "../core/ports/cluster.ts";
+import type { ExternalMetrics } from "../core/ports/external-metrics.ts";
 import type { HomeCluster, TargetCluster } from "../core/ports/home-and-target.ts";
 import type { ServiceProxy } from "../core/ports/service-proxy.ts";
 import type { WriteGate } from "../core/ports/write-gate.ts";
@@ -19,6 +20,8 @@ export interface ServedCluster {
   readonly accountTokens?: AccountTokens;
   /** Reaches its Services; absent where nothing is sent to them. */
   readonly services?: ServiceProxy;
+  /** Absent where it is not asked. */
+  readonly externalMetrics?: ExternalMetrics;
 }
 
 /** The clusters that this process reconciles. */

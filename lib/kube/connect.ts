@@ -3,6 +3,7 @@ import { refOf } from "../core/manifest.ts";
 import { formatApiVersion, type VersionedRef } from "../core/object-ref.ts";
 import type { AccountTokens } from "../core/ports/account-tokens.ts";
 import { ApiError, type Cluster, type ImpersonatingCluster, type Patch, type Resource } from "../core/ports/cluster.ts";
+import type { ExternalMetrics } from "../core/ports/external-metrics.ts";
 import type { OwnUser } from "../core/ports/remote-clusters.ts";
 import type { ServiceProxy } from "../core/ports/service-proxy.ts";
 import { Secret } from "../core/secret.ts";
@@ -11,6 +12,7 @@ import { type ApiClient, type ApiDeps, type ApiRequest, apiClient } from "./api-
 import type { ClusterConfig } from "./cluster-config.ts";
 import { collectionPath, type Discovery, discovery, objectPath } from "./discovery.ts";
 import { endpointOf } from "./endpoint.ts";
+import { externalMetrics } from "./external-metrics.ts";
 import { listPages } from "./list-pages.ts";
 import { serviceProxy } from "./service-proxy.ts";
 import type { Answer } from "./transport.ts";
@@ -29,6 +31,7 @@ export interface ConnectedCluster extends ImpersonatingCluster {
   /** Who the server takes this identity for; undefined if it knows no such question (it is older than Kubernetes 1.28). */
   readonly whoAmI: (signal: AbortSignal) => Promise<OwnUser | undefined>;
   readonly services: ServiceProxy;
+  readonly externalMetrics: ExternalMetrics;
   /** Ends the kept connections. */
   close(): void;
   /** Ends them once they are idle. Work that has begun may go on. */
@@ -75,6 +78,7 @@ export function connect(config: ClusterConfig, deps: ApiDeps): ConnectedCluster 
     },
     accountTokens: accountTokens(client),
     services: serviceProxy(client, config.server),
+    externalMetrics: externalMetrics(client),
     async serverVersion(signal) {
       const request = { verb: "get", method: "GET", path: "/version", repeatable: true } as const;
       const { gitVersion } = jsonOf(await client.expect(request, signal));

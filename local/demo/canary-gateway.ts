@@ -11,6 +11,8 @@ export interface Answered {
   readonly at: number;
   /** Of the canary in the route, in percent. */
   readonly weight: number;
+  /** That its primary ran. */
+  readonly primary: string;
   /** The Service that the route chose. */
   readonly service: string;
   /** The image of the Deployment behind it; empty if no pod was ready. */
@@ -83,10 +85,11 @@ export async function startCanaryGateway(
     const all = await backends();
     const { service, image } = chosen(all, credits);
     const weight = all.find((one) => one.service === `${name}-canary`)?.weight ?? 0;
+    const primary = all.find((one) => one.service === `${name}-primary`)?.image ?? "";
     const count = counts.get(image) ?? 0;
     counts.set(image, count + 1);
     const status = image === "" ? 503 : isFaulty(image, count) ? 500 : 200;
-    answers.push({ at: Date.now(), weight, service, image, status });
+    answers.push({ at: Date.now(), weight, primary, service, image, status });
     return status;
   };
   const handle = async ({ url = "" }: IncomingMessage, response: ServerResponse): Promise<void> => {

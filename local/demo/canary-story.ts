@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
 import { isJsonObject } from "../../lib/core/json.ts";
+import type { Manifest } from "../../lib/core/manifest.ts";
 import { homeNetwork } from "../../lib/core/network/network-policy.ts";
 import { httpClient } from "../../lib/http/http-client.ts";
 import { type Answered, type CanaryGateway, startCanaryGateway } from "./canary-gateway.ts";
@@ -9,7 +11,7 @@ import { readManifests } from "./read-manifests.ts";
 import { mustBe, namespace, type Stage, until } from "./stage.ts";
 import type { Report, Scene } from "./story.ts";
 
-const folder = join(import.meta.dirname, "../../examples/canary");
+const folder = join(import.meta.dirname, "../../examples/podinfo-canary");
 const name = "podinfo";
 const flagger = "flagger.app/v1beta1";
 const requestEveryMs = 20;
@@ -24,11 +26,11 @@ export function canaryScenes(gateway: CanaryGateway): readonly Scene[] {
   return [
     { title: "A Canary takes over podinfo 6.0.0", play: (stage) => initialise(stage, gateway) },
     {
-      title: "6.0.1 is released while requests come in: about 100 s",
+      title: "6.0.1 is released while requests come in: about 80 s",
       play: (stage) => underLoad(stage, gateway, () => release(stage, gateway)),
     },
     {
-      title: "6.0.2 is released, which fails every other request: about 50 s",
+      title: "6.0.2 is released, which fails every other request: about 40 s",
       play: (stage) => underLoad(stage, gateway, () => rollBack(stage, gateway)),
     },
   ];
@@ -36,12 +38,11 @@ export function canaryScenes(gateway: CanaryGateway): readonly Scene[] {
 
 async function initialise(stage: Stage, gateway: CanaryGateway): Promise<Report> {
   const at = Date.now();
-  await apply(stage, await readFile(join(folder, "gateway-api/httproutes.json"), "utf8"));
+  await apply(stage, await readFile(join(import.meta.dirname, "gateway-api/httproutes.json"), "utf8"));
   await apply(stage, await readFile(join(folder, "podinfo.yaml"), "utf8"));
   const other = await specOf(stage, "Service", "podinfo-different-name", "v1");
-  const canary = await readFile(join(folder, "canary.yaml"), "utf8");
-  await apply(stage, canary.replace("http://127.0.0.1:9090", `${gateway.url}/metrics-server`));
-  await untilPhase(stage, "Initialized");
+  await apply(stage, await readFile(join(folder, "canary.yaml"), "utf8"), (canary) => measured(canary, gateway));
+  await untilStatus(stage, "phase", "Initialized");
   gateway.follow(stage.cluster);
   const selectors = await Promise.all(
     [name, `${name}-primary`, `${name}-canary`].map(async (service) => {
@@ -63,10 +64,12 @@ async function release(stage: Stage, gateway: CanaryGateway): Promise<Report> {
   const at = Date.now();
   await setImage(stage, imageOf("6.0.1"));
   const moments: Record<string, number> = {};
-  for (const phase of ["Progressing", "Promoting", "Finalising", "Succeeded"]) {
-    await untilPhase(stage, phase);
-    moments[phase.toLowerCase()] = Date.now() - at;
+  for (const weight of [10, 20, 30, 40, 50]) {
+    await untilStatus(stage, "canaryWeight", weight);
+    moments[`${weight} %`] = Date.now() - at;
   }
+  await untilStatus(stage, "phase", "Succeeded");
+  moments["succeeded"] = Date.now() - at;
   await untilAnswered(stage, gateway, imageOf("6.0.1"));
   const answers = since(gateway, at);
   const failed = answers.filter(({ status }) => status !== 200);
@@ -77,8 +80,9 @@ async function release(stage: Stage, gateway: CanaryGateway): Promise<Report> {
 async function rollBack(stage: Stage, gateway: CanaryGateway): Promise<Report> {
   const at = Date.now();
   await setImage(stage, imageOf("6.0.2"));
-  await untilPhase(stage, "Progressing");
-  await untilPhase(stage, "Failed");
+  await untilStatus(stage, "canaryWeight", 10);
+  await untilStatus(stage, "failedChecks", 2);
+  await untilStatus(stage, "phase", "Failed");
   const failedAt = Date.now();
   await untilAnswered(stage, gateway, imageOf("6.0.1"));
   const answers = since(gateway, at);
@@ -122,29 +126,41 @@ function since({ answers }: CanaryGateway, at: number): readonly Answered[] {
   return answers.filter((one) => one.at >= at);
 }
 
-/** How many requests each version has answered, by the canary's weight in the route. */
+/** How many requests each version has answered, by the canary's weight in the route and what the primary ran. */
 function byWeight(answers: readonly Answered[]): readonly string[] {
-  const weights = [...new Set(answers.map(({ weight }) => weight))];
-  return weights.map((weight) => {
-    const some = answers.filter((one) => one.weight === weight);
-    const images = [...new Set(some.map(({ image }) => image))].toSorted();
-    const counts = images.map((image) => {
-      const own = some.filter((one) => one.image === image);
+  const groups = Map.groupBy(answers, ({ primary, weight }) => `weight ${weight} %, primary ${versionOf(primary)}`);
+  return [...groups].map(([title, some]) => {
+    const counts = [...Map.groupBy(some, ({ image }) => image)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const texts = counts.map(([image, own]) => {
       const failed = own.filter(({ status }) => status !== 200).length;
-      return `${own.length} to ${image.split(":")[1] ?? "no pod"}${failed === 0 ? "" : ` (${failed} failed)`}`;
+      return `${own.length} to ${versionOf(image)}${failed === 0 ? "" : ` (${failed} failed)`}`;
     });
-    return `weight ${weight} %: ${counts.join(", ")}`;
+    return `${title}: ${texts.join(", ")}`;
   });
+}
+
+function versionOf(image: string): string {
+  return image.split(":")[1] ?? "no pod";
 }
 
 function imageOf(version: string): string {
   return `ghcr.io/stefanprodan/podinfo:${version}`;
 }
 
-async function apply(stage: Stage, text: string): Promise<void> {
+async function apply(stage: Stage, text: string, change = (manifest: Manifest) => manifest): Promise<void> {
   for (const manifest of readManifests(text)) {
-    await stage.cluster.apply(manifest, { manager: "kubectl", force: true }, stage.signal);
+    await stage.cluster.apply(change(manifest), { manager: "kubectl", force: true }, stage.signal);
   }
+}
+
+const Canary = z.looseObject({ spec: z.looseObject({ analysis: z.looseObject({}) }) });
+
+/** The example's Canary with a metric of the gateway, and fewer failed checks before it rolls back, so that the story ends sooner. */
+function measured(manifest: Manifest, { url }: CanaryGateway): Manifest {
+  const { spec } = Canary.parse(manifest);
+  const metrics = [{ name: "request-success-rate", interval: "1m", thresholdRange: { min: 99 } }];
+  const analysis = { ...spec.analysis, threshold: 2, metrics };
+  return { ...manifest, spec: { ...spec, metricsServer: `${url}/metrics-server`, analysis } };
 }
 
 /** As `kubectl set image` does. */
@@ -159,13 +175,13 @@ async function specOf(stage: Stage, kind: string, object: string, apiVersion: st
   return isJsonObject(spec) ? spec : {};
 }
 
-async function untilPhase(stage: Stage, phase: string): Promise<void> {
-  const look = async (): Promise<string> => {
+async function untilStatus(stage: Stage, field: string, wanted: string | number): Promise<void> {
+  const look = async () => {
     const status = (await stage.get("Canary", name, flagger))?.["status"];
-    const found = isJsonObject(status) ? status["phase"] : undefined;
-    return typeof found === "string" ? found : "no phase";
+    return isJsonObject(status) ? status : {};
   };
-  await until(`the phase is ${phase}`, async () => (await look()) === phase || undefined, look, stage.signal);
+  const isThere = async () => (await look())[field] === wanted || undefined;
+  await until(`status.${field} is ${wanted}`, isThere, async () => JSON.stringify(await look()), stage.signal);
 }
 
 /** Until the gateway's answers are of this version alone. */

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { z } from "zod";
-import { declaredCanary } from "../../lib/api/kinds/canary.ts";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { textAt } from "../../cli/read-object.ts";
 import type { JsonObject } from "../../lib/core/json.ts";
-import { customResourceDefinition } from "../../lib/definitions/custom-resource-definition.ts";
+import { withinDeadline } from "../deadline.ts";
 import { type CliWorld, cliWorld } from "./cli-world.ts";
 
 const { signal } = new AbortController();
 const canary = { group: "flagger.app", version: "v1beta1", kind: "Canary", namespace: "default", name: "podinfo" };
-const Definition = z.looseObject({
-  apiVersion: z.string(),
-  kind: z.string(),
-  metadata: z.looseObject({ name: z.string() }),
-});
 let world: CliWorld;
 
 /** Suspended, so that it stays as the tests put it: nothing is released here. */
 beforeAll(async () => {
   world = await cliWorld();
-  const definition = Definition.parse(await customResourceDefinition(declaredCanary));
-  await world.cluster.apply(definition, { manager: "test", force: true }, signal);
   await world.cluster.create(
     {
       apiVersion: "flagger.app/v1beta1",
@@ -38,13 +30,21 @@ beforeAll(async () => {
     { manager: "test" },
     signal,
   );
+  // Of a suspended Canary the flow writes nothing but its first phase.
+  await vi.waitFor(async () => {
+    const live = await world.cluster.get(canary, signal);
+    if (textAt(live ?? {}, "status", "phase") === "") throw new Error("no status yet");
+  }, withinDeadline);
 });
 afterAll(() => world.close());
 
 const sh = (...args: readonly string[]) => world.sh("-n", "default", ...args);
 
 async function inPhase(phase: string, status: JsonObject = {}): Promise<void> {
-  const body = { status: { phase, canaryWeight: 0, failedChecks: 0, iterations: 0, ...status } };
+  const lastTransitionTime = "2026-11-29T10:00:00Z";
+  const message = "New revision detected, progressing canary analysis.";
+  const conditions = [{ type: "Promoted", status: "Unknown", reason: phase, message, lastTransitionTime }];
+  const body = { status: { phase, canaryWeight: 0, failedChecks: 0, iterations: 0, conditions, ...status } };
   await world.cluster.patch(canary, { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
 }
 
@@ -103,7 +103,7 @@ test("why canary tells its events, and how it is now on a cluster without the Ga
   expect(rows).toContainEqual([at, "0%", "began", message, ""]);
   expect(rows.at(-1)?.slice(0, 4)).toEqual([
     ...["2026-11-29T10:00:20Z", "0%", "now"],
-    "Progressing; suspended; failed checks 1 of 2",
+    "Progressing: New revision detected, progressing canary analysis; suspended; failed checks 1 of 2",
   ]);
 });
 
@@ -117,4 +117,14 @@ test.each([
     code: 1,
     err: expect.stringContaining("unknown command"),
   });
+});
+
+test("get lists Canaries, MetricTemplates and AlertProviders", async () => {
+  const spec = { type: "slack", address: "https://hooks.test/" };
+  const provider = { apiVersion: "flagger.app/v1beta1", kind: "AlertProvider", spec };
+  const metadata = { name: "chat", namespace: "default" };
+  await world.cluster.create({ ...provider, metadata }, { manager: "test" }, signal);
+  expect((await sh("get", "canaries")).out).toMatch(/^NAME[^]*\npodinfo\s+Progressing/);
+  expect((await sh("get", "alertproviders")).out).toMatch(/\nchat\s+slack/);
+  expect((await sh("get", "metrictemplates")).err).toBe('✗ no MetricTemplate objects found in "default" namespace\n');
 });

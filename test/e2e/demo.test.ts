@@ -86,7 +86,7 @@ test("the story of signatures comes out as expected: unsigned is refused, signed
 test("the story of canaries comes out as expected: a release by weights without a failed request, and one that is rolled back", async () => {
   const { code, out, err } = await demo("canary");
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
-  expect(out).toMatch(/weight 50 %: \d+ to 6\.0\.0, \d+ to 6\.0\.1\n/);
+  expect(out).toMatch(/weight 50 %, primary 6\.0\.0: \d+ to 6\.0\.0, \d+ to 6\.0\.1\n/);
   expect(out).toContain("Rolling back podinfo.default failed checks threshold reached 2");
 });
 

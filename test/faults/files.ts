@@ -5,6 +5,7 @@ import { awsFaults } from "./aws.ts";
 import { bootstrapFaults } from "./bootstrap.ts";
 import { bucketFaults } from "./bucket.ts";
 import { cachedRunFaults } from "./cached-run.ts";
+import { canaryWakingFaults } from "./canary-waking.ts";
 import { collectFaults } from "./collect.ts";
 import { combinedInputFaults } from "./combined-inputs.ts";
 import { commitMessageFaults } from "./commit-message.ts";
@@ -61,6 +62,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...bucketFaults,
   ...flowsFaults,
   ...cachedRunFaults,
+  ...canaryWakingFaults,
   ...functionsFaults,
   ...gateFaults,
   ...gitFaults,

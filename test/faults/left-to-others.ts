@@ -16,13 +16,13 @@ export const leftToOthersFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "Flagger's kinds count as anybody's",
-        find: 'return group.endsWith(".fluxcd.io") || group === flagger;',
+        find: 'return group.endsWith(".fluxcd.io") || group === flaggerGroup;',
         replace: 'return group.endsWith(".fluxcd.io");',
       },
       {
         what: "a group that only begins or ends alike is Flux's",
-        find: 'group.endsWith(".fluxcd.io") || group === flagger',
-        replace: 'group.includes("fluxcd.io") || group.endsWith(flagger)',
+        find: 'group.endsWith(".fluxcd.io") || group === flaggerGroup',
+        replace: 'group.includes("fluxcd.io") || group.endsWith(flaggerGroup)',
       },
       {
         what: "only kinds outside toolkit.fluxcd.io are left to others",
@@ -30,8 +30,8 @@ export const leftToOthersFaults: readonly FileFaults[] = [
         replace: 'if (!isFluxGroup(kind.group) || kind.group.endsWith("toolkit.fluxcd.io")) return false;',
       },
       {
-        what: "an ExternalArtifact is left to others",
-        find: "kindOf(kind, [...reconciled, declaredExternalArtifact])",
+        what: "what is only read is left to others",
+        find: "kindOf(kind, [...reconciled, ...readKinds])",
         replace: "kindOf(kind, reconciled)",
       },
       {

@@ -2,6 +2,7 @@ import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { orAborted } from "../../core/concurrency.ts";
 import { messageOf } from "../../core/failure.ts";
 import { ApiError, type Cluster, type ImpersonatingCluster } from "../../core/ports/cluster.ts";
+import type { ExternalMetrics } from "../../core/ports/external-metrics.ts";
 import { HttpError } from "../../core/ports/http.ts";
 import type { ServiceProxy } from "../../core/ports/service-proxy.ts";
 import type { ApiDeps } from "../../kube/api-client.ts";
@@ -21,9 +22,10 @@ interface Connected {
   isStale: boolean;
 }
 
-/** A cluster of EKS, with its Services. */
+/** A cluster of EKS, with its Services and its API of external metrics. */
 export interface EksCluster extends ImpersonatingCluster {
   readonly services: ServiceProxy;
+  readonly externalMetrics: ExternalMetrics;
   close(): void;
 }
 
@@ -97,6 +99,16 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
         using held = await hold(signal);
         try {
           return await held.cluster.accountTokens.issue(account, audiences, signal);
+        } catch (error) {
+          throw held.failed(error);
+        }
+      },
+    },
+    externalMetrics: {
+      async values(metric, signal) {
+        using held = await hold(signal);
+        try {
+          return await held.cluster.externalMetrics.values(metric, signal);
         } catch (error) {
           throw held.failed(error);
         }

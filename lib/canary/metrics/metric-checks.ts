@@ -1,37 +1,25 @@
 import type { CanaryMetric } from "../../api/canary.ts";
-import { messageOf } from "../../core/failure.ts";
-import type { Http } from "../../core/ports/http.ts";
 import { type Canary, targetText } from "../canary.ts";
-import type { StepDeps } from "../canary-deps.ts";
 import { type BuiltInQueries, builtInQueries } from "./built-in-queries.ts";
 import type { CheckResult, MetricChecks } from "./checks.ts";
 import { withoutValues } from "./hidden-values.ts";
 import { judge, type Measure } from "./judge.ts";
 import { withLatestRevision } from "./knative.ts";
-import { inFront, MetricFault, type MetricServer, type ServerParts } from "./providers/metric-server.ts";
+import type { MetricDeps } from "./metric-parts.ts";
 import { type MetricTemplate, type NamedTemplate, namedTemplate, readTemplate } from "./metric-template.ts";
-import { metricServer } from "./providers/servers.ts";
+import { inFront, MetricFault, type MetricServer, noValues } from "./providers/metric-server.ts";
 import { type QueryModel, queryModel } from "./query-model.ts";
 import { renderQuery } from "./query-template.ts";
+import { probeServer, serverOfCanary, serverOfTemplate } from "./servers-of-canary.ts";
 
-/** What the checks of metrics need beside what each part of a step does. */
-export interface MetricParts {
-  /** Reaches what a Canary of this namespace names. */
-  readonly http: Http;
-  /** Reaches what a MetricTemplate of this other namespace names; as `http` if absent. */
-  readonly httpOf?: (namespace: string) => Http;
-  /** Told of each value of a metric; a duration is in seconds. */
-  readonly measured?: (metric: string, value: number) => void;
-}
-
-type Deps = StepDeps & MetricParts;
+export type { MetricParts } from "./metric-parts.ts";
 
 /** The interval of a built-in metric or an inline query that has none. */
 const defaultInterval = "1m";
 const passed: CheckResult = { isPassed: true };
 
 /** The metrics of a Canary (reference canary 11), for one step. Rejects with an `ApiError` where the cluster does not answer. */
-export function metricChecksOf(canary: Canary, deps: Deps): MetricChecks {
+export function metricChecksOf(canary: Canary, deps: MetricDeps): MetricChecks {
   const metrics = canary.analysis.metrics ?? [];
   return {
     async check() {
@@ -56,17 +44,17 @@ export function metricChecksOf(canary: Canary, deps: Deps): MetricChecks {
 
 interface Context {
   readonly canary: Canary;
-  readonly deps: Deps;
+  readonly deps: MetricDeps;
   readonly model: (metric: CanaryMetric, interval: string) => QueryModel;
 }
 
 /** How models are made; a text if the Canary's target cannot be read for them. */
-async function modelMaker(canary: Canary, deps: Deps): Promise<Context["model"] | string> {
+async function modelMaker(canary: Canary, deps: MetricDeps): Promise<Context["model"] | string> {
   if (!isKnative(canary, deps)) return (metric, interval) => queryModel(canary, metric, interval);
   return withLatestRevision(canary, deps);
 }
 
-function isKnative({ spec }: Canary, { settings }: Deps): boolean {
+function isKnative({ spec }: Canary, { settings }: MetricDeps): boolean {
   return spec.provider === "knative" || settings.meshProvider === "knative";
 }
 
@@ -124,7 +112,7 @@ async function builtInValue(
 }
 
 /** Whose queries the built-in metrics have. */
-function trafficProvider({ spec }: Canary, { settings: { meshProvider } }: Deps): string {
+function trafficProvider({ spec }: Canary, { settings: { meshProvider } }: MetricDeps): string {
   const own = spec.provider ?? "";
   const chosen = own === "" ? (meshProvider.includes("crossover") ? "crossover" : meshProvider) : own;
   const provider = own !== "" && meshProvider.includes("linkerd") ? "linkerd" : chosen;
@@ -157,6 +145,8 @@ async function checkTemplate(metric: CanaryMetric, context: Context): Promise<Ch
   try {
     asked = await askedTemplate(metric, named, context);
     const value = await asked.server.query(asked.query);
+    // Some servers say so; no comparison holds of it, so it would pass.
+    if (Number.isNaN(value)) throw noValues();
     deps.measured?.(metric.name, value);
     return judge(canary, metric, "custom", value);
   } catch (error) {
@@ -184,55 +174,6 @@ async function askedTemplate(metric: CanaryMetric, named: NamedTemplate, context
     throw inFront(`Metric template ${named.name}.${named.namespace} query render error: `, error);
   });
   return { template, server, query };
-}
-
-function serverOfTemplate(
-  { interval = "" }: CanaryMetric,
-  { name, namespace, secret, spec: { provider } }: MetricTemplate,
-  about: string,
-  { canary, deps }: Pick<Context, "canary" | "deps">,
-): MetricServer {
-  const http = namespace === canary.namespace ? deps.http : (deps.httpOf?.(namespace) ?? deps.http);
-  try {
-    return metricServer({ provider, interval, parts: { ...deps, http }, ...(secret === undefined ? {} : { secret }) });
-  } catch (error) {
-    throw inFront(`${about} ${name}.${namespace} provider ${provider.type ?? ""} error: `, error);
-  }
-}
-
-/** The Prometheus of built-in metrics and inline queries; a text if its address is none. */
-function serverOfCanary({ canary, deps }: Pick<Context, "canary" | "deps">): MetricServer | string {
-  const { address, parts } = prometheusOf(canary, deps);
-  try {
-    return metricServer({ provider: { type: "prometheus", address }, interval: "", parts });
-  } catch (error) {
-    if (!(error instanceof MetricFault)) throw error;
-    return `Error building Prometheus client for ${address} ${error.message}`;
-  }
-}
-
-function prometheusOf({ spec }: Canary, deps: Deps): { readonly address: string; readonly parts: ServerParts } {
-  return { address: (spec.metricsServer ?? "") || deps.settings.metricsServer, parts: deps };
-}
-
-async function probeServer(metric: CanaryMetric, canary: Canary, deps: Deps): Promise<void> {
-  if (builtInMeasure(metric) !== undefined) {
-    const server = serverOfCanary({ canary, deps });
-    if (typeof server === "string") throw new MetricFault(server.replace(/^E/, "e"));
-    return server.probe().catch((error: unknown) => {
-      throw inFront("prometheus not avaiable: ", error);
-    });
-  }
-  const named = namedTemplate(canary, metric);
-  if (named === undefined) return undefined;
-  const template = await readTemplate(named, "metric template", deps);
-  const { name, namespace, secret, spec } = template;
-  const server = serverOfTemplate(metric, template, "metric template", { canary, deps });
-  return server.probe().catch((error: unknown) => {
-    if (!(error instanceof MetricFault)) throw error;
-    const text = `${spec.provider.type ?? ""} in metric template ${name}.${namespace} not avaiable: ${messageOf(error)}`;
-    throw new MetricFault(withoutValues(text, secret), { cause: error });
-  });
 }
 
 function failed(text: string): CheckResult {

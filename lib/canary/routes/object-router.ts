@@ -32,6 +32,10 @@ export interface RouteObject {
   readonly isSame?: (live: JsonObject, wanted: JsonObject) => boolean;
   /** Before the object is looked for. Throws a {@link StepFault} for a Canary that cannot be routed so. */
   readonly begin?: () => Promise<void> | void;
+  /** Where the requests go by another object, in whose place this one is made. */
+  readonly former?: () => Promise<Routes | undefined>;
+  /** After the object is as it is to be. */
+  readonly finish?: (view: RouteView) => Promise<void>;
   /** Throws a {@link StepFault} while the object has not taken effect. */
   readonly check?: (live: LiveObject) => void;
   /** Throws a {@link StepFault} for one of somebody else; by its controller unless given. */
@@ -65,15 +69,16 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
       const live = await view.find("find");
       const first: Routes = { ...firstWeights(canary.status), isMirrored: false };
       if (live === undefined) {
-        await view.create(await route.wanted(first, undefined));
+        await view.create(await route.wanted((await route.former?.()) ?? first, undefined));
         deps.log.info("route created", logged(route, canary));
-        return;
+      } else {
+        refuseOthers(live);
+        const routes = route.traffic(live) ?? first;
+        const kept = { ...routes, isMirrored: routes.isMirrored && isMirroring(canary) };
+        const isChanged = await view.change(live, withoutSame(await route.wanted(kept, live), live, route), "mend");
+        if (isChanged) deps.log.info("route updated", logged(route, canary));
       }
-      refuseOthers(live);
-      const routes = route.traffic(live) ?? first;
-      const kept = { ...routes, isMirrored: routes.isMirrored && isMirroring(canary) };
-      const isChanged = await view.change(live, withoutSame(await route.wanted(kept, live), live, route), "mend");
-      if (isChanged) deps.log.info("route updated", logged(route, canary));
+      await route.finish?.(view);
     },
     routes: async () => {
       const live = await view.existing("read");

@@ -2,7 +2,7 @@ import type { CanaryPhase, CanaryStatus } from "../../api/canary.ts";
 import { equal } from "../../core/json.ts";
 import type { TargetRevision } from "../workload/workload.ts";
 
-/** Whether a run is under way, so that steps follow each other; else the Canary is at rest until something changes. */
+/** Whether a run is under way. */
 export function isInFlight(phase: CanaryPhase): boolean {
   switch (phase) {
     case "Progressing":
@@ -19,6 +19,11 @@ export function isInFlight(phase: CanaryPhase): boolean {
     case "Terminated":
       return false;
   }
+}
+
+/** Whether one step follows another, an interval later. A Canary that never had a phase begins at once. */
+export function isGoing(phase: CanaryPhase | undefined): boolean {
+  return phase !== undefined && (phase === "Initializing" || phase === "Waiting" || isInFlight(phase));
 }
 
 /**

@@ -49,9 +49,7 @@ async function reconcile(ctx: CanaryContext): Promise<FlowResult> {
   await deps.subscriptions.subscribe(topicsOf(ctx, canary.status), run.fence, run.signal);
   const taken = mayBeTaken(ctx) ? await targetTaken(ctx) : undefined;
   if (taken !== undefined) return leave(taken, ctx);
-  if (canary.status.conditions === undefined) {
-    await ctx.write(inPhase(ctx.status(), "Initializing", canary.analysis, ctx.at()));
-  }
+  await showPhase(ctx);
   if (canary.spec.suspend === true) return suspend(ctx);
   return pacedStep(ctx);
 }
@@ -68,6 +66,14 @@ function canaryOf(live: LiveObject): Canary {
 function mayBeTaken({ canary }: CanaryContext): boolean {
   const { phase = "Initializing" } = canary.status;
   return phase !== "Waiting" && !isInFlight(phase);
+}
+
+/** A new Canary has a phase at once. What a parked one says besides ends with the run that it gets. */
+async function showPhase(ctx: CanaryContext): Promise<void> {
+  const { conditions } = ctx.canary.status;
+  const promoted = conditions?.filter(({ type }) => type === "Promoted");
+  if (promoted === undefined) return ctx.write(inPhase(ctx.status(), "Initializing", ctx.canary.analysis, ctx.at()));
+  if (promoted.length !== conditions?.length) await ctx.write({ ...ctx.status(), conditions: promoted });
 }
 
 const leftMs = 60_000;

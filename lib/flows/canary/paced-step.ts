@@ -2,9 +2,10 @@ import { z } from "zod";
 import type { CanaryPhase, CanaryStatus } from "../../api/canary.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
 import { intervalMs } from "../../canary/analysis.ts";
-import { isChanged, isInFlight } from "../../canary/run/run-state.ts";
+import { isChanged, isGoing } from "../../canary/run/run-state.ts";
 import { StepFault } from "../../canary/step-fault.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
+import { equal } from "../../core/json.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import { isOutage } from "../../core/ports/outage.ts";
 import type { FlowResult, Run } from "../../core/ports/run.ts";
@@ -36,18 +37,15 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   }
   const isWhole = await isStepTaken(ctx);
   const isFollowed = await follow(ctx);
-  const isDueAgain = !isWhole || !isFollowed || isGoing(ctx.status().phase);
+  const { lastAppliedSpec, phase } = ctx.status();
+  // No revision: the target has changed while the primary was made of it.
+  const isDueAgain = !isWhole || !isFollowed || isGoing(phase) || lastAppliedSpec === "";
   return {
-    outcome: isWhole ? outcomeOf(ctx.status().phase) : "failed",
+    outcome: isWhole ? outcomeOf(phase) : "failed",
     dueInMs: isDueAgain ? Math.max(0, startedAt + ms - deps.clock.now()) : undefined,
     carried: { steppedAt: startedAt, wrote: ctx.status().lastTransitionTime ?? "", handled: handledBy(ctx) },
     ...(ctx.isQuiet() ? { isQuiet: true } : {}),
   };
-}
-
-/** Phases in which one step follows another; a Canary that never had a phase begins at once. */
-function isGoing(phase: CanaryPhase | undefined): boolean {
-  return phase !== undefined && (phase === "Initializing" || phase === "Waiting" || isInFlight(phase));
 }
 
 /** What does not wait for the interval: another target under analysis, and a rollback by hand. */
@@ -82,13 +80,16 @@ function isOfStep(error: unknown): boolean {
   return error instanceof ApiError && !isOutage(error);
 }
 
-/** Whether the Canary is woken by all that it tracks: if not until now, a change may have been missed, and it looks again. */
+/**
+ * Subscribes to what the step has left to follow. Answers false where a config is tracked that was not before: a change of it may have been
+ * missed, so the Canary looks again.
+ */
 async function follow(ctx: CanaryContext): Promise<boolean> {
   const { canary, deps, run } = ctx;
   const [before, after] = [topicsOf(ctx, canary.status), topicsOf(ctx, ctx.status())];
-  if (after.every((topic) => before.includes(topic))) return true;
-  await deps.subscriptions.subscribe(after, run.fence, run.signal);
-  return false;
+  if (!equal(before, after)) await deps.subscriptions.subscribe(after, run.fence, run.signal);
+  const known = canary.status.trackedConfigs ?? {};
+  return Object.keys(ctx.status().trackedConfigs ?? {}).every((config) => Object.hasOwn(known, config));
 }
 
 /** What was asked for by hand counts for one run: it is done when that is over, or begins anew. */

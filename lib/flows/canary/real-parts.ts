@@ -5,6 +5,7 @@ import type { CanaryHttp } from "../../canary/canary-http.ts";
 import { eventHooksOf } from "../../canary/hooks/event-hooks.ts";
 import { hooksOf } from "../../canary/hooks/webhooks.ts";
 import { metricChecksOf } from "../../canary/metrics/metric-checks.ts";
+import type { MetricServers } from "../../canary/metric-servers.ts";
 import { routerOf } from "../../canary/routes/providers/router-of.ts";
 import { servicesOf } from "../../canary/routes/services.ts";
 import { scalerOf, workloadOf } from "../../canary/workload/workload-of.ts";
@@ -14,16 +15,18 @@ import type { CanaryParts } from "./canary-parts.ts";
 /** What the parts need beside a step's own. */
 interface PartsDeps {
   readonly canaryHttp: CanaryHttp;
-  /** Waits before a webhook is tried again. */
+  readonly metricServers: MetricServers;
+  /** Waits before a webhook is tried again, and for a server of metrics. */
   readonly clock: Pick<Clock, "sleep">;
 }
 
 /** The parts of a step, on the cluster and on the servers that a Canary names. */
-export function canaryParts({ canaryHttp, clock }: PartsDeps): CanaryParts {
+export function canaryParts({ canaryHttp, clock, metricServers }: PartsDeps): CanaryParts {
+  const sleep = (ms: number, signal: AbortSignal) => clock.sleep(ms, signal);
   const withHttp = ({ namespace }: Canary, deps: StepDeps) => ({
     ...deps,
     http: canaryHttp.of([namespace]),
-    sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal),
+    sleep,
   });
   return {
     workload: workloadOf,
@@ -32,7 +35,7 @@ export function canaryParts({ canaryHttp, clock }: PartsDeps): CanaryParts {
     services: servicesOf,
     metrics: (canary, deps) =>
       metricChecksOf(canary, {
-        ...deps,
+        ...{ ...deps, ...metricServers, sleep },
         http: canaryHttp.shared([canary.namespace]),
         httpOf: (namespace) => canaryHttp.shared([namespace, canary.namespace]),
       }),

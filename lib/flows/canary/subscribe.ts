@@ -1,23 +1,33 @@
 import type { CanaryStatus } from "../../api/canary.ts";
+import { apexName } from "../../canary/canary.ts";
+import { isGoing } from "../../canary/run/run-state.ts";
 import { parseApiVersion } from "../../core/object-ref.ts";
 import { objectTopic } from "../../core/topics.ts";
 import type { CanaryContext } from "./canary-context.ts";
 
-/** What a Canary is woken by: its target, and the ConfigMaps and Secrets of it that are tracked. */
-export function topicsOf(
-  { canary, run }: Pick<CanaryContext, "canary" | "run">,
-  status: CanaryStatus,
-): readonly string[] {
-  const { apiVersion, kind, name } = canary.spec.targetRef;
-  const { cluster } = run.key;
-  const { namespace } = canary;
+/**
+ * What a Canary is woken by: its target, and the ConfigMaps and Secrets of it that are tracked. At rest also its own Services and its primary,
+ * which a step puts right where others change them; while steps follow each other the next one does.
+ */
+export function topicsOf(of: Pick<CanaryContext, "canary" | "run">, status: CanaryStatus): readonly string[] {
+  const { apiVersion, kind, name } = of.canary.spec.targetRef;
   const { group } = parseApiVersion(apiVersion);
   const configs = Object.keys(status.trackedConfigs ?? {}).flatMap((key) => {
     const [type = "", config = ""] = key.split("/", 2);
     const configKind = configKinds[type];
-    return configKind === undefined ? [] : [{ cluster, group: "", kind: configKind, namespace, name: config }];
+    return configKind === undefined ? [] : [{ group: "", kind: configKind, name: config }];
   });
-  return [{ cluster, group, kind, namespace, name }, ...configs].map(objectTopic);
+  const apex = apexName(of.canary);
+  const services = [apex, `${apex}-primary`, `${apex}-canary`].map((one) => ({
+    group: "",
+    kind: "Service",
+    name: one,
+  }));
+  const own = isGoing(status.phase) ? [] : [...services, { group, kind, name: `${name}-primary` }];
+  const { cluster } = of.run.key;
+  const { namespace } = of.canary;
+  const objects = [{ group, kind, name }, ...configs, ...own];
+  return [...new Set(objects.map((object) => objectTopic({ ...object, cluster, namespace })))];
 }
 
 const configKinds: Readonly<Record<string, string>> = { configmap: "ConfigMap", secret: "Secret" };

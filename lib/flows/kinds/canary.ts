@@ -9,8 +9,8 @@ export const canaryKind: Kind = {
         import("../canary/canary-flow.ts"),
         import("../canary/real-parts.ts"),
       ]);
-      const { canaryHttp, canarySettings: settings, clock } = parts;
-      return canaryFlow({ ...parts, settings, parts: canaryParts({ canaryHttp, clock }) });
+      const { canaryHttp, canarySettings: settings, clock, metricServers } = parts;
+      return canaryFlow({ ...parts, settings, parts: canaryParts({ canaryHttp, clock, metricServers }) });
     }),
   // Its one condition says how the release goes: an outage is told by an Event alone.
   failing: (before) => before,

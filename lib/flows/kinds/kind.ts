@@ -1,6 +1,7 @@
 import type { Condition } from "../../api/condition.ts";
 import type { KindDeclaration } from "../../api/kinds/declaration.ts";
 import type { CanaryHttp } from "../../canary/canary-http.ts";
+import type { MetricServers } from "../../canary/metric-servers.ts";
 import type { CanarySettings } from "../../canary/settings.ts";
 import type { Cel } from "../../cel/cel.ts";
 import type { Failure } from "../../core/failure.ts";
@@ -35,6 +36,8 @@ export interface FlowParts
   readonly http: Outbound;
   /** How Canaries reach servers of metrics, webhooks and the like. */
   readonly canaryHttp: CanaryHttp;
+  /** The servers of metrics that Canaries do not reach by it. */
+  readonly metricServers: MetricServers;
   /** The clouds whose identity can log in to git repositories. */
   readonly gitLogins?: { readonly aws?: GitLogin };
   /** The clouds whose identity can log in to buckets. */

@@ -18,7 +18,7 @@ import { isAtRest } from "../recorded-flux/at-rest.ts";
 import type { Stage } from "./scene.ts";
 import { stubs as startStubs } from "./stubs.ts";
 
-const routes = join(import.meta.dirname, "../../../examples/canary/gateway-api/httproutes.json");
+const routes = join(import.meta.dirname, "../../../local/demo/gateway-api/httproutes.json");
 const settings: Settings = { ...defaultSettings, "mesh-provider": "gatewayapi:v1" };
 const Definition = z.custom<Manifest>();
 

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { access, open, readFile } from "node:fs/promises";
-import { loadAll } from "js-yaml";
 import { vi } from "vitest";
+import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { deadlineMs } from "../../deadline.ts";
@@ -37,7 +37,12 @@ const Definition = z.looseObject({
 
 /** Installs Flagger's definitions, and returns once they are served. */
 export async function installFlaggerDefinitions(crds: string, cluster: Cluster, signal: AbortSignal): Promise<void> {
-  const definitions = loadAll(await readFile(crds, "utf8")).map((document) => Definition.parse(document));
+  // Go's parser takes the lines of a quoted text that are indented as far as its key, and no other does.
+  const text = (await readFile(crds, "utf8")).replaceAll(/description: '(?:[^']|'')*'/g, (one) =>
+    one.replaceAll(/\n\s*/g, " "),
+  );
+  const documents = parseAllDocuments(text);
+  const definitions = documents.map((document) => Definition.parse(document.toJS()));
   for (const one of definitions) await cluster.apply(one, { manager: "bench", force: true }, signal);
   for (const { spec } of definitions) {
     const kind = { group: spec.group, version: spec.versions[0].name, kind: spec.names.kind };

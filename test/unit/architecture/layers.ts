@@ -608,7 +608,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/canary/routes/gateway-api",
-    imports: ["lib/core", "lib/api", "lib/canary", "lib/canary/workload", "lib/canary/routes"],
+    imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/workload", "lib/canary/routes"],
     why: "Traffic by an HTTPRoute.",
   },
   {

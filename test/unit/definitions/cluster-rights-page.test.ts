@@ -79,9 +79,10 @@ namespace of the Canary. So these rights, too, hold in all namespaces, and Secre
 copies of those that the target names. Who may write Canaries in a namespace can have the Deployments of that
 namespace changed, and no others.
 
-To ask a Prometheus and to call webhooks that are Services of the cluster, reconcile needs \`services/proxy\` (\`get\` and
-\`create\`) in their namespaces. To send notifications to Services of the cluster, notify needs the same. No list has that right: an administrator applies the Role of [a receiver in the
-cluster](notifications.md#a-receiver-in-the-cluster).
+To reach Services of the cluster, functions need \`services/proxy\` in their namespaces: reconcile for the [servers that
+Canaries ask](canary-servers.md#servers-in-the-cluster), notify for [receivers of
+notifications](notifications.md#a-receiver-in-the-cluster). No list has that right: an administrator applies the Roles
+of these pages.
 
 A cluster must know access entries: authentication mode \`API\` or \`API_AND_CONFIG_MAP\`.
 

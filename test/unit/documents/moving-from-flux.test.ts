@@ -6,7 +6,7 @@ import { controllerOf, isUnreconciled } from "../../../lib/api/kinds/unreconcile
 
 const page = await readFile(join(import.meta.dirname, "../../../docs/moving-from-flux.md"), "utf8");
 
-/** Every kind of Flux 2.9 and of Flagger 1.42 that a controller reconciles. */
+/** Every kind of Flux 2.9 and of Flagger 1.44 that a controller reconciles. */
 const kindsByGroup: Readonly<Record<string, readonly string[]>> = {
   "flagger.app": ["AlertProvider", "Canary", "MetricTemplate"],
   "helm.toolkit.fluxcd.io": ["HelmRelease"],
@@ -25,6 +25,7 @@ const listed = (text: string): readonly string[] =>
   text
     .trim()
     .split(/,\s+|\s+and\s+/)
+    .filter((each) => each !== "")
     .toSorted();
 
 test("the guide to move from Flux lists the kinds that Sluice does not reconcile, each with its controller", () => {

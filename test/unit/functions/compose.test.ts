@@ -111,11 +111,12 @@ describe("a process that reconciles", () => {
       given: { gates: { ...defaultGates, ExternalArtifact: true } },
       more: ["ExternalArtifact"],
     },
-  ])("observes $what", ({ given, more }) => {
+  ])("observes $what, and what Canaries follow", ({ given, more }) => {
     using process = world(given);
     expect(process.observedKinds.map(({ kind }) => kind)).toEqual([
       ...kinds.map((kind) => servedKind(kind).kind),
       ...more,
+      ...["Deployment", "DaemonSet", "Service", "ConfigMap", "Secret"],
     ]);
   });
 });

@@ -134,6 +134,15 @@ test("notifications and what they may go to are dropped by name; former releases
   expect(readGranted(writeGranted(told))).toEqual(told);
 });
 
+test("CloudWatch is dropped by region and namespace; former releases had none", () => {
+  const reading: Granted = { ...full, cloudWatchRegions: { [prod]: { apps: ["eu-west-1"] } } };
+  expect(dropped(reading, full)).toEqual([
+    `the CloudWatch of the region eu-west-1 for the namespace apps of the cluster ${prod}`,
+  ]);
+  expect(dropped(full, reading)).toEqual([]);
+  expect(readGranted(writeGranted(reading))).toEqual(reading);
+});
+
 test("200 clusters with 40 repositories each fit into a request of CloudFormation, and can be read again", () => {
   const arns = Array.from({ length: 200 }, (_each, index) => `${prod}-${index}`);
   const patterns = Array.from({ length: 40 }, (_each, index) => `${apps}/team-${index}`);

@@ -26,6 +26,7 @@ const away = (): Promise<never> => Promise.reject(new Error("AWS throttles it"))
 const flows = makeFlows(kinds, {
   artifactUrl: (path) => path,
   canaryHttp: noCanaryHttp,
+  metricServers: {},
   artifacts: { get: away, put: away },
   clock: systemClock,
   home: { ...noHome, get: async () => undefined },

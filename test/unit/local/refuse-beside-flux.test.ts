@@ -50,6 +50,12 @@ describe("Sluice refuses a cluster on which Flux runs", () => {
     await expect(start((ms) => [lease(shard, renewed(ms))])).rejects.toThrow("Flux's kustomize-controller runs");
   });
 
+  test("also if Flagger renews its lease, which is not in the namespace where it runs", async () => {
+    await expect(start((ms) => [lease("flagger-leader-election", renewed(ms), "kube-system")])).rejects.toThrow(
+      "Flagger runs on this cluster, and both would take the steps of the same Canaries: stop it first, in its namespace, kubectl scale deployment flagger --replicas=0",
+    );
+  });
+
   test("also if Flux runs in another namespace", async () => {
     const starting = start((ms) => [lease("kustomize-controller-leader-election", renewed(ms), "gitops")]);
     await expect(starting).rejects.toThrow("runs in namespace gitops");

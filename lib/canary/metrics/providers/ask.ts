@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import { posix } from "node:path";
 import { cutText } from "../../../core/cut-text.ts";
 import { messageOf } from "../../../core/failure.ts";
@@ -82,6 +83,11 @@ function withoutUser({ url: text, headers = {} }: Question) {
 
 export function basicLogin(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+}
+
+/** `503 Service Unavailable`, as Go writes a status. */
+export function statusText({ status }: Answer): string {
+  return `${status} ${STATUS_CODES[status] ?? ""}`;
 }
 
 /** The start of a body, as a message quotes it. */

@@ -1,5 +1,7 @@
 import type { MetricTemplateSpec } from "../../../api/canary.ts";
 import type { Clock } from "../../../core/ports/clock.ts";
+import type { CloudWatch } from "../../../core/ports/cloud-watch.ts";
+import type { ExternalMetrics } from "../../../core/ports/external-metrics.ts";
 import type { Http } from "../../../core/ports/http.ts";
 import type { StepDeps } from "../../canary-deps.ts";
 
@@ -38,11 +40,19 @@ export function inFront(words: string, error: unknown): unknown {
 export interface ServerParts extends Pick<StepDeps, "cluster" | "log" | "signal"> {
   readonly http: Http;
   readonly clock: Pick<Clock, "now">;
+  /** Waits; rejects with the signal's reason. */
+  readonly sleep: Clock["sleep"];
+  /** Absent where no AWS identity is lent. */
+  readonly cloudWatch?: CloudWatch;
+  /** Of the cluster of the Canary; absent where it is not asked. */
+  readonly externalMetrics?: ExternalMetrics;
 }
 
 /** What a server is made of. */
 export interface ServerInput {
   readonly provider: MetricTemplateSpec["provider"];
+  /** Of the object that names the provider. */
+  readonly namespace: string;
   /** The Secret that the provider names; absent if it names none. */
   readonly secret?: ReadonlyMap<string, string>;
   /** `interval` of the metric; empty if it has none. */

@@ -1,6 +1,5 @@
-import { STATUS_CODES } from "node:http";
 import { z } from "zod";
-import { addressOf, ask, basicLogin, below, jsonOf, queryEscaped, quotedBody, unreadable } from "./ask.ts";
+import { addressOf, ask, basicLogin, below, jsonOf, queryEscaped, quotedBody, statusText, unreadable } from "./ask.ts";
 import { parseGoFloat } from "./go-numbers.ts";
 import {
   inFront,
@@ -25,8 +24,7 @@ export const prometheus: MakeServer = (input) => {
     const url = below(address, "api/v1/query", `query=${queryEscaped(text.replaceAll(/\s+/g, " "))}`);
     const answer = await ask({ url, headers, isInsecure: provider.insecureSkipVerify === true }, parts);
     if (answer.status >= 400) {
-      const status = `${answer.status} ${STATUS_CODES[answer.status] ?? ""}`;
-      throw new MetricFault(`error response: Status ${status}: ${quotedBody(answer)}`);
+      throw new MetricFault(`error response: Status ${statusText(answer)}: ${quotedBody(answer)}`);
     }
     const parsed = QueryAnswer.safeParse(jsonOf(answer));
     if (!parsed.success) throw unreadable(answer, "it is not the answer of a query of one moment", parsed.error);

@@ -1,12 +1,31 @@
-import { type MakeServer, type MetricServer, type ServerInput } from "./metric-server.ts";
+import { cloudwatch } from "./cloudwatch.ts";
+import { datadog } from "./datadog.ts";
+import { dynatrace } from "./dynatrace.ts";
+import { externalmetrics } from "./external-metrics.ts";
+import { graphite } from "./graphite.ts";
+import { influxdb } from "./influxdb.ts";
+import { keptn } from "./keptn.ts";
+import type { MakeServer, MetricServer, ServerInput } from "./metric-server.ts";
+import { newrelic } from "./newrelic.ts";
 import { prometheus } from "./prometheus.ts";
+import { splunk } from "./splunk.ts";
+import { stackdriver } from "./stackdriver.ts";
 
-const makers: Readonly<Record<string, MakeServer>> = { prometheus };
+const makers: Readonly<Record<ServerInput["provider"]["type"], MakeServer>> = {
+  cloudwatch,
+  datadog,
+  dynatrace,
+  externalmetrics,
+  graphite,
+  influxdb,
+  keptn,
+  newrelic,
+  prometheus,
+  splunk,
+  stackdriver,
+};
 
-/** The server of a MetricTemplate. Throws a `MetricFault` for what its provider or Secret lacks. An unknown type is Prometheus, as in Flagger. */
+/** The server of a MetricTemplate. Throws a `MetricFault` for what its provider, its Secret or the interval lack. */
 export function metricServer(input: ServerInput): MetricServer {
-  const { type = "" } = input.provider;
-  const make = Object.hasOwn(makers, type) ? makers[type] : undefined;
-  if (make === undefined) input.parts.log.warn("unknown metrics provider, using prometheus", { type });
-  return (make ?? prometheus)(input);
+  return makers[input.provider.type](input);
 }

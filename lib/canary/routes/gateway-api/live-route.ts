@@ -42,7 +42,7 @@ const ParentStatus = z.looseObject({
 
 const RouteStatus = z.looseObject({ parents: z.array(z.unknown()).default([]) });
 
-/** What an HTTPRoute says of its traffic. Others may have written it. */
+/** What a route says of its traffic. Others may have written it. */
 export function liveRoutes(route: LiveObject, canary: Canary): Routes | undefined {
   const { rules = [] } = RouteSpec.safeParse(route["spec"]).data ?? {};
   const ours = canaryServiceName(canary);
@@ -91,7 +91,7 @@ export function checkAccepted(route: LiveObject, canary: Canary): void {
     );
     if (open === undefined) continue;
     throw new StepFault(
-      `HTTPRoute ${apexName(canary)}.${canary.namespace} parent ${ref.name} is not ready (status: ${open.status}, ` +
+      `${route.kind} ${apexName(canary)}.${canary.namespace} parent ${ref.name} is not ready (status: ${open.status}, ` +
         `observed generation: ${open.observedGeneration}, current generation: ${generation})`,
     );
   }

@@ -1,24 +1,28 @@
+import type { RouteForm } from "./route-form.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 
 /**
- * A spec of an HTTPRoute with what its definition fills in, so that two of them are compared by what they mean: a route with a match
- * of headers alone has a path too once it is stored.
+ * A spec of a route with what its definition fills in, so that two of them are compared by what they mean: an HTTPRoute with a match of
+ * headers alone has a path too once it is stored.
  */
-export function withDefaults(spec: JsonObject): JsonObject {
+export function withDefaults(spec: JsonObject, kind: RouteForm["kind"]): JsonObject {
   const { parentRefs = [], rules = [], hostnames = [], ...rest } = spec;
   return {
     ...rest,
     parentRefs: objects(parentRefs).map((ref) => ({ group: "gateway.networking.k8s.io", kind: "Gateway", ...ref })),
     hostnames,
-    rules: objects(rules).map(defaultedRule),
+    rules: objects(rules).map((rule) => defaultedRule(rule, kind)),
   };
 }
 
-function defaultedRule({ matches, filters = [], backendRefs = [], ...rest }: JsonObject): JsonObject {
+function defaultedRule(
+  { matches, filters = [], backendRefs = [], ...rest }: JsonObject,
+  kind: RouteForm["kind"],
+): JsonObject {
   const matched = objects(matches);
   return {
     ...rest,
-    matches: (matched.length === 0 ? [{}] : matched).map(defaultedMatch),
+    matches: (matched.length === 0 ? [{}] : matched).map(kind === "HTTPRoute" ? httpMatch : grpcMatch),
     filters: objects(filters).map(defaultedFilter),
     backendRefs: objects(backendRefs).map(({ filters: own = [], ...ref }) => ({
       group: "",
@@ -30,14 +34,22 @@ function defaultedRule({ matches, filters = [], backendRefs = [], ...rest }: Jso
   };
 }
 
-function defaultedMatch({ path = {}, headers = [], queryParams = [], ...rest }: JsonObject): JsonObject {
-  const exact = (match: JsonObject): JsonObject => ({ type: "Exact", ...match });
+function httpMatch({ path = {}, headers = [], queryParams = [], ...rest }: JsonObject): JsonObject {
   return {
     ...rest,
     path: { type: "PathPrefix", value: "/", ...(isJsonObject(path) ? path : {}) },
     headers: objects(headers).map(exact),
     queryParams: objects(queryParams).map(exact),
   };
+}
+
+function grpcMatch({ method, headers = [], ...rest }: JsonObject): JsonObject {
+  const called = method !== undefined && isJsonObject(method) ? { method: exact(method) } : {};
+  return { ...rest, ...called, headers: objects(headers).map(exact) };
+}
+
+function exact(match: JsonObject): JsonObject {
+  return { type: "Exact", ...match };
 }
 
 function defaultedFilter(filter: JsonObject): JsonObject {

@@ -7,19 +7,19 @@ interface NamedMatch {
   readonly value: string;
 }
 
-/** A condition on requests, as Gateway API writes it. */
-export interface HttpMatch {
+/** A condition on requests, as Gateway API writes it. An HTTPRoute has no `method` of a service, a GRPCRoute no path and no parameters. */
+export interface GatewayMatch {
   readonly path?: { readonly type: string; readonly value: string };
-  readonly method?: string;
+  readonly method?: string | { readonly type: string; readonly service: string; readonly method?: string };
   readonly headers?: readonly NamedMatch[];
   readonly queryParams?: readonly NamedMatch[];
 }
 
 /** Every request. */
-export const everyPath: HttpMatch = { path: { type: "PathPrefix", value: "/" } };
+export const everyPath: GatewayMatch = { path: { type: "PathPrefix", value: "/" } };
 
 /** The conditions of `service.match`; every path where there are none (reference canary 9). Throws a {@link StepFault} for what Gateway API cannot express. */
-export function serviceMatches(matches: readonly RouteMatch[] = []): readonly HttpMatch[] {
+export function serviceMatches(matches: readonly RouteMatch[] = []): readonly GatewayMatch[] {
   const routed = matches.map(httpMatch).filter((match) => Object.keys(match).length > 0);
   return routed.length === 0 ? [everyPath] : routed;
 }
@@ -28,7 +28,7 @@ export function serviceMatches(matches: readonly RouteMatch[] = []): readonly Ht
  * The conditions of `analysis.match`. Throws a {@link StepFault} also for one that Gateway API cannot tell requests by: Flagger takes it
  * for every request, which would all go to the canary.
  */
-export function analysisMatches(matches: readonly RouteMatch[]): readonly HttpMatch[] {
+export function analysisMatches(matches: readonly RouteMatch[]): readonly GatewayMatch[] {
   return matches.map((match, index) => {
     const routed = httpMatch(match);
     if (Object.keys(routed).length > 0) return routed;
@@ -37,11 +37,11 @@ export function analysisMatches(matches: readonly RouteMatch[]): readonly HttpMa
 }
 
 /** Requests for which one of the first and one of the second holds. What the first says of path, method, headers or parameters replaces it. */
-export function merged(first: readonly HttpMatch[], second: readonly HttpMatch[]): readonly HttpMatch[] {
+export function merged(first: readonly GatewayMatch[], second: readonly GatewayMatch[]): readonly GatewayMatch[] {
   return first.flatMap((one) => second.map((other) => ({ ...other, ...one })));
 }
 
-function httpMatch({ uri, method, headers = {}, queryParams = {} }: RouteMatch): HttpMatch {
+function httpMatch({ uri, method, headers = {}, queryParams = {} }: RouteMatch): GatewayMatch {
   return {
     ...(uri === undefined ? {} : { path: pathMatch(uri) }),
     ...(method === undefined ? {} : { method: exactMethod(method, headers) }),
@@ -65,7 +65,7 @@ function exactMethod({ exact = "" }: StringMatch, headers: Readonly<Record<strin
 }
 
 /** In the order of their names, so that a route is the same each time. */
-function namedMatches(matches: Readonly<Record<string, StringMatch>>, what: string): readonly NamedMatch[] {
+export function namedMatches(matches: Readonly<Record<string, StringMatch>>, what: string): readonly NamedMatch[] {
   const names = Object.keys(matches).toSorted();
   return names.map((name) => {
     const { exact = "", regex = "" } = matches[name] ?? {};
@@ -79,7 +79,7 @@ function unsupported(what: string, selector: string): StepFault {
   return invalid(`Gateway API doesn't support the specified ${what} matching selector: ${selector}\n`);
 }
 
-function invalid(why: string): StepFault {
+export function invalid(why: string): StepFault {
   return new StepFault(`Invalid request matching selectors: ${why}`);
 }
 

@@ -5,27 +5,35 @@ import { type RouteRule, routeRules } from "../route-rules.ts";
 import type { Routes } from "../router.ts";
 import { cookiePattern, type SessionCookies } from "../session-cookies.ts";
 import { mirrorFilter, routeFilters, setCookieFilter } from "./route-filters.ts";
-import { analysisMatches, type HttpMatch, merged, serviceMatches } from "./route-matches.ts";
+import { type GatewayMatch, merged } from "./route-matches.ts";
+import type { RouteForm } from "./route-form.ts";
 
-/** The whole spec of the HTTPRoute (reference canary 9). */
-export function routeSpec(canary: Canary, routes: Routes, cookies: SessionCookies | undefined): JsonObject {
+/** The whole spec of the route (reference canary 9). */
+export function routeSpec(
+  form: RouteForm,
+  canary: Canary,
+  routes: Routes,
+  cookies: SessionCookies | undefined,
+): JsonObject {
   const { service } = canary.spec;
   const { hosts = [], gatewayRefs = [] } = service;
-  const matches = serviceMatches(service.match);
+  const matches = form.serviceMatches(service.match);
+  const tested = form.analysisMatches(canary.analysis.match ?? []);
   const filters = routeFilters(service);
   return toJsonObject({
     parentRefs: gatewayRefs.map(parentRef),
     ...(hosts.length === 0 ? {} : { hostnames: hosts }),
-    rules: routeRules(canary, routes, cookies).map((rule) => written(rule, matches, filters, canary)),
+    rules: routeRules(canary, routes, cookies).map((rule) => written(rule, { matches, tested, filters }, canary)),
   });
 }
 
-function written(
-  rule: RouteRule,
-  matches: readonly HttpMatch[],
-  filters: readonly JsonObject[],
-  canary: Canary,
-): object {
+interface Common {
+  readonly matches: readonly GatewayMatch[];
+  readonly tested: readonly GatewayMatch[];
+  readonly filters: readonly JsonObject[];
+}
+
+function written(rule: RouteRule, { filters, ...conditions }: Common, canary: Canary): object {
   const { timeout = "", backendTimeout = "", port } = canary.spec.service;
   const all = [
     ...filters,
@@ -37,19 +45,24 @@ function written(
     ...(backendTimeout === "" ? {} : { backendRequest: backendTimeout }),
   };
   return {
-    matches: matchesOf(rule, matches, canary),
+    ...writtenMatches(matchesOf(rule, conditions)),
     ...(all.length === 0 ? {} : { filters: all }),
     backendRefs: backends(rule, canary),
     ...(timeout === "" && backendTimeout === "" ? {} : { timeouts }),
   };
 }
 
-function matchesOf({ requests }: RouteRule, matches: readonly HttpMatch[], { analysis }: Canary): readonly HttpMatch[] {
+/** Of a GRPCRoute, no match is every call. */
+function writtenMatches(matches: readonly GatewayMatch[]): object {
+  return matches.every((match) => Object.keys(match).length === 0) ? {} : { matches };
+}
+
+function matchesOf({ requests }: RouteRule, { matches, tested }: Omit<Common, "filters">): readonly GatewayMatch[] {
   switch (requests.kind) {
     case "all":
       return matches;
     case "tested":
-      return merged(analysisMatches(analysis.match ?? []), matches);
+      return merged(tested, matches);
     case "with cookie": {
       const header = { name: "Cookie", type: "RegularExpression", value: cookiePattern(requests.cookie) };
       return merged([{ headers: [header] }], matches);

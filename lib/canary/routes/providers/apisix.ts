@@ -24,10 +24,10 @@ const RouteSpec = z.looseObject({ http: z.array(HttpRoute).default([]) });
 export function apisixRouter(canary: Canary, deps: StepDeps): Router {
   const { namespace } = canary;
   const sourceName = canary.spec.routeRef?.name ?? "";
-  if (sourceName === "") throw new StepFault("apisix route selector is empty");
   const name = `${sourceName}-${apexName(canary)}-canary`;
   let known: Promise<LiveObject> | undefined;
   const source = () => {
+    if (sourceName === "") throw new StepFault("apisix route selector is empty");
     known ??= readSource(sourceName, canary, deps);
     return known;
   };

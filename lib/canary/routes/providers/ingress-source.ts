@@ -10,8 +10,8 @@ const Backend = z.looseObject({ service: z.looseObject({ name: z.string() }) });
 
 /** The Ingress of the user, beside which that of the Canary stands. It is only read. */
 export interface IngressSource {
-  /** Throws a {@link StepFault} if `spec.ingressRef` names none. */
-  name(): string;
+  /** Empty if `spec.ingressRef` names none. */
+  readonly name: string;
   /** Throws a {@link StepFault} if there is none. */
   read(): Promise<LiveObject>;
 }
@@ -20,13 +20,10 @@ export interface IngressSource {
 export function ingressSource(canary: Canary, { cluster, signal }: StepDeps, what: string): IngressSource {
   const { namespace } = canary;
   let known: Promise<LiveObject> | undefined;
-  const name = () => {
-    const given = canary.spec.ingressRef?.name ?? "";
-    if (given === "") throw new StepFault("ingress selector is empty");
-    return given;
-  };
+  const name = canary.spec.ingressRef?.name ?? "";
   const read = async () => {
-    const ref = { group: "networking.k8s.io", version: "v1", kind: "Ingress", namespace, name: name() };
+    if (name === "") throw new StepFault("ingress selector is empty");
+    const ref = { group: "networking.k8s.io", version: "v1", kind: "Ingress", namespace, name };
     const text = (cause: string) => `${what} ${ref.name}.${namespace} get query error: ${cause}`;
     const found = await told(cluster.get(ref, signal), text);
     if (found === undefined) throw new StepFault(text(`ingresses.networking.k8s.io "${ref.name}" not found`));

@@ -12,7 +12,7 @@ import { copiedAnnotations, ingressSource, withPaths } from "./ingress-source.ts
 /** Routes by a second Ingress, whose annotations say which requests of the first one it takes. */
 export function nginxRouter(canary: Canary, deps: StepDeps): Router {
   const source = ingressSource(canary, deps, "ingress");
-  const name = `${source.name()}-canary`;
+  const name = `${source.name}-canary`;
   const text = `ingress ${name}.${canary.namespace}`;
   const prefix = deps.settings.ingressAnnotationsPrefix;
   return objectRouter(

@@ -4,7 +4,7 @@ import type { LiveObject } from "../../../core/manifest.ts";
 import { type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
 import { objectRouter } from "../object-router.ts";
-import { fluxAnnotations, isOwned, told, type Words } from "../owned-objects.ts";
+import { isOwned, told, type Words } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
 import { sharesOf } from "../weights.ts";
@@ -22,7 +22,7 @@ const Weights = z.record(z.string(), z.number());
 /** Routes by a second Ingress with the Services of both, before that of the user. */
 export function skipperRouter(canary: Canary, deps: StepDeps): Router {
   const source = ingressSource(canary, deps, "apexIngress");
-  const name = `${source.name()}-canary`;
+  const name = `${source.name}-canary`;
   const { namespace } = canary;
   const text = `ingress ${name}.${namespace}`;
   const [primary, ours] = [primaryServiceName(canary), canaryServiceName(canary)];
@@ -51,7 +51,7 @@ export function skipperRouter(canary: Canary, deps: StepDeps): Router {
         const others = live?.metadata.annotations ?? copiedAnnotations(found);
         return {
           ...(live === undefined && found.metadata.labels !== undefined ? { labels: found.metadata.labels } : {}),
-          annotations: { ...others, ...fluxAnnotations, ...routeAnnotations(others, routes, primary, ours) },
+          annotations: { ...others, ...routeAnnotations(others, routes, primary, ours) },
           spec: withPaths(found, canary, (pathTo) => ({ here: pathTo(primary), last: pathTo(ours) })),
         };
       },
@@ -68,18 +68,24 @@ export function skipperRouter(canary: Canary, deps: StepDeps): Router {
   );
 }
 
+/** Both ways all requests get to the primary, so it stays on until a run has ended, as in Flagger. */
 function routeAnnotations(others: Words, routes: Routes, primary: string, ours: string): Words {
+  const present = others[weightsAnnotation];
   const predicates = (others[predicateAnnotation] ?? "")
     .split("&&")
     .map((predicate) => predicate.trim())
     .filter((predicate) => predicate !== "" && predicate !== before && predicate !== disabled);
-  const weights = Object.fromEntries(
-    [[primary, routes.primary] as const, [ours, routes.canary] as const].toSorted(([a], [b]) => (a < b ? -1 : 1)),
-  );
+  const shares = [[primary, routes.primary] as const, [ours, routes.canary] as const];
+  const weights = JSON.stringify(Object.fromEntries(shares.toSorted(([a], [b]) => (a < b ? -1 : 1))));
+  const isOff = routes.canary === 0 && present !== undefined && (present !== weights || isDisabled(others));
   return {
-    [weightsAnnotation]: JSON.stringify(weights),
-    [predicateAnnotation]: [routes.canary === 0 ? disabled : before, ...predicates].join(" && "),
+    [weightsAnnotation]: weights,
+    [predicateAnnotation]: [isOff ? disabled : before, ...predicates].join(" && "),
   };
+}
+
+function isDisabled(annotations: Words): boolean {
+  return annotations[predicateAnnotation]?.includes(disabled) === true;
 }
 
 function liveRoutes({ metadata }: LiveObject, primary: string, ours: string): Routes | undefined {

@@ -163,7 +163,11 @@ describe("whose queries built-in metrics have", () => {
     [{ provider: "nginx" }, "istio", "nginx_ingress_controller_requests"],
     [{ provider: "nginx" }, "linkerd", "response_total"],
     [{}, "smi:crossover", "istio_requests_total"],
-    [{ provider: "kubernetes", targetRef: { kind: "Service", name: "web" } }, "istio", "istio_requests_total"],
+    [
+      { provider: "kubernetes", targetRef: { apiVersion: "v1", kind: "Service", name: "web" } },
+      "istio",
+      "istio_requests_total",
+    ],
   ])("%j where the installation's provider is %s", async (spec, meshProvider, metric) => {
     const world = metricWorld({ metrics: [rate], spec, settings: { meshProvider }, answers: [vector("99")] });
     await world.check();
@@ -235,6 +239,16 @@ describe("a MetricTemplate", () => {
     });
     expect(await check()).toMatch(/^Metric template errors\.apps query render error: .*no entry for key "team"$/);
     expect(requests).toEqual([]);
+  });
+
+  test("whose server gives what is not a number has no data", async () => {
+    const provider = { type: "graphite", address: "http://graphite.example.com" };
+    const { check } = metricWorld({
+      metrics: [errors],
+      templates: { "apps/errors": { provider, query: "target=errors" } },
+      answers: [{ body: '[{"datapoints":[["NaN",1]]}]' }],
+    });
+    expect(await check()).toBe("Halt advancement no values found for custom metric: error rate: no values found");
   });
 
   test("that may not be read says so, and an outage of the cluster is no failed check", async () => {

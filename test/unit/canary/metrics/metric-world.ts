@@ -77,15 +77,17 @@ export function metricWorld(options: MetricWorldOptions) {
   const { signal } = new AbortController();
   const values: (readonly [string, number])[] = [];
   const log = recordedLog();
+  const clock = steppedClock();
+  const sleep: MetricParts["sleep"] = async (ms) => clock.pass(ms);
   const checks = metricChecksOf(canary, {
     cluster: asHome({ ...noCluster, get: options.get ?? (async (ref) => objectOf(ref, options)) }),
     settings: { ...defaultCanarySettings, ...settings },
-    ...{ clock: steppedClock(), log, signal, http },
+    ...{ clock, log, signal, http, sleep },
     measured: (metric, value) => void values.push([metric, value]),
     ...parts,
   });
   return {
-    ...{ requests, values, log, checks },
+    ...{ requests, values, log, checks, clock },
     check: async () => textOf(await checks.check()),
     probe: () =>
       checks.probe().then(

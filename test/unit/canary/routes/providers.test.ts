@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../../lib/core/json.ts";
 import { StepFault } from "../../../../lib/canary/step-fault.ts";
+import type { JsonObject } from "../../../../lib/core/json.ts";
 import { type RoutesWorld, routesWorlds, type Scene } from "./routes-world.ts";
 import { smallDefinition } from "./small-definition.ts";
 
@@ -350,7 +350,7 @@ describe("Ingresses", () => {
     async (provider) => {
       const world = await worldOf();
       const settings = { meshProvider: provider };
-      expect(() => world.router({ settings })).toThrow(new StepFault("ingress selector is empty"));
+      await expect(world.router({ settings }).ensure()).rejects.toThrow(new StepFault("ingress selector is empty"));
       const scene: Scene = { spec: { ingressRef }, settings };
       await expect(world.router(scene).ensure()).rejects.toThrow(
         `ngress web.${world.namespace} get query error: ingresses.networking.k8s.io "web" not found`,
@@ -362,17 +362,22 @@ describe("Ingresses", () => {
     },
   );
 
-  it("skipper's own route is off at rest, is deleted at the end, and a second end is no fault", async () => {
+  it("skipper's own route is off after a run, is deleted at the end, and a second end is no fault", async () => {
     const world = await worldOf();
     await givenIngress(world);
     const scene: Scene = { spec: { ingressRef }, settings: { meshProvider: "skipper" } };
+    const route = () => world.get("networking.k8s.io/v1", "Ingress", "web-canary");
     await world.router(scene).ensure();
-    expect((await world.get("networking.k8s.io/v1", "Ingress", "web-canary"))?.metadata.annotations).toMatchObject({
-      "zalando.org/skipper-predicate": "False()",
-    });
+    const predicates = [(await route())?.metadata.annotations?.["zalando.org/skipper-predicate"]];
+    for (const canary of [30, 0, 40]) {
+      await world.router(scene).setRoutes(to(canary));
+      await world.router(scene).ensure();
+      predicates.push((await route())?.metadata.annotations?.["zalando.org/skipper-predicate"]);
+    }
+    expect(predicates).toEqual(["Weight(100)", "Weight(100)", "False()", "Weight(100)"]);
     await world.router(scene).finalize();
     await world.router(scene).finalize();
-    expect(await world.get("networking.k8s.io/v1", "Ingress", "web-canary")).toBeUndefined();
+    expect(await route()).toBeUndefined();
   });
 });
 

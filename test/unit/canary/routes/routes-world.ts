@@ -20,6 +20,7 @@ const { signal } = new AbortController();
 /** What of a Canary is otherwise than in most tests. */
 export interface Scene {
   readonly name?: string;
+  readonly annotations?: Record<string, string>;
   readonly service?: JsonObject;
   readonly analysis?: JsonObject;
   readonly spec?: JsonObject;
@@ -34,6 +35,8 @@ export interface RoutesWorld {
   /** Methods that change the cluster, in order, since the world began or since it was emptied. */
   readonly writes: string[];
   readonly reads: string[];
+  /** Which writes do not happen, as if the step had been killed before them. */
+  fail(isKilled: (write: string) => boolean): void;
   canary(scene?: Scene): Canary;
   router(scene?: Scene): Router;
   services(scene?: Scene): Services;
@@ -71,7 +74,12 @@ export function routesWorlds(prefix: string, definitions: readonly Manifest[]) {
 function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
   const writes: string[] = [];
   const reads: string[] = [];
-  const seen = seenCluster(cluster, writes, reads);
+  let isKilled: (write: string) => boolean = () => false;
+  const note = (write: string) => {
+    if (isKilled(write)) throw new Error("killed");
+    writes.push(write);
+  };
+  const seen = seenCluster(cluster, note, reads);
   const canary = (scene: Scene = {}): Canary => canaryOf(namespace, scene);
   const deps = ({ settings }: Scene): StepDeps => ({
     cluster: asHome(seen),
@@ -85,6 +93,9 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
     namespace,
     writes,
     reads,
+    fail: (killed) => {
+      isKilled = killed;
+    },
     canary,
     router: (scene = {}) => routerOf(canary(scene), target(scene), deps(scene)),
     services: (scene = {}) => servicesOf(canary(scene), target(scene), deps(scene)),
@@ -99,7 +110,7 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
   };
 }
 
-function seenCluster(cluster: Cluster, writes: string[], reads: string[]): Cluster {
+function seenCluster(cluster: Cluster, note: (write: string) => void, reads: string[]): Cluster {
   return {
     ...cluster,
     get: (ref, ...rest) => {
@@ -110,18 +121,25 @@ function seenCluster(cluster: Cluster, writes: string[], reads: string[]): Clust
       reads.push(`list ${query.kind}`);
       return cluster.list(query, ...rest);
     },
-    create: (manifest, ...rest) => {
-      writes.push(`create ${manifest.kind}/${manifest.metadata.name}`);
+    create: async (manifest, ...rest) => {
+      note(`create ${manifest.kind}/${manifest.metadata.name}`);
       return cluster.create(manifest, ...rest);
     },
-    patch: (ref, ...rest) => {
-      writes.push(`patch ${ref.kind}/${ref.name}`);
+    patch: async (ref, ...rest) => {
+      note(`patch ${ref.kind}/${ref.name}`);
       return cluster.patch(ref, ...rest);
+    },
+    delete: async (ref, ...rest) => {
+      note(`delete ${ref.kind}/${ref.name}`);
+      return cluster.delete(ref, ...rest);
     },
   };
 }
 
-function canaryOf(namespace: string, { name = "podinfo", service, analysis = {}, spec, status }: Scene): Canary {
+function canaryOf(
+  namespace: string,
+  { name = "podinfo", annotations = {}, service, analysis = {}, spec, status }: Scene,
+): Canary {
   // An analysis is by iterations or by weights.
   const weighted = "iterations" in analysis ? {} : { stepWeight: 10, maxWeight: 50 };
   const parsed = CanarySpec.parse({
@@ -132,7 +150,12 @@ function canaryOf(namespace: string, { name = "podinfo", service, analysis = {},
   });
   const uid = `00000000-0000-4000-8000-${name.length.toString().padStart(12, "0")}`;
   return {
-    live: { apiVersion: "flagger.app/v1beta1", kind: "Canary", metadata: { name, namespace, uid }, spec: parsed },
+    live: {
+      apiVersion: "flagger.app/v1beta1",
+      kind: "Canary",
+      metadata: { name, namespace, uid, annotations },
+      spec: parsed,
+    },
     name,
     namespace,
     uid,

@@ -142,12 +142,22 @@ describe("what does not wait", () => {
     await world.run();
     world.state.configs = { "configmap/app": "0123456789abcdef", "secret/key": "0123456789abcdef" };
     const { dueInMs } = await world.tick();
-    expect(world.subscribed.at(-1)).toEqual([
+    const followed = [
       "obj#here/apps/Deployment/apps/podinfo",
       "obj#here//ConfigMap/apps/app",
       "obj#here//Secret/apps/key",
+    ];
+    expect(world.subscribed.at(-1)).toEqual([
+      ...followed,
+      "obj#here//Service/apps/podinfo",
+      "obj#here//Service/apps/podinfo-primary",
+      "obj#here//Service/apps/podinfo-canary",
+      "obj#here/apps/Deployment/apps/podinfo-primary",
     ]);
     expect(dueInMs).toBe(10_000);
     expect(await world.tick()).toMatchObject({ dueInMs: undefined });
+    world.state.target.template = "two";
+    await world.run({ isRequested: true });
+    expect(world.subscribed.at(-1)).toEqual(followed);
   });
 });

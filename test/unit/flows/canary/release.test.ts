@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { toJson } from "../../../../lib/core/json.ts";
 import { canaryWorld } from "./canary-world.ts";
 
 describe("a Canary without a history", () => {
@@ -49,6 +50,27 @@ describe("a Canary without a history", () => {
       "alert info: New Deployment detected, initialization completed.",
     ]);
     expect(dueInMs).toBeUndefined();
+  });
+
+  test("looks again at once after an initialisation whose target has changed meanwhile, and begins a run", async () => {
+    const world = canaryWorld();
+    await world.run();
+    world.state.target.template = "";
+    expect(await world.tick()).toMatchObject({ dueInMs: 10_000 });
+    expect(world.now()).toBe("Initialized 100/0");
+    world.state.target.template = "two";
+    await world.tick();
+    expect(world.now()).toBe("Progressing 100/0");
+  });
+
+  test("loses what it said while it was parked", async () => {
+    const world = canaryWorld();
+    await world.initialised();
+    const [promoted] = world.status().conditions ?? [];
+    const stalled = { ...promoted, type: "Stalled", status: "True", reason: "Poisoned" };
+    world.change({ status: { conditions: toJson([promoted, stalled]) } });
+    await world.run({ isRequested: true });
+    expect(world.status().conditions).toEqual([promoted]);
   });
 
   test("goes on without the servers of its metrics, and says that they do not answer", async () => {

@@ -100,6 +100,11 @@ describe("the document of an installation", () => {
     [{ decryptionKeys: { apps: "hunter2" } }, "clusters[0].decryptionKeys.apps must be a list of keys"],
     [{ targets: ["hunter2"] }, "clusters[0].targets must list clusters by namespace"],
     [{ targets: { apps: "hunter2" } }, "clusters[0].targets.apps must be a list of clusters"],
+    [{ cloudWatchRegions: ["hunter2"] }, "clusters[0].cloudWatchRegions must list regions by namespace"],
+    [
+      { cloudWatchRegions: { apps: ["hunter2"] } },
+      "clusters[0].cloudWatchRegions.apps[0] must be the name of a region, such as eu-west-1",
+    ],
     [{ notificationTargets: ["hunter2"] }, "clusters[0].notificationTargets must list targets by namespace"],
     [
       { notificationTargets: { apps: "hunter2" } },
@@ -112,7 +117,7 @@ describe("the document of an installation", () => {
     [{ netwrok: "hunter2" }, "clusters[0].netwrok is not known: did you mean network?"],
     [
       { x: 1 },
-      "clusters[0].x is not known: remove it, or choose of arn, role, roles, network, maxRuns, repositories, buckets, decryptionKeys, targets, notificationTargets",
+      "clusters[0].x is not known: remove it, or choose of arn, role, roles, network, maxRuns, repositories, buckets, decryptionKeys, targets, notificationTargets, cloudWatchRegions",
     ],
   ])("with a cluster %j is refused, and no value is quoted", (fields, fault) => {
     expect(faultsOfCluster(fields)).toEqual([fault]);

@@ -57,6 +57,7 @@ const installationPart = `${wrapped(
 | \`decryptionKeys\` | by namespace, the KMS keys that open data keys of SOPS for its Kustomizations with the identity of the installation, each whole and as the encrypted files name it: \`arn:aws:kms:<region>:<account>:key/<id>\`, \`…:alias/<name>\`, either with \`+arn:aws:iam::<account>:role/<name>\`; 100 at most | none |
 | \`targets\` | by namespace, the other clusters of EKS that its Kustomizations may apply to by [\`spec.kubeConfig.configMapRef\`](other-clusters.md#eks-by-a-configmap), each whole and once: \`arn:aws:eks:<region>:<account>:cluster/<name>\`, with \`+arn:aws:iam::<account>:role/<name>\` where Sluice assumes a role of the cluster's account to enter it; 100 at most | none |
 | \`notificationTargets\` | by namespace, what its Providers of the types \`sns\`, \`eventbridge\` and \`sqs\` may send to with the identity of the installation, each whole: \`arn:aws:sns:<region>:<account>:<topic>\`, \`arn:aws:events:<region>:<account>:event-bus/<name>\`, \`arn:aws:sqs:<region>:<account>:<queue>\`; 100 at most | none |
+| \`cloudWatchRegions\` | by namespace, the regions whose CloudWatch its MetricTemplates of the type \`cloudwatch\` read with the identity of the installation; 100 at most | none |
 
 ${[
   ["SLUICE_INSTALLATION_BUCKET", "the bucket of the document"],

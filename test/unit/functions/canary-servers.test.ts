@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { canaryHttpOf } from "../../../functions/canary-http.ts";
+import { canaryServersOf } from "../../../functions/canary-servers.ts";
+import type { CloudWatch } from "../../../lib/core/ports/cloud-watch.ts";
 import { type Http, HttpError } from "../../../lib/core/ports/http.ts";
 import type { ServiceProxy } from "../../../lib/core/ports/service-proxy.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
@@ -23,8 +24,8 @@ function world() {
       throw new HttpError("unreachable", "GET x: down");
     },
   };
-  const of = canaryHttpOf({ http, clock, namespaces: ["monitoring"] });
-  const [first, second] = ["first", "second"].map((id) => of({ id, services: { send: answer(id) } }));
+  const of = canaryServersOf({ http, clock, namespaces: ["monitoring"] });
+  const [first, second] = ["first", "second"].map((id) => of({ id, services: { send: answer(id) } }).canaryHttp);
   if (first === undefined || second === undefined) throw new Error("there are two clusters");
   const ask = async (way: Http, change: object = {}): Promise<string> => {
     const { body } = await way.send({ method: "GET", url, timeoutMs: 1_000, maxBytes: 1_000, ...change }, signal);
@@ -74,4 +75,29 @@ test("webhooks share nothing", async () => {
   await ask(first.of(["apps"]));
   await ask(first.of(["apps"]));
   expect(sent).toHaveLength(2);
+});
+
+test("so does one of CloudWatch, in each cluster for each namespace", async () => {
+  const clock = steppedClock();
+  const asked: string[] = [];
+  const http: Http = { send: () => Promise.reject(new Error("the test did not expect a request")) };
+  const cloudWatchOf = (cluster: string): CloudWatch => ({
+    async metricData({ namespace, endMs }) {
+      asked.push(`${cluster} ${namespace} ${endMs}`);
+      return [[asked.length]];
+    },
+  });
+  const of = canaryServersOf({ http, clock, namespaces: [], cloudWatchOf });
+  const ask = (id: string, namespace: string, endMs: number) =>
+    of({ id }).metricServers.cloudWatch?.metricData(
+      { namespace, region: "eu-west-1", queries: [], startMs: endMs - 600_000, endMs, maxDatapoints: 20 },
+      signal,
+    );
+  expect(await ask("first", "apps", 1_000_000)).toEqual([[1]]);
+  expect(await ask("first", "apps", 1_000_400)).toEqual([[1]]);
+  await ask("first", "other", 1_000_400);
+  await ask("second", "apps", 1_000_400);
+  clock.pass(1_000);
+  await ask("first", "apps", 1_001_000);
+  expect(asked).toEqual(["first apps 1000000", "first other 1000400", "second apps 1000400", "first apps 1001000"]);
 });

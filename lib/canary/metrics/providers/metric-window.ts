@@ -1,0 +1,21 @@
+import { parseGoDuration } from "./go-numbers.ts";
+import { inFront, MetricFault } from "./metric-server.ts";
+
+/** Milliseconds of a metric's interval. Throws Flagger's text for one that is none; a MetricTemplate has no default (reference canary 20, 9). */
+export function intervalMs(interval: string): number {
+  try {
+    return parseGoDuration(interval);
+  } catch (error) {
+    throw inFront("error parsing metric interval: ", error);
+  }
+}
+
+/** How many intervals of a metric most servers are asked for. */
+export const windowIntervals = 10;
+
+/** The value of a Secret's key. Throws Flagger's text where there is none. */
+export function credential(provider: string, key: string, secret: ReadonlyMap<string, string> | undefined): string {
+  const value = secret?.get(key);
+  if (value !== undefined) return value;
+  throw new MetricFault(`${provider} credentials does not contain ${key}`);
+}

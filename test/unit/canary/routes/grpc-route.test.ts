@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import { type RoutesWorld, routesWorlds, type Scene } from "./routes-world.ts";
+import { smallDefinition } from "./small-definition.ts";
+
+const group = "gateway.networking.k8s.io";
+const worldOf = routesWorlds("grpc", [
+  smallDefinition(group, "HTTPRoute", "httproutes", ["v1"]),
+  smallDefinition(group, "GRPCRoute", "grpcroutes", ["v1"]),
+]);
+
+const routeOf = (world: RoutesWorld, kind = "GRPCRoute") => world.get(`${group}/v1`, kind, "podinfo");
+const to = (canary: number) => ({ primary: 100 - canary, canary, isMirrored: false });
+const grpc = (scene: Scene = {}): Scene => ({ ...scene, annotations: { "sluice.dev/route-kind": "GRPCRoute" } });
+const weights = (canary: number) => ({
+  backendRefs: [
+    { group: "", kind: "Service", name: "podinfo-primary", port: 9898, weight: 100 - canary },
+    { group: "", kind: "Service", name: "podinfo-canary", port: 9898, weight: canary },
+  ],
+});
+
+describe("a GRPCRoute of a Canary", () => {
+  it("canary/28: shares all calls, and is left alone while it is as it is to be", async () => {
+    const world = await worldOf();
+    await world.router(grpc()).ensure();
+    await world.router(grpc()).setRoutes(to(20));
+    expect((await routeOf(world))?.["spec"]).toEqual({
+      parentRefs: [{ group, kind: "Gateway", name: "edge", namespace: "edge-system" }],
+      rules: [weights(20)],
+    });
+    world.writes.splice(0);
+    await world.router(grpc()).ensure();
+    expect(await world.router(grpc()).routes()).toEqual(to(20));
+    expect(world.writes).toEqual([]);
+  });
+
+  it("canary/34: an A/B test of the calls of one service", async () => {
+    const world = await worldOf();
+    const scene = grpc({
+      service: { match: [{ uri: { prefix: "/acme.Orders/" } }, { uri: { exact: "/acme.Users/Get" } }] },
+      analysis: { iterations: 2, match: [{ headers: { x: { exact: "y" } } }] },
+    });
+    await world.router(scene).ensure();
+    await world.router(scene).setRoutes(to(100));
+    const [orders, users] = [{ service: "acme.Orders" }, { service: "acme.Users", method: "Get" }];
+    const headers = [{ name: "x", type: "Exact", value: "y" }];
+    expect((await routeOf(world))?.["spec"]).toMatchObject({
+      rules: [
+        {
+          matches: [
+            { method: orders, headers },
+            { method: users, headers },
+          ],
+          ...weights(100),
+        },
+        { matches: [{ method: orders }, { method: users }], backendRefs: [{ name: "podinfo-primary", weight: 100 }] },
+      ],
+    });
+    expect(await world.router(scene).routes()).toEqual(to(100));
+  });
+
+  it.each([
+    ["a path that is no call", { match: [{ uri: { prefix: "/api" } }] }, "spec.service.match[0].uri names no call"],
+    ["a method of HTTP", { match: [{ method: { exact: "GET" } }] }, "knows no method of spec.service.match[0]"],
+    [
+      "parameters",
+      { match: [{ queryParams: { a: { exact: "b" } } }] },
+      "knows no queryParams of spec.service.match[0]",
+    ],
+    ["a rewrite", { rewrite: { uri: "/" } }, "a GRPCRoute has no spec.service.rewrite"],
+    ["a timeout", { timeout: "5s" }, "a GRPCRoute has no spec.service.timeout"],
+  ])("refuses %s, which it cannot do", async (_, service, text) => {
+    const world = await worldOf();
+    await expect(world.router(grpc({ service })).ensure()).rejects.toThrow(text);
+    expect(world.writes).toEqual([]);
+  });
+
+  it("another kind of route is refused", async () => {
+    const world = await worldOf();
+    const scene: Scene = { annotations: { "sluice.dev/route-kind": "TCPRoute" } };
+    expect(() => world.router(scene)).toThrow("annotation sluice.dev/route-kind must be HTTPRoute or GRPCRoute");
+  });
+
+  it.each([
+    ["HTTPRoute", "GRPCRoute", {}, grpc()],
+    ["GRPCRoute", "HTTPRoute", grpc(), {}],
+  ])(
+    "in place of %s, %s is made with its weights before the former is deleted",
+    async (former, next, before, after) => {
+      const world = await worldOf();
+      await world.router(before).ensure();
+      await world.router(before).setRoutes(to(30));
+      world.writes.splice(0);
+      await world.router(after).ensure();
+      expect(await world.router(after).routes()).toEqual(to(30));
+      expect(await routeOf(world, former)).toBeUndefined();
+      const annotations = (await routeOf(world, next))?.metadata.annotations ?? {};
+      expect(Object.keys(annotations)).not.toContain("sluice.dev/replaces");
+      expect(world.writes[0]).toBe(`create ${next}/podinfo`);
+    },
+  );
+
+  it("a step that is killed before the former route is deleted leaves that to the next", async () => {
+    const world = await worldOf();
+    await world.router().ensure();
+    world.fail((write) => write.startsWith("delete"));
+    await expect(world.router(grpc()).ensure()).rejects.toThrow("killed");
+    expect(await routeOf(world, "HTTPRoute")).toBeDefined();
+    world.fail(() => false);
+    await world.router(grpc()).ensure();
+    expect(await routeOf(world, "HTTPRoute")).toBeUndefined();
+  });
+});
