@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { objectAt } from "../../../../lib/canary/workload/fields.ts";
-import type { JsonObject } from "../../../../lib/core/json.ts";
+import { isJsonObject, type JsonObject } from "../../../../lib/core/json.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
 import { type WorkloadWorld, workloadWorld } from "./workload-world.ts";
 
@@ -165,9 +166,13 @@ describe("the copy of a config", () => {
       { name: "second", controller: true },
       { name: "podinfo", controller: false },
     ]);
+    const other = { apiVersion: "v1", kind: "ConfigMap", name: "podinfo", uid: "of-another-kind" };
+    const ownerReferences = [other, ...z.array(z.custom<JsonObject>(isJsonObject)).parse(await owners())];
+    await one.change("v1", "ConfigMap", "settings-primary", { metadata: { ownerReferences } });
     await one.step().promote();
     expect(await owners()).toMatchObject([
-      { name: "podinfo", controller: true },
+      { name: "podinfo", kind: "Canary", controller: true },
+      { name: "podinfo", kind: "ConfigMap", controller: false },
       { name: "second", controller: false },
     ]);
   });

@@ -19,6 +19,7 @@ interface Target {
   readonly matchLabels?: Record<string, string>;
   readonly replicas?: number;
   readonly podSpec?: JsonObject;
+  readonly podLabels?: Record<string, string>;
   readonly podAnnotations?: Record<string, string>;
 }
 
@@ -26,7 +27,10 @@ async function world(target: Target = {}): Promise<WorkloadWorld> {
   const one = await workloadWorld(embedded.cluster, `deployment-${spaces++}`);
   const { labels = {}, annotations = {}, matchLabels = { app: "podinfo" }, replicas = 2 } = target;
   const template = {
-    metadata: { labels: { ...matchLabels, team: "web" }, annotations: target.podAnnotations ?? {} },
+    metadata: {
+      labels: { ...matchLabels, team: "web", ...target.podLabels },
+      annotations: target.podAnnotations ?? {},
+    },
     spec: { containers: [container], ...target.podSpec },
   };
   const spec = { replicas, selector: { matchLabels }, template };
@@ -87,6 +91,7 @@ describe("the primary of a Deployment", () => {
       labels: { app: "podinfo", "kustomize.toolkit.fluxcd.io/name": "apps", "team/name": "web" },
       annotations: { owner: "web", "kustomize.toolkit.fluxcd.io/prune": "disabled" },
       matchLabels: { app: "podinfo", tier: "front" },
+      podLabels: { "helm.toolkit.fluxcd.io/name": "podinfo" },
       podAnnotations: { scrape: "true", "kustomize.toolkit.fluxcd.io/ssa": "merge", "flagger-id": "of-the-target" },
       replicas: 3,
     });
@@ -111,6 +116,7 @@ describe("the primary of a Deployment", () => {
       },
     });
     expect(objectAt(primary, "spec", "selector", "matchLabels")).toEqual({ app: "podinfo-primary" });
+    expect(JSON.stringify([primary?.metadata.labels, primary?.["spec"]])).not.toContain("toolkit.fluxcd.io");
   });
 
   test("canary/5: has one replica where the target has none", async () => {
@@ -328,7 +334,8 @@ describe("scaling a Deployment", () => {
     expect(await replicasOf(one, "podinfo")).toBe(5);
     await down(one);
     await one.remove("apps/v1", "Deployment", "podinfo-primary");
-    const spec = { autoscalerRef: { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", name: "podinfo" } };
+    // A kind that the cluster does not serve: its minimum is not known.
+    const spec = { autoscalerRef: { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", name: "podinfo" } };
     await one.step({ spec }).finalize();
     expect(await replicasOf(one, "podinfo")).toBe(1);
   });
