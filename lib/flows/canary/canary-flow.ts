@@ -6,13 +6,14 @@ import { canaryManager } from "../../canary/canary-deps.ts";
 import { inPhase } from "../../canary/run/phase-status.ts";
 import { isInFlight } from "../../canary/run/run-state.ts";
 import { specFault } from "../../canary/verify-canary.ts";
-import { Failure } from "../../core/failure.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
 import { reportEvent } from "../record-event.ts";
 import { type CanaryContext, canaryContext, servedCanary } from "./canary-context.ts";
 import type { CanaryDeps } from "./canary-parts.ts";
 import { ensureFinalizer, finalize } from "./finalize.ts";
+import { isOfStep } from "./of-step.ts";
 import { carriedTo, pacedStep } from "./paced-step.ts";
 import { targetTaken } from "./same-target.ts";
 import { topicsOf } from "./subscribe.ts";
@@ -98,10 +99,17 @@ async function suspend(ctx: CanaryContext): Promise<FlowResult> {
   };
 }
 
+/** What holds up the deletion is told, and tried again: a run that threw would not be repeated for long, and nothing would say why. */
 async function end(ctx: CanaryContext): Promise<FlowResult> {
-  const { deps, run } = ctx;
+  const { canary, deps, run } = ctx;
   await deps.subscriptions.subscribe([], run.fence, run.signal);
-  return finalize(ctx);
+  try {
+    return await finalize(ctx);
+  } catch (error) {
+    if (!isOfStep(error)) throw error;
+    await ctx.say("Warning", messageOf(error));
+    return { outcome: "failed", dueInMs: intervalMs(canary.analysis) };
+  }
 }
 
 async function absent({ subscriptions }: CanaryDeps, run: Run): Promise<FlowResult> {

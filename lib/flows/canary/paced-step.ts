@@ -3,14 +3,12 @@ import type { CanaryPhase, CanaryStatus } from "../../api/canary.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
 import { intervalMs } from "../../canary/analysis.ts";
 import { isChanged, isGoing } from "../../canary/run/run-state.ts";
-import { StepFault } from "../../canary/step-fault.ts";
-import { Failure, messageOf } from "../../core/failure.ts";
+import { messageOf } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
-import { ApiError } from "../../core/ports/cluster.ts";
-import { isOutage } from "../../core/ports/outage.ts";
 import type { FlowResult, Run } from "../../core/ports/run.ts";
-import { Handled, isAskedFor } from "./by-hand.ts";
+import { askedBy, Handled, isAskedFor } from "./by-hand.ts";
 import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
+import { isOfStep } from "./of-step.ts";
 import { recordRelease } from "./record-release.ts";
 import { topicsOf } from "./subscribe.ts";
 import { takeStep } from "./take-step.ts";
@@ -78,12 +76,6 @@ async function isStepTaken(ctx: CanaryContext): Promise<boolean> {
   }
 }
 
-/** An outage is no fault of the step: the run is tried again after a back-off. */
-function isOfStep(error: unknown): boolean {
-  if (error instanceof StepFault || error instanceof Failure) return true;
-  return error instanceof ApiError && !isOutage(error);
-}
-
 /**
  * Subscribes to what the step has left to follow. Answers false where a config is tracked that was not before: a change of it may have been
  * missed, so the Canary looks again.
@@ -103,7 +95,7 @@ function handledBy(ctx: CanaryContext): Handled {
   const isSameRun = isGoing(phase) && lastAppliedSpec === canary.status.lastAppliedSpec;
   if (isSameRun || canary.status.phase === "Waiting") return handled;
   const asked = [promoteAnnotation, rollbackAnnotation].flatMap((name) => {
-    const value = canary.live.metadata.annotations?.[name];
+    const value = askedBy(canary, name);
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(asked);
