@@ -86,8 +86,8 @@ export const canaryFlowFaults: readonly FileFaults[] = [
       },
       {
         what: "a copy that was cut off is rolled back",
-        find: "if (isAnalysing(ctx) && (await ctx.workload.isPromoted?.()) === true) {",
-        replace: 'if (ctx.phase === "Waiting" && (await ctx.workload.isPromoted?.()) === true) {',
+        find: "const isCopied = isAnalysing(ctx) &&",
+        replace: 'const isCopied = ctx.phase === "Waiting" &&',
         tests: [killed],
       },
       {

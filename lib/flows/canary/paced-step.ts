@@ -94,7 +94,7 @@ function handledBy(ctx: CanaryContext): Handled {
   const { lastAppliedSpec, phase }: CanaryStatus = ctx.status();
   const isSameRun = isGoing(phase) && lastAppliedSpec === canary.status.lastAppliedSpec;
   if (isSameRun || canary.status.phase === "Waiting") return handled;
-  const asked = [promoteAnnotation, rollbackAnnotation].flatMap((name) => {
+  const asked = ([promoteAnnotation, rollbackAnnotation] as const).flatMap((name) => {
     const value = askedBy(canary, name);
     return value === undefined ? [] : [[name, value] as const];
   });
