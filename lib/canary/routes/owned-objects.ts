@@ -1,4 +1,4 @@
-import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../core/json.ts";
+import { isJsonObject, type JsonObject, toJsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest, OwnerReference } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
 import { refOf } from "../../core/manifest.ts";
@@ -75,8 +75,9 @@ export async function changed(live: LiveObject, wanted: Wanted, { cluster, signa
     metadata: { labels: wanted.labels ?? labels, annotations: wanted.annotations ?? annotations },
     spec: wanted.spec ?? before.spec,
   };
-  if (equal(before, after)) return live;
-  const { metadata, ...rest } = mergePatch(toJsonObject(before), toJsonObject(after));
+  const patch = mergePatch(toJsonObject(before), toJsonObject(after));
+  if (patch === undefined) return live;
+  const { metadata, ...rest } = patch;
   // With its uid, an object that was deleted and made anew by somebody else since it was read is not written.
   const { uid } = live.metadata;
   const body = { ...rest, metadata: { ...(isJsonObject(metadata) ? metadata : {}), uid } };

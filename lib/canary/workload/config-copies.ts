@@ -3,7 +3,7 @@ import type { LiveObject, Manifest } from "../../core/manifest.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
 import { objectAt, objectsAt, only, textAt } from "./fields.ts";
-import { mergePatch } from "./merge-patch.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
 import { controllerReference, included } from "./metadata.ts";
 import { type StepObjects, within } from "./step-objects.ts";
 import { configKinds, type TrackedConfig } from "./tracked-configs.ts";

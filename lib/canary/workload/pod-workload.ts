@@ -4,7 +4,7 @@ import { type Canary, canaryText } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
 import { primaryName, syncCopies } from "./config-copies.ts";
 import { objectAt } from "./fields.ts";
-import { mergePatch } from "./merge-patch.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
 import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
 import { podRevision } from "./pod-revision.ts";
 import { createdPrimary, hasId, primaryFields, promotedFields } from "./primary.ts";

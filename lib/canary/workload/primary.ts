@@ -4,7 +4,7 @@ import type { Canary } from "../canary.ts";
 import type { CanarySettings } from "../settings.ts";
 import { primaryName } from "./config-copies.ts";
 import { objectAt, only, textsOf, without } from "./fields.ts";
-import { mergePatch } from "./merge-patch.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
 import {
   controllerReference,
   idOf,

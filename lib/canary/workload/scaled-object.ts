@@ -3,7 +3,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { canaryText } from "../canary.ts";
 import { primaryName } from "./config-copies.ts";
 import { inItems, objectAt, textAt } from "./fields.ts";
-import { mergePatch } from "./merge-patch.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
 import { controllerReference, included, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type AutoscalerReference, scaledObjectKind } from "./scaler-kinds.ts";

@@ -5,7 +5,7 @@ import type { StepDeps } from "../canary-deps.ts";
 import { serviceSpecHash } from "../revision/template-hash.ts";
 import { primaryName } from "./config-copies.ts";
 import { inItems, objectAt, only, without } from "./fields.ts";
-import { mergePatch } from "./merge-patch.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
 import { controllerReference, included, type Texts, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type NamedKind, stepObjects, within } from "./step-objects.ts";
