@@ -6,7 +6,7 @@ import { serviceSpecHash } from "../revision/template-hash.ts";
 import { primaryName } from "./config-copies.ts";
 import { inItems, objectAt, only, without } from "./fields.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
-import { controllerReference, included, type Texts, withoutFlux } from "./metadata.ts";
+import { controllerReference, included, refuseFormer, type Texts, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type NamedKind, stepObjects, within } from "./step-objects.ts";
 import type { TargetRevision, Workload } from "./workload.ts";
@@ -45,7 +45,8 @@ async function ensureCopies(step: WorkloadStep): Promise<void> {
   const own = await objects.read(kind, target);
   await within("reconcileCanaryService failed", followTarget(own, `${target}-canary`, step));
   const primary = primaryName(target);
-  if ((await objects.find(kind, primary)) !== undefined) return;
+  const known = await objects.find(kind, primary);
+  if (known !== undefined) return refuseFormer(known, canary, `service ${primary}.${canary.namespace}`);
   await within("reconcilePrimaryService failed", createCopy(copyOf(own, primary, step), step));
 }
 
