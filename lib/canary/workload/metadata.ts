@@ -13,7 +13,10 @@ const fluxMarker = "toolkit.fluxcd.io";
 /** In the annotations of the primary's pods: another one rolls them. */
 const idKey = "flagger-id";
 
-export interface ControllerReference extends OwnerReference {
+/** What `kubectl apply` has written last: what an object of somebody else was before. */
+export const kubectlAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
+
+interface ControllerReference extends OwnerReference {
   readonly controller: boolean;
   readonly blockOwnerDeletion: boolean;
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
-import { type Canary, canaryText } from "../canary.ts";
-import type { StepDeps } from "../canary-deps.ts";
-import { primaryName, syncCopies } from "./config-copies.ts";
-import { objectAt } from "./fields.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
+import type { StepDeps } from "../canary-deps.ts";
+import { type Canary, canaryText, primaryName } from "../canary.ts";
+import { syncCopies } from "./config-copies.ts";
+import { objectAt } from "./fields.ts";
 import { refuseFormer } from "./metadata.ts";
 import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
 import { podRevision } from "./pod-revision.ts";

@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
-import { canaryText } from "../canary.ts";
-import { primaryName } from "./config-copies.ts";
-import { inItems, objectAt, textAt } from "./fields.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
+import { canaryText, primaryName } from "../canary.ts";
+import { inItems, objectAt, textAt } from "./fields.ts";
 import { controllerReference, included, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type AutoscalerReference, scaledObjectKind } from "./scaler-kinds.ts";
@@ -91,7 +90,8 @@ function primaryTrigger(
   target: string,
 ): JsonObject {
   const metadata = objectAt(trigger, "metadata");
-  const given = primaryScalerQueries?.[textAt(trigger, "name")];
+  // Only a query of its own: a trigger may be named `constructor`.
+  const given = new Map(Object.entries(primaryScalerQueries ?? {})).get(textAt(trigger, "name"));
   const own = metadata["query"];
   if (primaryScalerQueries === undefined && typeof own === "string") {
     return { ...trigger, metadata: { ...metadata, query: primaryQuery(own, target) } };

@@ -1,12 +1,11 @@
 import { equal, type JsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest } from "../../core/manifest.ts";
-import { type Canary, canaryText } from "../canary.ts";
-import type { StepDeps } from "../canary-deps.ts";
-import { serviceSpecHash } from "../revision/template-hash.ts";
-import { primaryName } from "./config-copies.ts";
-import { inItems, objectAt, only, without } from "./fields.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
-import { controllerReference, included, refuseFormer, type Texts, withoutFlux } from "./metadata.ts";
+import type { StepDeps } from "../canary-deps.ts";
+import { type Canary, canaryText, primaryName } from "../canary.ts";
+import { serviceSpecHash } from "../revision/template-hash.ts";
+import { inItems, objectAt, only, without } from "./fields.ts";
+import { controllerReference, included, kubectlAnnotation, refuseFormer, type Texts, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type NamedKind, stepObjects, within } from "./step-objects.ts";
 import type { TargetRevision, Workload } from "./workload.ts";
@@ -15,8 +14,6 @@ const kind: NamedKind = { group: "", version: "v1", kind: "Service", plural: "se
 
 /** Addresses and node ports are one Service's own. Flagger copies some of them, so that no Service with an address can be a target. */
 const ownFields = ["clusterIP", "clusterIPs", "healthCheckNodePort"];
-
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** A target of kind Service: it has two copies, one for the canary and one for the primary, and no pods of its own. */
 export function serviceTarget(canary: Canary, deps: StepDeps): Workload {
@@ -108,7 +105,7 @@ async function revision(step: WorkloadStep): Promise<TargetRevision> {
 
 function copyOf(own: LiveObject, name: string, { canary }: WorkloadStep): Manifest {
   const { labels = {}, annotations = {} } = own.metadata;
-  const { [lastApplied]: _, ...otherAnnotations }: Texts = annotations;
+  const { [kubectlAnnotation]: _, ...otherAnnotations }: Texts = annotations;
   const { trafficDistribution } = canary.spec.service;
   return {
     apiVersion: own.apiVersion,

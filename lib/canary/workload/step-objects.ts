@@ -71,13 +71,18 @@ function notFound({ plural, group }: NamedKind, name: string): string {
   return `${group === "" ? plural : `${plural}.${group}`} "${name}" not found`;
 }
 
-/** Throws what ends the step with `text: ` before it. An API server that does not answer is not about the Canary: it is thrown as it is. */
+/** Throws what ends the step with `text: ` before it, as {@link told}. */
 export async function within<Value>(text: string, work: Promise<Value>, separator = ": "): Promise<Value> {
+  return await told(work, (cause) => `${text}${separator}${cause}`);
+}
+
+/** What the API server refuses ends the step, in Flagger's words. An outage is not about the Canary: it is thrown as it is. */
+export async function told<Value>(work: Promise<Value>, text: (cause: string) => string): Promise<Value> {
   try {
     return await work;
   } catch (error) {
     if (!isAboutTheObject(error)) throw error;
-    throw new StepFault(`${text}${separator}${error.message}`, { cause: error });
+    throw new StepFault(text(error.message), { cause: error });
   }
 }
 

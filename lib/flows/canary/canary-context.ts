@@ -2,8 +2,8 @@ import type { AlertSeverity, CanaryPhase, CanaryStatus } from "../../api/canary.
 import { declaredCanary } from "../../api/kinds/canary.ts";
 import { servedKind } from "../../api/kinds/declaration.ts";
 import { feasible } from "../../canary/analysis.ts";
-import type { Canary } from "../../canary/canary.ts";
 import { canaryManager, type StepDeps } from "../../canary/canary-deps.ts";
+import { type Canary, providerOf } from "../../canary/canary.ts";
 import type { CookieChanges, Router, Routes } from "../../canary/routes/router.ts";
 import type { At } from "../../canary/run/phase-status.ts";
 import type { Scaler, Workload } from "../../canary/workload/workload.ts";
@@ -75,7 +75,7 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
     ...{ canary, handled, run, deps, home, step, parts, phase, write },
     workload: parts.workload(canary, step),
     scaler: parts.scaler(canary, step),
-    provider: providerOf(canary, settings.meshProvider),
+    provider: providerOf(canary, settings),
     isQuiet: () => isQuiet,
     status: () => status,
     note: (next) => {
@@ -100,10 +100,6 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
     alert: (message, severity, hasFields = false) =>
       parts.alerts(present(), step).send({ message, severity, hasFields }),
   };
-}
-
-function providerOf({ spec }: Pick<Canary, "spec">, meshProvider: string): string {
-  return spec.provider ?? meshProvider;
 }
 
 /** An empty cookie is none. */

@@ -1,7 +1,7 @@
 import { strategyOf, thresholdOf, totalWeight } from "../../canary/analysis.ts";
 import { targetText } from "../../canary/canary.ts";
 import type { Router, Routes } from "../../canary/routes/router.ts";
-import { allToPrimary } from "../../canary/run/next-move.ts";
+import { allToPrimary } from "../../canary/routes/weights.ts";
 import { inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
 import { isChanged, isInFlight, isSeen } from "../../canary/run/run-state.ts";
 import type { TargetRevision } from "../../canary/workload/workload.ts";
