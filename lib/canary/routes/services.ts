@@ -53,10 +53,8 @@ export function servicesOf(canary: Canary, target: TargetMetadata, deps: StepDep
     ensureApex: () => ensure({ name: apex, selected: primaryValue, metadata: service.apex }),
     finalize: async () => {
       const found = await live.get(apex, (cause) => `service ${apex}.${canary.namespace} get query error: ${cause}`);
-      if (found === undefined) {
-        throw new StepFault(`service ${apex}.${canary.namespace} get query error: services "${apex}" not found`);
-      }
-      if (controllerOf(found)?.kind === "Canary") return;
+      // One that is gone, or was never made, holds up no deletion.
+      if (found === undefined || controllerOf(found)?.kind === "Canary") return;
       const lastApplied = found.metadata.annotations?.[kubectlAnnotation];
       if (lastApplied === undefined) await ensure({ name: apex, selected: labelValue, metadata: undefined });
       else await restoreSelector(found, lastApplied, deps);

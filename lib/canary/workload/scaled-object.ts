@@ -19,7 +19,7 @@ export function scaledObject(reference: AutoscalerReference, step: WorkloadStep)
   return {
     ensurePrimary: (isFirst) => ensurePrimary(reference, isFirst, step),
     pauseTarget: () => pause("0", reference, step),
-    resumeTarget: () => pause(null, reference, step),
+    resumeTarget: () => resume(reference, step),
   };
 }
 
@@ -105,6 +105,11 @@ function primaryQuery(query: string, target: string): string {
     .split(`${target}-canary`)
     .map((part) => part.replaceAll(target, () => primaryName(target)))
     .join(primaryName(target));
+}
+
+/** One that is gone needs no resuming, and holds up no deletion. */
+async function resume(reference: AutoscalerReference, step: WorkloadStep): Promise<void> {
+  if ((await step.objects.find(kind, reference.name)) !== undefined) await pause(null, reference, step);
 }
 
 async function pause(value: "0" | null, { name }: AutoscalerReference, { objects }: WorkloadStep): Promise<void> {

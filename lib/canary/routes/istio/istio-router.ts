@@ -71,7 +71,9 @@ function wantedService(
 
 /** Gives a VirtualService of somebody else the spec back that it had. */
 async function finalize(view: RouteView, text: string, canary: Canary, { log }: StepDeps): Promise<void> {
-  const live = await view.existing("read");
+  const live = await view.find("read");
+  // One that is gone, or was never made, holds up no deletion.
+  if (live === undefined) return;
   const lastApplied = live.metadata.annotations?.[kubectlAnnotation];
   const original = live.metadata.annotations?.[originalAnnotation];
   if (lastApplied !== undefined) {

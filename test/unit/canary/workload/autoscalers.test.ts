@@ -181,6 +181,12 @@ describe("a ScaledObject", () => {
     expect(one.writes).toEqual([]);
   });
 
+  test("that is gone needs no resuming, so it holds up no deletion", async () => {
+    const one = await world();
+    await one.scaler(options).resumeTarget();
+    expect(one.writes).toEqual([]);
+  });
+
   test("gives the copy its changes at a promotion only, and once", async () => {
     const one = await world();
     await put(one);
