@@ -18,10 +18,10 @@ export type Move =
     }
   /** The target is copied to the primary, once the gates of promotion are open. */
   | { readonly kind: "promote"; readonly isAsked: boolean }
-  /** The analysis has no step that leads on. */
+  /** The analysis has no next step. */
   | { readonly kind: "none" };
 
-/** What is decided by. */
+/** What the next move depends on. */
 export interface Position {
   /** As the provider can do it. */
   readonly analysis: CanaryAnalysis;

@@ -118,17 +118,17 @@ function withCookies(status: CanaryStatus, changes: CookieChanges): CanaryStatus
   };
 }
 
-/** The iterations that the provider does, as status after a refused promotion counts them. */
+/** The analysis as the provider can do it, with the Warnings that say what was changed. */
 export function feasibleAnalysis({ canary, provider }: Pick<CanaryContext, "canary" | "provider">) {
   return feasible(canary.analysis, provider);
 }
 
-/** Whether the analysis of a Canary is left out. */
+/** Whether a Canary is promoted without analysis. */
 export function skipsAnalysis({ spec }: Pick<Canary, "spec">): boolean {
   return spec.skipAnalysis === true;
 }
 
-/** Whether ConfigMaps and Secrets of the target count: those of a Service have none. */
+/** Whether a changed ConfigMap or Secret of the target begins a run. A Service has none. */
 export function tracksConfigs({ canary, deps }: Pick<CanaryContext, "canary" | "deps">): boolean {
   return deps.settings.tracksConfigs && canary.spec.targetRef.kind !== "Service";
 }

@@ -63,13 +63,13 @@ function canaryOf(live: LiveObject): Canary {
   return { live, name, namespace, uid, spec, analysis: spec.analysis, status };
 }
 
-/** Looked for before a run begins, not in each of its steps. */
+/** Other Canaries are looked for before a run begins, not in each of its steps. */
 function mayBeTaken({ canary }: CanaryContext): boolean {
   const { phase = "Initializing" } = canary.status;
   return phase !== "Waiting" && !isInFlight(phase);
 }
 
-/** A new Canary has a phase at once. What a parked one says besides ends with the run that it gets. */
+/** A new Canary gets a phase at once. Conditions that say that it was parked are removed by its next run. */
 async function showPhase(ctx: CanaryContext): Promise<void> {
   const { conditions } = ctx.canary.status;
   const promoted = conditions?.filter(({ type }) => type === "Promoted");

@@ -49,7 +49,7 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   };
 }
 
-/** What does not wait for the interval: another target at rest or under analysis, and a rollback by hand. */
+/** What does not wait for the interval: a changed target, at rest or under analysis, and a rollback by hand. */
 async function isUrgent(ctx: CanaryContext): Promise<boolean> {
   const { canary, phase, run, workload } = ctx;
   const isAnalysing = phase === "Progressing" || phase === "WaitingPromotion";
@@ -64,7 +64,7 @@ async function isUrgent(ctx: CanaryContext): Promise<boolean> {
   }
 }
 
-/** Whether the step has come to its end: what ends one is told, and it is tried again. */
+/** Whether the step has come to its end. What has ended it is told, and the step is tried again. */
 async function isStepTaken(ctx: CanaryContext): Promise<boolean> {
   try {
     await takeStep(ctx);
