@@ -90,8 +90,9 @@ async function leave(taken: string, ctx: CanaryContext): Promise<FlowResult> {
 
 /** Told once: what wakes a suspended Canary is news to nobody. The next step after it keeps its distance from the last one before it. */
 async function suspend(ctx: CanaryContext): Promise<FlowResult> {
-  const { carried = {} } = ctx.run;
-  const isTold = carried["isSuspended"] === true;
+  // An outage is over once a run comes so far.
+  const { isSuspended, outage: _, ...carried } = ctx.run.carried ?? {};
+  const isTold = isSuspended === true;
   if (!isTold) await ctx.say("Normal", "skipping canary run as object is suspended");
   return {
     ...{ outcome: "suspended", dueInMs: undefined, carried: { ...carried, isSuspended: true } },
