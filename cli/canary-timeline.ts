@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { textAt, valueAt } from "./read-object.ts";
 
@@ -73,16 +74,25 @@ function whatOf(message: string, isWarning: boolean): string {
   return what ?? (isWarning ? "error" : "");
 }
 
-/** The share of each backend in an HTTPRoute, in percent, by its first rule; empty if it has no weights. Pure. */
-export function routeShares(route: LiveObject): ReadonlyMap<string, number> {
-  const refs = valueAt(route, "spec", "rules", "0", "backendRefs");
-  const weights = (Array.isArray(refs) ? refs : []).map((_, at) => {
-    const of = (field: string): unknown => valueAt(route, "spec", "rules", "0", "backendRefs", String(at), field);
-    const [name, weight] = [of("name"), of("weight")];
-    return [typeof name === "string" ? name : "", typeof weight === "number" ? weight : 1] as const;
-  });
-  const sum = weights.reduce((total, [, weight]) => total + weight, 0);
-  return new Map(sum === 0 ? [] : weights.map(([name, weight]) => [name, Math.round((weight / sum) * 100)]));
+/**
+ * The share of each backend in a route, in percent, by the last rule that has this one: rules of cookies are before it. Empty if none has it.
+ * Pure.
+ */
+export function routeShares(route: LiveObject, canary: string): ReadonlyMap<string, number> {
+  const rules = listAt(route, "spec", "rules").map((rule) => listAt(rule, "backendRefs").map(backendOf));
+  const backends = rules.findLast((rule) => rule.some(([name]) => name === canary)) ?? [];
+  const sum = backends.reduce((total, [, weight]) => total + weight, 0);
+  return new Map(sum === 0 ? [] : backends.map(([name, weight]) => [name, Math.round((weight / sum) * 100)]));
+}
+
+function listAt(object: LiveObject | JsonObject, ...path: readonly string[]): readonly JsonObject[] {
+  const list = valueAt(object, ...path);
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
+}
+
+function backendOf(ref: JsonObject): readonly [name: string, weight: number] {
+  const weight = valueAt(ref, "weight");
+  return [textAt(ref, "name"), typeof weight === "number" ? weight : 1];
 }
 
 /** An Event as the cluster has it. */
