@@ -24,17 +24,39 @@ export interface Moment {
 
 /**
  * What has happened to a Canary, oldest first, with the canary's share of the traffic after each event. Reads Flagger's texts, so it tells
- * the same of a Canary that Flagger steps. Pure.
+ * the same of a Canary that Flagger steps. The cluster keeps one Event for a text that is told again, also in a later run: it is shown at its
+ * first and at its last time where others lie between. Pure.
  *
+ * @param events by their first time
  * @param isByMatch whether only matching requests reach the canary while an iteration runs (A/B)
  */
 export function canaryTimeline(events: readonly CanaryEvent[], isByMatch: boolean): readonly Moment[] {
   let canary = "?";
-  return events.map(({ when, last, count, isWarning, message }) => {
+  const told = events.flatMap((event) => timesOf(event, events)).toSorted((a, b) => compared(a.when, b.when));
+  return told.map(({ when, isWarning, message, again }) => {
     canary = shareAfter(message, isByMatch) ?? canary;
-    const again = count > 1 ? ` (${count} times, last ${last})` : "";
     return { when, canary, what: whatOf(message, isWarning), message: `${message}${again}` };
   });
+}
+
+interface Told extends Pick<CanaryEvent, "isWarning" | "message" | "when"> {
+  /** How often in all, and until when. */
+  readonly again: string;
+}
+
+function timesOf({ when, last, count, isWarning, message }: CanaryEvent, all: readonly CanaryEvent[]): readonly Told[] {
+  const words = { isWarning, message };
+  if (count <= 1) return [{ ...words, when, again: "" }];
+  const isSpread = all.some((other) => other.when > when && other.when < last);
+  if (!isSpread) return [{ ...words, when, again: ` (${count} times, last ${last})` }];
+  return [
+    { ...words, when, again: "" },
+    { ...words, when: last, again: ` (${count} times since ${when})` },
+  ];
+}
+
+function compared(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /** Each with what it says of the canary's share. */

@@ -119,6 +119,26 @@ describe("why canary", () => {
     expect(first.startsWith(row)).toBe(true);
   });
 
+  test("tells of two runs one after the other, though the cluster counts up what the second one says again", async () => {
+    const at = (minute: number) => `2026-11-29T10:0${minute}:00Z`;
+    const told = (message: string, first: number, last = first): JsonObject => ({
+      ...{ message, firstTimestamp: at(first), lastTimestamp: at(last), count: last === first ? 1 : 2 },
+    });
+    const [began, advanced] = [`New revision detected! Scaling up ${of}`, `Advance ${of} canary weight 25`];
+    const objects = events(
+      ...[told(began, 0, 4), told(advanced, 1, 5)],
+      ...[told(`Canary failed! Scaling down ${of}`, 2), told(`Advance ${of} canary weight 50`, 6)],
+    );
+    expect((await rows(canaryOf({ phase: "Progressing" }), ...objects)).slice(0, -1)).toEqual([
+      `0% | began | ${began}`,
+      `25% | advanced | ${advanced}`,
+      `0% | rolled back | Canary failed! Scaling down ${of}`,
+      `0% | began | ${began} (2 times since ${at(0)})`,
+      `25% | advanced | ${advanced} (2 times since ${at(1)})`,
+      `50% | advanced | Advance ${of} canary weight 50`,
+    ]);
+  });
+
   test("leaves out what an earlier Canary of the name and other reporters have told", async () => {
     const involvedObject = { kind: "Canary", name: "podinfo", namespace, uid: "earlier" };
     const others = events(
