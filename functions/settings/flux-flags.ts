@@ -10,7 +10,10 @@ const noFileServer = "Sluice keeps artifacts in its own store and serves them to
 
 /** Flags of Flagger that Flux does not have and Sluice does not honour, each with the reason as a part of a sentence. */
 const flaggerFlags: ReadonlyMap<string, string> = new Map([
-  ["control-loop-interval", "a Canary runs when it or its target is changed, and then at each interval of its analysis"],
+  [
+    "control-loop-interval",
+    "a Canary runs when it or its target is changed, and then at each interval of its analysis",
+  ],
   ["kubeconfig-burst", limitedRuns],
   ["kubeconfig-qps", limitedRuns],
   ["kubeconfig-service-mesh", "routes are written to the cluster of the Canary"],
