@@ -1,7 +1,7 @@
 import { type MetricTemplateSpec } from "../../../../../lib/api/canary.ts";
-import { defaultCanarySettings as settings } from "../../../../../lib/canary/settings.ts";
 import { MetricFault, type ServerParts } from "../../../../../lib/canary/metrics/providers/metric-server.ts";
 import { metricServer } from "../../../../../lib/canary/metrics/providers/servers.ts";
+import { defaultCanarySettings as settings } from "../../../../../lib/canary/settings.ts";
 import { noHome } from "../../../../doubles/no-cluster.ts";
 import { recordedLog } from "../../../../doubles/recorded-log.ts";
 import { steppedClock } from "../../../../doubles/stepped-clock.ts";
