@@ -5,6 +5,7 @@ import { nameFault } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { Canary } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
+import { isAnswer } from "./cluster-answer.ts";
 import { MetricFault } from "./providers/metric-server.ts";
 
 /** What a metric's `templateRef` names. */
@@ -68,11 +69,6 @@ async function read(
     throw new MetricFault(`${failing}${messageOf(error)}`, { cause: error });
   }
   throw new MetricFault(`${failing}${resource} ${JSON.stringify(ref.name)} not found`);
-}
-
-/** Whether the cluster has said something about the object, in place of not answering for now. */
-function isAnswer({ code, reason }: ApiError): boolean {
-  return reason === "NoMatch" || code === 403 || code === 404;
 }
 
 function dataOf(secret: LiveObject): ReadonlyMap<string, string> {
