@@ -1,12 +1,12 @@
 import type { Clock } from "../core/ports/clock.ts";
-import type { HomeCluster } from "../core/ports/home-and-target.ts";
+import type { Cluster } from "../core/ports/cluster.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { CanarySettings } from "./settings.ts";
 
 /** What the parts of one step need of the world. */
 export interface StepDeps {
-  /** Takes writes only while the run holds its lease. */
-  readonly cluster: HomeCluster;
+  /** The cluster with the rights that the Canary has. Takes writes only while the run holds its lease. */
+  readonly cluster: Cluster;
   readonly settings: CanarySettings;
   readonly clock: Pick<Clock, "now">;
   /** For what Flagger only logs. */

@@ -2,29 +2,30 @@ import { declaredAlertProvider } from "../api/kinds/alert-provider.ts";
 import { declaredMetricTemplate } from "../api/kinds/metric-template.ts";
 import type { Right, Verb } from "./right.ts";
 
-/** A resource whose objects Flagger makes and changes for a Canary. */
-function written(group: string, resource: string, made: string, changed: string): Right {
+/** A resource whose objects are made and changed for a Canary. */
+function owned(...[group, resource, made, changed = made]: readonly [string, string, string, string?]): Right {
   const verbs = [
-    { verb: "create", why: `to make ${made} of a Canary` },
-    { verb: "patch", why: `to change ${changed} of a Canary` },
+    { verb: "get", why: `to read ${changed}` },
+    { verb: "create", why: `to make ${made}` },
+    { verb: "patch", why: `to change ${changed}` },
   ] as const;
   return { group, resource, verbs };
 }
 
-/** The same of a resource that is read for nothing else. */
-function owned(...[group, resource, made, changed = made]: readonly [string, string, string, string?]): Right {
-  const right = written(group, resource, made, changed);
-  return { ...right, verbs: [{ verb: "get", why: `to read ${changed} of a Canary` }, ...right.verbs] };
+/** A resource whose objects are read together. */
+function together(right: Right): Right {
+  return { ...right, verbs: [...right.verbs, { verb: "list", why: "to read them in one request" }] };
 }
 
-const listed: Verb = {
-  verb: "list",
-  why: "to find changes of what Canaries release; only their metadata is asked for",
-};
-
-function found(right: Right): Right {
-  return { ...right, verbs: [...right.verbs, listed] };
-}
+/** What the sweep reads with the function's own rights. */
+export const canaryTargetRights: readonly Right[] = [
+  { group: "apps", resource: "deployments" },
+  { group: "apps", resource: "daemonsets" },
+  { group: "", resource: "services" },
+].map((right) => ({
+  ...right,
+  verbs: [{ verb: "list", why: "to find changes of what Canaries release; only their metadata is asked for" }],
+}));
 
 /** A kind of which a Canary may have another instead. */
 function replaced(right: Right): Right {
@@ -68,8 +69,8 @@ const asked: readonly Right[] = [
 ];
 
 /**
- * What the reconcile function does for Canaries with its own rights, as Flagger does: a Canary names no service account, and changes
- * objects of its own namespace only.
+ * What a step of a Canary does in its namespace, as Flagger does. With the setting `default-service-account` it does it as that account of the
+ * namespace; no function has these rights of its own, or every push would have them.
  */
 export const canaryRights: readonly Right[] = [
   ...[declaredMetricTemplate, declaredAlertProvider].map(
@@ -79,11 +80,11 @@ export const canaryRights: readonly Right[] = [
       verbs: [{ verb: "get", why: "to read what the analysis of a Canary names" }],
     }),
   ),
-  found(owned("apps", "deployments", "the primary", "target and primary")),
-  found(owned("apps", "daemonsets", "the primary", "target and primary")),
-  found(owned("", "services", "the Services")),
-  written("", "configmaps", "the ConfigMaps of the primary", "the ConfigMaps of the primary"),
-  written("", "secrets", "the Secrets of the primary", "the Secrets of the primary"),
+  owned("apps", "deployments", "the primary", "target and primary"),
+  owned("apps", "daemonsets", "the primary", "target and primary"),
+  together(owned("", "services", "the Services")),
+  owned("", "configmaps", "the ConfigMaps of the primary", "the ConfigMaps of target and primary"),
+  owned("", "secrets", "the Secrets of the primary", "the Secrets of target and primary"),
   owned("autoscaling", "horizontalpodautoscalers", "the scaler of the primary"),
   owned("keda.sh", "scaledobjects", "the scaler of the primary", "the scalers of target and primary"),
   replaced(owned("gateway.networking.k8s.io", "httproutes", "the route")),

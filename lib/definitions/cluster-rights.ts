@@ -1,10 +1,10 @@
 import type { KindDeclaration } from "../api/kinds/declaration.ts";
-import { declaredKinds, definedKinds } from "../api/kinds/declared-kinds.ts";
+import { declaredKinds, definedKinds, readByCanaries } from "../api/kinds/declared-kinds.ts";
 import { declaredExternalArtifact } from "../api/kinds/external-artifact.ts";
 import { declaredHelmChart } from "../api/kinds/helm-chart.ts";
 import { declaredReceiver } from "../api/kinds/receiver.ts";
 import type { Manifest } from "../core/manifest.ts";
-import { canaryRights } from "./canary-rights.ts";
+import { canaryTargetRights } from "./canary-rights.ts";
 import type { Right, Verb } from "./right.ts";
 
 /** Who has rights: also the name of the Kubernetes group, of the ClusterRole and its binding, and of those in kube-system. */
@@ -137,7 +137,7 @@ const reconcile: readonly Right[] = [
       },
     ],
   },
-  ...canaryRights,
+  ...canaryTargetRights,
 ];
 
 /** What the receiver function does in a cluster: everything else it has from the state table. */
@@ -218,6 +218,10 @@ export const definitionsAlone: readonly Right[] = [
     names: ["sluice-admission"],
     verbs: managed("the admission webhook", "when it or the cluster is removed from the installation"),
   },
+  ...readByCanaries.map(({ group, plural }): Right => {
+    const verbs = [{ verb: "list", why: "to see whether an object of a definition is left" }] as const;
+    return { group, resource: plural, verbs };
+  }),
   ...["clusterroles", "clusterrolebindings"].map((resource) => roleRight(resource)),
   ...["roles", "rolebindings"].map((resource): Right => ({ ...roleRight(resource), namespace: "kube-system" })),
   {

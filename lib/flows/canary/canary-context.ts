@@ -8,7 +8,8 @@ import type { CookieChanges, Router, Routes } from "../../canary/routes/router.t
 import type { At } from "../../canary/run/phase-status.ts";
 import type { Scaler, Workload } from "../../canary/workload/workload.ts";
 import { refOf } from "../../core/manifest.ts";
-import type { HomeCluster } from "../../core/ports/home-and-target.ts";
+import type { Cluster } from "../../core/ports/cluster.ts";
+import type { HomeCluster, TargetCluster } from "../../core/ports/home-and-target.ts";
 import type { Run } from "../../core/ports/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
 import { reportEvent } from "../record-event.ts";
@@ -54,7 +55,8 @@ export interface CanaryContext {
 export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: CanaryDeps): CanaryContext {
   const { clock, log, parts, settings } = deps;
   const home = leasedCluster(deps.home, run);
-  const step: StepDeps = { cluster: home, settings, clock, log, signal: run.signal };
+  const cluster = leased(deps.clusterOf(canary.live), run);
+  const step: StepDeps = { cluster, settings, clock, log, signal: run.signal };
   const phase = canary.status.phase ?? "Initializing";
   const { spec } = canary;
   let written = canary.status;
@@ -100,6 +102,10 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
     alert: (message, severity, hasFields = false) =>
       parts.alerts(present(), step).send({ message, severity, hasFields }),
   };
+}
+
+function leased(cluster: HomeCluster | TargetCluster, run: Run): Cluster {
+  return cluster.role === "home" ? leasedCluster(cluster, run) : leasedCluster(cluster, run);
 }
 
 function providerOf({ spec }: Pick<Canary, "spec">, meshProvider: string): string {

@@ -5,6 +5,8 @@ import type { MetricChecks } from "../../canary/metrics/checks.ts";
 import type { Router, Services } from "../../canary/routes/router.ts";
 import type { CanarySettings } from "../../canary/settings.ts";
 import type { Scaler, TargetMetadata, Workload } from "../../canary/workload/workload.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import type { HomeCluster, TargetCluster } from "../../core/ports/home-and-target.ts";
 import type { FlowDeps } from "../flow-deps.ts";
 
 /** Makes the parts of one step, each for the Canary as it is given. */
@@ -23,5 +25,10 @@ export interface CanaryParts {
 /** What the reconcile of a Canary needs of the world. */
 export interface CanaryDeps extends Pick<FlowDeps, "clock" | "home" | "log" | "metrics" | "subscriptions"> {
   readonly settings: CanarySettings;
+  /**
+   * The cluster with the rights that the parts of a step have: those of the service account that the setting `default-service-account` names
+   * in the namespace of the Canary, or Sluice's own. As for a Kustomization: else who may write Canaries would have more rights than that.
+   */
+  readonly clusterOf: (live: LiveObject) => HomeCluster | TargetCluster;
   readonly parts: CanaryParts;
 }

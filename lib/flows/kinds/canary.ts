@@ -1,4 +1,5 @@
 import { declaredCanary } from "../../api/kinds/canary.ts";
+import { accountUser } from "../owner/service-account.ts";
 import { type Kind, loadedOnce } from "./kind.ts";
 
 export const canaryKind: Kind = {
@@ -10,7 +11,15 @@ export const canaryKind: Kind = {
         import("../canary/real-parts.ts"),
       ]);
       const { canaryHttp, canarySettings: settings, clock, metricServers } = parts;
-      return canaryFlow({ ...parts, settings, parts: canaryParts({ canaryHttp, clock, metricServers }) });
+      return canaryFlow({
+        ...parts,
+        settings,
+        clusterOf: (live) => {
+          const user = accountUser(live, parts.defaultServiceAccount);
+          return user === undefined ? parts.home : parts.targetAs(user);
+        },
+        parts: canaryParts({ canaryHttp, clock, metricServers }),
+      });
     }),
   // Its one condition says how the release goes: an outage is told by an Event alone.
   failing: (before) => before,

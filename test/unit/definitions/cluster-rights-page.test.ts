@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
+import { canaryRights } from "../../../lib/definitions/canary-rights.ts";
 import {
   clusterRights,
   definitionsAlone,
@@ -33,6 +34,12 @@ ${table(clusterRights["sluice-configuration"])}
 It has all of the above too: Kubernetes lets users grant only rights that they have. It holds in addition
 
 ${table(definitionsAlone)}
+
+## What a step of a Canary does
+
+In the namespace of the Canary, as the service account that \`default-service-account\` names, or else as reconcile
+
+${table(canaryRights)}
 
 ## Without AmazonEKSClusterAdminPolicy for the definitions function
 
@@ -74,10 +81,10 @@ function installs those of the others as ClusterRoles and Roles of their names. 
 real API server with exactly these rights. For the definitions function, another takes every verb away in turn
 and checks that something is denied (test/e2e/definitions/real.test.ts).
 
-A Canary names no service account: as Flagger does, reconcile changes what it releases with its own rights, in the
-namespace of the Canary. So these rights, too, hold in all namespaces, and Secrets are among them: the primary has
-copies of those that the target names. Who may write Canaries in a namespace can have the Deployments of that
-namespace changed, and no others.
+A Canary names no service account. Its steps are taken as the account that \`default-service-account\` names, in the
+namespace of the Canary: it needs [these rights](#what-a-step-of-a-canary-does). Without that setting they are taken as
+reconcile, which has them with \`"clusterAdmin"\` only: with \`"namespaces"\` the Events of the Canary say what is
+forbidden. MetricTemplates and AlertProviders are read with the same rights.
 
 To reach Services of the cluster, functions need \`services/proxy\` in their namespaces: reconcile for the [servers that
 Canaries ask](canary-servers.md#servers-in-the-cluster), notify for [receivers of

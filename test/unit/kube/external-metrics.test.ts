@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clusterRights } from "../../../lib/definitions/cluster-rights.ts";
+import { canaryRights } from "../../../lib/definitions/canary-rights.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { apiDeps, configOf, fakeApi, sendJson } from "./fake-api.ts";
 
@@ -22,13 +22,13 @@ test("the values of an external metric are asked for by its path, without discov
   ]);
 });
 
-test("the right that it needs is one that the function reconcile has", async () => {
+test("the right that it needs is among those that the steps of a Canary need", async () => {
   const verbs: string[] = [];
   await using api = await fakeApi((_request, response) => sendJson(response, 200, { items: [] }));
   const cluster = connect(configOf(api.url), { ...apiDeps, observe: ({ verb }) => void verbs.push(verb) });
   await cluster.externalMetrics.values(metric, signal);
   cluster.close();
-  const rights = clusterRights["sluice-reconcile"].filter(({ group }) => group === "external.metrics.k8s.io");
+  const rights = canaryRights.filter(({ group }) => group === "external.metrics.k8s.io");
   expect(rights.flatMap((right) => right.verbs.map(({ verb }) => verb))).toEqual(verbs);
 });
 

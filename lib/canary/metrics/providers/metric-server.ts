@@ -65,7 +65,7 @@ export type MakeServer = (input: ServerInput) => MetricServer;
 
 /**
  * Throws a {@link MetricFault} for what a query reads in another namespace than its MetricTemplate's, where the installation says that objects
- * name nothing there: it is read with Sluice's own rights, and tenants write the templates. Flagger reads it.
+ * name nothing there: tenants write the templates, and external metrics are read with Sluice's own rights. Flagger reads it.
  */
 export function refuseOtherNamespace(what: string, namespace: string, { namespace: own, parts }: ServerInput): void {
   if (!parts.settings.noCrossNamespaceRefs || namespace === own) return;

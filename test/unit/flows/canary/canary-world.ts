@@ -230,6 +230,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
   const key: WorkKey = { cluster: "here", group: "flagger.app", kind: "Canary", namespace: "apps", name: "podinfo" };
   const deps = (): CanaryDeps => ({
     home: asHome(cluster),
+    clusterOf: () => asHome(cluster),
     clock,
     log,
     metrics,
@@ -273,7 +274,8 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     async run({ isRequested = false }: { isRequested?: boolean } = {}): Promise<FlowResult> {
       const lease = checkedLease(() => undefined);
       const now = deps();
-      const flow = canaryFlow({ ...now, home: lease.checked(now.home) });
+      const home = lease.checked(now.home);
+      const flow = canaryFlow({ ...now, home, clusterOf: () => home });
       const result = await flow({
         key,
         fence: { key, token: 1 },

@@ -67,9 +67,11 @@ function runs() {
     clock.pass(10_000);
     const lease = checkedLease(() => undefined);
     const none = async () => [];
+    const home = lease.checked(asHome(embedded.cluster));
     const flow = canaryFlow({
       ...{ clock, log, metrics: recordedMetrics(), settings: defaultCanarySettings },
-      home: lease.checked(asHome(embedded.cluster)),
+      home,
+      clusterOf: () => home,
       subscriptions: { subscribe: async () => undefined, subscribers: none, followers: none },
       parts: canaryParts({ canaryHttp: noCanaryHttp, clock, metricServers: {} }),
     });
