@@ -1,5 +1,6 @@
 import type { CanaryAnalysis, CanarySpec, CanaryStatus } from "../api/canary.ts";
 import type { LiveObject } from "../core/manifest.ts";
+import type { CanarySettings } from "./settings.ts";
 
 /** A Canary as one run reads it. */
 export interface Canary {
@@ -24,15 +25,28 @@ export function targetText({ namespace, spec }: Pick<Canary, "namespace" | "spec
   return `${spec.targetRef.name}.${namespace}`;
 }
 
+/** Who routes its traffic: `spec.provider`, or the provider of the installation (reference canary 2.1). */
+export function providerOf(
+  { spec }: Pick<Canary, "spec">,
+  { meshProvider }: Pick<CanarySettings, "meshProvider">,
+): string {
+  return spec.provider ?? meshProvider;
+}
+
 /** The name of the Service that serves production. */
 export function apexName({ spec }: Pick<Canary, "spec">): string {
   const { name = "" } = spec.service;
   return name === "" ? spec.targetRef.name : name;
 }
 
+/** The name of what the primary has in place of an object of this name. */
+export function primaryName(name: string): string {
+  return `${name}-primary`;
+}
+
 /** The name of the Service of the primary. */
 export function primaryServiceName(canary: Pick<Canary, "spec">): string {
-  return `${apexName(canary)}-primary`;
+  return primaryName(apexName(canary));
 }
 
 /** The name of the Service of the canary. */

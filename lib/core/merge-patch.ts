@@ -1,14 +1,22 @@
-import { equal, isJsonObject, type JsonObject } from "./json.ts";
+import { equal, isJsonObject, type Json, type JsonObject } from "./json.ts";
 
-/** The merge patch (RFC 7386) from one object to another. Fields are merged one by one, so a removed one is sent as `null`; lists are replaced whole. */
-export function mergePatch(before: JsonObject, after: JsonObject): JsonObject {
-  const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (key) => !equal(before[key], after[key]),
-  );
-  return Object.fromEntries(
-    changed.map((key) => {
-      const [was = null, is = null] = [before[key], after[key]];
-      return [key, isJsonObject(was) && isJsonObject(is) ? mergePatch(was, is) : is];
-    }),
-  );
+/**
+ * The merge patch (RFC 7396) that makes the second object of the first one, or undefined where they are equal. Fields are merged one by one,
+ * so a removed one is sent as `null`; lists are replaced whole. A field that is null counts as absent: a merge patch cannot set one, and
+ * Kubernetes keeps none. Pure.
+ */
+export function mergePatch(before: JsonObject, after: JsonObject): JsonObject | undefined {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changes = [...keys].flatMap((key): readonly (readonly [string, Json])[] => {
+    const [was, is] = [ownField(before, key), ownField(after, key)];
+    if (!isJsonObject(was) || !isJsonObject(is)) return equal(was, is) ? [] : [[key, is]];
+    const inner = mergePatch(was, is);
+    return inner === undefined ? [] : [[key, inner]];
+  });
+  return changes.length === 0 ? undefined : Object.fromEntries(changes);
+}
+
+/** Of a key such as `__proto__`, which the data of a ConfigMap may have, every object seems to have a field. */
+function ownField(object: JsonObject, key: string): Json {
+  return Object.hasOwn(object, key) ? (object[key] ?? null) : null;
 }

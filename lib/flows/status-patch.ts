@@ -1,7 +1,7 @@
-import { equal, type JsonObject, toJsonObject } from "../core/json.ts";
+import { type JsonObject, toJsonObject } from "../core/json.ts";
 import { mergePatch } from "../core/merge-patch.ts";
 
-/** The merge patch (RFC 7386) from one status to another, or undefined if they are equal. */
+/** The merge patch from one status to another, or undefined if they are equal. */
 export function statusPatch(before: object, after: object): JsonObject | undefined {
-  return equal(before, after) ? undefined : mergePatch(toJsonObject(before), toJsonObject(after));
+  return mergePatch(toJsonObject(before), toJsonObject(after));
 }

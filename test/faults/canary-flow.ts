@@ -64,9 +64,8 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "the canary is scaled down before its traffic is back",
-        find: "  if (router !== undefined) await ctx.setRoutes(router, allToPrimary);\n",
-        replace:
-          "  await workload.scaleToZero();\n  if (router !== undefined) await ctx.setRoutes(router, allToPrimary);\n",
+        find: "  await ctx.setRoutes(router, allToPrimary);\n",
+        replace: "  await workload.scaleToZero();\n  await ctx.setRoutes(router, allToPrimary);\n",
       },
       {
         what: "a failed promotion sends traffic to a canary that does not serve",
@@ -87,8 +86,8 @@ export const canaryFlowFaults: readonly FileFaults[] = [
       },
       {
         what: "a copy that was cut off is rolled back",
-        find: "if (isAnalysing(ctx) && (await ctx.workload.isPromoted?.()) === true) {",
-        replace: 'if (ctx.phase === "Waiting" && (await ctx.workload.isPromoted?.()) === true) {',
+        find: "const isCopied = isAnalysing(ctx) &&",
+        replace: 'const isCopied = ctx.phase === "Waiting" &&',
         tests: [killed],
       },
       {

@@ -1,7 +1,8 @@
-import { apexName, type Canary } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
+import { apexName, type Canary } from "../canary.ts";
+import { told } from "../workload/step-objects.ts";
 import type { TargetMetadata } from "../workload/workload.ts";
-import { fluxAnnotations, isOwned, kept, told, type Words } from "./owned-objects.ts";
+import { fluxAnnotations, isOwned, kept, type Words } from "./owned-objects.ts";
 
 /** Labels and annotations that a route is to have. */
 export interface RouteMetadata {

@@ -1,10 +1,12 @@
 import { equal, isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { VersionedRef } from "../../core/object-ref.ts";
-import type { Canary } from "../canary.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
+import type { Canary } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
-import { changed, ownedBy, refuseOwnedByOthers, told, type Wanted } from "./owned-objects.ts";
+import { controllerReference } from "../workload/metadata.ts";
+import { told } from "../workload/step-objects.ts";
+import { changed, refuseOwnedByOthers, type Wanted } from "./owned-objects.ts";
 import type { CookieChanges, Router, Routes } from "./router.ts";
 import { checkSum, firstWeights } from "./weights.ts";
 
@@ -130,7 +132,7 @@ function viewOf(route: RouteObject, canary: Canary, { cluster, signal, ...deps }
           ...(ref.namespace === "" ? {} : { namespace: ref.namespace }),
           ...(labels === undefined ? {} : { labels }),
           ...(annotations === undefined ? {} : { annotations }),
-          ...(route.isOwnerless === true ? {} : { ownerReferences: ownedBy(canary) }),
+          ...(route.isOwnerless === true ? {} : { ownerReferences: [controllerReference(canary)] }),
         },
         ...route.extra,
         spec,

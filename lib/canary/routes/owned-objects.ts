@@ -1,11 +1,10 @@
-import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../core/json.ts";
+import { isJsonObject, type JsonObject, toJsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest, OwnerReference } from "../../core/manifest.ts";
-import { mergePatch } from "../../core/merge-patch.ts";
 import { refOf } from "../../core/manifest.ts";
-import { type Canary, canaryText } from "../canary.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
+import { type Canary, canaryText } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
-import { isAboutTheObject } from "../workload/step-objects.ts";
 
 export type Words = Readonly<Record<string, string>>;
 
@@ -14,20 +13,6 @@ export const fluxAnnotations: Words = {
   "helm.toolkit.fluxcd.io/driftDetection": "disabled",
   "kustomize.toolkit.fluxcd.io/reconcile": "disabled",
 };
-
-/** What `kubectl apply` has written last: what an object of somebody else was before. */
-export const kubectlAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
-
-interface ControllerReference extends OwnerReference {
-  readonly controller: true;
-  readonly blockOwnerDeletion: true;
-}
-
-/** By it the cluster deletes what belongs to the Canary together with it. */
-export function ownedBy({ live, name, uid }: Canary): readonly ControllerReference[] {
-  const { apiVersion, kind } = live;
-  return [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }];
-}
 
 /** The object that controls this one. */
 export function controllerOf({ metadata }: Manifest): OwnerReference | undefined {
@@ -50,16 +35,6 @@ export function refuseOwnedByOthers(object: Manifest, canary: Canary): void {
   );
 }
 
-/** What the API server refuses ends the step, in Flagger's words. An outage is not about the Canary: it is thrown as it is. */
-export async function told<T>(effect: Promise<T>, text: (cause: string) => string): Promise<T> {
-  try {
-    return await effect;
-  } catch (error) {
-    if (!isAboutTheObject(error)) throw error;
-    throw new StepFault(text(error.message), { cause: error });
-  }
-}
-
 /** What an object is to be. A part that is left out stays as it is. */
 export interface Wanted {
   readonly labels?: Words;
@@ -75,8 +50,9 @@ export async function changed(live: LiveObject, wanted: Wanted, { cluster, signa
     metadata: { labels: wanted.labels ?? labels, annotations: wanted.annotations ?? annotations },
     spec: wanted.spec ?? before.spec,
   };
-  if (equal(before, after)) return live;
-  const { metadata, ...rest } = mergePatch(toJsonObject(before), toJsonObject(after));
+  const patch = mergePatch(toJsonObject(before), toJsonObject(after));
+  if (patch === undefined) return live;
+  const { metadata, ...rest } = patch;
   // With its uid, an object that was deleted and made anew by somebody else since it was read is not written.
   const { uid } = live.metadata;
   const body = { ...rest, metadata: { ...(isJsonObject(metadata) ? metadata : {}), uid } };

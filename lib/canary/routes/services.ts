@@ -2,9 +2,11 @@ import { z } from "zod";
 import type { CanaryService } from "../../api/canary.ts";
 import { equal, isJsonObject, toJsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
-import { apexName, type Canary } from "../canary.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
+import { apexName, type Canary } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
+import { controllerReference, kubectlAnnotation } from "../workload/metadata.ts";
+import { told } from "../workload/step-objects.ts";
 import type { TargetMetadata } from "../workload/workload.ts";
 import { annotationJson } from "./annotation-json.ts";
 import {
@@ -13,10 +15,7 @@ import {
   fluxAnnotations,
   isOwned,
   kept,
-  kubectlAnnotation,
-  ownedBy,
   refuseOwnedByOthers,
-  told,
   type Words,
 } from "./owned-objects.ts";
 import type { Services } from "./router.ts";
@@ -54,10 +53,8 @@ export function servicesOf(canary: Canary, target: TargetMetadata, deps: StepDep
     ensureApex: () => ensure({ name: apex, selected: primaryValue, metadata: service.apex }),
     finalize: async () => {
       const found = await live.get(apex, (cause) => `service ${apex}.${canary.namespace} get query error: ${cause}`);
-      if (found === undefined) {
-        throw new StepFault(`service ${apex}.${canary.namespace} get query error: services "${apex}" not found`);
-      }
-      if (controllerOf(found)?.kind === "Canary") return;
+      // One that is gone, or was never made, holds up no deletion.
+      if (found === undefined || controllerOf(found)?.kind === "Canary") return;
       const lastApplied = found.metadata.annotations?.[kubectlAnnotation];
       if (lastApplied === undefined) await ensure({ name: apex, selected: labelValue, metadata: undefined });
       else await restoreSelector(found, lastApplied, deps);
@@ -120,7 +117,7 @@ async function ensureService(wanted: Wanted, context: Context): Promise<void> {
         name,
         namespace: canary.namespace,
         ...ownMetadata(wanted, context),
-        ownerReferences: ownedBy(canary),
+        ownerReferences: [controllerReference(canary)],
       },
       spec,
     };

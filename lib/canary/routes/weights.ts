@@ -4,8 +4,9 @@ import type { Routes } from "./router.ts";
 /** Shares of the requests in percent; their sum is 100. */
 export type Weights = Pick<Routes, "primary" | "canary">;
 
-/** Where nothing else is known. */
-export const allToPrimary: Weights = { primary: 100, canary: 0 };
+/** Also where nothing else is known. */
+export const allToPrimary: Routes = { primary: 100, canary: 0, isMirrored: false };
+export const allToCanary: Routes = { primary: 0, canary: 100, isMirrored: false };
 
 /** The weights of an object as shares: others may have written such as do not sum to 100. */
 export function sharesOf(primary: number, canary: number): Weights {
@@ -17,7 +18,7 @@ export function sharesOf(primary: number, canary: number): Weights {
 
 /** The weights of a route that is made. Only a primary that has failed in its promotion gets no requests (reference canary 6.7). */
 export function firstWeights({ phase, canaryWeight }: CanaryStatus): Weights {
-  return phase === "Failed" && canaryWeight === 100 ? { primary: 0, canary: 100 } : allToPrimary;
+  return phase === "Failed" && canaryWeight === 100 ? allToCanary : allToPrimary;
 }
 
 /** Throws a `RangeError` for weights that do not share all requests: the caller has reckoned wrongly, and nothing is written. */

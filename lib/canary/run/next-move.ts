@@ -1,6 +1,7 @@
 import type { CanaryAnalysis, CanaryPhase } from "../../api/canary.ts";
 import { boundOf, stepOf, strategyOf, totalWeight, weightAfter } from "../analysis.ts";
 import type { Routes } from "../routes/router.ts";
+import { allToCanary, allToPrimary } from "../routes/weights.ts";
 
 /** What a step does whose checks have passed. */
 export type Move =
@@ -17,10 +18,10 @@ export type Move =
     }
   /** The target is copied to the primary, once the gates of promotion are open. */
   | { readonly kind: "promote"; readonly isAsked: boolean }
-  /** The analysis has no step that leads on. */
+  /** The analysis has no next step. */
   | { readonly kind: "none" };
 
-/** What is decided by. */
+/** What the next move depends on. */
 export interface Position {
   /** As the provider can do it. */
   readonly analysis: CanaryAnalysis;
@@ -29,9 +30,6 @@ export interface Position {
   readonly iterations: number;
   readonly routes: Routes;
 }
-
-export const allToPrimary: Routes = { primary: totalWeight, canary: 0, isMirrored: false };
-export const allToCanary: Routes = { primary: 0, canary: totalWeight, isMirrored: false };
 
 /** The next move of the strategy (reference canary 6.1 to 6.3). Pure. */
 export function nextMove(at: Position): Move {

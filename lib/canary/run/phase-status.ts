@@ -35,7 +35,7 @@ export function inPhase(
 /** What a status is synced to. */
 export interface Synced {
   readonly revision: TargetRevision;
-  /** Absent where configs are not tracked: what the status says of them stays. */
+  /** False where configs are not tracked: then what the status says of them stays. */
   readonly isTracking: boolean;
   /** Zero by default, like all counters. */
   readonly canaryWeight?: number;

@@ -27,8 +27,8 @@ export function isGoing(phase: CanaryPhase | undefined): boolean {
 }
 
 /**
- * Whether the target is another one than the run has seen (reference canary 5, step 11). The promoted template starts nothing: it is what the
- * primary has.
+ * Whether the target differs from what the last run has seen (reference canary 5, step 11). The promoted template starts no run: the primary
+ * has it.
  */
 export function isChanged(status: CanaryStatus, revision: TargetRevision, isTracking: boolean): boolean {
   const { lastAppliedSpec = "", lastPromotedSpec } = status;

@@ -1,20 +1,15 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest } from "../../core/manifest.ts";
-import { type Canary, canaryText } from "../canary.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
 import type { StepDeps } from "../canary-deps.ts";
+import { type Canary, canaryText, primaryName } from "../canary.ts";
 import { objectAt, objectsAt, only, textAt } from "./fields.ts";
-import { mergePatch } from "./merge-patch.ts";
 import { controllerReference, included } from "./metadata.ts";
 import { type StepObjects, within } from "./step-objects.ts";
 import { configKinds, type TrackedConfig } from "./tracked-configs.ts";
 
 /** What a copy has of the original. `binaryData` is more than Flagger copies: pods that read it would not start without it. */
 const copiedFields = ["data", "binaryData", "type"];
-
-/** The name of a copy for the primary. */
-export function primaryName(name: string): string {
-  return `${name}-primary`;
-}
 
 /**
  * Makes each copy what the original is now. Done before the primary's template names or rolls it, so that no pod of the primary starts

@@ -1,9 +1,9 @@
 import type { Canary } from "../canary.ts";
-import { primaryName } from "./config-copies.ts";
+import { primaryName } from "../canary.ts";
 import { deploymentReadiness } from "./deployment-readiness.ts";
 import { numberAt, objectAt } from "./fields.ts";
-import { keptApart } from "./primary-pods.ts";
 import type { PodKind, WorkloadStep } from "./pod-kind.ts";
+import { keptApart } from "./primary-pods.ts";
 import { autoscalerMinimum } from "./scaler-kinds.ts";
 import { within } from "./step-objects.ts";
 

@@ -9,8 +9,12 @@ export function objectAt(object: unknown, ...path: readonly string[]): JsonObjec
 
 /** The objects of the list in a field; none if it is no list. */
 export function objectsAt(object: JsonObject, key: string): readonly JsonObject[] {
-  const value: unknown = object[key];
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+  return objectsOf(object[key]);
+}
+
+/** The objects of a list; none if it is no list. */
+export function objectsOf(list: unknown): readonly JsonObject[] {
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
 export function numberAt(object: JsonObject, key: string): number | undefined {

@@ -1,9 +1,8 @@
 import { type JsonObject, toJsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
-import { canaryText } from "../canary.ts";
-import { primaryName } from "./config-copies.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
+import { canaryText, primaryName } from "../canary.ts";
 import { objectAt, only } from "./fields.ts";
-import { mergePatch } from "./merge-patch.ts";
 import { controllerReference, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type AutoscalerReference, horizontalPodAutoscalerKind } from "./scaler-kinds.ts";

@@ -1,7 +1,7 @@
 import { equal, type JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
-import type { Canary } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
+import type { Canary } from "../canary.ts";
 import { spewHash } from "../revision/spew-hash.ts";
 import { numberAt, objectAt, objectsAt, textAt } from "./fields.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
@@ -12,8 +12,8 @@ const group = { group: "serving.knative.dev", version: "v1" };
 const serviceKind: NamedKind = { ...group, kind: "Service", plural: "services", noun: "Knative Service" };
 const revisionKind: NamedKind = { ...group, kind: "Revision", plural: "revisions", noun: "Knative Revision" };
 
-/** On the Service: which of its revisions is the primary. */
-const primaryAnnotation = "flagger.app/primary-revision";
+/** On the Service: which of its revisions is the primary, which serves production. */
+export const primaryAnnotation = "flagger.app/primary-revision";
 
 /** A target of kind Service of Knative: canary and primary are two of its revisions, and Knative scales both. */
 export function knativeTarget(canary: Canary, deps: StepDeps): Workload {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, type JsonObject } from "../../core/json.ts";
-import type { OwnerReference } from "../../core/manifest.ts";
+import type { Manifest, OwnerReference } from "../../core/manifest.ts";
 import type { Canary } from "../canary.ts";
+import { StepFault } from "../step-fault.ts";
 import { objectAt, textAt } from "./fields.ts";
 
 export type Texts = Readonly<Record<string, string>>;
@@ -12,7 +13,10 @@ const fluxMarker = "toolkit.fluxcd.io";
 /** In the annotations of the primary's pods: another one rolls them. */
 const idKey = "flagger-id";
 
-export interface ControllerReference extends OwnerReference {
+/** What `kubectl apply` has written last: what an object of somebody else was before. */
+export const kubectlAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
+
+interface ControllerReference extends OwnerReference {
   readonly controller: boolean;
   readonly blockOwnerDeletion: boolean;
 }
@@ -21,6 +25,22 @@ export interface ControllerReference extends OwnerReference {
 export function controllerReference({ live, name, uid }: Pick<Canary, "live" | "name" | "uid">): ControllerReference {
   const { apiVersion, kind } = live;
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/**
+ * Throws a `StepFault` for an object of a Canary of the same name that was deleted: the cluster is about to remove it. Flagger takes it for its
+ * own, and scales the target to zero; then nothing serves once the object is gone.
+ *
+ * @param what how messages name the object
+ */
+export function refuseFormer({ metadata }: Manifest, { live, name, uid }: Canary, what: string): void {
+  const { ownerReferences: owners = [] } = metadata;
+  const isFormer = (owner: OwnerReference): boolean =>
+    owner.kind === live.kind && owner.name === name && owner.uid !== uid;
+  if (owners.length === 0 || !owners.every(isFormer)) return;
+  throw new StepFault(
+    `${what} belongs to a Canary ${name} that was deleted: it is made anew once the cluster has removed it`,
+  );
 }
 
 export function withoutFlux(texts: Texts): Texts {

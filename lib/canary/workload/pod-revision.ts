@@ -1,6 +1,6 @@
 import type { CanaryStatus } from "../../api/canary.ts";
+import { primaryName } from "../canary.ts";
 import { templateHash } from "../revision/template-hash.ts";
-import { primaryName } from "./config-copies.ts";
 import { objectAt } from "./fields.ts";
 import type { PodKind, WorkloadStep } from "./pod-kind.ts";
 import { hasId, hasTemplate } from "./primary.ts";

@@ -1,10 +1,11 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
-import { type Canary, canaryText } from "../canary.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
 import type { StepDeps } from "../canary-deps.ts";
-import { primaryName, syncCopies } from "./config-copies.ts";
+import { type Canary, canaryText, primaryName } from "../canary.ts";
+import { syncCopies } from "./config-copies.ts";
 import { objectAt } from "./fields.ts";
-import { mergePatch } from "./merge-patch.ts";
+import { refuseFormer } from "./metadata.ts";
 import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
 import { podRevision } from "./pod-revision.ts";
 import { createdPrimary, hasId, primaryFields, promotedFields } from "./primary.ts";
@@ -43,7 +44,8 @@ async function ensurePrimary(kind: PodKind, step: WorkloadStep): Promise<void> {
   kind.check(target);
   const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
   const name = primaryName(canary.spec.targetRef.name);
-  if ((await objects.find(kind, name)) !== undefined) return;
+  const known = await objects.find(kind, name);
+  if (known !== undefined) return refuseFormer(known, canary, `${kind.noun} ${name}.${canary.namespace}`);
   const configs = await trackedConfigs(podSpecOf(target), canary, step);
   await syncCopies(configs, canary, step);
   const primary = createdPrimary(target, { kind, selector, configs, canary, settings: deps.settings });

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../core/json.ts";
-import { primaryName } from "./config-copies.ts";
+import { primaryName } from "../canary.ts";
 import { type ConfigReference, configKey, renameConfigs } from "./config-references.ts";
 import { inField, inItems } from "./fields.ts";
 

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest } from "../../core/manifest.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
 import type { Canary } from "../canary.ts";
+import { primaryName } from "../canary.ts";
 import type { CanarySettings } from "../settings.ts";
-import { primaryName } from "./config-copies.ts";
 import { objectAt, only, textsOf, without } from "./fields.ts";
-import { mergePatch } from "./merge-patch.ts";
 import {
   controllerReference,
   idOf,

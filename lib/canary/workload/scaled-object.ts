@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
-import { canaryText } from "../canary.ts";
-import { primaryName } from "./config-copies.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
+import { canaryText, primaryName } from "../canary.ts";
 import { inItems, objectAt, textAt } from "./fields.ts";
-import { mergePatch } from "./merge-patch.ts";
 import { controllerReference, included, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type AutoscalerReference, scaledObjectKind } from "./scaler-kinds.ts";
@@ -20,7 +19,7 @@ export function scaledObject(reference: AutoscalerReference, step: WorkloadStep)
   return {
     ensurePrimary: (isFirst) => ensurePrimary(reference, isFirst, step),
     pauseTarget: () => pause("0", reference, step),
-    resumeTarget: () => pause(null, reference, step),
+    resumeTarget: () => resume(reference, step),
   };
 }
 
@@ -91,7 +90,8 @@ function primaryTrigger(
   target: string,
 ): JsonObject {
   const metadata = objectAt(trigger, "metadata");
-  const given = primaryScalerQueries?.[textAt(trigger, "name")];
+  // Only a query of its own: a trigger may be named `constructor`.
+  const given = new Map(Object.entries(primaryScalerQueries ?? {})).get(textAt(trigger, "name"));
   const own = metadata["query"];
   if (primaryScalerQueries === undefined && typeof own === "string") {
     return { ...trigger, metadata: { ...metadata, query: primaryQuery(own, target) } };
@@ -105,6 +105,11 @@ function primaryQuery(query: string, target: string): string {
     .split(`${target}-canary`)
     .map((part) => part.replaceAll(target, () => primaryName(target)))
     .join(primaryName(target));
+}
+
+/** One that is gone needs no resuming, and holds up no deletion. */
+async function resume(reference: AutoscalerReference, step: WorkloadStep): Promise<void> {
+  if ((await step.objects.find(kind, reference.name)) !== undefined) await pause(null, reference, step);
 }
 
 async function pause(value: "0" | null, { name }: AutoscalerReference, { objects }: WorkloadStep): Promise<void> {

@@ -1,12 +1,11 @@
 import { equal, type JsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest } from "../../core/manifest.ts";
-import { type Canary, canaryText } from "../canary.ts";
+import { mergePatch } from "../../core/merge-patch.ts";
 import type { StepDeps } from "../canary-deps.ts";
+import { type Canary, canaryText, primaryName } from "../canary.ts";
 import { serviceSpecHash } from "../revision/template-hash.ts";
-import { primaryName } from "./config-copies.ts";
 import { inItems, objectAt, only, without } from "./fields.ts";
-import { mergePatch } from "./merge-patch.ts";
-import { controllerReference, included, type Texts, withoutFlux } from "./metadata.ts";
+import { controllerReference, included, kubectlAnnotation, refuseFormer, type Texts, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type NamedKind, stepObjects, within } from "./step-objects.ts";
 import type { TargetRevision, Workload } from "./workload.ts";
@@ -15,8 +14,6 @@ const kind: NamedKind = { group: "", version: "v1", kind: "Service", plural: "se
 
 /** Addresses and node ports are one Service's own. Flagger copies some of them, so that no Service with an address can be a target. */
 const ownFields = ["clusterIP", "clusterIPs", "healthCheckNodePort"];
-
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** A target of kind Service: it has two copies, one for the canary and one for the primary, and no pods of its own. */
 export function serviceTarget(canary: Canary, deps: StepDeps): Workload {
@@ -45,7 +42,8 @@ async function ensureCopies(step: WorkloadStep): Promise<void> {
   const own = await objects.read(kind, target);
   await within("reconcileCanaryService failed", followTarget(own, `${target}-canary`, step));
   const primary = primaryName(target);
-  if ((await objects.find(kind, primary)) !== undefined) return;
+  const known = await objects.find(kind, primary);
+  if (known !== undefined) return refuseFormer(known, canary, `service ${primary}.${canary.namespace}`);
   await within("reconcilePrimaryService failed", createCopy(copyOf(own, primary, step), step));
 }
 
@@ -107,7 +105,7 @@ async function revision(step: WorkloadStep): Promise<TargetRevision> {
 
 function copyOf(own: LiveObject, name: string, { canary }: WorkloadStep): Manifest {
   const { labels = {}, annotations = {} } = own.metadata;
-  const { [lastApplied]: _, ...otherAnnotations }: Texts = annotations;
+  const { [kubectlAnnotation]: _, ...otherAnnotations }: Texts = annotations;
   const { trafficDistribution } = canary.spec.service;
   return {
     apiVersion: own.apiVersion,

@@ -37,6 +37,8 @@ export function stepObjects(namespace: string, { cluster, signal }: Pick<StepDep
     name,
   });
   const find = async (kind: NamedKind, name: string): Promise<LiveObject | undefined> => {
+    // No object has such a name, and a path with it may lead to another one.
+    if (nameFault(name) !== undefined) return undefined;
     const key = keyOf(kind, name);
     const reading = known.get(key) ?? cluster.get(refOf(kind, name), signal);
     known.set(key, reading);
@@ -48,10 +50,9 @@ export function stepObjects(namespace: string, { cluster, signal }: Pick<StepDep
   return {
     find,
     read: async (kind, name) => {
-      const fault = nameFault(name);
-      const live = fault === undefined ? await find(kind, name) : undefined;
+      const live = await find(kind, name);
       if (live !== undefined) return live;
-      throw new StepFault(`${queryText(kind, name, namespace)}: ${fault ?? notFound(kind, name)}`);
+      throw new StepFault(`${queryText(kind, name, namespace)}: ${nameFault(name) ?? notFound(kind, name)}`);
     },
     create: async (kind, manifest) => {
       keep(kind, manifest.metadata.name, await cluster.create(manifest, { manager: canaryManager }, signal));
@@ -71,13 +72,18 @@ function notFound({ plural, group }: NamedKind, name: string): string {
   return `${group === "" ? plural : `${plural}.${group}`} "${name}" not found`;
 }
 
-/** Throws what ends the step with `text: ` before it. An API server that does not answer is not about the Canary: it is thrown as it is. */
+/** Throws what ends the step with `text: ` before it, as {@link told}. */
 export async function within<Value>(text: string, work: Promise<Value>, separator = ": "): Promise<Value> {
+  return await told(work, (cause) => `${text}${separator}${cause}`);
+}
+
+/** What the API server refuses ends the step, in Flagger's words. An outage is not about the Canary: it is thrown as it is. */
+export async function told<Value>(work: Promise<Value>, text: (cause: string) => string): Promise<Value> {
   try {
     return await work;
   } catch (error) {
     if (!isAboutTheObject(error)) throw error;
-    throw new StepFault(`${text}${separator}${error.message}`, { cause: error });
+    throw new StepFault(text(error.message), { cause: error });
   }
 }
 

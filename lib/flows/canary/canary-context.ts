@@ -2,7 +2,7 @@ import type { AlertSeverity, CanaryPhase, CanaryStatus } from "../../api/canary.
 import { declaredCanary } from "../../api/kinds/canary.ts";
 import { servedKind } from "../../api/kinds/declaration.ts";
 import { feasible } from "../../canary/analysis.ts";
-import type { Canary } from "../../canary/canary.ts";
+import { type Canary, providerOf } from "../../canary/canary.ts";
 import { canaryManager, type StepDeps } from "../../canary/canary-deps.ts";
 import type { CookieChanges, Router, Routes } from "../../canary/routes/router.ts";
 import type { At } from "../../canary/run/phase-status.ts";
@@ -77,7 +77,7 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
     ...{ canary, handled, run, deps, home, step, parts, phase, write },
     workload: parts.workload(canary, step),
     scaler: parts.scaler(canary, step),
-    provider: providerOf(canary, settings.meshProvider),
+    provider: providerOf(canary, settings),
     isQuiet: () => isQuiet,
     status: () => status,
     note: (next) => {
@@ -108,10 +108,6 @@ function leased(cluster: HomeCluster | TargetCluster, run: Run): Cluster {
   return cluster.role === "home" ? leasedCluster(cluster, run) : leasedCluster(cluster, run);
 }
 
-function providerOf({ spec }: Pick<Canary, "spec">, meshProvider: string): string {
-  return spec.provider ?? meshProvider;
-}
-
 /** An empty cookie is none. */
 function withCookies(status: CanaryStatus, changes: CookieChanges): CanaryStatus {
   const {
@@ -128,17 +124,17 @@ function withCookies(status: CanaryStatus, changes: CookieChanges): CanaryStatus
   };
 }
 
-/** The iterations that the provider does, as status after a refused promotion counts them. */
+/** The analysis as the provider can do it, with the Warnings that say what was changed. */
 export function feasibleAnalysis({ canary, provider }: Pick<CanaryContext, "canary" | "provider">) {
   return feasible(canary.analysis, provider);
 }
 
-/** Whether the analysis of a Canary is left out. */
+/** Whether a Canary is promoted without analysis. */
 export function skipsAnalysis({ spec }: Pick<Canary, "spec">): boolean {
   return spec.skipAnalysis === true;
 }
 
-/** Whether ConfigMaps and Secrets of the target count: those of a Service have none. */
+/** Whether a changed ConfigMap or Secret of the target begins a run. A Service has none. */
 export function tracksConfigs({ canary, deps }: Pick<CanaryContext, "canary" | "deps">): boolean {
   return deps.settings.tracksConfigs && canary.spec.targetRef.kind !== "Service";
 }

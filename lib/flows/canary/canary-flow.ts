@@ -6,13 +6,14 @@ import { canaryManager } from "../../canary/canary-deps.ts";
 import { inPhase } from "../../canary/run/phase-status.ts";
 import { isInFlight } from "../../canary/run/run-state.ts";
 import { specFault } from "../../canary/verify-canary.ts";
-import { Failure } from "../../core/failure.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
 import { reportEvent } from "../record-event.ts";
 import { type CanaryContext, canaryContext, servedCanary } from "./canary-context.ts";
 import type { CanaryDeps } from "./canary-parts.ts";
 import { ensureFinalizer, finalize } from "./finalize.ts";
+import { isOfStep } from "./of-step.ts";
 import { carriedTo, pacedStep } from "./paced-step.ts";
 import { targetTaken } from "./same-target.ts";
 import { topicsOf } from "./subscribe.ts";
@@ -62,13 +63,13 @@ function canaryOf(live: LiveObject): Canary {
   return { live, name, namespace, uid, spec, analysis: spec.analysis, status };
 }
 
-/** Looked for before a run begins, not in each of its steps. */
+/** Other Canaries are looked for before a run begins, not in each of its steps. */
 function mayBeTaken({ canary }: CanaryContext): boolean {
   const { phase = "Initializing" } = canary.status;
   return phase !== "Waiting" && !isInFlight(phase);
 }
 
-/** A new Canary has a phase at once. What a parked one says besides ends with the run that it gets. */
+/** A new Canary gets a phase at once. Conditions that say that it was parked are removed by its next run. */
 async function showPhase(ctx: CanaryContext): Promise<void> {
   const { conditions } = ctx.canary.status;
   const promoted = conditions?.filter(({ type }) => type === "Promoted");
@@ -89,8 +90,9 @@ async function leave(taken: string, ctx: CanaryContext): Promise<FlowResult> {
 
 /** Told once: what wakes a suspended Canary is news to nobody. The next step after it keeps its distance from the last one before it. */
 async function suspend(ctx: CanaryContext): Promise<FlowResult> {
-  const { carried = {} } = ctx.run;
-  const isTold = carried["isSuspended"] === true;
+  // An outage is over once a run comes so far.
+  const { isSuspended, outage: _, ...carried } = ctx.run.carried ?? {};
+  const isTold = isSuspended === true;
   if (!isTold) await ctx.say("Normal", "skipping canary run as object is suspended");
   return {
     ...{ outcome: "suspended", dueInMs: undefined, carried: { ...carried, isSuspended: true } },
@@ -98,10 +100,17 @@ async function suspend(ctx: CanaryContext): Promise<FlowResult> {
   };
 }
 
+/** What holds up the deletion is told, and tried again: a run that threw would not be repeated for long, and nothing would say why. */
 async function end(ctx: CanaryContext): Promise<FlowResult> {
-  const { deps, run } = ctx;
+  const { canary, deps, run } = ctx;
   await deps.subscriptions.subscribe([], run.fence, run.signal);
-  return finalize(ctx);
+  try {
+    return await finalize(ctx);
+  } catch (error) {
+    if (!isOfStep(error)) throw error;
+    await ctx.say("Warning", messageOf(error));
+    return { outcome: "failed", dueInMs: intervalMs(canary.analysis) };
+  }
 }
 
 async function absent({ subscriptions }: CanaryDeps, run: Run): Promise<FlowResult> {

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { canaryFinalizer } from "../../api/names.ts";
 import { intervalMs } from "../../canary/analysis.ts";
 import { canaryText, targetText } from "../../canary/canary.ts";
@@ -8,10 +9,13 @@ import type { FlowResult } from "../../core/ports/run.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import type { CanaryContext } from "./canary-context.ts";
 
-/** How long the target gets to become ready before it is looked at again, as Flagger's first wait. */
+/** How long the target gets to become ready before it is looked at again, as Flagger's first wait. Each wait is twice the one before. */
 const lookAgainMs = 3_000;
 
-export function hasFinalizer({ canary }: Pick<CanaryContext, "canary">): boolean {
+/** How often the target was not ready. */
+const Waits = z.object({ waits: z.int().min(0).max(10) });
+
+function hasFinalizer({ canary }: Pick<CanaryContext, "canary">): boolean {
   return (canary.live.metadata.finalizers ?? []).includes(canaryFinalizer);
 }
 
@@ -32,10 +36,12 @@ export async function ensureFinalizer(ctx: CanaryContext): Promise<void> {
 export async function finalize(ctx: CanaryContext): Promise<FlowResult> {
   const { canary } = ctx;
   if (!hasFinalizer(ctx)) return { outcome: "deleted", dueInMs: undefined };
-  if (canary.spec.revertOnDeletion === true && !(await revert(ctx))) {
-    return { outcome: "deleting", dueInMs: Math.min(lookAgainMs, intervalMs(canary.analysis)) };
-  }
   const { home, run } = ctx;
+  if (canary.spec.revertOnDeletion === true && !(await revert(ctx))) {
+    const waits = Waits.safeParse(run.carried).data?.waits ?? 0;
+    const dueInMs = Math.min(lookAgainMs * 2 ** waits, intervalMs(canary.analysis));
+    return { outcome: "deleting", dueInMs, carried: { waits: Math.min(waits + 1, 10) } };
+  }
   const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== canaryFinalizer);
   await writeFinalizers(canary.live, withoutOurs, { home, manager: canaryManager }, run.signal);
   if (canary.spec.revertOnDeletion === true) await ctx.say("Normal", `Terminated canary ${canaryText(canary)}`);

@@ -24,7 +24,7 @@ async function refusal(hook: CanaryWebhook, phase: CanaryPhase, ctx: CanaryConte
   }
 }
 
-/** Asks the hooks one after another until one refuses. `told`: how one that has passed is told of; absent for those that are not. */
+/** Asks the hooks one after another until one refuses. `passed`: how the event of a hook that has passed begins; without it there is none. */
 async function allPass(
   hooks: readonly CanaryWebhook[],
   phase: CanaryPhase,
@@ -42,7 +42,7 @@ async function allPass(
   return true;
 }
 
-/** Events that follow the end of a run tell its end; all others what the step has found. */
+/** Events after a success tell event hooks of it; all others tell them the phase that the step has found, as in Flagger. */
 function phaseTold(phase: CanaryPhase, ctx: CanaryContext): CanaryPhase {
   return phase === "Succeeded" ? phase : ctx.phase;
 }

@@ -3,14 +3,12 @@ import type { CanaryPhase, CanaryStatus } from "../../api/canary.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
 import { intervalMs } from "../../canary/analysis.ts";
 import { isChanged, isGoing } from "../../canary/run/run-state.ts";
-import { StepFault } from "../../canary/step-fault.ts";
-import { Failure, messageOf } from "../../core/failure.ts";
+import { messageOf } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
-import { ApiError } from "../../core/ports/cluster.ts";
-import { isOutage } from "../../core/ports/outage.ts";
 import type { FlowResult, Run } from "../../core/ports/run.ts";
-import { Handled, isAskedFor } from "./by-hand.ts";
+import { askedBy, Handled, isAskedFor } from "./by-hand.ts";
 import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
+import { isOfStep } from "./of-step.ts";
 import { recordRelease } from "./record-release.ts";
 import { isTargetObserved, topicsOf } from "./subscribe.ts";
 import { takeStep } from "./take-step.ts";
@@ -52,7 +50,7 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   };
 }
 
-/** What does not wait for the interval: another target at rest or under analysis, and a rollback by hand. */
+/** What does not wait for the interval: a changed target, at rest or under analysis, and a rollback by hand. */
 async function isUrgent(ctx: CanaryContext): Promise<boolean> {
   const { canary, phase, run, workload } = ctx;
   const isAnalysing = phase === "Progressing" || phase === "WaitingPromotion";
@@ -67,7 +65,7 @@ async function isUrgent(ctx: CanaryContext): Promise<boolean> {
   }
 }
 
-/** Whether the step has come to its end: what ends one is told, and it is tried again. */
+/** Whether the step has come to its end. What has ended it is told, and the step is tried again. */
 async function isStepTaken(ctx: CanaryContext): Promise<boolean> {
   try {
     await takeStep(ctx);
@@ -77,12 +75,6 @@ async function isStepTaken(ctx: CanaryContext): Promise<boolean> {
     await ctx.say("Warning", messageOf(error));
     return false;
   }
-}
-
-/** An outage is no fault of the step: the run is tried again after a back-off. */
-function isOfStep(error: unknown): boolean {
-  if (error instanceof StepFault || error instanceof Failure) return true;
-  return error instanceof ApiError && !isOutage(error);
 }
 
 /**
@@ -103,8 +95,8 @@ function handledBy(ctx: CanaryContext): Handled {
   const { lastAppliedSpec, phase }: CanaryStatus = ctx.status();
   const isSameRun = isGoing(phase) && lastAppliedSpec === canary.status.lastAppliedSpec;
   if (isSameRun || canary.status.phase === "Waiting") return handled;
-  const asked = [promoteAnnotation, rollbackAnnotation].flatMap((name) => {
-    const value = canary.live.metadata.annotations?.[name];
+  const asked = ([promoteAnnotation, rollbackAnnotation] as const).flatMap((name) => {
+    const value = askedBy(canary, name);
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(asked);

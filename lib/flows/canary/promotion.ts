@@ -1,7 +1,8 @@
 import { totalWeight } from "../../canary/analysis.ts";
-import { canaryText, targetText } from "../../canary/canary.ts";
+import { canaryText, primaryName, targetText } from "../../canary/canary.ts";
 import type { Router, Routes } from "../../canary/routes/router.ts";
-import { allToPrimary, nextToPrimary } from "../../canary/run/next-move.ts";
+import { allToPrimary } from "../../canary/routes/weights.ts";
+import { nextToPrimary } from "../../canary/run/next-move.ts";
 import { counted, inPhase } from "../../canary/run/phase-status.ts";
 import type { CanaryContext } from "./canary-context.ts";
 import { tellEnd } from "./gates.ts";
@@ -14,8 +15,7 @@ export async function promote(ctx: CanaryContext): Promise<void> {
 
 async function copy(ctx: CanaryContext): Promise<void> {
   const { canary, workload } = ctx;
-  const { name } = canary.spec.targetRef;
-  const primary = `${name}-primary.${canary.namespace}`;
+  const primary = `${primaryName(canary.spec.targetRef.name)}.${canary.namespace}`;
   await ctx.say("Normal", `Copying ${targetText(canary)} template spec to ${primary}`);
   await workload.promote();
 }

@@ -1,7 +1,7 @@
 import { thresholdOf, totalWeight } from "../../canary/analysis.ts";
 import { canaryText, targetText } from "../../canary/canary.ts";
 import type { Router } from "../../canary/routes/router.ts";
-import { allToCanary, allToPrimary } from "../../canary/run/next-move.ts";
+import { allToCanary, allToPrimary } from "../../canary/routes/weights.ts";
 import { syncedIn } from "../../canary/run/phase-status.ts";
 import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
 import { tellEnd } from "./gates.ts";

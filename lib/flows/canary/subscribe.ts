@@ -1,6 +1,6 @@
 import type { CanaryStatus } from "../../api/canary.ts";
 import { canaryTargets } from "../../api/canary-targets.ts";
-import { apexName, type Canary } from "../../canary/canary.ts";
+import { apexName, type Canary, canaryServiceName, primaryName, primaryServiceName } from "../../canary/canary.ts";
 import { isGoing } from "../../canary/run/run-state.ts";
 import { parseApiVersion } from "../../core/object-ref.ts";
 import { objectTopic } from "../../core/topics.ts";
@@ -15,16 +15,15 @@ export function topicsOf(of: Pick<CanaryContext, "canary" | "run">, status: Cana
   const { group } = parseApiVersion(apiVersion);
   const configs = Object.keys(status.trackedConfigs ?? {}).flatMap((key) => {
     const [type = "", config = ""] = key.split("/", 2);
-    const configKind = configKinds[type];
+    const configKind = configKinds.get(type);
     return configKind === undefined ? [] : [{ group: "", kind: configKind, name: config }];
   });
-  const apex = apexName(of.canary);
-  const services = [apex, `${apex}-primary`, `${apex}-canary`].map((one) => ({
+  const services = [apexName, primaryServiceName, canaryServiceName].map((nameOf) => ({
     group: "",
     kind: "Service",
-    name: one,
+    name: nameOf(of.canary),
   }));
-  const own = isGoing(status.phase) ? [] : [...services, { group, kind, name: `${name}-primary` }];
+  const own = isGoing(status.phase) ? [] : [...services, { group, kind, name: primaryName(name) }];
   const { cluster } = of.run.key;
   const { namespace } = of.canary;
   const objects = [{ group, kind, name }, ...configs, ...own];
@@ -41,4 +40,7 @@ export function isTargetObserved({ spec }: Pick<Canary, "spec">): boolean {
   return canaryTargets.some((one) => one.group === group && one.kind === kind);
 }
 
-const configKinds: Readonly<Record<string, string>> = { configmap: "ConfigMap", secret: "Secret" };
+const configKinds: ReadonlyMap<string, string> = new Map([
+  ["configmap", "ConfigMap"],
+  ["secret", "Secret"],
+]);

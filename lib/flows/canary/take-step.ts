@@ -1,7 +1,7 @@
 import { strategyOf, thresholdOf, totalWeight } from "../../canary/analysis.ts";
 import { targetText } from "../../canary/canary.ts";
 import type { Router, Routes } from "../../canary/routes/router.ts";
-import { allToPrimary } from "../../canary/run/next-move.ts";
+import { allToPrimary } from "../../canary/routes/weights.ts";
 import { inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
 import { isChanged, isInFlight, isSeen } from "../../canary/run/run-state.ts";
 import type { TargetRevision } from "../../canary/workload/workload.ts";
@@ -37,7 +37,7 @@ export async function takeStep(ctx: CanaryContext): Promise<void> {
   const isNew = isChanged(ctx.canary.status, revision, isTracking);
   if (!(isInFlight(ctx.phase) || ctx.phase === "Waiting" || isNew)) return rest(revision, ctx);
   const primary = await primaryState(isNew, router, ctx);
-  if (primary === "not serving") return;
+  if (primary === "not serving" || primary === "promoted") return;
   const routes = await router.routes();
   if (!isInFlight(ctx.phase)) return beginRun(revision, ctx);
   const found = { router, routes, revision, isPrimaryDown: primary === "down" };
@@ -93,18 +93,20 @@ async function rest(revision: TargetRevision, ctx: CanaryContext): Promise<void>
   await ctx.write(resynced(ctx.status(), { revision, isTracking }, ctx.at()));
 }
 
-/** Of the primary: whether a step goes on with it, without it, or not at all. */
-type PrimaryState = "serving" | "down" | "not serving";
+/** Of the primary: whether a step goes on with it, without it, or not at all; "promoted" if it has the target's template already. */
+type PrimaryState = "serving" | "down" | "not serving" | "promoted";
 
 /** Without a primary that serves nothing goes on. The end of waiting ends the run, with the traffic on what does serve. */
 async function primaryState(isNew: boolean, router: Router, ctx: CanaryContext): Promise<PrimaryState> {
   if (skipsAnalysis(ctx.canary)) return "serving";
   const primary = await ctx.workload.primaryReadiness();
-  if (primary.isReady) return "serving";
-  if (isAnalysing(ctx) && (await ctx.workload.isPromoted?.()) === true) {
-    // The step before was cut off between the copy and its status: from here on an unready primary is a failed promotion.
+  const isCopied = isAnalysing(ctx) && (await ctx.workload.isPromoted?.()) === true;
+  if (isCopied) {
+    // The step before was cut off between the copy and its status: from here on an unready primary is a failed promotion, and a failed check
+    // rolls back nothing.
     await ctx.write(inPhase(ctx.status(), "Promoting", ctx.canary.analysis, ctx.at()));
   }
+  if (primary.isReady) return isCopied ? "promoted" : "serving";
   await ctx.say("Warning", primary.message);
   if (primary.isRetriable) return "not serving";
   if (await isWithoutTraffic(router, ctx)) return isNew || isAnalysing(ctx) ? "down" : "not serving";

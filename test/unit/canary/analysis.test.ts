@@ -15,7 +15,7 @@ import { nextMove, nextToPrimary } from "../../../lib/canary/run/next-move.ts";
 
 const primaryOnly: Routes = { primary: 100, canary: 0, isMirrored: false };
 
-/** The weights of a whole analysis; undefined in place of a step that leads nowhere. */
+/** The weights of a whole analysis; undefined where there is no next step. */
 function weightsOf(analysis: Partial<CanaryAnalysis>): readonly (number | undefined)[] {
   const weights: (number | undefined)[] = [];
   let routes = primaryOnly;
@@ -65,7 +65,7 @@ describe("an analysis", () => {
     ["a bound above 100 of stepWeights is 100", { stepWeights: [60, 150] }, [60, 100]],
     ["a maxWeight above 100 is 100", { stepWeight: 50, maxWeight: 120 }, [50, 100]],
     ["no step at all", {}, [undefined]],
-    ["stepWeights that fall lead nowhere", { stepWeights: [50, 60, 20, 80] }, [50, 60, undefined]],
+    ["stepWeights that fall have no next step", { stepWeights: [50, 60, 20, 80] }, [50, 60, undefined]],
   ])("%s", (_name, analysis, weights) => {
     expect(weightsOf(analysis)).toEqual(weights);
   });

@@ -2,10 +2,11 @@ import { replacesAnnotation } from "../../../api/names.ts";
 import type { LiveObject } from "../../../core/manifest.ts";
 import type { VersionedRef } from "../../../core/object-ref.ts";
 import { ApiError } from "../../../core/ports/cluster.ts";
-import type { Canary } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
+import type { Canary } from "../../canary.ts";
+import { told } from "../../workload/step-objects.ts";
 import type { RouteView } from "../object-router.ts";
-import { isOwned, told, type Words } from "../owned-objects.ts";
+import { isOwned, type Words } from "../owned-objects.ts";
 
 /** The route of the other kind that a Canary has had before its `sluice.dev/route-kind` was changed. */
 export interface FormerRoute {

@@ -1,5 +1,6 @@
+import { isJsonObject, type JsonObject } from "../../../core/json.ts";
+import { objectsOf } from "../../workload/fields.ts";
 import type { RouteForm } from "./route-form.ts";
-import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 
 /**
  * A spec of a route with what its definition fills in, so that two of them are compared by what they mean: an HTTPRoute with a match of
@@ -9,9 +10,9 @@ export function withDefaults(spec: JsonObject, kind: RouteForm["kind"]): JsonObj
   const { parentRefs = [], rules = [], hostnames = [], ...rest } = spec;
   return {
     ...rest,
-    parentRefs: objects(parentRefs).map((ref) => ({ group: "gateway.networking.k8s.io", kind: "Gateway", ...ref })),
+    parentRefs: objectsOf(parentRefs).map((ref) => ({ group: "gateway.networking.k8s.io", kind: "Gateway", ...ref })),
     hostnames,
-    rules: objects(rules).map((rule) => defaultedRule(rule, kind)),
+    rules: objectsOf(rules).map((rule) => defaultedRule(rule, kind)),
   };
 }
 
@@ -19,12 +20,12 @@ function defaultedRule(
   { matches, filters = [], backendRefs = [], ...rest }: JsonObject,
   kind: RouteForm["kind"],
 ): JsonObject {
-  const matched = objects(matches);
+  const matched = objectsOf(matches);
   return {
     ...rest,
     matches: (matched.length === 0 ? [{}] : matched).map(kind === "HTTPRoute" ? httpMatch : grpcMatch),
-    filters: objects(filters).map(defaultedFilter),
-    backendRefs: objects(backendRefs).map(({ filters: own = [], ...ref }) => ({
+    filters: objectsOf(filters).map(defaultedFilter),
+    backendRefs: objectsOf(backendRefs).map(({ filters: own = [], ...ref }) => ({
       group: "",
       kind: "Service",
       weight: 1,
@@ -38,14 +39,14 @@ function httpMatch({ path = {}, headers = [], queryParams = [], ...rest }: JsonO
   return {
     ...rest,
     path: { type: "PathPrefix", value: "/", ...(isJsonObject(path) ? path : {}) },
-    headers: objects(headers).map(exact),
-    queryParams: objects(queryParams).map(exact),
+    headers: objectsOf(headers).map(exact),
+    queryParams: objectsOf(queryParams).map(exact),
   };
 }
 
 function grpcMatch({ method, headers = [], ...rest }: JsonObject): JsonObject {
   const called = method !== undefined && isJsonObject(method) ? { method: exact(method) } : {};
-  return { ...rest, ...called, headers: objects(headers).map(exact) };
+  return { ...rest, ...called, headers: objectsOf(headers).map(exact) };
 }
 
 function exact(match: JsonObject): JsonObject {
@@ -58,8 +59,4 @@ function defaultedFilter(filter: JsonObject): JsonObject {
   if (!isJsonObject(requestMirror) || !isJsonObject(requestMirror["backendRef"])) return filter;
   const backendRef = { group: "", kind: "Service", ...requestMirror["backendRef"] };
   return { ...filter, requestMirror: { ...requestMirror, backendRef } };
-}
-
-function objects(list: Json | undefined): readonly JsonObject[] {
-  return list !== undefined && isJsonList(list) ? list.filter(isJsonObject) : [];
 }

@@ -1,7 +1,9 @@
 import { equal, toJsonObject } from "../../../core/json.ts";
-import { type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import { canaryManager, type StepDeps } from "../../canary-deps.ts";
-import { changed, ownedBy, refuseOwnedByOthers, told } from "../owned-objects.ts";
+import { type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
+import { controllerReference } from "../../workload/metadata.ts";
+import { told } from "../../workload/step-objects.ts";
+import { changed, refuseOwnedByOthers } from "../owned-objects.ts";
 
 /** The DestinationRules of canary and primary. They are there before a route leads to them. */
 export async function ensureDestinationRules(canary: Canary, deps: StepDeps): Promise<void> {
@@ -22,7 +24,7 @@ async function ensureDestinationRule(name: string, canary: Canary, deps: StepDep
     const manifest = {
       apiVersion: "networking.istio.io/v1beta1",
       kind: ref.kind,
-      metadata: { name, namespace, ownerReferences: ownedBy(canary) },
+      metadata: { name, namespace, ownerReferences: [controllerReference(canary)] },
       spec,
     };
     await told(cluster.create(manifest, { manager: canaryManager }, signal), failed("create"));

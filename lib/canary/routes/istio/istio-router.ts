@@ -1,13 +1,14 @@
 import { formatJson, isJsonObject, type JsonObject } from "../../../core/json.ts";
 import type { LiveObject } from "../../../core/manifest.ts";
-import { apexName, type Canary } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
+import { apexName, type Canary } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
+import { kubectlAnnotation } from "../../workload/metadata.ts";
 import type { TargetMetadata } from "../../workload/workload.ts";
 import { annotationJson } from "../annotation-json.ts";
 import { apexMetadata, type RouteMetadata } from "../apex-metadata.ts";
 import { type Doing, objectRouter, type RouteView, type WantedRoute } from "../object-router.ts";
-import { isOwned, kept, kubectlAnnotation } from "../owned-objects.ts";
+import { isOwned, kept } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { cookiesOf } from "../session-cookies.ts";
 import { ensureDestinationRules } from "./destination-rules.ts";
@@ -70,7 +71,9 @@ function wantedService(
 
 /** Gives a VirtualService of somebody else the spec back that it had. */
 async function finalize(view: RouteView, text: string, canary: Canary, { log }: StepDeps): Promise<void> {
-  const live = await view.existing("read");
+  const live = await view.find("read");
+  // One that is gone, or was never made, holds up no deletion.
+  if (live === undefined) return;
   const lastApplied = live.metadata.annotations?.[kubectlAnnotation];
   const original = live.metadata.annotations?.[originalAnnotation];
   if (lastApplied !== undefined) {

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { isJsonObject, type JsonObject, toJsonObject } from "../../../core/json.ts";
 import type { LiveObject } from "../../../core/manifest.ts";
-import { apexName, type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
+import { apexName, type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
+import { kubectlAnnotation } from "../../workload/metadata.ts";
+import { told } from "../../workload/step-objects.ts";
 import { objectRouter } from "../object-router.ts";
-import { kubectlAnnotation, told } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
 import { sharesOf } from "../weights.ts";

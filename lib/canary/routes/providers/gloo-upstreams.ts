@@ -1,8 +1,10 @@
 import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../../core/json.ts";
-import { type Canary, apexName, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import { canaryManager, type StepDeps } from "../../canary-deps.ts";
+import { type Canary, apexName, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
-import { changed, ownedBy, refuseOwnedByOthers, told } from "../owned-objects.ts";
+import { controllerReference } from "../../workload/metadata.ts";
+import { told } from "../../workload/step-objects.ts";
+import { changed, refuseOwnedByOthers } from "../owned-objects.ts";
 
 const ref = { group: "gloo.solo.io", version: "v1", kind: "Upstream" };
 
@@ -70,7 +72,7 @@ async function ensureUpstream(
     const manifest = {
       apiVersion: "gloo.solo.io/v1",
       kind: ref.kind,
-      metadata: { name, namespace, ownerReferences: ownedBy(canary) },
+      metadata: { name, namespace, ownerReferences: [controllerReference(canary)] },
       spec: toJsonObject({ ...config, kube }),
     };
     await told(cluster.create(manifest, { manager: canaryManager }, signal), failed("create query"));

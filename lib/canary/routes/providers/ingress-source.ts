@@ -1,10 +1,13 @@
 import { z } from "zod";
-import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isJsonObject, type JsonObject } from "../../../core/json.ts";
 import type { LiveObject } from "../../../core/manifest.ts";
-import { apexName, type Canary } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
+import { apexName, type Canary } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
-import { kubectlAnnotation, told, type Words } from "../owned-objects.ts";
+import { objectsOf } from "../../workload/fields.ts";
+import { kubectlAnnotation } from "../../workload/metadata.ts";
+import { told } from "../../workload/step-objects.ts";
+import { type Words } from "../owned-objects.ts";
 
 const Backend = z.looseObject({ service: z.looseObject({ name: z.string() }) });
 
@@ -50,10 +53,10 @@ export function withPaths(
   const apex = apexName(canary);
   const spec = isJsonObject(source["spec"]) ? source["spec"] : {};
   let count = 0;
-  const rules = objects(spec["rules"]).map((rule) => {
+  const rules = objectsOf(spec["rules"]).map((rule) => {
     if (!isJsonObject(rule["http"])) return rule;
     const added: JsonObject[] = [];
-    const paths = objects(rule["http"]["paths"]).map((path) => {
+    const paths = objectsOf(rule["http"]["paths"]).map((path) => {
       const backend = Backend.safeParse(path["backend"]).data;
       if (backend?.service.name !== apex) return path;
       count++;
@@ -77,8 +80,4 @@ function withService(path: JsonObject, name: string): JsonObject {
 export function copiedAnnotations({ metadata }: LiveObject): Words {
   const { [kubectlAnnotation]: _, ...others } = metadata.annotations ?? {};
   return others;
-}
-
-function objects(list: Json | undefined): readonly JsonObject[] {
-  return list !== undefined && isJsonList(list) ? list.filter(isJsonObject) : [];
 }

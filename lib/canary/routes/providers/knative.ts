@@ -1,16 +1,15 @@
 import { z } from "zod";
 import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../../core/json.ts";
 import type { LiveObject } from "../../../core/manifest.ts";
-import type { Canary } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
+import type { Canary } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
-import { changed, told } from "../owned-objects.ts";
+import { primaryAnnotation } from "../../workload/knative-target.ts";
+import { told } from "../../workload/step-objects.ts";
+import { changed } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
 import { allToPrimary, checkSum, sharesOf } from "../weights.ts";
-
-/** The revision that serves production. */
-const primaryAnnotation = "flagger.app/primary-revision";
 
 const Traffic = z.looseObject({
   latestRevision: z.boolean().default(false),

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { toJsonObject } from "../../../core/json.ts";
 import type { LiveObject } from "../../../core/manifest.ts";
-import { apexName, type Canary, canaryServiceName, canaryText, primaryServiceName } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
+import { apexName, type Canary, canaryServiceName, canaryText, primaryServiceName } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
+import { told } from "../../workload/step-objects.ts";
 import type { TargetMetadata } from "../../workload/workload.ts";
 import { apexMetadata } from "../apex-metadata.ts";
 import { objectRouter } from "../object-router.ts";
-import { told } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
 import { sharesOf } from "../weights.ts";

@@ -1,5 +1,5 @@
-import type { Canary } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
+import { type Canary, providerOf } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
 import type { TargetMetadata } from "../../workload/workload.ts";
 import { gatewayRouter } from "../gateway-api/gateway-router.ts";
@@ -39,15 +39,9 @@ const routers: readonly (readonly [provider: RegExp, make: MakeRouter])[] = [
   [/^appmesh(:v1beta2.*)?$/, refuseAppMesh],
 ];
 
-/** Who routes the traffic of a Canary: `spec.provider`, or that of the installation (reference canary 2.1). */
-function providerOf({ spec }: Pick<Canary, "spec">, { settings }: Pick<StepDeps, "settings">): string {
-  const { provider = "" } = spec;
-  return provider === "" ? settings.meshProvider : provider;
-}
-
 /** The traffic of a Canary. A name that is not known is Istio, as in Flagger. Throws a {@link StepFault} for a provider that is not supported. */
 export function routerOf(canary: Canary, target: TargetMetadata, deps: StepDeps): Router {
-  const provider = providerOf(canary, deps);
+  const provider = providerOf(canary, deps.settings);
   const [, make] = routers.find(([name]) => name.test(provider)) ?? [];
   if (make !== undefined) return make(canary, target, deps, provider);
   if (provider !== "istio") deps.log.warn("unknown provider, using istio", { canary: canary.name, provider });

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import type { LiveObject } from "../../../core/manifest.ts";
-import { type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
+import { type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
+import { told } from "../../workload/step-objects.ts";
 import { annotationJson } from "../annotation-json.ts";
 import { objectRouter } from "../object-router.ts";
-import { isOwned, told, type Words } from "../owned-objects.ts";
+import { isOwned, type Words } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
 import { sharesOf } from "../weights.ts";

@@ -156,6 +156,12 @@ describe("the VirtualService of a Canary", () => {
     expect(await specOf(world)).toEqual(original);
   });
 
+  it("one that was never made, or is gone, holds up no deletion", async () => {
+    const world = await worldOf();
+    await world.router(istio()).finalize();
+    expect(await serviceOf(world)).toBeUndefined();
+  });
+
   it.each(["kubectl.kubernetes.io/last-applied-configuration", "flagger.kubernetes.io/original-configuration"])(
     "an annotation %s that is not JSON ends the step, and the spec stays",
     async (annotation) => {

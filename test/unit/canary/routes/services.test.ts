@@ -194,6 +194,12 @@ describe("the Services of a Canary", () => {
     );
   });
 
+  it("one that was never made, or is gone, holds up no deletion", async () => {
+    const world = await worldOf();
+    await world.services().finalize();
+    expect(world.writes).toEqual([]);
+  });
+
   it("its own is not given back: it goes with the Canary", async () => {
     const world = await worldOf();
     await settle(world);

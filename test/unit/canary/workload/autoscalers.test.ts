@@ -155,6 +155,16 @@ describe("a ScaledObject", () => {
     });
   });
 
+  test("keeps the query of a trigger that is named like what every object has, where the Canary gives queries of others", async () => {
+    const one = await world();
+    const [trigger] = triggers(query);
+    const named = [{ ...trigger, name: "constructor" }];
+    await put(one, { triggers: named });
+    const autoscalerRef = { ...reference, primaryScalerQueries: { other: "sum(other)" } };
+    await one.scaler({ spec: { autoscalerRef } }).ensurePrimary(true);
+    expect(await get(one, "podinfo-primary")).toMatchObject({ spec: { triggers: named } });
+  });
+
   test("is paused at 0 replicas, and resumed, each with one write; a copy that is made meanwhile is not paused", async () => {
     const one = await world();
     await put(one);
@@ -167,6 +177,12 @@ describe("a ScaledObject", () => {
     expect((await get(one, "podinfo-primary"))?.metadata.annotations).not.toHaveProperty([paused]);
     await one.scaler(options).resumeTarget();
     expect((await get(one, "podinfo"))?.metadata.annotations).not.toHaveProperty([paused]);
+    await one.scaler(options).resumeTarget();
+    expect(one.writes).toEqual([]);
+  });
+
+  test("that is gone needs no resuming, so it holds up no deletion", async () => {
+    const one = await world();
     await one.scaler(options).resumeTarget();
     expect(one.writes).toEqual([]);
   });

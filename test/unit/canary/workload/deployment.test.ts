@@ -86,6 +86,18 @@ describe("the pods of a Deployment", () => {
 });
 
 describe("the primary of a Deployment", () => {
+  test("of a Canary that was deleted and made again is awaited to go: it would leave nothing that serves", async () => {
+    const one = await world();
+    await one.step({ uid: "former" }).ensurePrimary();
+    const text =
+      `createPrimaryDeployment failed: deployment podinfo-primary.${one.namespace} ` +
+      "belongs to a Canary podinfo that was deleted: it is made anew once the cluster has removed it";
+    await expect(one.step().ensurePrimary()).rejects.toThrow(text);
+    await one.remove("apps/v1", "Deployment", "podinfo-primary");
+    await one.step().ensurePrimary();
+    expect((await get(one, "podinfo-primary"))?.metadata.ownerReferences).toMatchObject([{ uid: canaryUid }]);
+  });
+
   test("canary/3, 4, 5, 16: has its own selector, no label or annotation of Flux and the target's replicas", async () => {
     const one = await world({
       labels: { app: "podinfo", "kustomize.toolkit.fluxcd.io/name": "apps", "team/name": "web" },

@@ -112,6 +112,9 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
       : `${prefix} not ready: waiting for rollout to finish: observed deployment generation less than desired generation`;
     return { isReady: false, message, isRetriable: !side.isStuck };
   };
+  /** When the run began in which the primary got its template. */
+  let promotedIn: string | undefined;
+  const begunAt = () => self.status().conditions?.[0]?.lastTransitionTime;
   const provider = spec["provider"] ?? "gatewayapi:v1";
   const parts: CanaryParts = {
     workload: () => ({
@@ -128,10 +131,11 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
       canaryReadiness: async () => readiness(state.target, "canary deployment podinfo.apps"),
       revision: async () => ({ spec: state.target.template, configs: { ...state.configs } }),
       isAtZero: async () => state.target.replicas === 0,
-      isPromoted: async () => state.primary?.template === state.target.template,
+      isPromoted: async () => state.primary?.template === state.target.template && promotedIn === begunAt(),
       async promote() {
         if (state.primary === undefined || state.primary.template === state.target.template) return;
         write("promote");
+        promotedIn = begunAt();
         state.primary = { ...state.primary, template: state.target.template, isReady: false };
       },
       async scaleToZero() {

@@ -234,6 +234,19 @@ describe("by hand", () => {
     expect(world.now()).toBe("Waiting 100/0");
   });
 
+  test("an annotation that is too long for a revision or a time asks for nothing, and the work item does not keep it", async () => {
+    const world = canaryWorld();
+    const template = "two".repeat(100);
+    await world.begun(template);
+    world.change({ metadata: { annotations: { "sluice.dev/rollback": template } } });
+    await world.tick();
+    expect(world.now()).toBe("Progressing w25 75/25");
+    world.change({ metadata: { annotations: { "sluice.dev/promote": "x".repeat(100_000) } } });
+    for (let ticks = 0; ticks < 4; ticks++) await world.tick();
+    expect(world.now()).toBe("Succeeded 100/0");
+    expect(JSON.stringify(world.state.carried).length).toBeLessThan(1_000);
+  });
+
   test("the annotation of a rollback ends the run at once, and does not end the next one", async () => {
     const world = canaryWorld();
     await world.begun();

@@ -22,7 +22,7 @@ describe("the end of a Canary", () => {
     await world.tick();
     world.news();
     world.change(deletion);
-    expect(await world.run({ isRequested: true })).toEqual({ outcome: "deleting", dueInMs: 3_000 });
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "deleting", dueInMs: 3_000 });
     expect(world.status().phase).toBe("Terminating");
     expect(world.writes).toEqual(["status", "scale back"]);
     expect(world.said).toEqual(["Normal: Terminating canary podinfo.apps"]);
@@ -32,6 +32,29 @@ describe("the end of a Canary", () => {
     expect(world.said).toEqual(["Normal: Terminated canary podinfo.apps"]);
     expect(world.live()).toBeUndefined();
     expect(world.state.target.replicas).toBe(2);
+  });
+
+  test("a target that does not become ready is looked at less and less often, at least once in each interval", async () => {
+    const world = canaryWorld({ revertOnDeletion: true });
+    await world.initialised();
+    world.change(deletion);
+    const waits: (number | undefined)[] = [];
+    for (let runs = 0; runs < 4; runs++) waits.push((await world.run({ isRequested: runs === 0 })).dueInMs);
+    expect(waits).toEqual([3_000, 6_000, 10_000, 10_000]);
+  });
+
+  test("what holds up the deletion is told by a Warning, and tried again after the interval", async () => {
+    const world = canaryWorld({ revertOnDeletion: true });
+    await world.initialised();
+    world.change(deletion);
+    await world.run({ isRequested: true });
+    world.news();
+    world.state.fault = 'service podinfo.apps get query error: services "podinfo" not found';
+    expect(await world.tick()).toEqual({ outcome: "failed", dueInMs: 10_000 });
+    expect(world.said).toEqual([`Warning: ${world.state.fault}`]);
+    world.state.fault = undefined;
+    expect(await world.tick()).toEqual({ outcome: "deleted", dueInMs: undefined });
+    expect(world.live()).toBeUndefined();
   });
 
   test("turning revertOnDeletion off removes the finalizer", async () => {

@@ -138,6 +138,22 @@ describe("a process that ends between two writes", () => {
     expect(dueInMs).toBe(10_000);
   });
 
+  test("a copy that was cut off goes on as a promotion, whatever the checks say after it", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    await world.tick();
+    world.state.writesLeft = 1;
+    await expect(world.tick()).rejects.toThrow(Killed);
+    world.state.writesLeft = Number.POSITIVE_INFINITY;
+    world.state.isRetry = true;
+    world.state.checks = [no, no, no, no];
+    await world.tick(1_000);
+    for (let ticks = 0; ticks < 3; ticks++) await world.tick();
+    expect(world.now()).toBe("Succeeded 100/0");
+    expect(world.state.primary?.template).toBe("two");
+  });
+
   test("a copy that was cut off goes on as a promotion, whose failure leaves the traffic on the canary", async () => {
     const world = canaryWorld();
     await world.begun();

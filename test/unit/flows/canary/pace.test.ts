@@ -170,6 +170,15 @@ describe("what does not wait", () => {
     expect(world.now()).toBe("Progressing w25 75/25");
   });
 
+  test("a suspended Canary does not carry on an outage that is over: the next one would count its tries too", async () => {
+    const world = await atFirstWeight();
+    world.change({ spec: { suspend: true } });
+    world.state.carried = { ...world.state.carried, outage: { tries: 5, since: 0, told: true } };
+    await world.run({ isRequested: true });
+    expect(world.state.carried).not.toHaveProperty("outage");
+    expect(world.state.carried).toMatchObject({ isSuspended: true, steppedAt: expect.any(Number) });
+  });
+
   test("wakes for its target and for what is tracked, and looks once more where that is new", async () => {
     const world = canaryWorld();
     await world.run();

@@ -224,7 +224,7 @@ describe("a release by weights", () => {
     expect(world.said).toContain("Normal: Advance podinfo.apps primary weight 100");
   });
 
-  test("says that an analysis has no step that leads on, and moves nothing", async () => {
+  test("says that an analysis has no next step, and moves nothing", async () => {
     const world = canaryWorld({ analysis: { interval: "10s", stepWeight: 0 } });
     await world.begun();
     await world.tick();

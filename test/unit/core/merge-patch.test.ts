@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mergePatch } from "../../../../lib/canary/workload/merge-patch.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../../lib/core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
+import { mergePatch } from "../../../lib/core/merge-patch.ts";
 
 /** RFC 7396, section 2. */
 function merged(target: Json, patch: Json): Json {
@@ -38,3 +38,17 @@ test("the patch between two objects makes one of the other, and there is none be
 test("what is null counts as absent", () => {
   expect(mergePatch({ a: null, c: 1 }, { b: null, c: null })).toEqual({ c: null });
 });
+
+test.each([
+  ['{"data":{}}', '{"data":{"__proto__":"a"}}', '{"data":{"__proto__":"a"}}'],
+  ['{"data":{"__proto__":"a"}}', '{"data":{"b":"c"}}', '{"data":{"__proto__":null,"b":"c"}}'],
+  ['{"data":{"__proto__":"a"}}', '{"data":{"__proto__":"b"}}', '{"data":{"__proto__":"b"}}'],
+])("a field named __proto__ is one like any other: from %s to %s", (before, after, patch) => {
+  expect(JSON.stringify(mergePatch(parsed(before), parsed(after)))).toBe(patch);
+});
+
+function parsed(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  if (!isJsonObject(value)) throw new Error("an object is an object");
+  return value;
+}
