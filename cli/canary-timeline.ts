@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { textAt, valueAt } from "./read-object.ts";
 
@@ -23,17 +24,39 @@ export interface Moment {
 
 /**
  * What has happened to a Canary, oldest first, with the canary's share of the traffic after each event. Reads Flagger's texts, so it tells
- * the same of a Canary that Flagger steps. Pure.
+ * the same of a Canary that Flagger steps. The cluster keeps one Event for a text that is told again, also in a later run: it is shown at its
+ * first and at its last time where others lie between. Pure.
  *
+ * @param events by their first time
  * @param isByMatch whether only matching requests reach the canary while an iteration runs (A/B)
  */
 export function canaryTimeline(events: readonly CanaryEvent[], isByMatch: boolean): readonly Moment[] {
   let canary = "?";
-  return events.map(({ when, last, count, isWarning, message }) => {
+  const told = events.flatMap((event) => timesOf(event, events)).toSorted((a, b) => compared(a.when, b.when));
+  return told.map(({ when, isWarning, message, again }) => {
     canary = shareAfter(message, isByMatch) ?? canary;
-    const again = count > 1 ? ` (${count} times, last ${last})` : "";
     return { when, canary, what: whatOf(message, isWarning), message: `${message}${again}` };
   });
+}
+
+interface Told extends Pick<CanaryEvent, "isWarning" | "message" | "when"> {
+  /** How often in all, and until when. */
+  readonly again: string;
+}
+
+function timesOf({ when, last, count, isWarning, message }: CanaryEvent, all: readonly CanaryEvent[]): readonly Told[] {
+  const words = { isWarning, message };
+  if (count <= 1) return [{ ...words, when, again: "" }];
+  const isSpread = all.some((other) => other.when > when && other.when < last);
+  if (!isSpread) return [{ ...words, when, again: ` (${count} times, last ${last})` }];
+  return [
+    { ...words, when, again: "" },
+    { ...words, when: last, again: ` (${count} times since ${when})` },
+  ];
+}
+
+function compared(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /** Each with what it says of the canary's share. */
@@ -73,16 +96,25 @@ function whatOf(message: string, isWarning: boolean): string {
   return what ?? (isWarning ? "error" : "");
 }
 
-/** The share of each backend in an HTTPRoute, in percent, by its first rule; empty if it has no weights. Pure. */
-export function routeShares(route: LiveObject): ReadonlyMap<string, number> {
-  const refs = valueAt(route, "spec", "rules", "0", "backendRefs");
-  const weights = (Array.isArray(refs) ? refs : []).map((_, at) => {
-    const of = (field: string): unknown => valueAt(route, "spec", "rules", "0", "backendRefs", String(at), field);
-    const [name, weight] = [of("name"), of("weight")];
-    return [typeof name === "string" ? name : "", typeof weight === "number" ? weight : 1] as const;
-  });
-  const sum = weights.reduce((total, [, weight]) => total + weight, 0);
-  return new Map(sum === 0 ? [] : weights.map(([name, weight]) => [name, Math.round((weight / sum) * 100)]));
+/**
+ * The share of each backend in a route, in percent, by the last rule that has this one: rules of cookies are before it. Empty if none has it.
+ * Pure.
+ */
+export function routeShares(route: LiveObject, canary: string): ReadonlyMap<string, number> {
+  const rules = listAt(route, "spec", "rules").map((rule) => listAt(rule, "backendRefs").map(backendOf));
+  const backends = rules.findLast((rule) => rule.some(([name]) => name === canary)) ?? [];
+  const sum = backends.reduce((total, [, weight]) => total + weight, 0);
+  return new Map(sum === 0 ? [] : backends.map(([name, weight]) => [name, Math.round((weight / sum) * 100)]));
+}
+
+function listAt(object: LiveObject | JsonObject, ...path: readonly string[]): readonly JsonObject[] {
+  const list = valueAt(object, ...path);
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
+}
+
+function backendOf(ref: JsonObject): readonly [name: string, weight: number] {
+  const weight = valueAt(ref, "weight");
+  return [textAt(ref, "name"), typeof weight === "number" ? weight : 1];
 }
 
 /** An Event as the cluster has it. */

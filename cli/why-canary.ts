@@ -1,4 +1,5 @@
 import { declaredCanary } from "../lib/api/kinds/canary.ts";
+import { routeKindAnnotation } from "../lib/api/names.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { ApiError } from "../lib/core/ports/cluster.ts";
 import { canaryEvent, canaryTimeline, type Moment, routeShares } from "./canary-timeline.ts";
@@ -15,7 +16,7 @@ export async function whyCanary(name: string, session: Session): Promise<void> {
   const canary = await loadObject(declaredCanary, name, session);
   const [events, shares] = await Promise.all([eventsOf(canary, session), sharesOf(canary, session)]);
   const isByMatch = hasMatch(canary) && countAt(canary, "spec", "analysis", "iterations") !== "0";
-  const moments = [...canaryTimeline(events.map(canaryEvent), isByMatch), present(canary, shares)];
+  const moments = [...canaryTimeline(events.map(canaryEvent), isByMatch), present(canary, shares, isByMatch)];
   const { terminal } = session;
   if (events.length === 0) terminal.note("the cluster has no events of this Canary, or has forgotten them\n");
   const rows = moments.map(({ when, canary: share, what, message }) => [
@@ -49,13 +50,18 @@ function stored(event: LiveObject): number {
   return Number(event.metadata.resourceVersion ?? 0) || 0;
 }
 
-/** What the HTTPRoute of the Canary sends where; undefined where it has none, or the user may not read it. */
+/** The kind of the Canary's route of the Gateway API. */
+function routeKindOf({ metadata }: LiveObject): "GRPCRoute" | "HTTPRoute" {
+  return metadata.annotations?.[routeKindAnnotation] === "GRPCRoute" ? "GRPCRoute" : "HTTPRoute";
+}
+
+/** What the route of the Canary sends where; empty where it has none, or the user may not read it. */
 async function sharesOf(canary: LiveObject, { cluster, signal }: Session): Promise<ReadonlyMap<string, number>> {
-  const ref = { group: "gateway.networking.k8s.io", version: "v1", kind: "HTTPRoute" };
+  const ref = { group: "gateway.networking.k8s.io", version: "v1", kind: routeKindOf(canary) };
   const { namespace = "" } = canary.metadata;
   try {
     const route = await cluster.get({ ...ref, namespace, name: apexOf(canary) }, signal);
-    return route === undefined ? new Map() : routeShares(route);
+    return route === undefined ? new Map() : routeShares(route, `${apexOf(canary)}-canary`);
   } catch (error) {
     if (error instanceof ApiError && ["Forbidden", "NoMatch", "NotFound"].includes(error.reason)) return new Map();
     throw error;
@@ -67,22 +73,23 @@ function apexOf(canary: LiveObject): string {
   return name === "" ? textAt(canary, "spec", "targetRef", "name") : name;
 }
 
-function present(canary: LiveObject, shares: ReadonlyMap<string, number>): Moment {
+function present(canary: LiveObject, shares: ReadonlyMap<string, number>, isByMatch: boolean): Moment {
   const ofRoute = shares.get(`${apexOf(canary)}-canary`);
   const weight = countAt(canary, "status", "canaryWeight");
   const threshold = countAt(canary, "spec", "analysis", "threshold");
   const phase = textAt(canary, "status", "phase");
   const told = conditionOf(canary, "Promoted")?.message ?? "";
   const routed = [...shares].map(([name, share]) => `${share}% to ${name}`).join(", ");
+  const requests = isByMatch ? " of the requests that match" : "";
   const facts = [
     phase === "" ? "no step yet" : `${phase}: ${told}`.replace(/[: .]+$/, ""),
     ...(isSuspended({}, canary) ? ["suspended"] : []),
     `failed checks ${countAt(canary, "status", "failedChecks")} of ${threshold === "0" ? "1" : threshold}`,
-    ...(routed === "" ? [] : [`HTTPRoute ${apexOf(canary)} sends ${routed}`]),
+    ...(routed === "" ? [] : [`${routeKindOf(canary)} ${apexOf(canary)} sends${requests} ${routed}`]),
   ];
   return {
     when: textAt(canary, "status", "lastTransitionTime"),
-    canary: `${ofRoute ?? weight}%`,
+    canary: isByMatch && ofRoute !== undefined && ofRoute > 0 ? "matches" : `${ofRoute ?? weight}%`,
     what: "now",
     message: facts.join("; "),
   };

@@ -1,17 +1,25 @@
 const noIndexCache = "an index is read again only if it has changed";
 const fixedChart = "a chart may be as large as Flux allows by default";
-const noImages = "Sluice does not reconcile image automation yet";
+const noDatabase = "the tags of images are kept in Sluice's own state, not in a database on a disk";
 const noController = "Sluice has no controller process";
 const concurrency =
   "sluice local runs 8 objects of a cluster at the same time; in AWS the event source of the queue sets the number";
+const limitedRuns = "concurrent-ssa limits the requests of a run";
 const jsonLogs = "logs are lines of JSON";
 const noFileServer = "Sluice keeps artifacts in its own store and serves them to no client";
 
 /** Flags of Flagger that Flux does not have and Sluice does not honour, each with the reason as a part of a sentence. */
 const flaggerFlags: ReadonlyMap<string, string> = new Map([
-  ["control-loop-interval", "a Canary runs at each interval of its analysis, and when it is changed"],
+  [
+    "control-loop-interval",
+    "a Canary runs when it or its target is changed, and then at each interval of its analysis",
+  ],
+  ["kubeconfig-burst", limitedRuns],
+  ["kubeconfig-qps", limitedRuns],
   ["kubeconfig-service-mesh", "routes are written to the cluster of the Canary"],
   ["leader-election-namespace", "a lease for each object takes its place"],
+  ["namespace", "an installation looks after the Canaries of all namespaces of a cluster"],
+  ["port", noController],
   ["threadiness", concurrency],
   ["zap-encoding", jsonLogs],
   ["zap-replace-globals", jsonLogs],
@@ -27,7 +35,7 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["enable-leader-election", "a lease for each object takes its place"],
   ["events-addr", "Alerts send the events of Sluice's own flows, which need no address"],
   ["export-http-path-metrics", noController],
-  ["gc-interval", noImages],
+  ["gc-interval", noDatabase],
   ["graceful-shutdown-timeout", "no action of a release waits in a process"],
   ["health-addr", noController],
   ["helm-cache-max-size", noIndexCache],
@@ -39,8 +47,8 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["http-timeout", "artifacts are read from Sluice's own store"],
   ["insecure-kubeconfig-exec", "no program is run for a kubeconfig that somebody else wrote"],
   ["insecure-kubeconfig-tls", "the certificate of every cluster is verified"],
-  ["kube-api-burst", "concurrent-ssa limits the requests of a run"],
-  ["kube-api-qps", "concurrent-ssa limits the requests of a run"],
+  ["kube-api-burst", limitedRuns],
+  ["kube-api-qps", limitedRuns],
   ["log-encoding", jsonLogs],
   ["log-level", "functions have SLUICE_LOG_LEVEL, sluice local has --verbose"],
   ["metrics-addr", noController],
@@ -49,9 +57,9 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["snapshot-digest-algo", "digests of releases are made with SHA-256"],
   ["storage-addr", noFileServer],
   ["storage-adv-addr", noFileServer],
-  ["storage-compression-threshold", noImages],
+  ["storage-compression-threshold", noDatabase],
   ["storage-path", noFileServer],
-  ["storage-value-log-file-size", noImages],
+  ["storage-value-log-file-size", noDatabase],
   ["token-cache-max-duration", "tokens are kept for 80 % of their life, an hour at most"],
   ["token-cache-max-size", "tokens are kept for 80 % of their life, an hour at most"],
   [

@@ -22,7 +22,7 @@ export const Settings = z
     "no-cross-namespace-refs": documented(
       {
         description:
-          "Refuses a Kustomization whose `spec.sourceRef.namespace` is not its own namespace: it is stalled with reason `AccessDenied`. `dependsOn` and `healthChecks` may still name other namespaces: a `readyExpr` of such a dependency is refused, and so is an expression that would read such an object with Sluice's own rights. A Receiver then wakes no object of another namespace than its own, and a Canary has its MetricTemplates, AlertProviders and upstreams in its own namespace. For installations that several tenants share.",
+          "Refuses a Kustomization whose `spec.sourceRef.namespace` is not its own namespace: it is stalled with reason `AccessDenied`. `dependsOn` and `healthChecks` may still name other namespaces: a `readyExpr` of such a dependency is refused, and so is an expression that would read such an object with Sluice's own rights. A Receiver then wakes no object of another namespace than its own, a Canary has its MetricTemplates, AlertProviders and upstreams in its own namespace, and a MetricTemplate reads Keptn's objects and external metrics of its own one. For installations that several tenants share.",
         flux: "false",
         since: "0.1.0",
       },

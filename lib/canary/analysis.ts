@@ -1,5 +1,5 @@
 import type { CanaryAnalysis } from "../api/canary.ts";
-import { parseDuration } from "../core/duration.ts";
+import { parseGoDuration } from "../core/go-duration.ts";
 
 /** Both weights together, in percent. */
 export const totalWeight = 100;
@@ -9,12 +9,12 @@ const minIntervalMs = 10_000;
 
 /** Period of the steps in milliseconds: at least ten seconds, and a minute where the text is no duration (reference canary 2.3). */
 export function intervalMs({ interval }: Pick<CanaryAnalysis, "interval">): number {
-  return Math.max(minIntervalMs, parsed(interval));
+  return Math.max(minIntervalMs, Math.round(parsed(interval)));
 }
 
 function parsed(interval: string): number {
   try {
-    return parseDuration(interval);
+    return parseGoDuration(interval);
   } catch (error) {
     // As in Flagger: the schema looks at the beginning of the text only.
     if (error instanceof RangeError) return defaultIntervalMs;

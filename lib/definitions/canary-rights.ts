@@ -63,7 +63,8 @@ const asked: readonly Right[] = [
   {
     group: "external.metrics.k8s.io",
     resource: "*",
-    verbs: [{ verb: "get", why: "for the values of external metrics" }],
+    // The API server takes the values of a metric for a list: their path names no object.
+    verbs: [{ verb: "list", why: "for the values of external metrics" }],
   },
 ];
 

@@ -1,4 +1,5 @@
 import { messageOf } from "../core/failure.ts";
+import { goHeaderFault, goHeaders } from "../core/go-headers.ts";
 import type { Proxy } from "../core/ports/dial.ts";
 import { HttpError, type HttpResponse, type TlsTrust } from "../core/ports/http.ts";
 import { safeMessage } from "../core/safe-text.ts";
@@ -167,7 +168,7 @@ function requestOf(
   return {
     method,
     url,
-    headers: sentHeaders({ "content-type": "application/json", "user-agent": "sluice", ...lowerCased(headers) }),
+    headers: goHeaders({ "content-type": "application/json", "user-agent": "sluice", ...lowerCased(headers) }),
     body: typeof body === "string" ? Buffer.from(body) : body,
     timeoutMs,
     maxBytes: maxAnswerBytes,
@@ -180,32 +181,13 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Go's client sets these itself, whatever a Secret says. */
-const ownHeaders = new Set(["content-length", "host", "trailer", "transfer-encoding"]);
-
-/** Values as Go sends them: in UTF-8 and trimmed. Node takes each character for a byte. */
-function sentHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const sent = Object.entries(headers).filter(([name]) => !ownHeaders.has(name));
-  return Object.fromEntries(
-    sent.map(([name, value]) => [name, Buffer.from(value.replaceAll(/^[ \t]+|[ \t]+$/g, "")).toString("latin1")]),
-  );
-}
-
 /** Throws what Go's client says of a request that cannot be sent. */
 function assertSendable({ url, headers }: Sent): void {
   const [, scheme = ""] = /^([a-z][a-z\d+.-]*):/i.exec(url) ?? [];
   if (!/^https?$/i.test(scheme)) throw new HttpError("refused", `unsupported protocol scheme "${scheme}"`);
   if (!URL.canParse(url)) throw new HttpError("refused", "http: no Host in request URL");
-  for (const [name, value] of Object.entries(headers)) {
-    const shown = JSON.stringify(name.replaceAll(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase()));
-    if (!/^[!#$%&'*+.^_`|~\dA-Za-z-]+$/.test(name)) {
-      throw new HttpError("refused", `net/http: invalid header field name ${JSON.stringify(name)}`);
-    }
-    // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
-    if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value)) {
-      throw new HttpError("refused", `net/http: invalid header field value for ${shown}`);
-    }
-  }
+  const fault = goHeaderFault(headers);
+  if (fault !== undefined) throw new HttpError("refused", fault);
 }
 
 /** A connection that failed. A certificate, the network policy and a redirect say the same the next time. */

@@ -6,6 +6,7 @@ import { nameFault } from "../core/object-ref.ts";
 import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 import type { Proxy } from "../core/ports/dial.ts";
 import type { TlsTrust } from "../core/ports/http.ts";
+import { secretTexts } from "../core/secret-texts.ts";
 import { type GithubApp, githubAppIn } from "../git-hosts/host-settings.ts";
 import { goSchema } from "../manifests/go-yaml/go-schema.ts";
 import { numberText } from "../manifests/go-yaml/number.ts";
@@ -203,12 +204,9 @@ async function secretData(
     throw error;
   });
   if (live === undefined) throw failed(`secrets ${JSON.stringify(name)} not found`);
-  const data = isJsonObject(live["data"]) ? Object.entries(live["data"]) : [];
-  const decoded = data.flatMap(([key, value]) =>
-    typeof value === "string" ? [[key, Buffer.from(value, "base64").toString()] as const] : [],
-  );
-  for (const [, value] of decoded) hide(value);
-  return new Map(decoded);
+  const data = secretTexts(live);
+  for (const value of data.values()) hide(value);
+  return data;
 }
 
 function asError(why: string): Error {

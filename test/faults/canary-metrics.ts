@@ -82,6 +82,28 @@ export const canaryMetricFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/canary/metrics/providers/metric-server.ts",
+    tests: ["test/unit/canary/metrics/providers/keptn.test.ts"],
+    faults: [
+      {
+        what: "a template reads objects of other namespaces where the installation refuses it",
+        find: "if (!parts.settings.noCrossNamespaceRefs || namespace === own) return;",
+        replace: 'if (!parts.settings.noCrossNamespaceRefs || namespace !== "") return;',
+      },
+    ],
+  },
+  {
+    file: "cli/canary-timeline.ts",
+    tests: ["test/unit/cli/canary-commands.test.ts"],
+    faults: [
+      {
+        what: "the shares are those of clients with a cookie",
+        find: "rules.findLast((rule)",
+        replace: "rules.find((rule)",
+      },
+    ],
+  },
+  {
     file: "lib/canary/metrics/go-template.ts",
     tests: ["test/unit/canary/metrics/go-template.test.ts"],
     faults: [

@@ -1,7 +1,7 @@
 import { AlertProviderSpec } from "../../api/canary.ts";
 import { parseLive } from "../../api/parse-live.ts";
-import { isJsonObject } from "../../core/json.ts";
 import { nameFault } from "../../core/object-ref.ts";
+import { secretTexts } from "../../core/secret-texts.ts";
 import type { StepDeps } from "../canary-deps.ts";
 import type { AlertReceiver } from "./alert-message.ts";
 
@@ -47,12 +47,8 @@ async function secretOf(
   if (fault !== undefined) throw new Error(`${of} secretRef error: ${fault}`);
   const live = await cluster.get({ group: "", version: "v1", kind: "Secret", namespace, name }, signal);
   if (live === undefined) throw new Error(`${of} secretRef error: secrets ${JSON.stringify(name)} not found`);
-  const data = isJsonObject(live["data"]) ? live["data"] : {};
-  const address = decoded(data["address"]);
+  const data = secretTexts(live);
+  const address = data.get("address");
   if (address === undefined) throw new Error(`${of} secret does not contain an address`);
-  return { address, token: decoded(data["token"]) ?? "" };
-}
-
-function decoded(value: unknown): string | undefined {
-  return typeof value === "string" ? Buffer.from(value, "base64").toString() : undefined;
+  return { address, token: data.get("token") ?? "" };
 }

@@ -1,4 +1,4 @@
-import { parseDuration } from "../../core/duration.ts";
+import { parseGoDuration } from "../../core/go-duration.ts";
 
 const defaultTimeout = "10s";
 
@@ -11,27 +11,7 @@ export const maxHookMs = 600_000;
  */
 export function hookTimeoutMs(timeout: string | undefined): number {
   const text = timeout === undefined || timeout.length < 2 ? defaultTimeout : timeout;
-  const ms = durationMs(text);
+  // A timer takes whole milliseconds.
+  const ms = Math.ceil(parseGoDuration(text));
   return ms === 0 ? maxHookMs : Math.min(ms, maxHookMs);
-}
-
-function durationMs(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch (cause) {
-    throw new Error(`time: ${goDurationFault(text)}`, { cause });
-  }
-}
-
-/** What Go's `time.ParseDuration` says of a text that is no duration. */
-function goDurationFault(text: string): string {
-  const quoted = JSON.stringify(text);
-  for (let rest = text; rest !== ""; ) {
-    const [part = "", amount = "", unit = ""] = /^(\d*\.?\d*)([^.\d]*)/.exec(rest) ?? [];
-    if (!/\d/.test(amount)) break;
-    if (unit === "") return `missing unit in duration ${quoted}`;
-    if (!/^(?:ns|us|ms|s|m|h)$/.test(unit)) return `unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
-    rest = rest.slice(part.length);
-  }
-  return `invalid duration ${quoted}`;
 }

@@ -5,6 +5,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { Canary } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
+import { isAnswer } from "./cluster-answer.ts";
 import { type QueryModel, queryModel } from "./query-model.ts";
 
 const Latest = z.object({ latestCreatedRevisionName: z.string().default("") });
@@ -21,7 +22,7 @@ export async function withLatestRevision(
   try {
     live = await cluster.get({ group: "serving.knative.dev", version: "v1", kind: "Service", namespace, name }, signal);
   } catch (error) {
-    if (error instanceof ApiError && error.reason === "NoMatch") return `${fault} ${messageOf(error)}`;
+    if (error instanceof ApiError && isAnswer(error)) return `${fault} ${messageOf(error)}`;
     throw error;
   }
   if (live === undefined) return `${fault} services.serving.knative.dev ${JSON.stringify(name)} not found`;

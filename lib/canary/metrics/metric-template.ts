@@ -3,8 +3,10 @@ import { messageOf } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { nameFault } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
+import { secretTexts } from "../../core/secret-texts.ts";
 import type { Canary } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
+import { isAnswer } from "./cluster-answer.ts";
 import { MetricFault } from "./providers/metric-server.ts";
 
 /** What a metric's `templateRef` names. */
@@ -49,7 +51,7 @@ export async function readTemplate(
   if (secretRef === undefined) return { name, namespace, spec };
   const ofSecret = { group: "", version: "v1", kind: "Secret", namespace, name: secretRef.name };
   const secret = await read(ofSecret, "secrets", `${called} secret ${secretRef.name} error: `, deps);
-  return { name, namespace, spec, secret: dataOf(secret) };
+  return { name, namespace, spec, secret: secretTexts(secret) };
 }
 
 async function read(
@@ -68,18 +70,4 @@ async function read(
     throw new MetricFault(`${failing}${messageOf(error)}`, { cause: error });
   }
   throw new MetricFault(`${failing}${resource} ${JSON.stringify(ref.name)} not found`);
-}
-
-/** Whether the cluster has said something about the object, in place of not answering for now. */
-function isAnswer({ code, reason }: ApiError): boolean {
-  return reason === "NoMatch" || code === 403 || code === 404;
-}
-
-function dataOf(secret: LiveObject): ReadonlyMap<string, string> {
-  const data: unknown = secret["data"];
-  if (typeof data !== "object" || data === null) return new Map();
-  const texts = Object.entries(data).flatMap(([key, value]: [string, unknown]) =>
-    typeof value === "string" ? [[key, Buffer.from(value, "base64").toString()] as const] : [],
-  );
-  return new Map(texts);
 }

@@ -10,7 +10,7 @@ import { askedBy, Handled, isAskedFor } from "./by-hand.ts";
 import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
 import { isOfStep } from "./of-step.ts";
 import { recordRelease } from "./record-release.ts";
-import { topicsOf } from "./subscribe.ts";
+import { isTargetObserved, topicsOf } from "./subscribe.ts";
 import { takeStep } from "./take-step.ts";
 import { Paced, whenToMend, whenToStep } from "./when-to-step.ts";
 
@@ -40,7 +40,8 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   const isFollowed = await follow(ctx);
   const { lastAppliedSpec, phase } = ctx.status();
   // No revision: the target has changed while the primary was made of it.
-  const isDueAgain = !isWhole || !isFollowed || isGoing(phase) || lastAppliedSpec === "";
+  const isOpen = isGoing(phase) || lastAppliedSpec === "";
+  const isDueAgain = isOpen || !isWhole || !isFollowed || !isTargetObserved(canary);
   return {
     outcome: isWhole ? outcomeOf(phase) : "failed",
     dueInMs: isDueAgain ? Math.max(0, startedAt + ms - deps.clock.now()) : undefined,

@@ -1,5 +1,6 @@
 import type { CanaryStatus } from "../../api/canary.ts";
-import { apexName, canaryServiceName, primaryName, primaryServiceName } from "../../canary/canary.ts";
+import { canaryTargets } from "../../api/canary-targets.ts";
+import { apexName, type Canary, canaryServiceName, primaryName, primaryServiceName } from "../../canary/canary.ts";
 import { isGoing } from "../../canary/run/run-state.ts";
 import { parseApiVersion } from "../../core/object-ref.ts";
 import { objectTopic } from "../../core/topics.ts";
@@ -27,6 +28,16 @@ export function topicsOf(of: Pick<CanaryContext, "canary" | "run">, status: Cana
   const { namespace } = of.canary;
   const objects = [{ group, kind, name }, ...configs, ...own];
   return [...new Set(objects.map((object) => objectTopic({ ...object, cluster, namespace })))];
+}
+
+/**
+ * Whether changes that others make to the target are found without a look at it. A Knative Service is not observed: most clusters do not have
+ * the kind, and each sweep and watch of it would fail there.
+ */
+export function isTargetObserved({ spec }: Pick<Canary, "spec">): boolean {
+  const { apiVersion, kind } = spec.targetRef;
+  const { group } = parseApiVersion(apiVersion);
+  return canaryTargets.some((one) => one.group === group && one.kind === kind);
 }
 
 const configKinds: ReadonlyMap<string, string> = new Map([

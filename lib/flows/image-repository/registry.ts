@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { ImageRepositorySpec } from "../../api/image-repository.ts";
 import { parseDuration } from "../../core/duration.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
-import { isJsonObject } from "../../core/json.ts";
 import { nameFault } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { HomeCluster } from "../../core/ports/home-and-target.ts";
@@ -11,6 +10,7 @@ import type { Log } from "../../core/ports/log.ts";
 import { outageOf } from "../../core/ports/outage.ts";
 import { type RegistryLogin, RegistryLoginError } from "../../core/ports/registry-login.ts";
 import type { Run } from "../../core/ports/run.ts";
+import { secretTexts } from "../../core/secret-texts.ts";
 import { proxyIn } from "../../secrets/proxy.ts";
 import { trustIn } from "../../secrets/trust.ts";
 import type { RegistryAccess } from "../../sources/oci/authorize.ts";
@@ -124,12 +124,8 @@ async function read(kind: "Secret" | "ServiceAccount", name: string, { home, nam
 async function secretOf(name: string, absent: string, ctx: ImageRegistryContext): Promise<TypedSecret> {
   const secret = await read("Secret", name, ctx);
   if (secret === undefined) throw failed(absent);
-  const { data, type } = secret;
-  const entries = isJsonObject(data) ? Object.entries(data) : [];
-  const texts = entries.flatMap(([key, value]) =>
-    typeof value === "string" ? [[key, Buffer.from(value, "base64").toString()] as const] : [],
-  );
-  return { type: typeof type === "string" ? type : "", data: new Map(texts) };
+  const { type } = secret;
+  return { type: typeof type === "string" ? type : "", data: secretTexts(secret) };
 }
 
 async function proxyOf({ proxySecretRef }: ImageRepositorySpec, ctx: ImageRegistryContext) {

@@ -1,9 +1,9 @@
 import { Failure } from "../../core/failure.ts";
-import { isJsonObject } from "../../core/json.ts";
 import { nameFault } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
 import { outageOf } from "../../core/ports/outage.ts";
+import { secretTexts } from "../../core/secret-texts.ts";
 import { trustIn } from "../../secrets/trust.ts";
 import type { SourceContext } from "./source-context.ts";
 
@@ -29,14 +29,7 @@ export async function secretData(
       throw noCredential(`${what}: ${error.message}`, error);
     throw outageOf(error, "AuthenticationFailed", `failed to get credential: ${what}`);
   });
-  if (secret === undefined) return undefined;
-  const data = secret["data"];
-  const entries = isJsonObject(data) ? Object.entries(data) : [];
-  return new Map(
-    entries.flatMap(([key, value]) =>
-      typeof value === "string" ? [[key, Buffer.from(value, "base64").toString()] as const] : [],
-    ),
-  );
+  return secret === undefined ? undefined : secretTexts(secret);
 }
 
 /** A failure to get credentials, in Flux's words. */

@@ -40,16 +40,19 @@ function events(...told: readonly (string | JsonObject)[]): readonly LiveObject[
   });
 }
 
-function route(primary: number, canary: number): LiveObject {
-  const backendRefs = [
+type Shares = readonly [primary: number, canary?: number];
+
+/** A route with a rule for each of these. */
+function routeOf(kind: "GRPCRoute" | "HTTPRoute", ...rules: readonly Shares[]): LiveObject {
+  const backends = ([primary, canary]: Shares) => [
     { kind: "Service", name: "podinfo-primary", weight: primary },
-    { kind: "Service", name: "podinfo-canary", weight: canary },
+    ...(canary === undefined ? [] : [{ kind: "Service", name: "podinfo-canary", weight: canary }]),
   ];
   return {
     apiVersion: "gateway.networking.k8s.io/v1",
-    kind: "HTTPRoute",
+    kind,
     metadata: { name: "podinfo", namespace, uid: "u", resourceVersion: "1" },
-    spec: { rules: [{ backendRefs }] },
+    spec: { rules: rules.map((shares) => ({ backendRefs: backends(shares) })) },
   };
 }
 
@@ -88,7 +91,7 @@ describe("why canary", () => {
       warning(`Rolling back ${of} failed checks threshold reached 2`),
       warning(`Canary failed! Scaling down ${of}`),
     );
-    expect(await rows(canaryOf(status), route(100, 0), ...told)).toEqual([
+    expect(await rows(canaryOf(status), routeOf("HTTPRoute", [100, 0]), ...told)).toEqual([
       `0% | began | New revision detected! Scaling up ${of}`,
       `0% | waits | canary deployment ${of} not ready: waiting for rollout to finish: 1 of 2`,
       `0% | began | Starting canary analysis for ${of}`,
@@ -116,6 +119,26 @@ describe("why canary", () => {
     expect(first.startsWith(row)).toBe(true);
   });
 
+  test("tells of two runs one after the other, though the cluster counts up what the second one says again", async () => {
+    const at = (minute: number) => `2026-11-29T10:0${minute}:00Z`;
+    const told = (message: string, first: number, last = first): JsonObject => ({
+      ...{ message, firstTimestamp: at(first), lastTimestamp: at(last), count: last === first ? 1 : 2 },
+    });
+    const [began, advanced] = [`New revision detected! Scaling up ${of}`, `Advance ${of} canary weight 25`];
+    const objects = events(
+      ...[told(began, 0, 4), told(advanced, 1, 5)],
+      ...[told(`Canary failed! Scaling down ${of}`, 2), told(`Advance ${of} canary weight 50`, 6)],
+    );
+    expect((await rows(canaryOf({ phase: "Progressing" }), ...objects)).slice(0, -1)).toEqual([
+      `0% | began | ${began}`,
+      `25% | advanced | ${advanced}`,
+      `0% | rolled back | Canary failed! Scaling down ${of}`,
+      `0% | began | ${began} (2 times since ${at(0)})`,
+      `25% | advanced | ${advanced} (2 times since ${at(1)})`,
+      `50% | advanced | Advance ${of} canary weight 50`,
+    ]);
+  });
+
   test("leaves out what an earlier Canary of the name and other reporters have told", async () => {
     const involvedObject = { kind: "Canary", name: "podinfo", namespace, uid: "earlier" };
     const others = events(
@@ -131,6 +154,42 @@ describe("why canary", () => {
     expect((await rows(canaryOf({ phase: "Progressing" }, { analysis }), ...told))[0]).toBe(
       `matches | advanced | Advance ${of} canary iteration 1/2`,
     );
+  });
+
+  test("takes the shares from the rule of all requests, not from those of cookies", async () => {
+    const [now = ""] = await rows(
+      canaryOf({ phase: "Progressing", canaryWeight: 25 }),
+      routeOf("HTTPRoute", [0, 100], [100, 0], [75, 25]),
+    );
+    expect(now).toBe(
+      "25% | now | Progressing; failed checks 0 of 2; HTTPRoute podinfo sends 75% to podinfo-primary, 25% to podinfo-canary",
+    );
+  });
+
+  test("says of an A/B test that the shares are those of requests that match", async () => {
+    const analysis = {
+      interval: "10s",
+      threshold: 2,
+      iterations: 2,
+      match: [{ headers: { "x-user": { exact: "a" } } }],
+    };
+    const [now = ""] = await rows(
+      canaryOf({ phase: "Progressing" }, { analysis }),
+      routeOf("HTTPRoute", [0, 100], [100]),
+    );
+    expect(now).toBe(
+      "matches | now | Progressing; failed checks 0 of 2; HTTPRoute podinfo sends of the requests that match 0% to podinfo-primary, 100% to podinfo-canary",
+    );
+  });
+
+  test("reads the GRPCRoute of a Canary that asks for one", async () => {
+    const canary = canaryOf({ phase: "Progressing" });
+    const annotations = { "sluice.dev/route-kind": "GRPCRoute" };
+    const [now = ""] = await rows(
+      { ...canary, metadata: { ...canary.metadata, annotations } },
+      routeOf("GRPCRoute", [50, 50]),
+    );
+    expect(now).toContain("GRPCRoute podinfo sends 50% to podinfo-primary, 50% to podinfo-canary");
   });
 
   test("without events and route says what the status says, and whether it is suspended", async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { canaryRights } from "../../../lib/definitions/canary-rights.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { apiDeps, configOf, fakeApi, sendJson } from "./fake-api.ts";
 
@@ -19,6 +20,16 @@ test("the values of an external metric are asked for by its path, without discov
     "GET /apis/external.metrics.k8s.io/v1beta1/namespaces/apps/queue%2Flength?labelSelector=queue+in+%28a%2Cb%29",
     "GET /apis/external.metrics.k8s.io/v1beta1/namespaces/apps/m",
   ]);
+});
+
+test("the right that it needs is among those that the steps of a Canary need", async () => {
+  const verbs: string[] = [];
+  await using api = await fakeApi((_request, response) => sendJson(response, 200, { items: [] }));
+  const cluster = connect(configOf(api.url), { ...apiDeps, observe: ({ verb }) => void verbs.push(verb) });
+  await cluster.externalMetrics.values(metric, signal);
+  cluster.close();
+  const rights = canaryRights.filter(({ group }) => group === "external.metrics.k8s.io");
+  expect(rights.flatMap((right) => right.verbs.map(({ verb }) => verb))).toEqual(verbs);
 });
 
 test("what the API server refuses is its error", async () => {

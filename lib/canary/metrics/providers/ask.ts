@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { posix } from "node:path";
 import { cutText } from "../../../core/cut-text.ts";
 import { messageOf } from "../../../core/failure.ts";
+import { goHeaderFault, goHeaders } from "../../../core/go-headers.ts";
 import { goUrlFault } from "../../../core/go-url-fault.ts";
 import { checkJson } from "../../../core/json-text.ts";
 import { HttpError, type HttpResponse } from "../../../core/ports/http.ts";
@@ -37,11 +38,13 @@ export async function ask(question: Question, { http, signal }: ServerParts): Pr
   if (!/^https?$/i.test(scheme)) throw unanswered(question, `unsupported protocol scheme "${scheme}"`);
   if (!URL.canParse(question.url)) throw unanswered(question, "http: no Host in request URL");
   const { url, headers } = withoutUser(question);
+  const headerFault = goHeaderFault(headers);
+  if (headerFault !== undefined) throw unanswered(question, headerFault);
   let response: HttpResponse;
   try {
     response = await http.send(
       {
-        ...{ method, url, headers, timeoutMs, maxRedirects },
+        ...{ method, url, headers: goHeaders(headers), timeoutMs, maxRedirects },
         maxBytes: maxMetricAnswerBytes,
         // A question changes nothing.
         isSafe: true,
@@ -76,13 +79,23 @@ function withoutUser({ url: text, headers = {} }: Question) {
   if (username === "" && password === "") return { url: text, headers };
   url.username = "";
   url.password = "";
-  const login = basicLogin(decodeURIComponent(username), decodeURIComponent(password));
+  const login = basicLogin(unescaped(username), unescaped(password));
   const hasLogin = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
   return { url: url.href, headers: hasLogin ? headers : { ...headers, authorization: login } };
 }
 
-export function basicLogin(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+/** The bytes of a user or password of a URL, which need not be UTF-8. What is no escape stays as it is. */
+function unescaped(text: string): Buffer {
+  const bytes = text.replaceAll(/%([\da-f]{2})/gi, (_escape, hex: string) =>
+    String.fromCodePoint(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(bytes, "latin1");
+}
+
+/** A login by user and password, each as text or as bytes. */
+export function basicLogin(username: string | Buffer, password: string | Buffer): string {
+  const parts = [username, ":", password].map((part) => Buffer.from(part));
+  return `Basic ${Buffer.concat(parts).toString("base64")}`;
 }
 
 /** `503 Service Unavailable`, as Go writes a status. */

@@ -4,7 +4,7 @@ import { parseLabelQuery } from "../../../core/label-query.ts";
 import { ApiError } from "../../../core/ports/cluster.ts";
 import { isOutage } from "../../../core/ports/outage.ts";
 import { ask, jsonOf, quotedBody, statusText } from "./ask.ts";
-import { type MakeServer, MetricFault, noValues, type ServerInput } from "./metric-server.ts";
+import { type MakeServer, MetricFault, noValues, refuseOtherNamespace, type ServerInput } from "./metric-server.ts";
 import { quantity } from "./quantity.ts";
 
 const Values = z.object({ items: z.array(z.object({ value: z.union([z.string(), z.number()]) })).default([]) });
@@ -22,6 +22,9 @@ export const externalmetrics: MakeServer = (input) => {
   return {
     async query(query) {
       const metric = metricIn(query);
+      refuseOtherNamespace(`external metric ${metric.namespace}/${metric.name}`, metric.namespace, input);
+      const fault = segmentFault("namespace", metric.namespace) ?? segmentFault("resource", metric.name);
+      if (fault !== undefined) throw new MetricFault(`error querying external metrics API: ${fault}`);
       const json = await get(metric).catch((error: unknown) => {
         throw prefixed("error querying external metrics API: ", error);
       });
@@ -41,6 +44,12 @@ export const externalmetrics: MakeServer = (input) => {
     },
   };
 };
+
+/** What Go's client says of a part of its path that would lead elsewhere. */
+function segmentFault(what: "namespace" | "resource", text: string): string | undefined {
+  if (text === "." || text === "..") return `invalid ${what} ${JSON.stringify(text)}: [may not be '${text}']`;
+  return text.includes("%") ? `invalid ${what} ${JSON.stringify(text)}: [may not contain '%']` : undefined;
+}
 
 /** What the server says counts as an answer. Where the cluster of the Canary itself does not answer, the step is tried again. */
 function prefixed(words: string, error: unknown): unknown {

@@ -6,7 +6,7 @@ import { nameFault } from "../../../core/object-ref.ts";
 import { ApiError } from "../../../core/ports/cluster.ts";
 import { canaryManager } from "../../canary-deps.ts";
 import { parseGoFloat } from "./go-numbers.ts";
-import { inFront, type MakeServer, MetricFault, type ServerParts } from "./metric-server.ts";
+import { inFront, type MakeServer, MetricFault, refuseOtherNamespace, type ServerParts } from "./metric-server.ts";
 
 const group = "metrics.keptn.sh";
 const version = "v1beta1";
@@ -15,9 +15,11 @@ const analysisMs = 10_000;
 const lookEveryMs = 1_000;
 
 /** Keptn: the value of a KeptnMetric, or 1 for an Analysis that passes and 0 for one that does not. */
-export const keptn: MakeServer = ({ parts }) => ({
+export const keptn: MakeServer = (input) => ({
   async query(query) {
+    const { parts } = input;
     const asked = askedFor(query);
+    refuseOtherNamespace(`${asked.kind} ${asked.namespace}/${asked.name}`, asked.namespace, input);
     return asked.kind === "KeptnMetric" ? metricValue(asked, parts) : analysisValue(asked, parts);
   },
   // As in Flagger, nothing is asked.

@@ -37,7 +37,7 @@ export function inFront(words: string, error: unknown): unknown {
 }
 
 /** What servers are asked with. */
-export interface ServerParts extends Pick<StepDeps, "cluster" | "log" | "signal"> {
+export interface ServerParts extends Pick<StepDeps, "cluster" | "log" | "settings" | "signal"> {
   readonly http: Http;
   readonly clock: Pick<Clock, "now">;
   /** Waits; rejects with the signal's reason. */
@@ -62,3 +62,12 @@ export interface ServerInput {
 
 /** Throws a {@link MetricFault} for what the provider, its Secret or the interval lack. */
 export type MakeServer = (input: ServerInput) => MetricServer;
+
+/**
+ * Throws a {@link MetricFault} for what a query reads in another namespace than its MetricTemplate's, where the installation says that objects
+ * name nothing there: tenants write the templates, and external metrics are read with Sluice's own rights. Flagger reads it.
+ */
+export function refuseOtherNamespace(what: string, namespace: string, { namespace: own, parts }: ServerInput): void {
+  if (!parts.settings.noCrossNamespaceRefs || namespace === own) return;
+  throw new MetricFault(`can't access ${what}, cross-namespace references are blocked`);
+}

@@ -1,12 +1,13 @@
-import { parseGoDuration } from "./go-numbers.ts";
-import { inFront, MetricFault } from "./metric-server.ts";
+import { messageOf } from "../../../core/failure.ts";
+import { parseGoDuration } from "../../../core/go-duration.ts";
+import { MetricFault } from "./metric-server.ts";
 
 /** Milliseconds of a metric's interval. Throws Flagger's text for one that is none; a MetricTemplate has no default (reference canary 20, 9). */
 export function intervalMs(interval: string): number {
   try {
     return parseGoDuration(interval);
   } catch (error) {
-    throw inFront("error parsing metric interval: ", error);
+    throw new MetricFault(`error parsing metric interval: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -49,6 +49,8 @@ describe("a webhook gets", () => {
   test.each([
     { timeout: "30s", ms: 30_000 },
     { timeout: "1m30s", ms: 90_000 },
+    { timeout: "1m1.5ms", ms: 60_002 },
+    { timeout: "1m500us", ms: 60_001 },
     { timeout: "0s", ms: maxHookMs },
     { timeout: "11m", ms: maxHookMs },
   ])("the time that it asks for, ten minutes at most: $timeout", async ({ timeout, ms }) => {

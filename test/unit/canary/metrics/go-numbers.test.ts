@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fixed2, goFloat, parseGoDuration, parseGoFloat } from "../../../../lib/canary/metrics/providers/go-numbers.ts";
+import { fixed2, goFloat, parseGoFloat } from "../../../../lib/canary/metrics/providers/go-numbers.ts";
 
 // Each was printed by Go.
 test.each([
@@ -59,19 +59,4 @@ test.each([
   ["1e400", 'strconv.ParseFloat: parsing "1e400": value out of range'],
 ])("%j is read as the number %s", (text, value) => {
   expect(faultOf(() => parseGoFloat(text))).toBe(value);
-});
-
-test.each([
-  ["1m30s", 90_000],
-  ["1.5m", 90_000],
-  [".5s", 500],
-  ["0", 0],
-  ["1us", 0.001],
-  ["", 'time: invalid duration ""'],
-  ["m", 'time: invalid duration "m"'],
-  ["5", 'time: missing unit in duration "5"'],
-  ["5x", 'time: unknown unit "x" in duration "5x"'],
-  ["1mxyz", 'time: unknown unit "mxyz" in duration "1mxyz"'],
-])("%j is read as the duration %s", (text, ms) => {
-  expect(faultOf(() => parseGoDuration(text))).toBe(ms);
 });

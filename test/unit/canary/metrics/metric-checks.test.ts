@@ -188,6 +188,12 @@ describe("whose queries built-in metrics have", () => {
     expect(await metricWorld({ ...options, get: async () => undefined }).check()).toBe(
       'Error fetching Knative service apps/web services.serving.knative.dev "web" not found',
     );
+    const refused = async () => {
+      throw new ApiError({ code: 403, reason: "Forbidden", message: "no right" });
+    };
+    expect(await metricWorld({ ...options, get: refused }).check()).toBe(
+      "Error fetching Knative service apps/web no right",
+    );
   });
 });
 

@@ -62,6 +62,39 @@ describe("the request", () => {
     expect(requests[0]?.url).toMatch(/^http:\/\/prom\.example\.com\/api/);
   });
 
+  test("takes a login from the address also where its bytes are not UTF-8", async () => {
+    const { check, requests } = ask(at("http://u:%ff%C3%BC@prom.example.com"), vector("1"));
+    expect(await check()).toBe("passed");
+    const login = Buffer.concat([Buffer.from("u:"), Buffer.from([0xff, 0xc3, 0xbc])]);
+    expect(requests[0]?.headers).toEqual({ authorization: `Basic ${login.toString("base64")}` });
+  });
+
+  test.each([
+    { headers: { "X Scope": ["a"] }, fault: 'net/http: invalid header field name "x scope"' },
+    { headers: { "X-Scope": ["a\nb"] }, fault: 'net/http: invalid header field value for "X-Scope"' },
+    { secret: { token: "with its line feed\n" }, fault: 'net/http: invalid header field value for "Authorization"' },
+  ])(
+    "is not sent with a header that cannot be one, and the check fails: $fault",
+    async ({ fault, headers, secret }) => {
+      const { check, requests } = ask(
+        { ...at("http://prom.example.com"), ...(headers && { headers }) },
+        vector("1"),
+        secret,
+      );
+      expect(await check()).toBe(
+        `${failing}request failed: Get "http://prom.example.com/api/v1/query?query=a+b%7Bx%3D%27~%28%2A%29%21%27%7D": ${fault}`,
+      );
+      expect(requests).toEqual([]);
+    },
+  );
+
+  test("leaves out headers that the client writes itself, and has values in UTF-8", async () => {
+    const headers = { Host: ["other"], "Content-Length": ["5"], "X-Team": [" ü "] };
+    const { check, requests } = ask({ ...at("http://prom.example.com"), headers }, vector("1"));
+    await check();
+    expect(requests[0]?.headers).toEqual({ "x-team": Buffer.from("ü").toString("latin1") });
+  });
+
   test("does not verify a certificate where the provider says so", async () => {
     const { check, requests } = ask({ ...at("https://prom.example.com"), insecureSkipVerify: true }, vector("1"));
     await check();

@@ -25,6 +25,18 @@ describe("the pace of steps", () => {
     expect(world.now()).toBe("Progressing w50 50/50");
   });
 
+  test("a Canary at rest has no next step; where its target is a Knative Service, which is not observed, it looks at each interval", async () => {
+    const targetRef = { apiVersion: "serving.knative.dev/v1", kind: "Service", name: "podinfo" };
+    const [usual, knative] = [canaryWorld(), canaryWorld({ provider: "knative", targetRef })];
+    await Promise.all([usual.initialised(), knative.initialised()]);
+    expect(await usual.tick()).toMatchObject({ outcome: "ready", dueInMs: undefined });
+    expect(await knative.tick()).toMatchObject({ outcome: "ready", dueInMs: 10_000 });
+    expect(knative.writes).toEqual([]);
+    knative.state.target.template = "two";
+    await knative.tick();
+    expect(knative.status().phase).toBe("Progressing");
+  });
+
   test("canary/24: an interval of 1s is ten seconds", async () => {
     const world = canaryWorld({ analysis: { interval: "1s", stepWeight: 10 } });
     const { dueInMs } = await world.run();

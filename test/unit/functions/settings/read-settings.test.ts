@@ -158,3 +158,10 @@ describe("a document of settings", () => {
 test("no flag is both honoured and not", () => {
   expect(Object.keys(Settings.shape).filter((key) => unhonouredFlags.has(key))).toEqual([]);
 });
+
+test("each flag of Flagger 1.44 that says how it works is honoured, or said not to be", () => {
+  const flags =
+    "cluster-name control-loop-interval enable-config-tracking enable-leader-election event-webhook include-label-prefix ingress-annotations-prefix ingress-class kubeconfig-burst kubeconfig-qps kubeconfig-service-mesh leader-election-namespace log-level mesh-provider metrics-server msteams-proxy-url msteams-url namespace no-cross-namespace-refs port selector-labels slack-channel slack-proxy-url slack-token slack-url slack-user threadiness zap-encoding zap-replace-globals";
+  const known = new Set([...Object.keys(Settings.shape), ...unhonouredFlags.keys()]);
+  expect(flags.split(" ").filter((flag) => !known.has(flag))).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { quantity } from "../../../../../lib/canary/metrics/providers/quantity.ts";
+import { defaultCanarySettings } from "../../../../../lib/canary/settings.ts";
 import { ApiError } from "../../../../../lib/core/ports/cluster.ts";
 import type { ExternalMetrics } from "../../../../../lib/core/ports/external-metrics.ts";
 import { askedOf, serverWorld } from "./server-world.ts";
@@ -10,9 +11,12 @@ const list = (...values: readonly string[]) => ({
 });
 
 /** The API of the cluster itself. */
-function ofCluster(values: ExternalMetrics["values"]) {
-  return serverWorld({ type: "externalmetrics" }, { parts: { externalMetrics: { values } } });
+function ofCluster(values: ExternalMetrics["values"], noCrossNamespaceRefs = false) {
+  const settings = { ...defaultCanarySettings, noCrossNamespaceRefs };
+  return serverWorld({ type: "externalmetrics" }, { parts: { externalMetrics: { values }, settings } });
 }
+
+const notAsked = () => Promise.reject(new Error("it is asked"));
 
 describe("the API of external metrics", () => {
   test.each([
@@ -41,8 +45,18 @@ describe("the API of external metrics", () => {
     ["/", /^error parsing metric query: metric name cannot be empty$/],
     ["", /^error parsing metric query: metric name cannot be empty$/],
     ["m?labelSelector=a+b", /^error parsing metric query: error parsing label selector from string a b: /],
+    ["../m", /^error querying external metrics API: invalid namespace "\.\.": \[may not be '\.\.'\]$/],
+    ["ops/.", /^error querying external metrics API: invalid resource "\.": \[may not be '\.'\]$/],
+    ["ops/a%25", /^error querying external metrics API: invalid resource "a%": \[may not contain '%'\]$/],
   ])("is not asked for %j", async (query, text) => {
-    expect(await ofCluster(() => Promise.reject(new Error("it is asked"))).query(query)).toMatch(text);
+    expect(await ofCluster(notAsked).query(query)).toMatch(text);
+  });
+
+  test("is not asked for another namespace than the template's where the installation refuses such references", async () => {
+    expect(await ofCluster(notAsked, true).query("ops/m")).toBe(
+      "can't access external metric ops/m, cross-namespace references are blocked",
+    );
+    expect(await ofCluster(async () => list("1"), true).query("apps/m")).toBe(1);
   });
 
   test("without a value is no data", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { defaultCanarySettings } from "../../../../../lib/canary/settings.ts";
 import type { LiveObject, Manifest } from "../../../../../lib/core/manifest.ts";
 import { ApiError } from "../../../../../lib/core/ports/cluster.ts";
 import { noHome } from "../../../../doubles/no-cluster.ts";
@@ -42,6 +43,17 @@ describe("a KeptnMetric", () => {
     ],
   ])("is not asked for by %j", async (query, text) => {
     expect(await ask(undefined).query(query)).toMatch(text);
+  });
+
+  test("of another namespace than the template's is not read where the installation refuses such references", async () => {
+    const settings = { ...defaultCanarySettings, noCrossNamespaceRefs: true };
+    const get = async () => live({ value: "3.0" });
+    const { query } = serverWorld({ type: "keptn" }, { parts: { settings, cluster: { ...noHome, get } } });
+    expect(await query("keptnmetric/ops/m")).toBe(
+      "can't access KeptnMetric ops/m, cross-namespace references are blocked",
+    );
+    expect(await query("analysis/ops/a")).toBe("can't access Analysis ops/a, cross-namespace references are blocked");
+    expect(await query("keptnmetric/apps/m")).toBe(3);
   });
 
   test("is taken to be there without a question", async () => {

@@ -1,6 +1,7 @@
 import { type MetricTemplateSpec } from "../../../../../lib/api/canary.ts";
 import { MetricFault, type ServerParts } from "../../../../../lib/canary/metrics/providers/metric-server.ts";
 import { metricServer } from "../../../../../lib/canary/metrics/providers/servers.ts";
+import { defaultCanarySettings as settings } from "../../../../../lib/canary/settings.ts";
 import { noHome } from "../../../../doubles/no-cluster.ts";
 import { recordedLog } from "../../../../doubles/recorded-log.ts";
 import { steppedClock } from "../../../../doubles/stepped-clock.ts";
@@ -27,7 +28,7 @@ export function serverWorld(
   const make = () =>
     metricServer({
       ...{ provider, namespace: "apps", interval },
-      parts: { ...{ http, clock, sleep, log, signal, cluster: noHome }, ...parts },
+      parts: { ...{ http, clock, sleep, log, settings, signal, cluster: noHome }, ...parts },
       ...(secret === undefined ? {} : { secret: new Map(Object.entries(secret)) }),
     });
   return {
