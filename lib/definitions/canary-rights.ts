@@ -71,6 +71,8 @@ const asked: readonly Right[] = [
 /**
  * What a step of a Canary does in its namespace, as Flagger does. With the setting `default-service-account` it does it as that account of the
  * namespace; no function has these rights of its own, or every push would have them.
+ *
+ * @internal Exported for the page that lists them.
  */
 export const canaryRights: readonly Right[] = [
   ...[declaredMetricTemplate, declaredAlertProvider].map(
