@@ -2,7 +2,7 @@ import { Stack } from "aws-cdk-lib";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { readInstallation, roleOf } from "../../functions/settings/installation.ts";
-import type { AddClusterProps } from "../lib/cluster.ts";
+import { type AddClusterProps, SluiceCluster } from "../lib/cluster.ts";
 import { SluiceClusterRoles, type SluiceClusterRolesProps } from "../lib/cluster-roles.ts";
 import { SluiceConfiguration } from "../lib/configuration.ts";
 import { InstallationDocument } from "../lib/installation.ts";
@@ -98,6 +98,26 @@ describe("a cluster of another account", () => {
       expect(entering).toEqual([[expect.any(String), [expect.objectContaining({ Action: "sts:AssumeRole" })]]]);
       expect(dependedOn).toContain(entering[0]?.[0]);
     }
+  });
+
+  test("in a stack of its own keeps the right to find it until what a configuration has made there is removed", () => {
+    const app = checkedApp();
+    const sluice = new Sluice(new Stack(app, "Sluice", { env }), "Sluice");
+    const stack = new Stack(app, "Own", { env });
+    const clusterArn = `arn:aws:eks:${env.region}:${env.account}:cluster/own`;
+    const cluster = new SluiceCluster(stack, "Own", { sluice, clusterArn, rights: "namespaces" });
+    new SluiceConfiguration(stack, "Shop", {
+      cluster,
+      name: "shop",
+      namespace: "apps",
+      source: { oci: { url: "oci://registry.example.com/shop" } },
+      kustomizations: { apps: { path: "apps" } },
+    });
+    const template = templateOf(stack);
+    const [resource] = Object.values(resourcesOf(template, "Custom::SluiceConfiguration"));
+    expect(z.array(z.string()).parse(resource?.["DependsOn"])).toContainEqual(
+      expect.stringMatching(/^ConfigurationReach/),
+    );
   });
 
   test("is refused at synth where the rights to enter clusters would not fit into the policies of a role", () => {
