@@ -9,7 +9,7 @@ import { analyse } from "./analyse.ts";
 import { beginRun } from "./begin-run.ts";
 import { type CanaryContext, feasibleAnalysis, skipsAnalysis, tracksConfigs } from "./canary-context.ts";
 import { ensureObjects } from "./ensure-objects.ts";
-import { isRollbackWanted } from "./gates.ts";
+import { isRollbackAsked, isRollbackWanted } from "./gates.ts";
 import { finish, moveBack, promoteAtOnce } from "./promotion.ts";
 import { failPromotion, rollBack, stay } from "./roll-back.ts";
 
@@ -48,6 +48,8 @@ export async function takeStep(ctx: CanaryContext): Promise<void> {
 /** A step of a run whose target is the one that the run has begun with. */
 async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
   const { router, routes } = found;
+  // Also while the canary does not serve: that is when users ask for it.
+  if (isAnalysing(ctx) && (await isRollbackAsked(ctx))) return rollBackByHand(found, ctx);
   if (!(await isCanaryServing(found, ctx))) return;
   if (skipsAnalysis(ctx.canary)) return promoteAtOnce(router, ctx);
   if (isAnalysing(ctx) && (await isRollbackWanted(ctx))) return rollBackByHand(found, ctx);
