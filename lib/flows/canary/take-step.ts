@@ -2,7 +2,7 @@ import { strategyOf, thresholdOf, totalWeight } from "../../canary/analysis.ts";
 import { targetText } from "../../canary/canary.ts";
 import type { Router, Routes } from "../../canary/routes/router.ts";
 import { allToPrimary } from "../../canary/routes/weights.ts";
-import { inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
+import { counted, inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
 import { isChanged, isInFlight, isSeen } from "../../canary/run/run-state.ts";
 import type { TargetRevision } from "../../canary/workload/workload.ts";
 import { analyse } from "./analyse.ts";
@@ -29,6 +29,7 @@ interface Found {
 export async function takeStep(ctx: CanaryContext): Promise<void> {
   const { lastPromotedSpec, phase } = ctx.canary.status;
   if (phase === "Failed" && lastPromotedSpec === undefined) return initialiseAgain(ctx);
+  if (isInFlight(ctx.phase)) await withdrawFromMissing(ctx);
   const router = await ensureObjects(ctx);
   if (router === undefined) return;
   const revision = await ctx.workload.revision();
@@ -43,6 +44,20 @@ export async function takeStep(ctx: CanaryContext): Promise<void> {
   const found = { router, routes, revision, isPrimaryDown: primary === "down" };
   if (isAnalysing(ctx) && isNew) return restart(found, ctx);
   await goOn(found, ctx);
+}
+
+/**
+ * A target that is deleted in the middle of a run serves nothing: all traffic goes to the primary, if that serves. The step then says that the
+ * target is missing. In Flagger its share goes to nothing.
+ */
+async function withdrawFromMissing(ctx: CanaryContext): Promise<void> {
+  const { canary, parts, provider, step, workload } = ctx;
+  const target = provider === "kubernetes" ? undefined : await workload.metadataWithoutTarget?.();
+  if (target === undefined || !(await workload.primaryReadiness()).isReady) return;
+  const router = parts.router(canary, target, step);
+  if ((await router.routes()).canary === 0) return;
+  await ctx.setRoutes(router, allToPrimary);
+  await ctx.write(counted(ctx.status(), { canaryWeight: 0 }, ctx.at()));
 }
 
 /** A step of a run whose target is the one that the run has begun with. */
