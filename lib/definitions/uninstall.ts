@@ -46,7 +46,15 @@ const maxTries = 5;
 const goneWithinMs = 120_000;
 const pollMs = 250;
 
-/** Reads only. */
+/** Without its finalizer it would go at once, and the cluster would delete what serves production with it. */
+function isReverting({ deletionTimestamp, finalizers = [] }: PartialObject["metadata"]): boolean {
+  return deletionTimestamp !== undefined && finalizers.includes(canaryFinalizer);
+}
+
+const reverting =
+  "is being deleted, and its target does not serve again yet: wait until it is gone (in a paused cluster after sluice resume), then run sluice uninstall again";
+
+/** Reads only. Throws if a Canary is being reverted. */
 export async function planUninstall(
   { keepDefinitions }: UninstallOptions,
   { cluster, kinds }: Pick<UninstallDeps, "cluster" | "kinds">,
@@ -61,6 +69,7 @@ export async function planUninstall(
     if (goes) definitions.push(definitionRef(kind));
     for (const { metadata } of await objectsOf(kind, cluster, signal)) {
       const ref = { ...servedKind(kind), namespace: metadata.namespace ?? "", name: metadata.name };
+      if (isReverting(metadata)) throw new Error(`${subject(ref)} ${reverting}`);
       if (goes) deleted.push(ref);
       else if (metadata.finalizers?.some(isOurFinalizer) === true) released.push(ref);
     }
@@ -92,6 +101,8 @@ export async function uninstall(
   signal: AbortSignal,
 ): Promise<void> {
   const { cluster, clock, report } = deps;
+  // A Canary that is being reverted needs a cluster that is not paused.
+  await planUninstall(options, deps, signal);
   const { isChanged } = await pauseCluster(by, { cluster, clock }, signal);
   report(isChanged ? "cluster paused" : "cluster is paused already");
   // Also where an earlier try has paused it: that may have been a moment ago.

@@ -27,12 +27,19 @@ export function shareOf(pods: number, percent: number): number {
 /** Whether the pods of a Deployment serve (reference canary 5). Pure. */
 export function deploymentReadiness(live: LiveObject, role: Role, { canary, clock }: ReadinessTime): Readiness {
   const { name, namespace = "" } = live.metadata;
-  const fault = faultOf(live, thresholdPercent(canary, role));
+  const fault =
+    (role === "primary" ? zeroOf(live, canary) : undefined) ?? faultOf(live, thresholdPercent(canary, role));
   if (fault === undefined) return { isReady: true };
   const prefix = role === "primary" ? "" : "canary deployment ";
   const message = `${prefix}${name}.${namespace} not ready: ${fault.text}`;
   const isRetriable = fault.wait === "always" || (fault.wait === "deadline" && !isStuck(live, canary, clock.now()));
   return { isReady: false, message, isRetriable };
+}
+
+/** A primary that somebody has scaled to zero serves nothing, though Flagger counts it as ready. An autoscaler may do so. */
+function zeroOf(live: LiveObject, { spec: { autoscalerRef } }: Canary): Fault | undefined {
+  const isAtZero = numberAt(objectAt(live, "spec"), "replicas") === 0;
+  return isAtZero && autoscalerRef === undefined ? waiting("0 replicas are wanted", "always") : undefined;
 }
 
 interface Fault {

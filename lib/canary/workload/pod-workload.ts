@@ -14,11 +14,14 @@ import { discoveredPorts, selectorLabel } from "./target-metadata.ts";
 import { trackedConfigs } from "./tracked-configs.ts";
 import type { Readiness, TargetMetadata, Workload } from "./workload.ts";
 
+const primarySuffix = "-primary";
+
 /** The workload of a Canary whose target makes pods of a template. */
 export function podWorkload(kind: PodKind, canary: Canary, deps: StepDeps): Workload {
   const step = { canary, deps, objects: stepObjects(canary.namespace, deps) };
   return {
     metadata: () => metadata(kind, step),
+    metadataWithoutTarget: () => metadataWithoutTarget(kind, step),
     ensurePrimary: () => within(`${kind.creation} failed`, ensurePrimary(kind, step)),
     primaryReadiness: () => readiness(kind, "primary", step),
     canaryReadiness: () => readiness(kind, "canary", step),
@@ -36,6 +39,16 @@ async function metadata(kind: PodKind, { canary, deps, objects }: WorkloadStep):
   const target = await objects.read(kind, canary.spec.targetRef.name);
   const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
   return { ...selector, ports: discoveredPorts(podSpecOf(target), canary.spec.service) };
+}
+
+async function metadataWithoutTarget(kind: PodKind, step: WorkloadStep): Promise<TargetMetadata | undefined> {
+  const { canary, objects } = step;
+  if ((await objects.find(kind, canary.spec.targetRef.name)) !== undefined) return undefined;
+  const primary = await objects.find(kind, primaryName(canary.spec.targetRef.name));
+  const labels = Object.entries(objectAt(primary ?? {}, "spec", "selector", "matchLabels"));
+  const [label, value] = labels.find(([, each]) => typeof each === "string" && each.endsWith(primarySuffix)) ?? [];
+  if (label === undefined || typeof value !== "string") return undefined;
+  return { label, labelValue: value.slice(0, -primarySuffix.length), ports: new Map() };
 }
 
 async function ensurePrimary(kind: PodKind, step: WorkloadStep): Promise<void> {

@@ -33,6 +33,8 @@ export interface TargetRevision {
  */
 export interface Workload {
   metadata(): Promise<TargetMetadata>;
+  /** The same as the primary of a target that is gone tells it; undefined while the target is there, or without a primary. */
+  metadataWithoutTarget?(): Promise<TargetMetadata | undefined>;
   /** Makes the primary and the copies of configs that are missing. */
   ensurePrimary(): Promise<void>;
   primaryReadiness(): Promise<Readiness>;

@@ -131,12 +131,15 @@ export async function tellEnd(phase: "Failed" | "Succeeded", ctx: CanaryContext)
   });
 }
 
-/** Whether a hook, or a user, wants the run rolled back (reference canary 6.6). */
+/** Whether a user wants the run rolled back. */
+export async function isRollbackAsked(ctx: CanaryContext): Promise<boolean> {
+  const isAsked = isAskedFor(rollbackAnnotation, ctx);
+  if (isAsked) await ctx.say("Warning", `Rollback check ${rollbackAnnotation} passed`);
+  return isAsked;
+}
+
+/** Whether a hook wants the run rolled back (reference canary 6.6). */
 export async function isRollbackWanted(ctx: CanaryContext): Promise<boolean> {
-  if (isAskedFor(rollbackAnnotation, ctx)) {
-    await ctx.say("Warning", `Rollback check ${rollbackAnnotation} passed`);
-    return true;
-  }
   for (const hook of hooksOf(ctx, "rollback")) {
     if ((await refusal(hook, ctx.phase, ctx)) === undefined) {
       await ctx.say("Warning", `Rollback check ${hook.name} passed`);

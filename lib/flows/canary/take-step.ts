@@ -2,14 +2,14 @@ import { strategyOf, thresholdOf, totalWeight } from "../../canary/analysis.ts";
 import { targetText } from "../../canary/canary.ts";
 import type { Router, Routes } from "../../canary/routes/router.ts";
 import { allToPrimary } from "../../canary/routes/weights.ts";
-import { inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
+import { counted, inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
 import { isChanged, isInFlight, isSeen } from "../../canary/run/run-state.ts";
 import type { TargetRevision } from "../../canary/workload/workload.ts";
 import { analyse } from "./analyse.ts";
 import { beginRun } from "./begin-run.ts";
 import { type CanaryContext, feasibleAnalysis, skipsAnalysis, tracksConfigs } from "./canary-context.ts";
 import { ensureObjects } from "./ensure-objects.ts";
-import { isRollbackWanted } from "./gates.ts";
+import { isRollbackAsked, isRollbackWanted } from "./gates.ts";
 import { finish, moveBack, promoteAtOnce } from "./promotion.ts";
 import { failPromotion, rollBack, stay } from "./roll-back.ts";
 
@@ -29,6 +29,7 @@ interface Found {
 export async function takeStep(ctx: CanaryContext): Promise<void> {
   const { lastPromotedSpec, phase } = ctx.canary.status;
   if (phase === "Failed" && lastPromotedSpec === undefined) return initialiseAgain(ctx);
+  if (isInFlight(ctx.phase)) await withdrawFromMissing(ctx);
   const router = await ensureObjects(ctx);
   if (router === undefined) return;
   const revision = await ctx.workload.revision();
@@ -45,9 +46,25 @@ export async function takeStep(ctx: CanaryContext): Promise<void> {
   await goOn(found, ctx);
 }
 
+/**
+ * A target that is deleted in the middle of a run serves nothing: all traffic goes to the primary, if that serves. The step then says that the
+ * target is missing. In Flagger its share goes to nothing.
+ */
+async function withdrawFromMissing(ctx: CanaryContext): Promise<void> {
+  const { canary, parts, provider, step, workload } = ctx;
+  const target = provider === "kubernetes" ? undefined : await workload.metadataWithoutTarget?.();
+  if (target === undefined || !(await workload.primaryReadiness()).isReady) return;
+  const router = parts.router(canary, target, step);
+  if ((await router.routes()).canary === 0) return;
+  await ctx.setRoutes(router, allToPrimary);
+  await ctx.write(counted(ctx.status(), { canaryWeight: 0 }, ctx.at()));
+}
+
 /** A step of a run whose target is the one that the run has begun with. */
 async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
   const { router, routes } = found;
+  // Also while the canary does not serve: that is when users ask for it.
+  if (isAnalysing(ctx) && (await isRollbackAsked(ctx))) return rollBackByHand(found, ctx);
   if (!(await isCanaryServing(found, ctx))) return;
   if (skipsAnalysis(ctx.canary)) return promoteAtOnce(router, ctx);
   if (isAnalysing(ctx) && (await isRollbackWanted(ctx))) return rollBackByHand(found, ctx);

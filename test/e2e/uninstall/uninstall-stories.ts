@@ -214,6 +214,27 @@ export function uninstallStories(
       expect([left?.metadata.ownerReferences ?? [], await isClean()]).toEqual([[], true]);
     });
 
+    test("nothing is removed while a Canary that is being deleted gives its target back the traffic", async () => {
+      const made = await installed();
+      const ref = { group: "flagger.app", version: "v1beta1", kind: "Canary", namespace: made.namespace, name: "web" };
+      const spec = {
+        targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        service: { port: 80 },
+        analysis: { interval: "1m", threshold: 5, stepWeight: 10 },
+        revertOnDeletion: true,
+      };
+      const metadata = { name: "web", namespace: made.namespace, finalizers: ["finalizer.flagger.app"] };
+      const by = { manager: "test", force: true };
+      await cluster.apply({ apiVersion: "flagger.app/v1beta1", kind: "Canary", metadata, spec }, by, signal);
+      await cluster.delete(ref, { propagation: "Background" }, signal);
+      const waits = `Canary/${made.namespace}/web is being deleted, and its target does not serve again yet`;
+      await expect(uninstall("eve", { keepDefinitions: false }, deps(), signal)).rejects.toThrow(waits);
+      expect(await pauseOf(cluster, signal)).toBeUndefined();
+      await cluster.patch(ref, { type: "merge", body: { metadata: { finalizers: [] } } }, by, signal);
+      await uninstall("eve", { keepDefinitions: false }, deps(), signal);
+      expect(await isClean()).toBe(true);
+    });
+
     test("an object with somebody else's finalizer is named and waited for; the cluster stays paused", async () => {
       const made = await installed();
       const ref = {

@@ -56,6 +56,18 @@ describe("a Deployment", () => {
     expect(readiness(status, "canary")).toMatchObject({ message: `canary deployment podinfo.test ${message}` });
   });
 
+  test("that is the primary does not serve with no replicas, unless an autoscaler may want none", () => {
+    const empty = live("Deployment", "podinfo-primary", {}, { spec: { replicas: 0 } });
+    expect(deploymentKind.readiness(empty, "primary", stepOf())).toEqual({
+      isReady: false,
+      message: "podinfo-primary.test not ready: waiting for rollout to finish: 0 replicas are wanted",
+      isRetriable: true,
+    });
+    const autoscalerRef = { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", name: "podinfo" };
+    const scaled = stepOf({ spec: { autoscalerRef } });
+    expect(deploymentKind.readiness(empty, "primary", scaled)).toEqual({ isReady: true });
+  });
+
   test("waits no longer once its own deadline has passed", () => {
     expect(readiness({ ...full, conditions: exceeded })).toEqual({
       isReady: false,

@@ -120,7 +120,11 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     workload: () => ({
       async metadata() {
         if (state.fault !== undefined) throw new StepFault(state.fault);
+        if (!state.isTargetThere) throw new StepFault("deployment podinfo.apps get query error: not found");
         return { label: "app", labelValue: "podinfo", ports: new Map() };
+      },
+      async metadataWithoutTarget() {
+        return state.isTargetThere ? undefined : { label: "app", labelValue: "podinfo", ports: new Map() };
       },
       async ensurePrimary() {
         if (state.primary !== undefined) return;

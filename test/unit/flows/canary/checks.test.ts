@@ -247,10 +247,12 @@ describe("by hand", () => {
     expect(JSON.stringify(world.state.carried).length).toBeLessThan(1_000);
   });
 
-  test("the annotation of a rollback ends the run at once, and does not end the next one", async () => {
+  test("the annotation of a rollback ends the run at once, also while the canary does not serve, and does not end the next one", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
+    // Users ask for it above all then.
+    world.state.target.isReady = false;
     world.change({ metadata: { annotations: { "sluice.dev/rollback": "two" } } });
     world.news();
     world.clock.pass(2_000);

@@ -1,6 +1,23 @@
 import { describe, expect, test } from "vitest";
 import { canaryWorld } from "./canary-world.ts";
 
+describe("a target that is deleted in the middle of a run", () => {
+  test("leaves all traffic to the primary, and the analysis starts over when it is back", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    expect(world.now()).toBe("Progressing w25 75/25");
+    world.state.isTargetThere = false;
+    world.news();
+    await world.tick();
+    expect(world.now()).toBe("Progressing 100/0");
+    expect(world.said).toEqual(["Warning: deployment podinfo.apps get query error: not found"]);
+    world.state.isTargetThere = true;
+    await world.tick();
+    expect(world.now()).toBe("Progressing w25 75/25");
+  });
+});
+
 describe("a primary that does not come up", () => {
   test("canary/59: in a promotion it leaves all traffic on the canary, which stays", async () => {
     const world = canaryWorld();
