@@ -7,6 +7,7 @@ import { bucketFaults } from "./bucket.ts";
 import { cachedRunFaults } from "./cached-run.ts";
 import { canaryFlowFaults } from "./canary-flow.ts";
 import { canaryMetricFaults } from "./canary-metrics.ts";
+import { canaryRobustFaults } from "./canary-robust.ts";
 import { canaryWakingFaults } from "./canary-waking.ts";
 import { collectFaults } from "./collect.ts";
 import { combinedInputFaults } from "./combined-inputs.ts";
@@ -65,6 +66,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...flowsFaults,
   ...cachedRunFaults,
   ...canaryFlowFaults,
+  ...canaryRobustFaults,
   ...canaryMetricFaults,
   ...canaryWakingFaults,
   ...functionsFaults,
