@@ -145,6 +145,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
       async scaleToZero() {
         if (state.target.replicas === 0) return;
         if (!state.hasApex && state.primary?.isStuck !== true) harm.push("target at zero before the apex Service");
+        if (state.routes === undefined && provider !== "kubernetes") harm.push("target at zero before the route");
         if ((state.routes?.canary ?? 0) > 0) harm.push("target at zero while it has traffic");
         write("scale to zero");
         state.target = { ...state.target, replicas: 0, isReady: true };
@@ -177,10 +178,16 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
             },
           },
     router: (canary) => ({
-      async ensure() {
-        if (provider === "kubernetes" || state.routes !== undefined) return;
+      async ensure({ weight } = {}) {
+        if (
+          provider === "kubernetes" ||
+          (state.routes !== undefined && (weight ?? state.routes.canary) === state.routes.canary)
+        ) {
+          return;
+        }
+        const canary = weight ?? 0;
         write("route");
-        state.routes = primaryOnly;
+        state.routes = { primary: 100 - canary, canary, isMirrored: false };
       },
       async routes() {
         if (provider === "kubernetes") {
