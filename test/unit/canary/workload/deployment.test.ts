@@ -85,6 +85,18 @@ describe("the pods of a Deployment", () => {
   });
 });
 
+describe("a Deployment that is gone", () => {
+  test("is told by its primary, whose selector names the label and the value of the target's", async () => {
+    const one = await world({ matchLabels: { name: "web" } });
+    await one.step().ensurePrimary();
+    expect(await one.step().metadataWithoutTarget?.()).toBeUndefined();
+    await one.remove("apps/v1", "Deployment", "podinfo");
+    expect(await one.step().metadataWithoutTarget?.()).toEqual({ label: "name", labelValue: "web", ports: new Map() });
+    await one.remove("apps/v1", "Deployment", "podinfo-primary");
+    expect(await one.step().metadataWithoutTarget?.()).toBeUndefined();
+  });
+});
+
 describe("the primary of a Deployment", () => {
   test("of a Canary that was deleted and made again is awaited to go: it would leave nothing that serves", async () => {
     const one = await world();
