@@ -49,6 +49,8 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     target: { template: "one", replicas: 2, isReady: true, isStuck: false } as Side,
     primary: undefined as Side | undefined,
     isTargetThere: true,
+    /** Whether pods that are not ready have served before. */
+    isLost: true,
     configs: {} as Record<string, string>,
     hasServices: false,
     hasApex: false,
@@ -110,7 +112,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     const message = side.isStuck
       ? `${prefix} not ready: deployment exceeded its progress deadline`
       : `${prefix} not ready: waiting for rollout to finish: observed deployment generation less than desired generation`;
-    return { isReady: false, message, isRetriable: !side.isStuck };
+    return { isReady: false, message, isRetriable: !side.isStuck, isLost: state.isLost && !side.isStuck };
   };
   /** When the run began in which the primary got its template. */
   let promotedIn: string | undefined;
