@@ -201,34 +201,44 @@ describe("why canary", () => {
   });
 });
 
-const gated = {
-  analysis: { interval: "30s", webhooks: [{ name: "gate", type: "confirm-promotion", url: "http://x" }] },
-};
+const hook = (type: string) => ({ name: type, type, url: "http://x" });
+const gated = (...types: readonly string[]) => ({ analysis: { interval: "30s", webhooks: types.map(hook) } });
+const [rollout, increase, promotion] = ["confirm-rollout", "confirm-traffic-increase", "confirm-promotion"];
 
 describe("promote canary", () => {
-  test.each(["Waiting", "Progressing", "WaitingPromotion"])("in phase %s opens the gates of the run", async (phase) => {
-    const session = fakeSession([canaryOf({ phase }, gated)]);
+  test.each([
+    ["Waiting", gated(rollout, promotion), rollout, "for this run"],
+    ["WaitingPromotion", gated(rollout, increase, promotion), promotion, "for this run"],
+    ["Progressing", gated(promotion), promotion, "for this run"],
+    ["Progressing", gated(promotion, increase), `${increase} 20`, "for the next weight after 20%"],
+    ["Progressing", { ...gated(promotion, increase), provider: "kubernetes" }, promotion, "for this run"],
+  ])("in phase %s opens the gate that is asked next", async (phase, spec, gate, until) => {
+    const session = fakeSession([canaryOf({ phase, canaryWeight: 20 }, spec)]);
     await promoteCanary("podinfo", session);
     const after = await session.cluster.get(
       { group: "flagger.app", version: "v1beta1", kind: "Canary", namespace, name: "podinfo" },
       session.signal,
     );
     expect(after?.metadata.annotations).toEqual({
-      "sluice.dev/promote": expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      "sluice.dev/promote": expect.stringMatching(new RegExp(String.raw`^\d{4}-\d\d-\d\dT\S*Z ${gate}$`)),
     });
+    const [type] = gate.split(" ");
     expect(session.output.err).toBe(
-      "✔ the gates of Canary podinfo are open for this run\n◎ the next step is within 30s; see sluice why canary podinfo\n",
+      `✔ gate ${type} of Canary podinfo is open ${until}\n◎ the next step is within 30s; see sluice why canary podinfo\n`,
     );
   });
 
   test.each([
-    [canaryOf({ phase: "Succeeded" }, gated), "Canary podinfo has no run that could be let on: its phase is Succeeded"],
-    [canaryOf({}, gated), "Canary podinfo has no run that could be let on: it has had no step yet"],
     [
-      canaryOf({ phase: "Progressing" }),
-      "Canary podinfo waits for nobody: spec.analysis.webhooks has no webhook of type",
+      canaryOf({ phase: "Succeeded" }, gated(promotion)),
+      "Canary podinfo has no run with a gate to open: its phase is Succeeded",
     ],
-  ])("that would open nothing is refused", async (canary, why) => {
+    [canaryOf({}, gated(promotion)), "Canary podinfo has no run with a gate to open: it has had no step yet"],
+    [
+      canaryOf({ phase: "Progressing" }, gated(rollout)),
+      "Canary podinfo has no gate to open: its phase is Progressing, and spec.analysis.webhooks has no webhook of type confirm-traffic-increase or confirm-promotion. Its run goes on when its checks have passed",
+    ],
+  ])("without a gate to open is refused, and nothing is written", async (canary, why) => {
     const session = fakeSession([canary]);
     await expect(promoteCanary("podinfo", session)).rejects.toThrow(why);
     expect(session.patched).toEqual([]);
@@ -241,14 +251,14 @@ describe("rollback canary", () => {
     await rollBackCanary("podinfo", session);
     expect(session.patched).toEqual(["Canary/podinfo"]);
     expect(session.output.err).toBe(
-      "✔ Canary podinfo is to be rolled back\n⚠️ Canary podinfo is suspended: it takes no step until it is resumed\n",
+      "✔ Canary podinfo will be rolled back\n⚠️ Canary podinfo is suspended: it takes no step until it is resumed\n",
     );
   });
 
   test("of a Canary without a run is refused, with what to do instead", async () => {
     const session = fakeSession([canaryOf({ phase: "Succeeded" })]);
     await expect(rollBackCanary("podinfo", session)).rejects.toThrow(
-      "Canary podinfo has no run that could be rolled back: its phase is Succeeded. To go back to another version, change Deployment podinfo, for example by a revert in git",
+      "Canary podinfo has no run to roll back: its phase is Succeeded. To go back to another version, change Deployment podinfo, for example by a revert in git",
     );
     expect(session.patched).toEqual([]);
   });
