@@ -103,7 +103,7 @@ test("why canary tells its events, and how it is now on a cluster without the Ga
   expect(rows).toContainEqual([at, "0%", "began", message, ""]);
   expect(rows.at(-1)?.slice(0, 4)).toEqual([
     ...["2026-11-29T10:00:20Z", "0%", "now"],
-    "Progressing: New revision detected, progressing canary analysis; suspended; failed checks 1 of 2",
+    "Progressing: New revision detected, progressing canary analysis; suspended; iteration 1 of 3; failed checks 1 of 2",
   ]);
 });
 

@@ -98,7 +98,7 @@ describe("why canary", () => {
       "0% | passed | Pre-rollout check load passed",
       `25% | advanced | Advance ${of} canary weight 25`,
       `25% | check failed | Halt ${of} advancement success rate 50.12% < 99% (2 times, last 2026-11-29T10:00:50Z)`,
-      `0% | rolled back | Rolling back ${of} failed checks threshold reached 2`,
+      `25% | rolled back | Rolling back ${of} failed checks threshold reached 2`,
       `0% | rolled back | Canary failed! Scaling down ${of}`,
       "0% | now | Failed: Canary analysis failed, Deployment scaled to zero; failed checks 0 of 2; HTTPRoute podinfo sends 100% to podinfo-primary, 0% to podinfo-canary",
     ]);
@@ -106,7 +106,16 @@ describe("why canary", () => {
 
   test.each([
     [`Advance ${of} primary weight 50`, "50% | advanced"],
-    ["Routing all traffic to canary", "100% |"],
+    ["Routing all traffic to canary", "100% | advanced"],
+    ["Initialization done! podinfo.flux-system", "0% | initialized"],
+    ["skipping canary run as object is suspended", "? | suspended"],
+    ["Terminated canary podinfo.flux-system", "? | deleted"],
+    [warning(`Promotion of ${of} failed, primary not ready: x`), "? | failed"],
+    [
+      warning(`Canary failed! Keeping ${of}: the primary is not ready, so all traffic stays on it`),
+      "100% | failed",
+    ],
+    [warning(`canary ${of} was scaled to zero during its analysis: scaling it up again`), "0% | error"],
     ["Routing all traffic to primary", "0% | promoted"],
     [`Promotion completed! Scaling down ${of}`, "0% | promoted"],
     [`Copying ${of} template spec to podinfo-primary.flux-system`, "? | promoted"],
@@ -148,12 +157,45 @@ describe("why canary", () => {
     expect(await rows(canaryOf({ phase: "Succeeded" }), ...others)).toHaveLength(1);
   });
 
-  test("does not take an iteration of an A/B test for a share of all requests", async () => {
-    const analysis = { interval: "10s", iterations: 2, match: [{ headers: { "x-user": { exact: "a" } } }] };
-    const told = events(`Advance ${of} canary iteration 1/2`);
-    expect((await rows(canaryOf({ phase: "Progressing" }, { analysis }), ...told))[0]).toBe(
-      `matches | advanced | Advance ${of} canary iteration 1/2`,
+  const match = [{ headers: { "x-user": { exact: "a" } } }];
+  const byMatch = { interval: "10s", threshold: 2, iterations: 2, match };
+
+  test("shows an A/B test like weights: iterations, failed checks with their reasons, and that only matching requests reach the canary", async () => {
+    const told = events(
+      `New revision detected! Scaling up ${of}`,
+      `Advance ${of} canary iteration 1/2`,
+      warning(`Halt ${of} advancement success rate 50.12% < 99%`),
+      `Advance ${of} canary iteration 2/2`,
+      `Copying ${of} template spec to podinfo-primary.flux-system`,
+      "Routing all traffic to primary",
     );
+    const status = { phase: "Progressing", iterations: 2, failedChecks: 1 };
+    const route = routeOf("HTTPRoute", [0, 100], [100]);
+    expect(await rows(canaryOf(status, { analysis: byMatch }), route, ...told)).toEqual([
+      `0% | began | New revision detected! Scaling up ${of}`,
+      `matches | advanced | Advance ${of} canary iteration 1/2`,
+      `matches | check failed | Halt ${of} advancement success rate 50.12% < 99%`,
+      `matches | advanced | Advance ${of} canary iteration 2/2`,
+      `matches | promoted | Copying ${of} template spec to podinfo-primary.flux-system`,
+      "0% | promoted | Routing all traffic to primary",
+      "matches | now | Progressing; iteration 2 of 2; failed checks 1 of 2; HTTPRoute podinfo sends of the requests that match 0% to podinfo-primary, 100% to podinfo-canary, of all others 100% to podinfo-primary",
+    ]);
+  });
+
+  test("shows of Blue/Green how many iterations have passed, also in the step after the last one", async () => {
+    const analysis = { interval: "10s", threshold: 2, iterations: 3 };
+    expect(await rows(canaryOf({ phase: "Progressing", iterations: 4 }, { analysis }))).toEqual([
+      "0% | now | Progressing; iteration 3 of 3; failed checks 0 of 2",
+    ]);
+  });
+
+  test("says of a Canary that is deleted what it waits for", async () => {
+    const told = "New Deployment detected, starting initialization.";
+    const canary = canaryOf({ phase: "Terminating", conditions: [condition("Promoted", "Unknown", told)] });
+    const deletionTimestamp = "2026-11-29T10:58:00Z";
+    expect(await rows({ ...canary, metadata: { ...canary.metadata, deletionTimestamp } })).toEqual([
+      "0% | now | Terminating: deleted at 2026-11-29T10:58:00Z, its target gets the replicas of the primary, and the Canary goes once that is ready; failed checks 0 of 2",
+    ]);
   });
 
   test("takes the shares from the rule of all requests, not from those of cookies", async () => {
@@ -163,22 +205,6 @@ describe("why canary", () => {
     );
     expect(now).toBe(
       "25% | now | Progressing; failed checks 0 of 2; HTTPRoute podinfo sends 75% to podinfo-primary, 25% to podinfo-canary",
-    );
-  });
-
-  test("says of an A/B test that the shares are those of requests that match", async () => {
-    const analysis = {
-      interval: "10s",
-      threshold: 2,
-      iterations: 2,
-      match: [{ headers: { "x-user": { exact: "a" } } }],
-    };
-    const [now = ""] = await rows(
-      canaryOf({ phase: "Progressing" }, { analysis }),
-      routeOf("HTTPRoute", [0, 100], [100]),
-    );
-    expect(now).toBe(
-      "matches | now | Progressing; failed checks 0 of 2; HTTPRoute podinfo sends of the requests that match 0% to podinfo-primary, 100% to podinfo-canary",
     );
   });
 
