@@ -43,6 +43,22 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/flows/canary/by-hand.ts",
+    tests: [checks],
+    faults: [
+      {
+        what: "one promotion by hand opens all gates of the run",
+        find: "  return only === gate && (",
+        replace: "  return only.length > 0 && (",
+      },
+      {
+        what: "one promotion by hand lets each weight rise",
+        find: "weight === String(canary.status.canaryWeight ?? 0)",
+        replace: "weight.length > 0",
+      },
+    ],
+  },
+  {
     file: "lib/flows/canary/analyse.ts",
     tests: [killed],
     faults: [
