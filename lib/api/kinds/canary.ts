@@ -26,6 +26,8 @@ export const declaredCanary = {
     return { spec: CanarySpec, status: CanaryStatus };
   },
   readyCondition: "Promoted",
+  // Of a Canary that has the target of another one.
+  isSpecFollowed: true,
   followedAnnotations: [promoteAnnotation, rollbackAnnotation],
   words: {
     one: "canary",
@@ -37,8 +39,14 @@ export const declaredCanary = {
     shown: [
       { title: "Status", path: ["status", "phase"] },
       { title: "Weight", path: ["status", "canaryWeight"] },
-      { title: "LastTransitionTime", path: ["status", "lastTransitionTime"] },
       "suspended",
+      { title: "FailedChecks", path: ["status", "failedChecks"], isWide: true },
+      { title: "Interval", path: ["spec", "analysis", "interval"], isWide: true },
+      { title: "Mirror", path: ["spec", "analysis", "mirror"], isWide: true },
+      { title: "StepWeight", path: ["spec", "analysis", "stepWeight"], isWide: true },
+      { title: "StepWeights", path: ["spec", "analysis", "stepWeights"], isWide: true },
+      { title: "MaxWeight", path: ["spec", "analysis", "maxWeight"], isWide: true },
+      { title: "LastTransitionTime", path: ["status", "lastTransitionTime"] },
     ],
   },
 } as const satisfies KindDeclaration;

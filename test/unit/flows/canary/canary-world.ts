@@ -50,6 +50,8 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     target: { template: "one", replicas: 2, isReady: true, isStuck: false } as Side,
     primary: undefined as Side | undefined,
     isTargetThere: true,
+    /** Whether pods that are not ready have served before. */
+    isLost: true,
     configs: {} as Record<string, string>,
     hasServices: false,
     hasApex: false,
@@ -114,7 +116,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     const message = side.isStuck
       ? `${prefix} not ready: deployment exceeded its progress deadline`
       : `${prefix} not ready: waiting for rollout to finish: observed deployment generation less than desired generation`;
-    return { isReady: false, message, isRetriable: !side.isStuck };
+    return { isReady: false, message, isRetriable: !side.isStuck, isLost: state.isLost && !side.isStuck };
   };
   /** When the run began in which the primary got its template. */
   let promotedIn: string | undefined;
@@ -149,6 +151,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
       async scaleToZero() {
         if (state.target.replicas === 0) return;
         if (!state.hasApex && state.primary?.isStuck !== true) harm.push("target at zero before the apex Service");
+        if (state.routes === undefined && provider !== "kubernetes") harm.push("target at zero before the route");
         if ((state.routes?.canary ?? 0) > 0) harm.push("target at zero while it has traffic");
         write("scale to zero");
         state.target = { ...state.target, replicas: 0, isReady: true };
@@ -181,10 +184,16 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
             },
           },
     router: (canary) => ({
-      async ensure() {
-        if (provider === "kubernetes" || state.routes !== undefined) return;
+      async ensure({ weight } = {}) {
+        if (
+          provider === "kubernetes" ||
+          (state.routes !== undefined && (weight ?? state.routes.canary) === state.routes.canary)
+        ) {
+          return;
+        }
+        const canary = weight ?? 0;
         write("route");
-        state.routes = primaryOnly;
+        state.routes = { primary: 100 - canary, canary, isMirrored: false };
       },
       async routes() {
         if (provider === "kubernetes") {

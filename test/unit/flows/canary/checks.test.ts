@@ -237,6 +237,34 @@ describe("by hand", () => {
     expect(world.now()).toBe("Waiting 100/0");
   });
 
+  test("a promotion that names a gate opens no later gate of the run", async () => {
+    const world = canaryWorld(gates);
+    await world.initialised();
+    world.state.refusals.set("gate", "closed");
+    world.state.target.template = "two";
+    await world.run({ isRequested: true });
+    const at = new Date(world.clock.now()).toISOString();
+    world.change({ metadata: { annotations: { "sluice.dev/promote": `${at} confirm-rollout` } } });
+    for (let ticks = 0; ticks < 4; ticks++) await world.tick();
+    expect(world.now()).toBe("WaitingPromotion i-1 0/100");
+    world.change({ metadata: { annotations: { "sluice.dev/promote": `${at} confirm-promotion` } } });
+    await world.tick();
+    expect(world.now()).toBe("Promoting i-1 0/100");
+  });
+
+  test("a promotion that names a weight lets it rise once", async () => {
+    const world = canaryWorld(analysis(hook("confirm-traffic-increase")));
+    await world.begun();
+    world.state.refusals.set("gate", "closed");
+    await world.tick();
+    expect(world.now()).toBe("Progressing 100/0");
+    const at = new Date(world.clock.now()).toISOString();
+    world.change({ metadata: { annotations: { "sluice.dev/promote": `${at} confirm-traffic-increase 0` } } });
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("Progressing w50 50/50");
+  });
+
   test("an annotation that is too long for a revision or a time asks for nothing, and the work item does not keep it", async () => {
     const world = canaryWorld();
     const template = "two".repeat(100);

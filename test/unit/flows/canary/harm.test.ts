@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { kubernetesTime } from "../../../../lib/core/kubernetes-time.ts";
 import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { canaryWorld } from "./canary-world.ts";
 
@@ -124,6 +125,131 @@ describe("a canary that does not come up", () => {
   });
 });
 
+describe("a canary whose pods no longer serve", () => {
+  const unready =
+    "canary deployment podinfo.apps not ready: waiting for rollout to finish: observed deployment generation less than desired generation";
+
+  /** A step that finds the canary's pods unready. */
+  async function unreadyStep(world: ReturnType<typeof canaryWorld>): Promise<void> {
+    world.settle();
+    world.state.target.isReady = false;
+    world.clock.pass(10_000);
+    await world.run();
+  }
+
+  test("loses its traffic to the primary at once, and its analysis starts over when they serve again", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.news();
+    await unreadyStep(world);
+    expect(world.now()).toBe("Progressing f1 100/0");
+    expect(world.news()).toEqual([
+      `Warning: ${unready}`,
+      "Warning: Halt podinfo.apps advancement canary is no longer ready: all traffic goes to the primary",
+    ]);
+    await unreadyStep(world);
+    expect(world.now()).toBe("Progressing f1 100/0");
+    expect(world.news()).toEqual([`Warning: ${unready}`]);
+    for (let ticks = 0; ticks < 5; ticks++) await world.tick();
+    expect(world.now()).toBe("Succeeded f1 100/0");
+    expect(world.harm).toEqual([]);
+  });
+
+  test("again and again is rolled back at the threshold, since each time is a failed check", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    for (let times = 0; times < 2; times++) {
+      await world.tick();
+      expect(world.now()).toMatch(/w25/);
+      await unreadyStep(world);
+    }
+    expect(world.now()).toBe("Progressing f2 100/0");
+    await unreadyStep(world);
+    expect(world.now()).toBe("Failed 100/0");
+    expect(world.said).toContain("Warning: Rolling back podinfo.apps failed checks threshold reached 2");
+  });
+
+  test("of an A/B test loses the requests of its users, and its iterations start over", async () => {
+    const match = [{ headers: { "x-canary": { exact: "always" } } }];
+    const world = canaryWorld({ analysis: { interval: "10s", iterations: 3, match } });
+    await world.begun();
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("Progressing i2 0/100");
+    await unreadyStep(world);
+    expect(world.now()).toBe("Progressing f1 100/0");
+  });
+
+  test("before they have had traffic lose none, and that is no failed check", async () => {
+    const world = canaryWorld({ analysis: { interval: "10s", iterations: 3 } });
+    await world.begun();
+    await world.tick();
+    await unreadyStep(world);
+    expect(world.now()).toBe("Progressing i1 100/0");
+  });
+
+  test("keeps the traffic where pods are missing that a rollout or an autoscaler explains", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.state.isLost = false;
+    await unreadyStep(world);
+    expect(world.now()).toBe("Progressing w25 75/25");
+  });
+
+  test("does not hold up a promotion: the primary is ready, and gets its share at once", async () => {
+    const world = canaryWorld({ analysis: { interval: "10s", stepWeights: [50], stepWeightPromotion: 10 } });
+    await world.begun();
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("Promoting w50 50/50");
+    await unreadyStep(world);
+    expect(world.now()).toBe("Finalising 100/0");
+    await unreadyStep(world);
+    expect(world.now()).toBe("Succeeded 100/0");
+    expect(world.state.primary?.template).toBe("two");
+    expect(world.harm).toEqual([]);
+  });
+});
+
+describe("a status that a clock far ahead has written", () => {
+  test("gets the time that it is, so that deadlines that count from it come", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    const ahead = (ms: number) => kubernetesTime(world.clock.now() + ms);
+    world.change({ status: { lastTransitionTime: ahead(2 * 3_600_000) } });
+    world.state.target.isReady = false;
+    await world.run();
+    expect(world.status().lastTransitionTime).toBe(ahead(0));
+    world.change({ status: { lastTransitionTime: ahead(20_000) } });
+    world.writes.length = 0;
+    world.state.target.isReady = false;
+    world.clock.pass(10_000);
+    await world.run();
+    expect(world.writes).toEqual([]);
+  });
+});
+
+describe("an initialisation without analysis", () => {
+  test("waits until the primary serves before production moves to it", async () => {
+    const world = canaryWorld({ skipAnalysis: true });
+    await world.run();
+    expect(world.now()).toBe("Initializing");
+    expect(world.said).toEqual([]);
+    world.clock.pass(10_000);
+    await world.run();
+    expect(world.now()).toBe("Initializing");
+    expect(world.news()).toEqual([
+      "Warning: podinfo-primary.apps not ready: waiting for rollout to finish: observed deployment generation less than desired generation",
+    ]);
+    expect(world.state.target.replicas).toBe(2);
+    await world.tick();
+    expect(world.now()).toBe("Initialized 100/0");
+    expect(world.harm).toEqual([]);
+  });
+});
+
 describe("a target that others change in the middle of a run", () => {
   test("scaled to zero it loses its traffic, is scaled up again and analysed anew; the primary keeps its replicas", async () => {
     const world = canaryWorld();
@@ -164,14 +290,46 @@ describe("a Canary that is refused", () => {
     const metadata = { ...live.metadata, name: "older", uid: "canary-0", creationTimestamp: "2026-10-01T00:00:00Z" };
     world.state.others = [{ ...live, metadata }];
     expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "stalled", dueInMs: 60_000 });
-    await world.tick(60_000);
-    expect(world.writes).toEqual([]);
-    expect(world.said).toEqual([
-      "Warning: Canary podinfo.apps is not released: its target Deployment podinfo.apps belongs to the older Canary older.apps; delete one of them or change its spec.targetRef",
-    ]);
+    // The second look is for a change that came before it was subscribed to.
+    expect(await world.tick(60_000)).toMatchObject({ outcome: "stalled", dueInMs: undefined, isQuiet: true });
+    const message =
+      "Canary podinfo.apps is not released: its target Deployment podinfo.apps belongs to the older Canary older.apps; delete one of them or change its spec.targetRef";
+    expect(world.said).toEqual([`Warning: ${message}`]);
+    expect(world.writes).toEqual(["status"]);
+    expect(world.status()).toMatchObject({ conditions: [{ status: "False", reason: "TargetTaken", message }] });
+    expect(world.subscribed.at(-1)).toEqual(["spec#here/flagger.app/Canary/apps/older"]);
+  });
+
+  test("the younger of two begins once the older one is gone, and not while that is being deleted", async () => {
+    const world = canaryWorld();
+    const live = world.live();
+    if (live === undefined) throw new Error("there is a Canary");
+    const metadata = { ...live.metadata, name: "older", uid: "canary-0", creationTimestamp: "2026-10-01T00:00:00Z" };
+    world.state.others = [{ ...live, metadata: { ...metadata, deletionTimestamp: "2026-11-22T12:00:00Z" } }];
+    await world.run({ isRequested: true });
+    expect(world.status().phase).toBeUndefined();
     world.state.others = [];
-    await world.tick(60_000);
-    expect(world.status().phase).toBe("Initializing");
+    await world.run({ isRequested: true });
+    expect(world.status()).toMatchObject({ phase: "Initializing", conditions: [{ reason: "Initializing" }] });
+    expect(world.subscribed.at(-1)).toContain("obj#here/apps/Deployment/apps/podinfo");
+    expect(await world.tick()).toMatchObject({ outcome: "ready" });
+  });
+
+  test("a Canary at rest that an older one takes the target from has its condition again once that lets go", async () => {
+    const world = canaryWorld();
+    await world.initialised();
+    const live = world.live();
+    if (live === undefined) throw new Error("there is a Canary");
+    const metadata = { ...live.metadata, name: "older", uid: "canary-0", creationTimestamp: "2026-10-01T00:00:00Z" };
+    world.state.others = [{ ...live, metadata }];
+    await world.run({ isRequested: true });
+    expect(world.status()).toMatchObject({ phase: "Initialized", conditions: [{ reason: "TargetTaken" }] });
+    world.state.others = [];
+    await world.run({ isRequested: true });
+    expect(world.status()).toMatchObject({
+      phase: "Initialized",
+      conditions: [{ status: "True", reason: "Initialized" }],
+    });
   });
 
   test("the older of two goes on", async () => {
