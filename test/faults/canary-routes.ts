@@ -94,6 +94,11 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
+        what: "an annotation of a Canary gives a route of another namespace a spec",
+        find: "live === undefined || isRefused(live) ? undefined",
+        replace: "live === undefined ? undefined",
+      },
+      {
         what: "a route whose name is made up for the Canary is taken from somebody else",
         find: "if (route.madeUpBy !== undefined) refuseForeign(",
         replace: 'if (route.madeUpBy === "none") refuseForeign(',

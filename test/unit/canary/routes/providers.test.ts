@@ -495,6 +495,17 @@ describe("a TrafficRoute of somebody else about the same Service", () => {
       spec,
     });
   });
+
+  it("is not written for another namespace, whatever the annotation of the Canary says", async () => {
+    const [world, other] = [await worldOf(), await worldOf()];
+    const scene: Scene = { service: { name: "shared" }, settings: { meshProvider: "kuma" } };
+    const routeOf = () => world.get("kuma.io/v1alpha1", "TrafficRoute", "shared");
+    await world.router(scene).ensure();
+    const before = await routeOf();
+    if (before !== undefined) await other.takeOver({ ...before, spec: { of: "evil" } });
+    await other.router({ ...scene, annotations: other.originals() }).finalize();
+    expect(await routeOf()).toEqual(before);
+  });
 });
 
 describe("Knative", () => {
