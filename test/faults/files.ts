@@ -6,6 +6,7 @@ import { bootstrapFaults } from "./bootstrap.ts";
 import { bucketFaults } from "./bucket.ts";
 import { cachedRunFaults } from "./cached-run.ts";
 import { canaryFlowFaults } from "./canary-flow.ts";
+import { canaryRoutesFaults } from "./canary-routes.ts";
 import { canaryMetricFaults } from "./canary-metrics.ts";
 import { canaryWakingFaults } from "./canary-waking.ts";
 import { collectFaults } from "./collect.ts";
@@ -65,6 +66,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...flowsFaults,
   ...cachedRunFaults,
   ...canaryFlowFaults,
+  ...canaryRoutesFaults,
   ...canaryMetricFaults,
   ...canaryWakingFaults,
   ...functionsFaults,
