@@ -70,6 +70,15 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
     else if (route.refuseOthers === undefined) refuseOwnedByOthers(live, canary);
     else route.refuseOthers(live);
   };
+  const isRefused = (live: LiveObject): boolean => {
+    try {
+      refuseOthers(live);
+      return false;
+    } catch (error) {
+      if (!(error instanceof StepFault)) throw error;
+      return true;
+    }
+  };
   return {
     ensure: async ({ takeOver, weight } = {}) => {
       await route.begin?.();
@@ -106,7 +115,7 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
     finalize: async () => {
       // A provider whose definitions are gone holds up no deletion where there is nothing to give back.
       const live = hasOriginal(route.ref.kind, route.ref.name, canary) ? await view.find("read") : undefined;
-      const original = live === undefined ? undefined : givenBack(live, canary);
+      const original = live === undefined || isRefused(live) ? undefined : givenBack(live, canary);
       if (live === undefined || original === undefined) await route.finalize?.(view);
       else await view.change(live, original, "mend");
     },

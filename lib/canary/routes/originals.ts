@@ -7,6 +7,9 @@ import { kubectlAnnotation } from "../workload/metadata.ts";
 import { annotationJson } from "./annotation-json.ts";
 import { fluxAnnotations, isOwned, isTakenOver, type Wanted, type Words } from "./owned-objects.ts";
 
+/** Holds the spec of a VirtualService as it was before the Canary, for Flagger. */
+export const flaggerOriginalAnnotation = "flagger.kubernetes.io/original-configuration";
+
 /** What an object of somebody else was before the Canary has taken it over. */
 const Original = z.object({
   uid: z.string(),
@@ -80,7 +83,7 @@ function lastAppliedSpec({ metadata }: Manifest): JsonObject | undefined {
 }
 
 function withoutOurs(annotations: Words, { spec }: Canary): Words {
-  const ours = { ...spec.service.apex?.annotations, ...fluxAnnotations };
+  const ours = { ...spec.service.apex?.annotations, ...fluxAnnotations, [flaggerOriginalAnnotation]: "" };
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !Object.hasOwn(ours, key)));
 }
 

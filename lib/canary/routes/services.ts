@@ -35,7 +35,7 @@ const Port = z.looseObject({ name: z.string().optional(), port: z.number(), node
 type Port = z.infer<typeof Port>;
 const ServiceSpec = z.looseObject({
   ports: z.array(Port).optional(),
-  selector: z.unknown(),
+  selector: z.unknown().optional(),
   type: z.string().optional(),
 });
 

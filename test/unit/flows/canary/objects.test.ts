@@ -74,3 +74,20 @@ describe("objects of others that a Canary takes over", () => {
     expect(world.said.filter((text) => text === told("HTTPRoute"))).toHaveLength(2);
   });
 });
+
+test("a name that is too long for what is made of it is one Warning in each step, and nothing is made", async () => {
+  const world = canaryWorld({ service: { port: 9898, name: "x".repeat(56) } });
+  await world.run();
+  await world.tick();
+  expect(world.writes).toEqual(["status"]);
+  expect(world.said).toHaveLength(2);
+  expect(new Set(world.said).size).toBe(1);
+});
+
+test("a scaler of the target is paused only when Service and route lead to the primary: it scales the target to zero", async () => {
+  const autoscalerRef = { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", name: "podinfo" };
+  const world = canaryWorld({ autoscalerRef });
+  await world.run();
+  await world.tick();
+  expect(world.writes).toEqual(["status", "services", "primary", "apex", "route", "pause", "scale to zero", "status"]);
+});
