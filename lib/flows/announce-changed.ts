@@ -31,14 +31,22 @@ export async function announceChanged(
   await announce(changed, "changed", { ...deps, cluster }, signal);
 }
 
-/** Wakes the Canaries that follow what a run has deleted in its own cluster. */
+/**
+ * Wakes the Canaries whose target a run has deleted in its own cluster. Of a ConfigMap or Secret that is deleted the sweep tells: its target
+ * still has the pods that read it, or was changed too.
+ */
 export async function announceDeleted(
   deleted: readonly ObjectRef[],
   cluster: string,
   deps: AnnounceDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  await announce(deleted, "deleted", { ...deps, cluster }, signal);
+  await announce(
+    deleted.filter(({ kind }) => kind !== "ConfigMap" && kind !== "Secret"),
+    "deleted",
+    { ...deps, cluster },
+    signal,
+  );
 }
 
 async function announce(

@@ -89,8 +89,9 @@ describe("the uninstall of a release", () => {
   test("wakes the Canary that follows what it deletes", async () => {
     const scene = await newScene();
     const { namespace } = scene;
-    await installed(scene, [configMap("followed"), configMap("other")]);
-    const followed = { cluster: "test", group: "", kind: "ConfigMap", namespace, name: "followed" };
+    const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec: { ports: [{ port: 80 }] } };
+    await installed(scene, [service, configMap("other")]);
+    const followed = { cluster: "test", group: "", kind: "Service", namespace, name: "s" };
     await scene.subscribe(
       { cluster: "test", group: "flagger.app", kind: "Canary", namespace, name: "web" },
       objectTopic(followed),
