@@ -1,5 +1,5 @@
 import { targetText } from "../../canary/canary.ts";
-import { checkGeneratedNames } from "../../canary/generated-names.ts";
+import { checkGeneratedNames } from "../../canary/routes/generated-names.ts";
 import type { Router } from "../../canary/routes/router.ts";
 import { isInFlight } from "../../canary/run/run-state.ts";
 import { StepFault } from "../../canary/step-fault.ts";
