@@ -20,7 +20,8 @@ export const canaryFinalizer = "finalizer.flagger.app";
 export const requestedAtAnnotation = "reconcile.fluxcd.io/requestedAt";
 
 /**
- * Of a Canary: opens the gates of the run in flight, if its value is `status.lastAppliedSpec` or a time (RFC 3339) since the run began.
+ * Of a Canary: opens gates of the run in flight, if its value begins with `status.lastAppliedSpec` or with a time (RFC 3339) since the run
+ * began. A gate after that is the only one that it opens: `TIME confirm-promotion`, `TIME confirm-traffic-increase WEIGHT`.
  */
 export const promoteAnnotation = "sluice.dev/promote";
 

@@ -8,6 +8,7 @@ import { cachedRunFaults } from "./cached-run.ts";
 import { canaryFlowFaults } from "./canary-flow.ts";
 import { canaryRoutesFaults } from "./canary-routes.ts";
 import { canaryMetricFaults } from "./canary-metrics.ts";
+import { canaryRobustFaults } from "./canary-robust.ts";
 import { canaryWakingFaults } from "./canary-waking.ts";
 import { collectFaults } from "./collect.ts";
 import { combinedInputFaults } from "./combined-inputs.ts";
@@ -67,6 +68,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...cachedRunFaults,
   ...canaryFlowFaults,
   ...canaryRoutesFaults,
+  ...canaryRobustFaults,
   ...canaryMetricFaults,
   ...canaryWakingFaults,
   ...functionsFaults,

@@ -56,10 +56,11 @@ async function probeMetrics(ctx: CanaryContext): Promise<void> {
 }
 
 async function isPrimaryReady(ctx: CanaryContext): Promise<boolean> {
-  if (skipsAnalysis(ctx.canary)) return true;
   const primary = await ctx.workload.primaryReadiness();
   if (primary.isReady) return true;
-  await ctx.say("Warning", primary.message);
+  // Without analysis the step that makes the primary says nothing in Flagger, which waits for nothing there.
+  const isMadeNow = skipsAnalysis(ctx.canary) && ctx.canary.status.phase === undefined;
+  if (!isMadeNow) await ctx.say("Warning", primary.message);
   if (!primary.isRetriable) await failInitialisation(ctx);
   return false;
 }

@@ -3,7 +3,7 @@ import { targetText } from "../../canary/canary.ts";
 import type { Router, Routes } from "../../canary/routes/router.ts";
 import { allToPrimary } from "../../canary/routes/weights.ts";
 import { counted, inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
-import { isChanged, isInFlight, isSeen } from "../../canary/run/run-state.ts";
+import { isChanged, isGoing, isInFlight, isSeen } from "../../canary/run/run-state.ts";
 import type { TargetRevision } from "../../canary/workload/workload.ts";
 import { analyse } from "./analyse.ts";
 import { beginRun } from "./begin-run.ts";
@@ -29,6 +29,7 @@ interface Found {
  */
 export async function takeStep(ctx: CanaryContext): Promise<void> {
   const { lastPromotedSpec, phase } = ctx.canary.status;
+  await correctTime(ctx);
   if (phase === "Failed" && lastPromotedSpec === undefined) return initialiseAgain(ctx);
   if (isInFlight(ctx.phase)) await withdrawFromMissing(ctx);
   const router = await ensureObjects(ctx);
@@ -46,6 +47,16 @@ export async function takeStep(ctx: CanaryContext): Promise<void> {
   if (isAnalysing(ctx) && isNew) return restart(found, ctx);
   await goOn(found, ctx);
 }
+
+/** Deadlines count from the status. One that a clock far ahead has written gets the time that it is, so that they come. */
+async function correctTime(ctx: CanaryContext): Promise<void> {
+  const { now } = ctx.at();
+  if (!isGoing(ctx.phase) || !(Date.parse(ctx.status().lastTransitionTime ?? "") > now + aheadMs)) return;
+  await ctx.write(counted(ctx.status(), {}, ctx.at()));
+}
+
+/** Clocks differ by less than that unless one is wrong. */
+const aheadMs = 60_000;
 
 /**
  * A target that is deleted in the middle of a run serves nothing: all traffic goes to the primary, if that serves. The step then says that the
@@ -68,7 +79,12 @@ async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
   if (isAnalysing(ctx) && (await isRollbackAsked(ctx))) return rollBackByHand(found, ctx);
   const standing = standingOf(routes, found.isPrimaryDown, ctx);
   if (isAnalysing(ctx) && !skipsAnalysis(ctx.canary)) await lowerShare(routes, standing, router, ctx);
-  if (!(await isCanaryServing(found, ctx))) return;
+  if (!(await isCanaryServing(found, ctx))) {
+    if (!isPrimaryPromoted(ctx)) return;
+    // The primary is ready with the promoted template: a canary that does not serve gives its share back at once.
+    await ctx.setRoutes(router, allToPrimary);
+    return ctx.phase === "Promoting" ? moveBack(router, allToPrimary, ctx) : finish(router, allToPrimary, ctx);
+  }
   if (skipsAnalysis(ctx.canary)) return promoteAtOnce(router, ctx);
   if (isAnalysing(ctx) && (await isRollbackWanted(ctx))) return rollBackByHand(found, ctx);
   if (ctx.phase === "Promoting") return moveBack(router, routes, ctx);
@@ -79,6 +95,11 @@ async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
 
 function isAnalysing({ phase }: CanaryContext): boolean {
   return phase === "Progressing" || phase === "WaitingPromotion";
+}
+
+/** Only with analysis the primary has been looked at before the canary. */
+function isPrimaryPromoted({ canary, phase }: CanaryContext): boolean {
+  return (phase === "Promoting" || phase === "Finalising") && !skipsAnalysis(canary);
 }
 
 function isThresholdReached(ctx: CanaryContext): boolean {
@@ -167,8 +188,30 @@ async function isCanaryServing(found: Found, ctx: CanaryContext): Promise<boolea
   const canary = await workload.canaryReadiness();
   if (canary.isReady) return true;
   await ctx.say("Warning", canary.message);
-  if (!canary.isRetriable) await rollBackFound(found, ctx);
+  if (isPrimaryPromoted(ctx)) return false;
+  if (!canary.isRetriable || isThresholdReached(ctx)) await rollBackFound(found, ctx);
+  else if (canary.isLost === true) await withdraw(found, ctx);
   return false;
+}
+
+/**
+ * Pods of the canary that have served no longer do: its traffic goes to the primary until they serve again, and the analysis starts over. In
+ * Flagger they keep their share. It counts as a failed check, so that pods that come and go end the run.
+ */
+async function withdraw({ isPrimaryDown, revision, router, routes }: Found, ctx: CanaryContext): Promise<void> {
+  const { canaryWeight = 0, failedChecks = 0, iterations = 0 } = ctx.status();
+  const isTested = strategyOf(feasibleAnalysis(ctx).analysis) === "ab" && iterations > 0;
+  const hasTraffic = routes.canary > 0 || canaryWeight > 0 || isTested;
+  if (isPrimaryDown || ctx.provider === "kubernetes" || !hasTraffic) return;
+  await ctx.setRoutes(router, allToPrimary);
+  const synced = { revision, isTracking: tracksConfigs(ctx) };
+  const begun = syncedIn(ctx.status(), "Progressing", synced, ctx.at());
+  await ctx.write({ ...begun, failedChecks: failedChecks + 1 });
+  const { name, namespace } = ctx.canary;
+  await ctx.say(
+    "Warning",
+    `Halt ${name}.${namespace} advancement canary is no longer ready: all traffic goes to the primary`,
+  );
 }
 
 /** A target without replicas counts as ready in Flagger, and gets traffic that nothing answers. The analysis starts over. */

@@ -98,6 +98,7 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
     settings: { ...defaultCanarySettings, meshProvider: "gatewayapi:v1", ...settings },
     clock: steppedClock(),
     log: silentLog,
+    hooksLeftMs: () => 0,
     signal,
   });
   const target = ({ ports = new Map() }: Scene) => ({ label: "app", labelValue: "podinfo", ports });

@@ -245,8 +245,7 @@ describe("a release by weights", () => {
         ],
       },
     });
-    await world.run();
-    world.news();
+    await world.initialised();
     world.state.target.template = "two";
     await world.run({ isRequested: true });
     expect(world.news()).toEqual([
