@@ -43,18 +43,35 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/flows/canary/by-hand.ts",
+    tests: [checks],
+    faults: [
+      {
+        what: "one promotion by hand opens all gates of the run",
+        find: "  return only === gate && (",
+        replace: "  return only.length > 0 && (",
+      },
+      {
+        what: "one promotion by hand lets each weight rise",
+        find: "weight === String(canary.status.canaryWeight ?? 0)",
+        replace: "weight.length > 0",
+      },
+    ],
+  },
+  {
     file: "lib/flows/canary/analyse.ts",
     tests: [killed],
     faults: [
       {
-        what: "a step that was cut off is followed by another one at once",
-        find: "  if (isCutOff(at, canaryWeight)) return raise(routes, router, ctx);\n",
-        replace: "  if (isCutOff(at, canaryWeight) && routes.canary > 100) return raise(routes, router, ctx);\n",
+        what: "a step that was cut off keeps its weight though its checks fail",
+        find: "  if (isAhead) await ctx.setRoutes(router, at.routes);\n",
+        replace: "  if (isAhead && isPassed) await ctx.setRoutes(router, at.routes);\n",
+        tests: [`${flowTests}/shares.test.ts`],
       },
       {
         what: "the gates of promotion are not asked by weights",
-        find: "      if (!(await isPromotionConfirmed(ctx))) return;\n      return promote(ctx);",
-        replace: "      return promote(ctx);",
+        find: "      if (!(await isPromotionConfirmed(ctx))) return false;\n      await promote(ctx);",
+        replace: "      await promote(ctx);",
         tests: [checks],
       },
     ],

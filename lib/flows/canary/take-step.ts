@@ -11,6 +11,7 @@ import { beginRun } from "./begin-run.ts";
 import { type CanaryContext, feasibleAnalysis, skipsAnalysis, tracksConfigs } from "./canary-context.ts";
 import { ensureObjects } from "./ensure-objects.ts";
 import { isRollbackAsked, isRollbackWanted } from "./gates.ts";
+import { lowerShare, standingOf } from "./own-shares.ts";
 import { finish, moveBack, promoteAtOnce } from "./promotion.ts";
 import { failPromotion, rollBack, stay } from "./roll-back.ts";
 
@@ -77,6 +78,8 @@ async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
   const { router, routes } = found;
   // Also while the canary does not serve: that is when users ask for it.
   if (isAnalysing(ctx) && (await isRollbackAsked(ctx))) return rollBackByHand(found, ctx);
+  const standing = standingOf(routes, found.isPrimaryDown, ctx);
+  if (isAnalysing(ctx) && !skipsAnalysis(ctx.canary)) await lowerShare(routes, standing, router, ctx);
   if (!(await isCanaryServing(found, ctx))) {
     if (!isPrimaryPromoted(ctx)) return;
     // The primary is ready with the promoted template: a canary that does not serve gives its share back at once.
@@ -88,7 +91,7 @@ async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
   if (ctx.phase === "Promoting") return moveBack(router, routes, ctx);
   if (ctx.phase === "Finalising") return finish(router, routes, ctx);
   if (isThresholdReached(ctx)) return rollBackFound(found, ctx);
-  await analyse(router, routes, ctx);
+  await analyse(routes, standing, router, ctx);
 }
 
 function isAnalysing({ phase }: CanaryContext): boolean {
@@ -219,11 +222,12 @@ async function scaleUpAgain({ isPrimaryDown, revision, router }: Found, ctx: Can
   const { canary, scaler, workload } = ctx;
   if (!isPrimaryDown) await ctx.setRoutes(router, allToPrimary);
   await ctx.say("Warning", `canary ${targetText(canary)} was scaled to zero during its analysis: scaling it up again`);
-  await scaler?.resumeTarget();
-  await workload.scaleFromZero();
   const { failedChecks = 0 } = ctx.status();
   const synced = { revision, isTracking: tracksConfigs(ctx) };
+  // Before it is scaled up: a run that was cut off in between would give it its former share back at once.
   await ctx.write({ ...syncedIn(ctx.status(), "Progressing", synced, ctx.at()), failedChecks });
+  await scaler?.resumeTarget();
+  await workload.scaleFromZero();
 }
 
 async function rollBackByHand(found: Found, ctx: CanaryContext): Promise<void> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { kubernetesTime } from "../../../../lib/core/kubernetes-time.ts";
+import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { canaryWorld } from "./canary-world.ts";
 
 describe("a target that is deleted in the middle of a run", () => {
@@ -441,5 +442,93 @@ describe("a Canary that is refused", () => {
     expect(world.said).toEqual([
       "Warning: Canary/apps/podinfo is invalid: spec.analysis.interval: must be a duration such as 30s or 5m; correct the object, for example with kubectl edit; kubectl explain Canary.spec tells what each field may be",
     ]);
+  });
+});
+
+describe("a status that another program or a person has written", () => {
+  const promoted = { type: "Promoted", status: "Unknown", lastTransitionTime: "2026-11-22T12:00:00Z" };
+
+  test("stays where it stands without conditions, which are written anew; fields that are not known are kept", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.change({ status: { conditions: null, pausedAt: "noon" } });
+    await world.tick();
+    expect(world.now()).toBe("Progressing w50 50/50");
+    expect(world.live()).toMatchObject({ status: { pausedAt: "noon", conditions: [{ reason: "Progressing" }] } });
+  });
+
+  test.each([
+    { what: "a condition without a message", status: { conditions: [{ ...promoted, reason: "Progressing" }] } },
+    { what: "a counter that is no whole number", status: { iterations: 1.5 } },
+    { what: "empty fields of Go", status: { trackedConfigs: null }, isFine: true },
+  ])("keeps its other fields with $what: the run goes on, and an event says it once", async ({ isFine, status }) => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.change({ status });
+    world.news();
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("Promoting w50 50/50");
+    const told = world.said.filter((text) => text.includes("cannot be read"));
+    expect(told.map((text) => /status\.(\w+)/.exec(text)?.[1])).toEqual(isFine === true ? [] : Object.keys(status));
+  });
+
+  test("whose phase is not known stops the Canary where it is, and it goes on once the phase is mended", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.change({ status: { phase: "Paused" } });
+    world.news();
+    const { dueInMs, outcome } = await world.tick();
+    expect([outcome, dueInMs, world.writes, world.state.routes?.canary]).toEqual(["stalled", undefined, [], 25]);
+    expect(world.said).toEqual([expect.stringMatching(/^Warning: Canary\/apps\/podinfo: .*status\.phase: .*one of/)]);
+    world.change({ status: { phase: "Progressing" } });
+    await world.tick();
+    expect(world.now()).toBe("Progressing w50 50/50");
+  });
+
+  test("whose phase is empty, as Flagger leaves a new one, is that of a new Canary", async () => {
+    const world = canaryWorld();
+    world.change({ status: { phase: "", canaryWeight: 0 } });
+    await world.run();
+    expect(world.now()).toBe("Initializing");
+    expect(world.news().filter((text) => text.includes("cannot be read"))).toEqual([]);
+  });
+});
+
+describe("a Canary whose writes the API server refuses", () => {
+  const why = 'Canary.flagger.app "podinfo" is invalid: spec.service.port: Invalid value: 0: must be above 0';
+  const invalid = new ApiError({ code: 422, reason: "Invalid", message: why });
+
+  test("says once which field is refused, and goes on when the Canary has changed", async () => {
+    const world = canaryWorld();
+    world.state.writeFault = invalid;
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: 60_000 });
+    expect(world.news()).toEqual([
+      expect.stringMatching(/^Warning: Canary\/apps\/podinfo: .*spec\.service\.port: .*correct/),
+    ]);
+    expect(await world.tick(60_000)).toMatchObject({ outcome: "failed", isQuiet: true });
+    expect(world.news()).toEqual([]);
+    world.state.writeFault = undefined;
+    await world.run({ isRequested: true });
+    expect(world.status().phase).toBe("Initializing");
+    await world.tick();
+    expect(world.status().phase).toBe("Initialized");
+  });
+
+  test("in the middle of a run keeps its routes whole, and the run goes on from there", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.state.writeFault = invalid;
+    for (let ticks = 0; ticks < 3; ticks++) {
+      expect(await world.tick()).toMatchObject({ outcome: "failed", dueInMs: 10_000 });
+      expect(world.now()).toBe("Progressing w25 50/50");
+    }
+    world.state.writeFault = undefined;
+    for (let ticks = 0; ticks < 4; ticks++) await world.tick();
+    expect([world.now(), world.harm]).toEqual(["Succeeded 100/0", []]);
   });
 });
