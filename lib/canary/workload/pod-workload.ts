@@ -9,6 +9,7 @@ import { podsIdOf, refuseForeign, refuseFormer } from "./metadata.ts";
 import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
 import { podRevision } from "./pod-revision.ts";
 import { createdPrimary, hasId, primaryFields, promotedFields } from "./primary.ts";
+import { restorePrimary } from "./restored-primary.ts";
 import { stepObjects, within } from "./step-objects.ts";
 import { discoveredPorts, selectorLabel } from "./target-metadata.ts";
 import { trackedConfigs } from "./tracked-configs.ts";
@@ -23,6 +24,7 @@ export function podWorkload(kind: PodKind, canary: Canary, deps: StepDeps): Work
     metadata: () => metadata(kind, step),
     metadataWithoutTarget: () => metadataWithoutTarget(kind, step),
     ensurePrimary: () => within(`${kind.creation} failed`, ensurePrimary(kind, step)),
+    restorePrimary: (isAtRest) => restorePrimary(kind, step, isAtRest),
     primaryReadiness: () => readiness(kind, "primary", step),
     canaryReadiness: () => readiness(kind, "canary", step),
     revision: () => podRevision(kind, step),

@@ -50,6 +50,10 @@ export interface CanaryContext {
   setRoutes(router: Router, routes: Routes): Promise<void>;
   /** An Event of the Canary, which its event hooks get too. @param phase that the hooks are told; the one that the step has found by default */
   say(type: "Normal" | "Warning", message: string, phase?: CanaryPhase): Promise<void>;
+  /** The same, unless the run before this one has said so already. */
+  sayOnce(type: "Normal" | "Warning", message: string): Promise<void>;
+  /** What the step has said once; undefined if nothing. */
+  saidOnce(): string | undefined;
   alert(message: string, severity: AlertSeverity, hasFields?: boolean): Promise<void>;
 }
 
@@ -72,6 +76,19 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
     await home.patch(refOf(canary.live), { type: "merge", body: { status: body } }, options, run.signal);
     written = next;
   };
+  let once: string | undefined;
+  const say: CanaryContext["say"] = async (type, message, told = phase) => {
+    isQuiet = false;
+    await reportEvent(
+      home,
+      canary.live,
+      { type, reason: "Synced", message, annotations: {} },
+      canaryManager,
+      run,
+      deps,
+    );
+    await parts.eventHooks(present(), step).send({ type, message }, told);
+  };
   // Flagger's hooks tell the revision that the status names at the time.
   const present = (): Canary => ({ ...canary, status });
   return {
@@ -88,18 +105,12 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
     setRoutes: async (router, routes) => {
       status = withCookies(status, await router.setRoutes(routes));
     },
-    say: async (type, message, told = phase) => {
-      isQuiet = false;
-      await reportEvent(
-        home,
-        canary.live,
-        { type, reason: "Synced", message, annotations: {} },
-        canaryManager,
-        run,
-        deps,
-      );
-      await parts.eventHooks(present(), step).send({ type, message }, told);
+    say,
+    sayOnce: async (type, message) => {
+      if (run.carried?.["told"] !== message) await say(type, message);
+      once = message;
     },
+    saidOnce: () => once,
     alert: (message, severity, hasFields = false) =>
       parts.alerts(present(), step).send({ message, severity, hasFields }),
   };

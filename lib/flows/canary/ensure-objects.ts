@@ -6,13 +6,14 @@ import { checkGeneratedNames } from "../../canary/workload/generated-names.ts";
 import { messageOf } from "../../core/failure.ts";
 import { type CanaryContext, skipsAnalysis } from "./canary-context.ts";
 import { keeperOf } from "./keep-originals.ts";
+import { isPrimaryKept } from "./restore.ts";
 import { failInitialisation } from "./roll-back.ts";
 
 /**
  * The objects of a Canary (reference canary 5, steps 2 to 9). Each exists before the next one needs it: the apex Service selects the primary
  * only once that is ready, and the target is scaled down only once Service and route lead to the primary. Flagger makes the route last.
  *
- * @returns undefined if the initialisation has to wait, or has failed
+ * @returns undefined if the initialisation has to wait, or has failed, or if nothing tells what the primary was
  */
 export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefined> {
   const { canary, parts, scaler, step, workload } = ctx;
@@ -23,6 +24,7 @@ export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefi
   const router = parts.router(canary, target, step);
   await services.ensureOwn();
   if (isInitialising) await probeMetrics(ctx);
+  if (!(await isPrimaryKept(ctx))) return undefined;
   await workload.ensurePrimary();
   if (isInitialising && !(await isPrimaryReady(ctx))) return undefined;
   await scaler?.ensurePrimary(true);
