@@ -1,6 +1,7 @@
 import { targetText } from "../../canary/canary.ts";
 import type { Router } from "../../canary/routes/router.ts";
 import { StepFault } from "../../canary/step-fault.ts";
+import { isInFlight } from "../../canary/run/run-state.ts";
 import { messageOf } from "../../core/failure.ts";
 import { type CanaryContext, skipsAnalysis } from "./canary-context.ts";
 import { failInitialisation } from "./roll-back.ts";
@@ -17,16 +18,25 @@ export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefi
   const target = await workload.metadata();
   const services = parts.services(canary, target, step);
   const router = parts.router(canary, target, step);
-  await services.ensureOwn();
+  const hasServices = areServicesKnown(ctx);
+  if (!hasServices) await services.ensureOwn();
   if (isInitialising) await probeMetrics(ctx);
   await workload.ensurePrimary();
   if (isInitialising && !(await isPrimaryReady(ctx))) return undefined;
   await scaler?.ensurePrimary(true);
   if (isInitialising) await scaler?.pauseTarget();
-  await services.ensureApex();
+  if (!hasServices) await services.ensureApex();
   if (isInitialising) await scaleDown(ctx);
   await router.ensure();
   return router;
+}
+
+/**
+ * In the middle of a run the Services are as the step before has left them, unless something has woken the Canary since then: it is subscribed
+ * to them. A step after a failed check looks at them all the same, since a Service that leads nowhere fails checks.
+ */
+function areServicesKnown({ canary, phase, step }: CanaryContext): boolean {
+  return isInFlight(phase) && (canary.status.failedChecks ?? 0) === 0 && step.memory?.hasServices === true;
 }
 
 /** Told in each step of the initialisation; it never holds it up. */
