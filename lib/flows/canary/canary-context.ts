@@ -4,6 +4,7 @@ import { servedKind } from "../../api/kinds/declaration.ts";
 import { feasible } from "../../canary/analysis.ts";
 import { type Canary, providerOf } from "../../canary/canary.ts";
 import { canaryManager, type StepDeps } from "../../canary/canary-deps.ts";
+import { hookTime } from "../../canary/hooks/hook-timeout.ts";
 import type { CookieChanges, Router, Routes } from "../../canary/routes/router.ts";
 import type { At } from "../../canary/run/phase-status.ts";
 import type { Scaler, Workload } from "../../canary/workload/workload.ts";
@@ -64,7 +65,10 @@ export function canaryContext(
   const cluster = leased(deps.clusterOf(canary.live), run);
   // A run that an outage has ended may have been woken by a change.
   const isUnchanged = !run.isRequested && run.isRetry !== true && outage === undefined;
-  const step: StepDeps = { cluster, settings, clock, log, signal: run.signal, ...(isUnchanged ? { memory } : {}) };
+  const step: StepDeps = {
+    ...{ cluster, settings, clock, hooksLeftMs: hookTime(clock), log, signal: run.signal },
+    ...(isUnchanged ? { memory } : {}),
+  };
   const phase = canary.status.phase ?? "Initializing";
   const { spec } = canary;
   let written = canary.status;

@@ -107,6 +107,7 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
     settings: { ...defaultCanarySettings, ...settings },
     clock,
     log: silentLog,
+    hooksLeftMs: () => 0,
     signal,
     memory,
   });
