@@ -18,7 +18,8 @@ import { type CanaryContext, canaryContext, servedCanary } from "./canary-contex
 import type { CanaryDeps } from "./canary-parts.ts";
 import { ensureFinalizer, finalize } from "./finalize.ts";
 import { isOfStep } from "./of-step.ts";
-import { carriedTo, pacedStep } from "./paced-step.ts";
+import { carriedTo } from "./carried.ts";
+import { pacedStep } from "./paced-step.ts";
 import { targetTaken } from "./same-target.ts";
 import { topicsOf } from "./subscribe.ts";
 
@@ -31,7 +32,7 @@ export function canaryFlow(deps: CanaryDeps): Flow {
     const live = await deps.home.get({ ...run.key, ...servedCanary }, run.signal);
     if (live === undefined) return absent(deps, run);
     try {
-      const ctx = canaryContext(canaryOf(live), carriedTo(run).handled ?? {}, run, deps);
+      const ctx = canaryContext(canaryOf(live), carriedTo(run), run, deps);
       return await reconcile(ctx);
     } catch (error) {
       if (error instanceof ApiError && !isOutage(error)) return refusedWrite(live, error, run, deps);

@@ -1,11 +1,7 @@
 import { expect, it } from "vitest";
 import { CanarySpec } from "../../../../lib/api/canary.ts";
 import type { Canary } from "../../../../lib/canary/canary.ts";
-<<<<<<<< HEAD:test/unit/canary/routes/generated-names.test.ts
-import { checkGeneratedNames } from "../../../../lib/canary/routes/generated-names.ts";
-========
 import { checkGeneratedNames } from "../../../../lib/canary/workload/generated-names.ts";
->>>>>>>> int:test/unit/canary/workload/generated-names.test.ts
 
 const most = "x".repeat(55);
 
