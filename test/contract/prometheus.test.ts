@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { builtInQueries } from "../../lib/canary/metrics/built-in-queries.ts";
 import { homeNetwork } from "../../lib/core/network/network-policy.ts";
-import type { Http } from "../../lib/core/ports/http.ts";
 import { httpClient } from "../../lib/http/http-client.ts";
 import { withinDeadline } from "../deadline.ts";
 import { ask } from "../real/ask.ts";
@@ -41,8 +40,7 @@ function answers(name: string, ask: (one: Answered) => Promise<number | string>)
   describe(`what Sluice makes of the answers of ${name}`, () => {
     test.each(answered)("$what", async (one) => {
       const value = await ask(one);
-      if (typeof one.value === "number") expect(value).toBe(one.value);
-      else expect(value).toMatch(one.value);
+      expect(value).toEqual(typeof one.value === "number" ? one.value : expect.stringMatching(one.value));
     });
   });
 }
@@ -50,8 +48,9 @@ function answers(name: string, ask: (one: Answered) => Promise<number | string>)
 answers("the stand-in", ({ query, answer }) => valueOf(query, { address: "http://prom.test" }, { answers: [answer] }));
 
 describe.skipIf(url === undefined)(`a real Prometheus (${needs})`, () => {
-  const { address, http, close } = realPrometheus();
-  afterAll(close);
+  const address = url ?? "";
+  const http = httpClient({ network: homeNetwork });
+  afterAll(() => http.close());
 
   answers("it", ({ query }) => valueOf(query, { address }, { parts: { http } }));
 
@@ -69,8 +68,9 @@ describe.skipIf(url === undefined)(`a real Prometheus (${needs})`, () => {
       const { address: target } = open.use(await proxyMetrics());
       open.use(await scrapedBy(process.env["SLUICE_REAL_PROMETHEUS_TARGETS"] ?? "", target));
       // A rate needs two scrapes.
-      await vi.waitFor(async () => {
-        expect(await valueOf(successRateOf("istio"), { address }, { parts: { http } })).toBeTypeOf("number");
+      await vi.waitUntil(async () => {
+        const value = await valueOf(successRateOf("istio"), { address }, { parts: { http } });
+        return typeof value === "number";
       }, withinDeadline);
     });
     afterAll(() => open.disposeAsync());
@@ -136,11 +136,6 @@ function successRateOf(provider: string): string {
   return builtInQueries(provider).successRate(model);
 }
 
-function realPrometheus(): { readonly address: string; readonly http: Http; close(): void } {
-  const client = httpClient({ network: homeNetwork });
-  return { address: url ?? "", http: client, close: () => client.close() };
-}
-
 const Body = z.object({
   status: z.string(),
   errorType: z.string().optional(),
@@ -150,8 +145,8 @@ const Body = z.object({
 /** Without moments, labels and the words of errors, which are tested above. */
 function shapeOf(text = ""): unknown {
   const { data, ...rest } = Body.parse(JSON.parse(text));
-  const result = JSON.stringify(data?.result)
-    ?.replaceAll(/\[\d+(?:\.\d+)?,"/g, '[0,"')
+  const result = JSON.stringify(data?.result ?? null)
+    .replaceAll(/\[\d+(?:\.\d+)?,"/g, '[0,"')
     .replaceAll(/"metric":\{[^}]*\}/g, '"metric":{}');
   return { ...rest, resultType: data?.resultType, result };
 }

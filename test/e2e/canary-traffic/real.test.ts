@@ -18,7 +18,7 @@ import { onOwnAddress } from "../../real/on-own-address.ts";
 import { mayHaveOwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
 import { scrapedBy } from "../../real/scraped-by.ts";
 import { readBackends } from "./backends.ts";
-import { canary, deployment, images, podServers, prometheusService } from "./scene.ts";
+import { canary, deployment, images, podServers, prometheusInCluster } from "./scene.ts";
 import { type Passed, type WeightedProxy, weightedProxy } from "./weighted-proxy.ts";
 
 const { signal } = new AbortController();
@@ -53,7 +53,7 @@ describe.skipIf(isMissing)(`a release on a real control plane, measured by a rea
     for (const name of [good, bad, "monitoring"])
       await apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
     const forwarded = open.use(await onOwnAddress(prometheus));
-    for (const object of prometheusService("monitoring", forwarded)) await apply(object);
+    await prometheusInCluster(cluster, "monitoring", forwarded, signal);
     sluice = await startSluice(plane.kubeconfig, open);
     for (const namespace of [good, bad]) {
       await apply(deployment(namespace, images.first));
@@ -71,7 +71,7 @@ describe.skipIf(isMissing)(`a release on a real control plane, measured by a rea
   };
   const untilPhase = async (namespace: string, phase: string): Promise<void> => {
     const status = async () => (await get("flagger.app", "v1beta1", "Canary", namespace, "podinfo"))["status"];
-    await vi.waitFor(async () => expect(CanaryStatus.parse((await status()) ?? {}).phase).toBe(phase), patient);
+    await vi.waitUntil(async () => CanaryStatus.parse((await status()) ?? {}).phase === phase, patient);
   };
   /** Until the route that the proxy follows sends everything to pods of this image. */
   const untilServedBy = async (namespace: string, image: string): Promise<void> => {

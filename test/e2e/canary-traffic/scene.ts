@@ -1,5 +1,9 @@
 import { createServer } from "node:http";
+import { vi } from "vitest";
+import type { JsonObject } from "../../../lib/core/json.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { withinDeadline } from "../../deadline.ts";
 import { closeServer } from "../../doubles/close-server.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
@@ -7,7 +11,7 @@ import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 export const images = { first: "podinfo:1", second: "podinfo:2", faulty: "podinfo:3-faulty" } as const;
 
 /** The programs of all images: pods of the control plane run nothing. */
-export async function podServers(): Promise<{ of(image: string): string } & AsyncDisposable> {
+export async function podServers(): Promise<{ readonly of: (image: string) => string } & AsyncDisposable> {
   const open = new AsyncDisposableStack();
   const urls = new Map<string, string>();
   for (const image of Object.values(images)) {
@@ -61,11 +65,33 @@ export function canary(namespace: string): Manifest {
   };
 }
 
-/** Prometheus as a Service of the cluster, at an address that its API server reaches. */
-export function prometheusService(namespace: string, { ip, port }: { readonly ip: string; readonly port: number }) {
+/**
+ * Prometheus as a Service of the cluster. Its Pod has an address of this machine: an API server passes requests on to nothing but Pods, and
+ * accepts no loopback address.
+ */
+export async function prometheusInCluster(
+  cluster: Cluster,
+  namespace: string,
+  { ip, port }: { readonly ip: string; readonly port: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { manager: "kubectl", force: true };
   const metadata = { name: "prometheus", namespace };
-  return [
-    { apiVersion: "v1", kind: "Service", metadata, spec: { ports: [{ port: 9090, targetPort: port }] } },
-    { apiVersion: "v1", kind: "Endpoints", metadata, subsets: [{ addresses: [{ ip }], ports: [{ port }] }] },
-  ] as const;
+  const apply = (kind: string, fields: JsonObject) =>
+    cluster.apply({ apiVersion: "v1", kind, metadata, ...fields }, options, signal);
+  // No scheduler takes it, so no kubelet writes its status.
+  const spec = { schedulerName: "none", containers: [{ name: "prometheus", image: "prometheus" }] };
+  // Refused as long as the namespace has no service account.
+  await vi.waitFor(() => apply("Pod", { spec }), withinDeadline);
+  const status = {
+    phase: "Running",
+    podIP: ip,
+    podIPs: [{ ip }],
+    conditions: [{ type: "Ready", status: "True" }],
+  };
+  const ref = { group: "", version: "v1", kind: "Pod", namespace, name: "prometheus" };
+  await cluster.patch(ref, { type: "merge", body: { status } }, { ...options, subresource: "status" }, signal);
+  await apply("Service", { spec: { ports: [{ port: 9090, targetPort: port }] } });
+  const targetRef = { kind: "Pod", namespace, name: "prometheus" };
+  await apply("Endpoints", { subsets: [{ addresses: [{ ip, targetRef }], ports: [{ port }] }] });
 }
