@@ -5,9 +5,9 @@ import type { GlobalOptions, Surroundings } from "./session.ts";
 export function addCanaryCommands(root: Command, surroundings: Surroundings): void {
   const promote = root
     .command("promote")
-    .description("let what waits for an approval go on")
+    .description("approve a step that waits for it")
     .command("canary <name>")
-    .description("open the confirm-… gates of a Canary for the run in flight; its checks still count");
+    .description("open the confirm-… gate that the run of a Canary asks next; failed checks still count");
   promote.action(async (name: string) => {
     const [{ promoteCanary }, { withCluster }] = await Promise.all([
       import("./steer-canary.ts"),

@@ -64,10 +64,12 @@ const shares: readonly (readonly [text: RegExp, share: (weight: number) => strin
   [/^Advance \S+ canary weight (\d+)/, (weight) => `${weight}%`],
   [/^Advance \S+ primary weight (\d+)/, (weight) => `${100 - weight}%`],
   [/^Routing all traffic to canary|^Stop traffic mirroring and route all traffic to canary/, () => "100%"],
+  [/^Canary failed! Keeping .* all traffic stays on it$/, () => "100%"],
   [
-    /^(?:Initialization done!|New revision detected!|Routing all traffic to primary|Rolling back |Canary failed!|Promotion completed!)/,
+    /^(?:Initialization done!|New revision detected!|Routing all traffic to primary|Canary failed! Scaling down |Promotion completed!)/,
     () => "0%",
   ],
+  [/ was scaled to zero during its analysis: /, () => "0%"],
 ];
 
 function shareAfter(message: string, isByMatch: boolean): string | undefined {
@@ -81,14 +83,18 @@ function shareAfter(message: string, isByMatch: boolean): string | undefined {
 
 /** The first that fits says what an event is. */
 const kinds: readonly (readonly [text: RegExp, what: string])[] = [
+  [/^(?:Promotion of \S+ failed, |Canary failed! Keeping )/, "failed"],
   [/ advancement waiting for | not ready: |^waiting for /, "waits"],
   [/^Halt \S+ advancement /, "check failed"],
   [/^(?:Rolling back |Canary failed!|Rollback check )/, "rolled back"],
   [/^Post-rollout hook .* failed /, "hook failed"],
   [/^(?:New revision detected!|Starting canary analysis)/, "began"],
-  [/^Advance /, "advanced"],
+  [/^(?:Advance |Routing all traffic to canary|Stop traffic mirroring )/, "advanced"],
   [/ check \S+ passed$/, "passed"],
   [/^(?:Copying |Routing all traffic to primary|Promotion completed!)/, "promoted"],
+  [/^Initialization done!/, "initialized"],
+  [/^skipping canary run as object is suspended/, "suspended"],
+  [/^Terminat(?:ing|ed) canary /, "deleted"],
 ];
 
 function whatOf(message: string, isWarning: boolean): string {
@@ -96,13 +102,28 @@ function whatOf(message: string, isWarning: boolean): string {
   return what ?? (isWarning ? "error" : "");
 }
 
-/**
- * The share of each backend in a route, in percent, by the last rule that has this one: rules of cookies are before it. Empty if none has it.
- * Pure.
- */
-export function routeShares(route: LiveObject, canary: string): ReadonlyMap<string, number> {
+/** By backend, in percent. */
+export type Shares = ReadonlyMap<string, number>;
+
+/** What a route sends where. */
+export interface RouteShares {
+  /** Of the last rule that has the canary: rules of cookies are before it. */
+  readonly ofCanary: Shares;
+  /** Of the last rule, if it does not have the canary: of all other requests. */
+  readonly ofOthers: Shares;
+}
+
+/** The shares of each backend in a route; empty where no rule has them. Pure. */
+export function routeShares(route: LiveObject, canary: string): RouteShares {
   const rules = listAt(route, "spec", "rules").map((rule) => listAt(rule, "backendRefs").map(backendOf));
-  const backends = rules.findLast((rule) => rule.some(([name]) => name === canary)) ?? [];
+  const withCanary = rules.findLast((rule) => rule.some(([name]) => name === canary)) ?? [];
+  const last = rules.at(-1) ?? [];
+  return { ofCanary: sharesOf(withCanary), ofOthers: sharesOf(last === withCanary ? [] : last) };
+}
+
+type Backend = readonly [name: string, weight: number];
+
+function sharesOf(backends: readonly Backend[]): Shares {
   const sum = backends.reduce((total, [, weight]) => total + weight, 0);
   return new Map(sum === 0 ? [] : backends.map(([name, weight]) => [name, Math.round((weight / sum) * 100)]));
 }
@@ -112,7 +133,7 @@ function listAt(object: LiveObject | JsonObject, ...path: readonly string[]): re
   return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
-function backendOf(ref: JsonObject): readonly [name: string, weight: number] {
+function backendOf(ref: JsonObject): Backend {
   const weight = valueAt(ref, "weight");
   return [textAt(ref, "name"), typeof weight === "number" ? weight : 1];
 }

@@ -26,7 +26,7 @@ export interface GetOptions {
   readonly statusSelector?: string;
   readonly labelSelector?: string;
   readonly showSource?: boolean;
-  /** `wide`: messages are not cut to the width of the screen. */
+  /** `wide`: all columns, and messages that are not cut to the width of the screen. */
   readonly output?: "wide";
 }
 
@@ -138,26 +138,29 @@ function notFound({ kind }: KindDeclaration, name: string | undefined, where: st
     : `${kind} object '${name}' not found in ${where} namespace`;
 }
 
-function headerOf(kind: KindDeclaration, { allNamespaces, showSource }: GetOptions): readonly string[] {
+function headerOf(kind: KindDeclaration, { allNamespaces, output, showSource }: GetOptions): readonly string[] {
   const titles = { revision: "Revision", suspended: "Suspended" };
   return [
     ...(allNamespaces === true ? ["Namespace"] : []),
     "Name",
     ...(showSource === true ? ["Source"] : []),
-    ...shownOf(kind.words).map((column) => (typeof column === "string" ? titles[column] : column.title)),
+    ...shownOf(kind.words, output).map((column) => (typeof column === "string" ? titles[column] : column.title)),
     readyConditionOf(kind),
     "Message",
   ];
 }
 
-function shownOf({ shown = ["revision", "suspended"] }: KindWords): readonly ShownColumn[] {
-  return shown;
+function shownOf(
+  { shown = ["revision", "suspended"] }: KindWords,
+  output: GetOptions["output"],
+): readonly ShownColumn[] {
+  return shown.filter((column) => typeof column === "string" || column.isWide !== true || output === "wide");
 }
 
 function rowOf(
   kind: KindDeclaration,
   object: LiveObject,
-  { allNamespaces, showSource, webhookUrl }: GetOptions & { readonly webhookUrl?: string | undefined },
+  { allNamespaces, output, showSource, webhookUrl }: GetOptions & { readonly webhookUrl?: string | undefined },
 ): readonly string[] {
   const { name, namespace = "" } = object.metadata;
   const ready = readinessOf(kind, object);
@@ -169,7 +172,7 @@ function rowOf(
     ...(allNamespaces === true ? [namespace] : []),
     name,
     ...(showSource === true ? [sourceText(kind, object)] : []),
-    ...shownOf(kind.words).map((column) =>
+    ...shownOf(kind.words, output).map((column) =>
       typeof column === "string" ? cells[column] : shownAt(object, ...column.path),
     ),
     ready?.status ?? "False",

@@ -64,7 +64,7 @@ function withGetOptions(command: Command): Command {
   return command
     .option("-A, --all-namespaces", "list objects of all namespaces")
     .option("--no-header", "print no header")
-    .addOption(new Option("-o, --output <format>", "do not cut messages to the terminal's width").choices(["wide"]))
+    .addOption(new Option("-o, --output <format>", "all columns, and messages that are not cut").choices(["wide"]))
     .option("--status-selector <type=status>", "only objects with this condition, for example ready=false")
     .option("-l, --label-selector <selector>", "only objects with these labels");
 }

@@ -30,10 +30,10 @@ export function textAt(object: LiveObject | JsonObject, ...path: readonly string
   return typeof value === "string" ? value : "";
 }
 
-/** What is at this path of an object, for people; empty if there is neither a text nor a number. */
+/** What is at this path of an object, for people: a text as it is, anything else as JSON; empty if there is nothing. */
 export function shownAt(object: LiveObject | JsonObject, ...path: readonly string[]): string {
-  const value = valueAt(object, ...path);
-  return typeof value === "number" ? String(value) : textAt(object, ...path);
+  const value = valueAt(object, ...path) ?? "";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** The number at this path of an object, as text; 0 if there is none. */

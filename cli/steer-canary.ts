@@ -1,27 +1,31 @@
+import type { GateType } from "../lib/api/canary.ts";
 import { declaredCanary } from "../lib/api/kinds/canary.ts";
 import { servedKind } from "../lib/api/kinds/declaration.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../lib/api/names.ts";
 import { isJsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
-import { isSuspended, textAt, valueAt } from "./read-object.ts";
+import { countAt, isSuspended, textAt, valueAt } from "./read-object.ts";
 import { loadObject, manager, requestTime } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 
-/** `promote canary`: the gates of the run in flight are open from the next step on. What a check says still counts. */
+/** `promote canary`: opens the gate that the run in flight asks next, and no later one. Failed checks still count. */
 export async function promoteCanary(name: string, session: Session): Promise<void> {
   const canary = await loadObject(declaredCanary, name, session);
   const phase = textAt(canary, "status", "phase");
-  if (!["Waiting", "Progressing", "WaitingPromotion"].includes(phase)) {
-    throw new Error(`Canary ${name} has no run that could be let on: ${phaseText(phase)}`);
-  }
-  if (!isGated(canary)) {
+  const gates = gatesIn(phase, canary);
+  if (gates.length === 0) throw new Error(`Canary ${name} has no run with a gate to open: ${phaseText(phase)}`);
+  const gate = gates.find((type) => hasHook(type, canary));
+  if (gate === undefined) {
     throw new Error(
-      `Canary ${name} waits for nobody: spec.analysis.webhooks has no webhook of type ${gateTypes.join(", ")}. It is promoted when its checks have passed`,
+      `Canary ${name} has no gate to open: ${phaseText(phase)}, and spec.analysis.webhooks has no webhook of type ${gates.join(" or ")}. Its run goes on when its checks have passed`,
     );
   }
-  await ask(canary, promoteAnnotation, session);
-  session.terminal.success(`the gates of Canary ${name} are open for this run`);
+  const isOfWeight = gate === "confirm-traffic-increase";
+  const weight = countAt(canary, "status", "canaryWeight");
+  await ask(canary, promoteAnnotation, session, isOfWeight ? [gate, weight] : [gate]);
+  const until = isOfWeight ? `for the next weight after ${weight}%` : "for this run";
+  session.terminal.success(`gate ${gate} of Canary ${name} is open ${until}`);
   await tellWhen(canary, session);
 }
 
@@ -32,33 +36,41 @@ export async function rollBackCanary(name: string, session: Session): Promise<vo
   if (!["Progressing", "WaitingPromotion"].includes(phase)) {
     const target = `${textAt(canary, "spec", "targetRef", "kind")} ${textAt(canary, "spec", "targetRef", "name")}`;
     throw new Error(
-      `Canary ${name} has no run that could be rolled back: ${phaseText(phase)}. To go back to another version, change ${target}, for example by a revert in git`,
+      `Canary ${name} has no run to roll back: ${phaseText(phase)}. To go back to another version, change ${target}, for example by a revert in git`,
     );
   }
   await ask(canary, rollbackAnnotation, session);
-  session.terminal.success(`Canary ${name} is to be rolled back`);
+  session.terminal.success(`Canary ${name} will be rolled back`);
   await tellWhen(canary, session);
 }
 
-const gateTypes: readonly string[] = ["confirm-rollout", "confirm-traffic-increase", "confirm-promotion"];
+/** The gates that the run in flight may ask next, the first one first; none where there is no run, or all its gates were asked. */
+function gatesIn(phase: string, canary: LiveObject): readonly GateType[] {
+  if (phase === "Waiting") return ["confirm-rollout"];
+  if (phase === "WaitingPromotion") return ["confirm-promotion"];
+  if (phase !== "Progressing") return [];
+  const hasIterations = countAt(canary, "spec", "analysis", "iterations") !== "0";
+  const isWeighted = !hasIterations && textAt(canary, "spec", "provider") !== "kubernetes";
+  return isWeighted ? ["confirm-traffic-increase", "confirm-promotion"] : ["confirm-promotion"];
+}
 
-function isGated(canary: LiveObject): boolean {
+function hasHook(type: GateType, canary: LiveObject): boolean {
   const webhooks = valueAt(canary, "spec", "analysis", "webhooks");
-  const types = (Array.isArray(webhooks) ? webhooks : []).map((each) => (isJsonObject(each) ? each["type"] : ""));
-  return gateTypes.some((type) => types.includes(type));
+  return Array.isArray(webhooks) && webhooks.some((hook) => isJsonObject(hook) && hook["type"] === type);
 }
 
 function phaseText(phase: string): string {
   return phase === "" ? "it has had no step yet" : `its phase is ${phase}`;
 }
 
-/** A time asks for it of the run in flight alone: a later run begins after it. */
+/** A time asks for it of the run in flight only: a later run begins after it. */
 async function ask(
   { metadata: { name, namespace = "" } }: LiveObject,
   annotation: string,
   { cluster, signal }: Session,
+  gate: readonly string[] = [],
 ): Promise<void> {
-  const body = { metadata: { annotations: { [annotation]: requestTime() } } };
+  const body = { metadata: { annotations: { [annotation]: [requestTime(), ...gate].join(" ") } } };
   await cluster.patch({ ...servedKind(declaredCanary), namespace, name }, { type: "merge", body }, { manager }, signal);
 }
 

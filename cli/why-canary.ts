@@ -2,7 +2,7 @@ import { declaredCanary } from "../lib/api/kinds/canary.ts";
 import { routeKindAnnotation } from "../lib/api/names.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { ApiError } from "../lib/core/ports/cluster.ts";
-import { canaryEvent, canaryTimeline, type Moment, routeShares } from "./canary-timeline.ts";
+import { canaryEvent, canaryTimeline, type Moment, type RouteShares, routeShares } from "./canary-timeline.ts";
 import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./read-object.ts";
 import { loadObject } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
@@ -55,15 +55,15 @@ function routeKindOf({ metadata }: LiveObject): "GRPCRoute" | "HTTPRoute" {
   return metadata.annotations?.[routeKindAnnotation] === "GRPCRoute" ? "GRPCRoute" : "HTTPRoute";
 }
 
-/** What the route of the Canary sends where; empty where it has none, or the user may not read it. */
-async function sharesOf(canary: LiveObject, { cluster, signal }: Session): Promise<ReadonlyMap<string, number>> {
+/** What the route of the Canary sends where; undefined where it has none, or the user may not read it. */
+async function sharesOf(canary: LiveObject, { cluster, signal }: Session): Promise<RouteShares | undefined> {
   const ref = { group: "gateway.networking.k8s.io", version: "v1", kind: routeKindOf(canary) };
   const { namespace = "" } = canary.metadata;
   try {
     const route = await cluster.get({ ...ref, namespace, name: apexOf(canary) }, signal);
-    return route === undefined ? new Map() : routeShares(route, `${apexOf(canary)}-canary`);
+    return route === undefined ? undefined : routeShares(route, `${apexOf(canary)}-canary`);
   } catch (error) {
-    if (error instanceof ApiError && ["Forbidden", "NoMatch", "NotFound"].includes(error.reason)) return new Map();
+    if (error instanceof ApiError && ["Forbidden", "NoMatch", "NotFound"].includes(error.reason)) return undefined;
     throw error;
   }
 }
@@ -73,19 +73,16 @@ function apexOf(canary: LiveObject): string {
   return name === "" ? textAt(canary, "spec", "targetRef", "name") : name;
 }
 
-function present(canary: LiveObject, shares: ReadonlyMap<string, number>, isByMatch: boolean): Moment {
-  const ofRoute = shares.get(`${apexOf(canary)}-canary`);
+function present(canary: LiveObject, shares: RouteShares | undefined, isByMatch: boolean): Moment {
+  const ofRoute = shares?.ofCanary.get(`${apexOf(canary)}-canary`);
   const weight = countAt(canary, "status", "canaryWeight");
   const threshold = countAt(canary, "spec", "analysis", "threshold");
-  const phase = textAt(canary, "status", "phase");
-  const told = conditionOf(canary, "Promoted")?.message ?? "";
-  const routed = [...shares].map(([name, share]) => `${share}% to ${name}`).join(", ");
-  const requests = isByMatch ? " of the requests that match" : "";
   const facts = [
-    phase === "" ? "no step yet" : `${phase}: ${told}`.replace(/[: .]+$/, ""),
+    phaseText(canary),
     ...(isSuspended({}, canary) ? ["suspended"] : []),
+    ...iterationText(canary),
     `failed checks ${countAt(canary, "status", "failedChecks")} of ${threshold === "0" ? "1" : threshold}`,
-    ...(routed === "" ? [] : [`${routeKindOf(canary)} ${apexOf(canary)} sends${requests} ${routed}`]),
+    ...routeText(canary, shares, isByMatch),
   ];
   return {
     when: textAt(canary, "status", "lastTransitionTime"),
@@ -93,4 +90,32 @@ function present(canary: LiveObject, shares: ReadonlyMap<string, number>, isByMa
     what: "now",
     message: facts.join("; "),
   };
+}
+
+/** Flagger's condition speaks of an initialisation while a Canary is deleted. */
+function phaseText(canary: LiveObject): string {
+  const phase = textAt(canary, "status", "phase");
+  const { deletionTimestamp } = canary.metadata;
+  if (deletionTimestamp !== undefined) {
+    const what = "its target gets the replicas of the primary, and the Canary goes once that is ready";
+    return `${phase === "" ? "Terminating" : phase}: deleted at ${deletionTimestamp}, ${what}`;
+  }
+  if (phase === "") return "no step yet";
+  const told = conditionOf(canary, "Promoted")?.message ?? "";
+  return `${phase}: ${told}`.replace(/[: .]+$/, "");
+}
+
+/** Of an analysis by iterations: how many have passed. The one after the last is the step in which all traffic goes to the canary. */
+function iterationText(canary: LiveObject): readonly string[] {
+  const of = Number(countAt(canary, "spec", "analysis", "iterations"));
+  if (of === 0 || !["Progressing", "WaitingPromotion"].includes(textAt(canary, "status", "phase"))) return [];
+  return [`iteration ${Math.min(of, Number(countAt(canary, "status", "iterations")))} of ${of}`];
+}
+
+function routeText(canary: LiveObject, shares: RouteShares | undefined, isByMatch: boolean): readonly string[] {
+  if (shares === undefined || shares.ofCanary.size === 0) return [];
+  const listed = (of: RouteShares["ofCanary"]) => [...of].map(([name, share]) => `${share}% to ${name}`).join(", ");
+  const requests = isByMatch ? " of the requests that match" : "";
+  const others = isByMatch && shares.ofOthers.size > 0 ? `, of all others ${listed(shares.ofOthers)}` : "";
+  return [`${routeKindOf(canary)} ${apexOf(canary)} sends${requests} ${listed(shares.ofCanary)}${others}`];
 }

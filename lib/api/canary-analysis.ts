@@ -53,6 +53,9 @@ const CanaryWebhook = z.object({
 });
 export type CanaryWebhook = Readonly<z.infer<typeof CanaryWebhook>>;
 
+/** A webhook that holds a run until it passes. */
+export type GateType = Extract<CanaryWebhook["type"], `confirm-${string}`>;
+
 const alertSeverities = ["info", "warn", "error"] as const;
 export type AlertSeverity = (typeof alertSeverities)[number];
 

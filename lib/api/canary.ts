@@ -10,6 +10,7 @@ export {
   type CanaryAlert,
   type CanaryMetric,
   type CanaryWebhook,
+  type GateType,
   type SessionAffinity,
 } from "./canary-analysis.ts";
 export type { GatewayReference, RouteMatch, StringMatch } from "./canary-routing.ts";

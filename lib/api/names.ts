@@ -20,7 +20,8 @@ export const canaryFinalizer = "finalizer.flagger.app";
 export const requestedAtAnnotation = "reconcile.fluxcd.io/requestedAt";
 
 /**
- * Of a Canary: opens the gates of the run in flight, if its value is `status.lastAppliedSpec` or a time (RFC 3339) since the run began.
+ * Of a Canary: opens gates of the run in flight, if its value begins with `status.lastAppliedSpec` or with a time (RFC 3339) since the run
+ * began. A gate after that is the only one that it opens: `TIME confirm-promotion`, `TIME confirm-traffic-increase WEIGHT`.
  */
 export const promoteAnnotation = "sluice.dev/promote";
 
@@ -32,6 +33,9 @@ export const routeKindAnnotation = "sluice.dev/route-kind";
 
 /** Of a route that was made in place of one of another kind: that kind, until the other route is deleted. */
 export const replacesAnnotation = "sluice.dev/replaces";
+
+/** Of a Canary: what the objects of others were that it has taken over, as JSON. */
+export const originalsAnnotation = "sluice.dev/originals";
 
 /** Annotation of an ImagePolicy: the images that it must not choose, one a line. */
 export const barredAnnotation = "sluice.dev/barred";

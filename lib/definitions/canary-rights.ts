@@ -84,6 +84,12 @@ export const canaryRights: readonly Right[] = [
   ),
   owned("apps", "deployments", "the primary", "target and primary"),
   owned("apps", "daemonsets", "the primary", "target and primary"),
+  ...["replicasets", "controllerrevisions"].map(
+    (resource): Right => ({
+      ...{ group: "apps", resource },
+      verbs: [{ verb: "list", why: "to make a primary that is gone again of what was last promoted" }],
+    }),
+  ),
   together(owned("", "services", "the Services")),
   owned("", "configmaps", "the ConfigMaps of the primary", "the ConfigMaps of target and primary"),
   owned("", "secrets", "the Secrets of the primary", "the Secrets of target and primary"),

@@ -52,28 +52,28 @@ async function annotation(name: string): Promise<string | undefined> {
   return (await world.cluster.get(canary, signal))?.metadata.annotations?.[name];
 }
 
-test("promote canary opens the gates of the run in flight, and is refused where there is none", async () => {
+test("promote canary opens the gate that the run asks next, and is refused where there is none", async () => {
   await inPhase("Succeeded");
   expect(await sh("promote", "canary", "podinfo")).toMatchObject({
     code: 1,
-    err: "✗ Canary podinfo has no run that could be let on: its phase is Succeeded\n",
+    err: "✗ Canary podinfo has no run with a gate to open: its phase is Succeeded\n",
   });
   await inPhase("WaitingPromotion");
   const { code, err } = await sh("promote", "canary", "podinfo");
   expect({ code, err }).toEqual({
     code: 0,
-    err: "✔ the gates of Canary podinfo are open for this run\n⚠️ Canary podinfo is suspended: it takes no step until it is resumed\n",
+    err: "✔ gate confirm-promotion of Canary podinfo is open for this run\n⚠️ Canary podinfo is suspended: it takes no step until it is resumed\n",
   });
-  expect(await annotation("sluice.dev/promote")).toMatch(/^\d{4}-\d\d-\d\dT/);
+  expect(await annotation("sluice.dev/promote")).toMatch(/^\d{4}-\d\d-\d\dT.* confirm-promotion$/);
 });
 
 test("rollback canary ends the run in flight, and is refused where there is none", async () => {
   await inPhase("Waiting");
   const refused = await sh("rollback", "canary", "podinfo");
-  expect(refused.err).toMatch("✗ Canary podinfo has no run that could be rolled back: its phase is Waiting.");
+  expect(refused.err).toMatch("✗ Canary podinfo has no run to roll back: its phase is Waiting.");
   expect(await annotation("sluice.dev/rollback")).toBe(undefined);
   await inPhase("Progressing");
-  expect((await sh("rollback", "canary", "podinfo")).err).toMatch("✔ Canary podinfo is to be rolled back\n");
+  expect((await sh("rollback", "canary", "podinfo")).err).toMatch("✔ Canary podinfo will be rolled back\n");
   expect(await annotation("sluice.dev/rollback")).toMatch(/^\d{4}-\d\d-\d\dT/);
 });
 
@@ -103,7 +103,7 @@ test("why canary tells its events, and how it is now on a cluster without the Ga
   expect(rows).toContainEqual([at, "0%", "began", message, ""]);
   expect(rows.at(-1)?.slice(0, 4)).toEqual([
     ...["2026-11-29T10:00:20Z", "0%", "now"],
-    "Progressing: New revision detected, progressing canary analysis; suspended; failed checks 1 of 2",
+    "Progressing: New revision detected, progressing canary analysis; suspended; iteration 1 of 3; failed checks 1 of 2",
   ]);
 });
 

@@ -6,6 +6,9 @@ const pace = `${flowTests}/pace.test.ts`;
 const harm = `${flowTests}/harm.test.ts`;
 const checks = `${flowTests}/checks.test.ts`;
 const release = `${flowTests}/release.test.ts`;
+const restored = "test/unit/canary/workload/restored-primary.test.ts";
+const deployment = "test/unit/canary/workload/deployment.test.ts";
+const readiness = "test/unit/canary/workload/readiness.test.ts";
 const phaseStatus = "test/unit/canary/run/phase-status.test.ts";
 
 /** The order and the pace of the steps of a Canary. */
@@ -42,18 +45,35 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/flows/canary/by-hand.ts",
+    tests: [checks],
+    faults: [
+      {
+        what: "one promotion by hand opens all gates of the run",
+        find: "  return only === gate && (",
+        replace: "  return only.length > 0 && (",
+      },
+      {
+        what: "one promotion by hand lets each weight rise",
+        find: "weight === String(canary.status.canaryWeight ?? 0)",
+        replace: "weight.length > 0",
+      },
+    ],
+  },
+  {
     file: "lib/flows/canary/analyse.ts",
     tests: [killed],
     faults: [
       {
-        what: "a step that was cut off is followed by another one at once",
-        find: "  if (isCutOff(at, canaryWeight)) return raise(routes, router, ctx);\n",
-        replace: "  if (isCutOff(at, canaryWeight) && routes.canary > 100) return raise(routes, router, ctx);\n",
+        what: "a step that was cut off keeps its weight though its checks fail",
+        find: "  if (isAhead) await ctx.setRoutes(router, at.routes);\n",
+        replace: "  if (isAhead && isPassed) await ctx.setRoutes(router, at.routes);\n",
+        tests: [`${flowTests}/shares.test.ts`],
       },
       {
         what: "the gates of promotion are not asked by weights",
-        find: "      if (!(await isPromotionConfirmed(ctx))) return;\n      return promote(ctx);",
-        replace: "      return promote(ctx);",
+        find: "      if (!(await isPromotionConfirmed(ctx))) return false;\n      await promote(ctx);",
+        replace: "      await promote(ctx);",
         tests: [checks],
       },
     ],
@@ -85,6 +105,26 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         replace: 'if (ctx.phase === "Waiting" && (await workload.isAtZero?.()) === true) {',
       },
       {
+        what: "a canary whose pods no longer serve keeps its traffic",
+        find: "canary.isLost === true",
+        replace: "canary.isLost === false",
+      },
+      {
+        what: "a canary whose pods come and go is never rolled back",
+        find: "failedChecks: failedChecks + 1 }",
+        replace: "failedChecks }",
+      },
+      {
+        what: "a promotion waits for a canary that does not serve",
+        find: "    if (!isPrimaryPromoted(ctx)) return;",
+        replace: "    if (!isPrimaryPromoted(ctx) || ctx.workload !== undefined) return;",
+      },
+      {
+        what: "a status in the future stays as it is",
+        find: "> now + aheadMs)",
+        replace: "> now * aheadMs)",
+      },
+      {
         what: "a copy that was cut off is rolled back",
         find: "const isCopied = isAnalysing(ctx) &&",
         replace: 'const isCopied = ctx.phase === "Waiting" &&',
@@ -100,6 +140,107 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         find: '  if (ctx.phase !== "Failed" || isSeen(',
         replace: '  if (ctx.phase === "Failed" || isSeen(',
         tests: [release],
+      },
+    ],
+  },
+  {
+    file: "lib/flows/canary/ensure-objects.ts",
+    tests: [harm],
+    faults: [
+      {
+        what: "without analysis production moves to a primary that is not ready",
+        find: "  if (primary.isReady) return true;",
+        replace: "  if (primary.isReady || skipsAnalysis(ctx.canary)) return true;",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/canary/restore.ts",
+    tests: [harm],
+    faults: [
+      {
+        what: "a rejected revision becomes the primary where nothing keeps the promoted one",
+        find: "      if (!isChanged(canary.status,",
+        replace: "      if (isChanged(canary.status,",
+      },
+      {
+        what: "the revision under analysis becomes the primary where nothing keeps the promoted one",
+        find: "      if (!isAtRest) throw new StepFault(restored.text);\n",
+        replace: "      if (!isAtRest) return true;\n",
+      },
+      {
+        what: "a primary that nothing can make again is told in each run",
+        find: '        await ctx.sayOnce("Warning", restored.text);\n        return false;',
+        replace: '        await ctx.say("Warning", restored.text);\n        return false;',
+      },
+    ],
+  },
+  {
+    file: "lib/canary/workload/restored-primary.ts",
+    tests: [restored],
+    faults: [
+      {
+        what: "a primary whose promotion has failed is made of an earlier template",
+        find: '(phase === "Failed" && canaryWeight === totalWeight)',
+        replace: '(phase === "Failed" && canaryWeight === totalWeight + 1)',
+      },
+      {
+        what: "a primary that an autoscaler has scaled to zero is scaled up",
+        find: "  if (step.canary.spec.autoscalerRef !== undefined) return undefined;\n",
+        replace: "",
+      },
+      {
+        what: "a primary is put right in the middle of a run",
+        find: "isAtRest ? await mend(",
+        replace: "isAtRest || primary !== undefined ? await mend(",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/workload/promoted-template.ts",
+    tests: [restored],
+    faults: [
+      {
+        what: "the template of another target's ReplicaSet is taken",
+        find: "ownerReferences.some(({ uid }) => uid === target.metadata.uid)",
+        replace: "ownerReferences.every(({ uid }) => uid === target.metadata.uid)",
+      },
+      {
+        what: "a config that may have been rejected is copied for the primary",
+        find: '    if (step.canary.status.phase === "Failed") return undefined;\n',
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/workload/metadata.ts",
+    tests: [deployment],
+    faults: [
+      {
+        what: "a Deployment of somebody else is taken for the primary",
+        find: "  if (isOwnedBy(object, canary.name)) return;",
+        replace: "  if (isOwnedBy(object, canary.name) || what !== mend) return;",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/workload/deployment-readiness.ts",
+    tests: [readiness],
+    faults: [
+      {
+        what: "a pod that an autoscaler adds takes the traffic away",
+        find: 'count("replicas") === count("updatedReplicas") && autoscalerRef === undefined',
+        replace: 'count("replicas") === count("updatedReplicas") && autoscalerRef !== null',
+      },
+      {
+        what: "a time in the future counts for the deadline",
+        find: ".filter((time) => time <= nowMs)",
+        replace: ".filter((time) => time <= nowMs * 2)",
+      },
+      {
+        what: "a clock that is behind ends a wait that has just begun",
+        find: 'return role === "canary" ||',
+        replace: 'return role !== "canary" &&',
       },
     ],
   },

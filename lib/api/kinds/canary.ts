@@ -37,8 +37,14 @@ export const declaredCanary = {
     shown: [
       { title: "Status", path: ["status", "phase"] },
       { title: "Weight", path: ["status", "canaryWeight"] },
-      { title: "LastTransitionTime", path: ["status", "lastTransitionTime"] },
       "suspended",
+      { title: "FailedChecks", path: ["status", "failedChecks"], isWide: true },
+      { title: "Interval", path: ["spec", "analysis", "interval"], isWide: true },
+      { title: "Mirror", path: ["spec", "analysis", "mirror"], isWide: true },
+      { title: "StepWeight", path: ["spec", "analysis", "stepWeight"], isWide: true },
+      { title: "StepWeights", path: ["spec", "analysis", "stepWeights"], isWide: true },
+      { title: "MaxWeight", path: ["spec", "analysis", "maxWeight"], isWide: true },
+      { title: "LastTransitionTime", path: ["status", "lastTransitionTime"] },
     ],
   },
 } as const satisfies KindDeclaration;

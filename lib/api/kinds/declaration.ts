@@ -92,7 +92,15 @@ export interface KindWords {
 }
 
 /** A column of `get`: one that most kinds have, or the text at a path of the object. */
-export type ShownColumn = "revision" | "suspended" | { readonly title: string; readonly path: readonly string[] };
+export type ShownColumn =
+  | "revision"
+  | "suspended"
+  | {
+      readonly title: string;
+      readonly path: readonly string[];
+      /** Whether only `-o wide` shows it. */
+      readonly isWide?: boolean;
+    };
 
 export const ageColumn: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
 export const readyColumn: Column = {

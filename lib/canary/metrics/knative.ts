@@ -5,7 +5,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { Canary } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
-import { isAnswer } from "./cluster-answer.ts";
+import { isAnswer } from "./metric-template.ts";
 import { type QueryModel, queryModel } from "./query-model.ts";
 
 const Latest = z.object({ latestCreatedRevisionName: z.string().default("") });

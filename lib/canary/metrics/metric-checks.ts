@@ -3,7 +3,6 @@ import { type Canary, targetText } from "../canary.ts";
 import { type BuiltInQueries, builtInQueries } from "./built-in-queries.ts";
 import type { CheckResult, MetricChecks } from "./checks.ts";
 import { renderByGo } from "./go-template.ts";
-import { withoutValues } from "./hidden-values.ts";
 import { judge, type Measure } from "./judge.ts";
 import { withLatestRevision } from "./knative.ts";
 import type { MetricDeps } from "./metric-parts.ts";
@@ -11,7 +10,7 @@ import { type MetricTemplate, type NamedTemplate, namedTemplate, readTemplate } 
 import { inFront, MetricFault, type MetricServer, noValues } from "./providers/metric-server.ts";
 import { type QueryModel, queryModel } from "./query-model.ts";
 import { renderQuery } from "./query-template.ts";
-import { probeServer, serverOfCanary, serverOfTemplate } from "./servers-of-canary.ts";
+import { probeServer, serverOfCanary, serverOfTemplate, withoutValues } from "./servers-of-canary.ts";
 
 /** The interval of a built-in metric or an inline query that has none. */
 const defaultInterval = "1m";

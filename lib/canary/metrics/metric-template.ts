@@ -6,7 +6,6 @@ import { ApiError } from "../../core/ports/cluster.ts";
 import { secretTexts } from "../../core/secret-texts.ts";
 import type { Canary } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
-import { isAnswer } from "./cluster-answer.ts";
 import { MetricFault } from "./providers/metric-server.ts";
 
 /** What a metric's `templateRef` names. */
@@ -70,4 +69,9 @@ async function read(
     throw new MetricFault(`${failing}${messageOf(error)}`, { cause: error });
   }
   throw new MetricFault(`${failing}${resource} ${JSON.stringify(ref.name)} not found`);
+}
+
+/** Whether the cluster has said something about the object, in place of not answering for now. */
+export function isAnswer({ code, reason }: ApiError): boolean {
+  return reason === "NoMatch" || code === 403 || code === 404;
 }

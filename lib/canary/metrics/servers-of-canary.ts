@@ -1,7 +1,7 @@
 import type { CanaryMetric } from "../../api/canary.ts";
 import { messageOf } from "../../core/failure.ts";
+import { hiddenValue } from "../../core/known-words.ts";
 import type { Canary } from "../canary.ts";
-import { withoutValues } from "./hidden-values.ts";
 import type { MetricDeps } from "./metric-parts.ts";
 import { type MetricTemplate, namedTemplate, readTemplate } from "./metric-template.ts";
 import { inFront, MetricFault, type MetricServer, type ServerParts } from "./providers/metric-server.ts";
@@ -77,4 +77,19 @@ export async function probeServer(metric: CanaryMetric, canary: Canary, deps: Me
     const text = `${spec.provider.type} in metric template ${name}.${namespace} not avaiable: ${messageOf(error)}`;
     throw new MetricFault(withoutValues(text, secret), { cause: error });
   });
+}
+
+const minHiddenChars = 4;
+
+/** A text with `*****` in place of each value of a Secret: as it is, encoded for a URL, or as a login in base64. Values of less than four characters stay. */
+export function withoutValues(text: string, secret: ReadonlyMap<string, string> | undefined): string {
+  if (secret === undefined) return text;
+  const login = `${secret.get("username") ?? ""}:${secret.get("password") ?? ""}`;
+  const values = [...secret.values(), login].flatMap((value) => [value, value.trim()]);
+  const forms = values
+    .filter((value) => value.length >= minHiddenChars)
+    .flatMap((value) => [value, encodeURIComponent(value.toWellFormed()), Buffer.from(value).toString("base64")]);
+  // A long one first: a shorter one may be a part of it.
+  const sorted = [...new Set(forms)].toSorted((a, b) => b.length - a.length);
+  return sorted.reduce((masked, form) => masked.replaceAll(form, hiddenValue), text);
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, type JsonObject } from "../../core/json.ts";
-import type { Manifest, OwnerReference } from "../../core/manifest.ts";
-import type { Canary } from "../canary.ts";
+import type { LiveObject, Manifest, OwnerReference } from "../../core/manifest.ts";
+import { type Canary, canaryText } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
 import { objectAt, textAt } from "./fields.ts";
 
@@ -41,6 +41,24 @@ export function refuseFormer({ metadata }: Manifest, { live, name, uid }: Canary
   throw new StepFault(
     `${what} belongs to a Canary ${name} that was deleted: it is made anew once the cluster has removed it`,
   );
+}
+
+/**
+ * Throws a `StepFault` for an object that this Canary has not made: what somebody else needs would be lost. Flagger overwrites it.
+ *
+ * @param what how messages name the object
+ * @param mend what to do instead of letting the Canary write it
+ */
+export function refuseForeign(object: Manifest, canary: Canary, what: string, mend: string): void {
+  if (isOwnedBy(object, canary.name)) return;
+  throw new StepFault(
+    `${what} is not made by Canary ${canaryText(canary)}, so it is not written: rename it, delete it${mend}`,
+  );
+}
+
+/** Whether a Canary of this name, or of any, is among the owners. */
+export function isOwnedBy({ metadata: { ownerReferences = [] } }: Manifest, name?: string): boolean {
+  return ownerReferences.some((owner) => owner.kind === "Canary" && (name === undefined || owner.name === name));
 }
 
 export function withoutFlux(texts: Texts): Texts {
@@ -84,4 +102,18 @@ export function idOf({ uid, status }: Pick<Canary, "uid" | "status">, content: u
 
 function filtered(texts: Texts, isKept: (key: string) => boolean): Texts {
   return Object.fromEntries(Object.entries(texts).filter(([key]) => isKept(key)));
+}
+
+/** The name of the last manager but us that owns a field of the object or one below it; undefined if there is none. */
+export function writerOf({ metadata }: LiveObject, path: readonly string[], own: string): string | undefined {
+  const entries = (metadata.managedFields ?? []).filter(
+    ({ manager, fieldsV1, subresource = "" }) =>
+      manager !== own && subresource !== "status" && fieldsV1 !== undefined && isAt(fieldsV1, path),
+  );
+  return entries.toSorted((a, b) => ((a.time ?? "") < (b.time ?? "") ? -1 : 1)).at(-1)?.manager;
+}
+
+function isAt(fields: JsonObject, path: readonly string[]): boolean {
+  const [last = "", ...before] = path.toReversed();
+  return Object.hasOwn(objectAt(fields, ...before.toReversed()), last);
 }

@@ -7,6 +7,8 @@ export type Readiness =
       readonly message: string;
       /** False: waiting longer does not help. */
       readonly isRetriable: boolean;
+      /** True: pods that have served no longer do, and neither a rollout nor an autoscaler explains that. */
+      readonly isLost?: boolean;
     };
 
 /** How the pods of a target are told from others, and what they listen on. */
@@ -27,6 +29,16 @@ export interface TargetRevision {
   readonly configs: Readonly<Record<string, string>>;
 }
 
+/** What a step has done about a primary that is not what was last promoted, as a Warning event tells it. */
+export interface Restored {
+  /**
+   * "restored": it is again what was last promoted. "changed": others have changed it, and nothing tells what it was. "lost": it is gone, and
+   * nothing tells what it was.
+   */
+  readonly kind: "restored" | "changed" | "lost";
+  readonly text: string;
+}
+
 /**
  * The target of a Canary and its primary, as one kind of workload has them. Made for one step: what it has read is not read again,
  * unless it writes. Every method may be repeated; each throws a `StepFault` in Flagger's words.
@@ -37,6 +49,11 @@ export interface Workload {
   metadataWithoutTarget?(): Promise<TargetMetadata | undefined>;
   /** Makes the primary and the copies of configs that are missing. */
   ensurePrimary(): Promise<void>;
+  /**
+   * Makes a primary that is gone again, of what was last promoted. At rest also what others have changed of it is put right. Undefined where
+   * there is nothing to do. Absent where the primary has no pods of its own.
+   */
+  restorePrimary?(isAtRest: boolean): Promise<Restored | undefined>;
   primaryReadiness(): Promise<Readiness>;
   canaryReadiness(): Promise<Readiness>;
   revision(): Promise<TargetRevision>;

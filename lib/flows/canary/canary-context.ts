@@ -4,6 +4,7 @@ import { servedKind } from "../../api/kinds/declaration.ts";
 import { feasible } from "../../canary/analysis.ts";
 import { type Canary, providerOf } from "../../canary/canary.ts";
 import { canaryManager, type StepDeps } from "../../canary/canary-deps.ts";
+import { hookTime } from "../../canary/hooks/hook-timeout.ts";
 import type { CookieChanges, Router, Routes } from "../../canary/routes/router.ts";
 import type { At } from "../../canary/run/phase-status.ts";
 import type { Scaler, Workload } from "../../canary/workload/workload.ts";
@@ -49,6 +50,10 @@ export interface CanaryContext {
   setRoutes(router: Router, routes: Routes): Promise<void>;
   /** An Event of the Canary, which its event hooks get too. @param phase that the hooks are told; the one that the step has found by default */
   say(type: "Normal" | "Warning", message: string, phase?: CanaryPhase): Promise<void>;
+  /** The same, unless the run before this one has said so already. */
+  sayOnce(type: "Normal" | "Warning", message: string): Promise<void>;
+  /** What the step has said once; undefined if nothing. */
+  saidOnce(): string | undefined;
   alert(message: string, severity: AlertSeverity, hasFields?: boolean): Promise<void>;
 }
 
@@ -56,7 +61,7 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
   const { clock, log, parts, settings } = deps;
   const home = leasedCluster(deps.home, run);
   const cluster = leased(deps.clusterOf(canary.live), run);
-  const step: StepDeps = { cluster, settings, clock, log, signal: run.signal };
+  const step: StepDeps = { cluster, settings, clock, hooksLeftMs: hookTime(clock), log, signal: run.signal };
   const phase = canary.status.phase ?? "Initializing";
   const { spec } = canary;
   let written = canary.status;
@@ -70,6 +75,19 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
     const options = { manager: canaryManager, subresource: "status" };
     await home.patch(refOf(canary.live), { type: "merge", body: { status: body } }, options, run.signal);
     written = next;
+  };
+  let once: string | undefined;
+  const say: CanaryContext["say"] = async (type, message, told = phase) => {
+    isQuiet = false;
+    await reportEvent(
+      home,
+      canary.live,
+      { type, reason: "Synced", message, annotations: {} },
+      canaryManager,
+      run,
+      deps,
+    );
+    await parts.eventHooks(present(), step).send({ type, message }, told);
   };
   // Flagger's hooks tell the revision that the status names at the time.
   const present = (): Canary => ({ ...canary, status });
@@ -87,18 +105,12 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
     setRoutes: async (router, routes) => {
       status = withCookies(status, await router.setRoutes(routes));
     },
-    say: async (type, message, told = phase) => {
-      isQuiet = false;
-      await reportEvent(
-        home,
-        canary.live,
-        { type, reason: "Synced", message, annotations: {} },
-        canaryManager,
-        run,
-        deps,
-      );
-      await parts.eventHooks(present(), step).send({ type, message }, told);
+    say,
+    sayOnce: async (type, message) => {
+      if (run.carried?.["told"] !== message) await say(type, message);
+      once = message;
     },
+    saidOnce: () => once,
     alert: (message, severity, hasFields = false) =>
       parts.alerts(present(), step).send({ message, severity, hasFields }),
   };

@@ -1,9 +1,10 @@
-import type { CanaryPhase, CanaryWebhook } from "../../api/canary.ts";
+import type { CanaryPhase, CanaryWebhook, GateType } from "../../api/canary.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
 import { canaryText } from "../../canary/canary.ts";
+import { noHookTime } from "../../canary/hooks/hook-timeout.ts";
 import { counted, inPhase } from "../../canary/run/phase-status.ts";
 import { messageOf } from "../../core/failure.ts";
-import { isAskedFor } from "./by-hand.ts";
+import { isAskedFor, isOpenedByHand } from "./by-hand.ts";
 import { type CanaryContext, feasibleAnalysis } from "./canary-context.ts";
 
 type HookType = NonNullable<CanaryWebhook["type"]>;
@@ -24,16 +25,25 @@ async function refusal(hook: CanaryWebhook, phase: CanaryPhase, ctx: CanaryConte
   }
 }
 
-/** Asks the hooks one after another until one refuses. `passed`: how the event of a hook that has passed begins; without it there is none. */
+/**
+ * Asks the hooks one after another until one refuses. `passed`: how the event of a hook that has passed begins; without it there is none.
+ * `isGate`: what `refused` says has no reason.
+ */
 async function allPass(
   hooks: readonly CanaryWebhook[],
   phase: CanaryPhase,
   ctx: CanaryContext,
-  { passed, refused }: { passed?: string; refused: (hook: CanaryWebhook, why: string) => Promise<void> },
+  {
+    isGate = false,
+    passed,
+    refused,
+  }: { isGate?: boolean; passed?: string; refused: (hook: CanaryWebhook, why: string) => Promise<void> },
 ): Promise<boolean> {
   for (const hook of hooks) {
     const why = await refusal(hook, phase, ctx);
     if (why !== undefined) {
+      if (isGate && why === noHookTime)
+        await ctx.say("Warning", `webhook ${hook.name} of ${canaryText(ctx.canary)}: ${why}`);
       await refused(hook, why);
       return false;
     }
@@ -48,11 +58,18 @@ function phaseTold(phase: CanaryPhase, ctx: CanaryContext): CanaryPhase {
 }
 
 /** Gates that a user has opened by hand are not asked. Says so, once for all gates of the kind. */
-async function isOpenByHand(hooks: readonly CanaryWebhook[], check: string, ctx: CanaryContext): Promise<boolean> {
-  if (hooks.length === 0 || !isAskedFor(promoteAnnotation, ctx)) return false;
-  await ctx.say("Normal", `${check} ${promoteAnnotation} passed`);
+async function isOpenByHand(hooks: readonly CanaryWebhook[], gate: GateType, ctx: CanaryContext): Promise<boolean> {
+  if (hooks.length === 0 || !isOpenedByHand(gate, ctx)) return false;
+  await ctx.say("Normal", `${passedText[gate]} ${promoteAnnotation} passed`);
   return true;
 }
+
+/** How the event of a gate that has passed begins. */
+const passedText: Readonly<Record<GateType, string>> = {
+  "confirm-rollout": "Confirm-rollout check",
+  "confirm-traffic-increase": "Confirm-traffic-increase check",
+  "confirm-promotion": "Confirm-promotion check",
+};
 
 function halt(ctx: CanaryContext, why: string): string {
   return `Halt ${canaryText(ctx.canary)} advancement ${why}`;
@@ -61,10 +78,10 @@ function halt(ctx: CanaryContext, why: string): string {
 /** Whether a run may begin. A closed gate is told once, when the phase turns Waiting (reference canary 12). */
 export async function isRolloutConfirmed(ctx: CanaryContext): Promise<boolean> {
   const hooks = hooksOf(ctx, "confirm-rollout");
-  const passed = "Confirm-rollout check";
-  if (await isOpenByHand(hooks, passed, ctx)) return true;
+  if (await isOpenByHand(hooks, "confirm-rollout", ctx)) return true;
   return allPass(hooks, ctx.phase, ctx, {
-    passed,
+    isGate: true,
+    passed: passedText["confirm-rollout"],
     async refused({ muteAlert = false, name }) {
       if (ctx.phase === "Waiting") return;
       await ctx.write(inPhase(ctx.status(), "Waiting", ctx.canary.analysis, ctx.at()));
@@ -77,10 +94,10 @@ export async function isRolloutConfirmed(ctx: CanaryContext): Promise<boolean> {
 /** Whether the canary may get more traffic. A closed gate is told in every step, and is no failed check. */
 export async function isIncreaseConfirmed(ctx: CanaryContext): Promise<boolean> {
   const hooks = hooksOf(ctx, "confirm-traffic-increase");
-  const passed = "Confirm-traffic-increase check";
-  if (await isOpenByHand(hooks, passed, ctx)) return true;
+  if (await isOpenByHand(hooks, "confirm-traffic-increase", ctx)) return true;
   return allPass(hooks, "Progressing", ctx, {
-    passed,
+    isGate: true,
+    passed: passedText["confirm-traffic-increase"],
     async refused({ muteAlert = false, name }) {
       await ctx.say("Warning", halt(ctx, `waiting for traffic increase approval ${name}`));
       if (!muteAlert) await ctx.alert("Canary traffic increase is waiting for approval.", "warn");
@@ -91,10 +108,10 @@ export async function isIncreaseConfirmed(ctx: CanaryContext): Promise<boolean> 
 /** Whether the canary may be promoted. While it may not, an iteration is done again in every step. */
 export async function isPromotionConfirmed(ctx: CanaryContext): Promise<boolean> {
   const hooks = hooksOf(ctx, "confirm-promotion");
-  const passed = "Confirm-promotion check";
-  if (await isOpenByHand(hooks, passed, ctx)) return true;
+  if (await isOpenByHand(hooks, "confirm-promotion", ctx)) return true;
   return allPass(hooks, "Progressing", ctx, {
-    passed,
+    isGate: true,
+    passed: passedText["confirm-promotion"],
     async refused({ muteAlert = false, name }) {
       const { analysis } = feasibleAnalysis(ctx);
       if (ctx.phase === "WaitingPromotion") {

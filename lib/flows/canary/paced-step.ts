@@ -15,7 +15,7 @@ import { takeStep } from "./take-step.ts";
 import { Paced, whenToMend, whenToStep } from "./when-to-step.ts";
 
 /** What one run of a Canary tells the next one. Without it the next one does the same, at most an interval later. */
-const Carried = Paced.extend({ handled: Handled.exactOptional() });
+const Carried = Paced.extend({ handled: Handled.exactOptional(), told: z.string().exactOptional() });
 
 export function carriedTo(run: Pick<Run, "carried">): z.infer<typeof Carried> {
   return Carried.safeParse(run.carried ?? {}).data ?? {};
@@ -26,13 +26,18 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   const { canary, deps, run } = ctx;
   const startedAt = deps.clock.now();
   const ms = intervalMs(canary.analysis);
-  const { handled = {}, ...paced } = carriedTo(run);
+  const { handled = {}, told, ...paced } = carriedTo(run);
   const { status } = canary;
   if (status.phase !== undefined) {
     const when = isGoing(status.phase) ? whenToStep : whenToMend;
     const due = when({ intervalMs: ms, now: startedAt, paced, run, status });
     if (!due.isDue && !(await isUrgent(ctx))) {
-      return { outcome: "early", dueInMs: due.dueInMs, carried: { ...due.paced, handled }, isQuiet: true };
+      return {
+        outcome: "early",
+        dueInMs: due.dueInMs,
+        carried: { ...toldOnce(told), ...due.paced, handled },
+        isQuiet: true,
+      };
     }
   }
   const isWhole = await isStepTaken(ctx);
@@ -45,9 +50,18 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   return {
     outcome: isWhole ? outcomeOf(phase) : "failed",
     dueInMs: isDueAgain ? Math.max(0, startedAt + ms - deps.clock.now()) : undefined,
-    carried: { steppedAt: startedAt, wrote: ctx.status().lastTransitionTime ?? "", handled: handledBy(ctx) },
+    carried: {
+      ...toldOnce(ctx.saidOnce()),
+      steppedAt: startedAt,
+      wrote: ctx.status().lastTransitionTime ?? "",
+      handled: handledBy(ctx),
+    },
     ...(ctx.isQuiet() ? { isQuiet: true } : {}),
   };
+}
+
+function toldOnce(told: string | undefined) {
+  return told === undefined ? {} : { told };
 }
 
 /** What does not wait for the interval: a changed target, at rest or under analysis, and a rollback by hand. */

@@ -57,17 +57,28 @@ describe("get canaries", () => {
   ];
 
   test("shows phase, weight and time as kubectl does, and what its condition says", async () => {
-    expect(await shown(declaredCanary, objects)).toEqual([
-      ["NAME", "STATUS", "WEIGHT", "LASTTRANSITIONTIME", "SUSPENDED", "PROMOTED", "MESSAGE"],
+    expect(await shown(declaredCanary, objects, { output: undefined })).toEqual([
+      ["NAME", "STATUS", "WEIGHT", "SUSPENDED", "LASTTRANSITIONTIME", "PROMOTED", "MESSAGE"],
       [
-        ...["api", "Progressing", "20", lastTransitionTime, "False", "Unknown"],
+        ...["api", "Progressing", "20", "False", lastTransitionTime, "Unknown"],
         "New revision detected, progressing canary analysis.",
       ],
       [
-        ...["web", "Succeeded", "20", lastTransitionTime, "False", "True"],
+        ...["web", "Succeeded", "20", "False", lastTransitionTime, "True"],
         "Canary analysis completed successfully, promotion finished.",
       ],
-      ["new", "", "", "", "True", "False", "waiting to be reconciled"],
+      ["new", "", "", "True", "", "False", "waiting to be reconciled"],
+    ]);
+  });
+
+  test("shows with -o wide the columns that kubectl shows with it, in the same order", async () => {
+    const analysis = { interval: "1m", mirror: true, stepWeight: 5, stepWeights: [1, 10], maxWeight: 50 };
+    const [header, row] = await shown(declaredCanary, [canary("api", "Progressing", "Unknown", "m", { analysis })]);
+    const columns = declaredCanary.columns.map(({ name }) => name.toUpperCase());
+    expect(header).toEqual(["NAME", ...columns, "PROMOTED", "MESSAGE"]);
+    expect(row).toEqual([
+      ...["api", "Progressing", "20", "False", "", "1m", "true", "5", "[1,10]", "50", lastTransitionTime],
+      ...["Unknown", "m"],
     ]);
   });
 

@@ -98,7 +98,7 @@ describe("why canary", () => {
       "0% | passed | Pre-rollout check load passed",
       `25% | advanced | Advance ${of} canary weight 25`,
       `25% | check failed | Halt ${of} advancement success rate 50.12% < 99% (2 times, last 2026-11-29T10:00:50Z)`,
-      `0% | rolled back | Rolling back ${of} failed checks threshold reached 2`,
+      `25% | rolled back | Rolling back ${of} failed checks threshold reached 2`,
       `0% | rolled back | Canary failed! Scaling down ${of}`,
       "0% | now | Failed: Canary analysis failed, Deployment scaled to zero; failed checks 0 of 2; HTTPRoute podinfo sends 100% to podinfo-primary, 0% to podinfo-canary",
     ]);
@@ -106,7 +106,13 @@ describe("why canary", () => {
 
   test.each([
     [`Advance ${of} primary weight 50`, "50% | advanced"],
-    ["Routing all traffic to canary", "100% |"],
+    ["Routing all traffic to canary", "100% | advanced"],
+    ["Initialization done! podinfo.flux-system", "0% | initialized"],
+    ["skipping canary run as object is suspended", "? | suspended"],
+    ["Terminated canary podinfo.flux-system", "? | deleted"],
+    [warning(`Promotion of ${of} failed, primary not ready: x`), "? | failed"],
+    [warning(`Canary failed! Keeping ${of}: the primary is not ready, so all traffic stays on it`), "100% | failed"],
+    [warning(`canary ${of} was scaled to zero during its analysis: scaling it up again`), "0% | error"],
     ["Routing all traffic to primary", "0% | promoted"],
     [`Promotion completed! Scaling down ${of}`, "0% | promoted"],
     [`Copying ${of} template spec to podinfo-primary.flux-system`, "? | promoted"],
@@ -148,12 +154,45 @@ describe("why canary", () => {
     expect(await rows(canaryOf({ phase: "Succeeded" }), ...others)).toHaveLength(1);
   });
 
-  test("does not take an iteration of an A/B test for a share of all requests", async () => {
-    const analysis = { interval: "10s", iterations: 2, match: [{ headers: { "x-user": { exact: "a" } } }] };
-    const told = events(`Advance ${of} canary iteration 1/2`);
-    expect((await rows(canaryOf({ phase: "Progressing" }, { analysis }), ...told))[0]).toBe(
-      `matches | advanced | Advance ${of} canary iteration 1/2`,
+  const match = [{ headers: { "x-user": { exact: "a" } } }];
+  const byMatch = { interval: "10s", threshold: 2, iterations: 2, match };
+
+  test("shows an A/B test like weights: iterations, failed checks with their reasons, and that only matching requests reach the canary", async () => {
+    const told = events(
+      `New revision detected! Scaling up ${of}`,
+      `Advance ${of} canary iteration 1/2`,
+      warning(`Halt ${of} advancement success rate 50.12% < 99%`),
+      `Advance ${of} canary iteration 2/2`,
+      `Copying ${of} template spec to podinfo-primary.flux-system`,
+      "Routing all traffic to primary",
     );
+    const status = { phase: "Progressing", iterations: 2, failedChecks: 1 };
+    const route = routeOf("HTTPRoute", [0, 100], [100]);
+    expect(await rows(canaryOf(status, { analysis: byMatch }), route, ...told)).toEqual([
+      `0% | began | New revision detected! Scaling up ${of}`,
+      `matches | advanced | Advance ${of} canary iteration 1/2`,
+      `matches | check failed | Halt ${of} advancement success rate 50.12% < 99%`,
+      `matches | advanced | Advance ${of} canary iteration 2/2`,
+      `matches | promoted | Copying ${of} template spec to podinfo-primary.flux-system`,
+      "0% | promoted | Routing all traffic to primary",
+      "matches | now | Progressing; iteration 2 of 2; failed checks 1 of 2; HTTPRoute podinfo sends of the requests that match 0% to podinfo-primary, 100% to podinfo-canary, of all others 100% to podinfo-primary",
+    ]);
+  });
+
+  test("shows of Blue/Green how many iterations have passed, also in the step after the last one", async () => {
+    const analysis = { interval: "10s", threshold: 2, iterations: 3 };
+    expect(await rows(canaryOf({ phase: "Progressing", iterations: 4 }, { analysis }))).toEqual([
+      "0% | now | Progressing; iteration 3 of 3; failed checks 0 of 2",
+    ]);
+  });
+
+  test("says of a Canary that is deleted what it waits for", async () => {
+    const told = "New Deployment detected, starting initialization.";
+    const canary = canaryOf({ phase: "Terminating", conditions: [condition("Promoted", "Unknown", told)] });
+    const deletionTimestamp = "2026-11-29T10:58:00Z";
+    expect(await rows({ ...canary, metadata: { ...canary.metadata, deletionTimestamp } })).toEqual([
+      "0% | now | Terminating: deleted at 2026-11-29T10:58:00Z, its target gets the replicas of the primary, and the Canary goes once that is ready; failed checks 0 of 2",
+    ]);
   });
 
   test("takes the shares from the rule of all requests, not from those of cookies", async () => {
@@ -163,22 +202,6 @@ describe("why canary", () => {
     );
     expect(now).toBe(
       "25% | now | Progressing; failed checks 0 of 2; HTTPRoute podinfo sends 75% to podinfo-primary, 25% to podinfo-canary",
-    );
-  });
-
-  test("says of an A/B test that the shares are those of requests that match", async () => {
-    const analysis = {
-      interval: "10s",
-      threshold: 2,
-      iterations: 2,
-      match: [{ headers: { "x-user": { exact: "a" } } }],
-    };
-    const [now = ""] = await rows(
-      canaryOf({ phase: "Progressing" }, { analysis }),
-      routeOf("HTTPRoute", [0, 100], [100]),
-    );
-    expect(now).toBe(
-      "matches | now | Progressing; failed checks 0 of 2; HTTPRoute podinfo sends of the requests that match 0% to podinfo-primary, 100% to podinfo-canary",
     );
   });
 
@@ -201,34 +224,44 @@ describe("why canary", () => {
   });
 });
 
-const gated = {
-  analysis: { interval: "30s", webhooks: [{ name: "gate", type: "confirm-promotion", url: "http://x" }] },
-};
+const hook = (type: string) => ({ name: type, type, url: "http://x" });
+const gated = (...types: readonly string[]) => ({ analysis: { interval: "30s", webhooks: types.map(hook) } });
+const [rollout, increase, promotion] = ["confirm-rollout", "confirm-traffic-increase", "confirm-promotion"];
 
 describe("promote canary", () => {
-  test.each(["Waiting", "Progressing", "WaitingPromotion"])("in phase %s opens the gates of the run", async (phase) => {
-    const session = fakeSession([canaryOf({ phase }, gated)]);
+  test.each([
+    ["Waiting", gated(rollout, promotion), rollout, "for this run"],
+    ["WaitingPromotion", gated(rollout, increase, promotion), promotion, "for this run"],
+    ["Progressing", gated(promotion), promotion, "for this run"],
+    ["Progressing", gated(promotion, increase), `${increase} 20`, "for the next weight after 20%"],
+    ["Progressing", { ...gated(promotion, increase), provider: "kubernetes" }, promotion, "for this run"],
+  ])("in phase %s opens the gate that is asked next", async (phase, spec, gate, until) => {
+    const session = fakeSession([canaryOf({ phase, canaryWeight: 20 }, spec)]);
     await promoteCanary("podinfo", session);
     const after = await session.cluster.get(
       { group: "flagger.app", version: "v1beta1", kind: "Canary", namespace, name: "podinfo" },
       session.signal,
     );
     expect(after?.metadata.annotations).toEqual({
-      "sluice.dev/promote": expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      "sluice.dev/promote": expect.stringMatching(new RegExp(String.raw`^\d{4}-\d\d-\d\dT\S*Z ${gate}$`)),
     });
+    const [type] = gate.split(" ");
     expect(session.output.err).toBe(
-      "✔ the gates of Canary podinfo are open for this run\n◎ the next step is within 30s; see sluice why canary podinfo\n",
+      `✔ gate ${type} of Canary podinfo is open ${until}\n◎ the next step is within 30s; see sluice why canary podinfo\n`,
     );
   });
 
   test.each([
-    [canaryOf({ phase: "Succeeded" }, gated), "Canary podinfo has no run that could be let on: its phase is Succeeded"],
-    [canaryOf({}, gated), "Canary podinfo has no run that could be let on: it has had no step yet"],
     [
-      canaryOf({ phase: "Progressing" }),
-      "Canary podinfo waits for nobody: spec.analysis.webhooks has no webhook of type",
+      canaryOf({ phase: "Succeeded" }, gated(promotion)),
+      "Canary podinfo has no run with a gate to open: its phase is Succeeded",
     ],
-  ])("that would open nothing is refused", async (canary, why) => {
+    [canaryOf({}, gated(promotion)), "Canary podinfo has no run with a gate to open: it has had no step yet"],
+    [
+      canaryOf({ phase: "Progressing" }, gated(rollout)),
+      "Canary podinfo has no gate to open: its phase is Progressing, and spec.analysis.webhooks has no webhook of type confirm-traffic-increase or confirm-promotion. Its run goes on when its checks have passed",
+    ],
+  ])("without a gate to open is refused, and nothing is written", async (canary, why) => {
     const session = fakeSession([canary]);
     await expect(promoteCanary("podinfo", session)).rejects.toThrow(why);
     expect(session.patched).toEqual([]);
@@ -241,14 +274,14 @@ describe("rollback canary", () => {
     await rollBackCanary("podinfo", session);
     expect(session.patched).toEqual(["Canary/podinfo"]);
     expect(session.output.err).toBe(
-      "✔ Canary podinfo is to be rolled back\n⚠️ Canary podinfo is suspended: it takes no step until it is resumed\n",
+      "✔ Canary podinfo will be rolled back\n⚠️ Canary podinfo is suspended: it takes no step until it is resumed\n",
     );
   });
 
   test("of a Canary without a run is refused, with what to do instead", async () => {
     const session = fakeSession([canaryOf({ phase: "Succeeded" })]);
     await expect(rollBackCanary("podinfo", session)).rejects.toThrow(
-      "Canary podinfo has no run that could be rolled back: its phase is Succeeded. To go back to another version, change Deployment podinfo, for example by a revert in git",
+      "Canary podinfo has no run to roll back: its phase is Succeeded. To go back to another version, change Deployment podinfo, for example by a revert in git",
     );
     expect(session.patched).toEqual([]);
   });

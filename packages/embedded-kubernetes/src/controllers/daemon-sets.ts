@@ -26,7 +26,7 @@ function keepPod(set: ApiObject, tools: Tools): void {
   try {
     if (podsOf(set, tools).length === 0) createPod(set, { [revisionLabel]: revision }, tools);
   } finally {
-    handOnFault(set, podsOf(set, tools), pods, tools);
+    handOnFault(set, tools, (pod) => revisionOf(pod) === revision);
     writeStatus(set, podsOf(set, tools), revision, tools);
   }
 }

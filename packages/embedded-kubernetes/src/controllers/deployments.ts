@@ -14,11 +14,11 @@ import {
   uidOf,
   withMetadata,
 } from "./object-facts.ts";
-import { handOnFault, templateHash, templateOf } from "./owned-pods.ts";
+import { setFault, templateHash, templateOf } from "./owned-pods.ts";
 import { ownerController } from "./owner-controller.ts";
 import { replicaSets } from "./replica-sets.ts";
 import { byCreation, firstReplicas, nextScales, replicasOf, type Sets } from "./rollout.ts";
-import { handedOn } from "./simulated-fault.ts";
+import { faultText, handedOn } from "./simulated-fault.ts";
 
 const deployments = { group: "apps", resource: "deployments" };
 const revisionAnnotation = "deployment.kubernetes.io/revision";
@@ -35,7 +35,8 @@ export const deploymentController = ownerController({
 });
 
 function rollOut(deployment: ApiObject, tools: Tools): void {
-  handOnFault(deployment, setsOf(deployment, tools), replicaSets, tools);
+  // Not that of the template: each ReplicaSet has its own one in its own template.
+  for (const set of setsOf(deployment, tools)) setFault(set, faultText(deployment), replicaSets, tools);
   const isPaused = objectOf(deployment, "spec")?.["paused"] === true;
   const sets = splitSets(deployment, tools);
   const revision = revisionFor(sets);

@@ -57,7 +57,7 @@ function advance(job: ApiObject, tools: Tools): void {
   try {
     for (let count = active.length; count < wanted; count += 1) createPod(job, {}, tools);
   } finally {
-    handOnFault(job, podsOf(job, tools), pods, tools);
+    handOnFault(job, tools);
     writeStatus(job, spec, podsOf(job, tools), tools, isLate);
   }
 }

@@ -5,7 +5,7 @@ import { objectOf, objectsOf, textOf } from "../core/json-fields.ts";
 import type { Tools } from "./controller.ts";
 import { isOfEndingNamespace } from "./event-recorder.ts";
 import { controllerReference, isDeleting, nameOf, namespaceOf, uidOf, withMetadata } from "./object-facts.ts";
-import { faultAnnotation, faultText, handedOn } from "./simulated-fault.ts";
+import { faultAnnotation, faultText, handedOn, templateFaultText } from "./simulated-fault.ts";
 
 export const pods = { group: "", resource: "pods" };
 
@@ -77,19 +77,34 @@ export function removePod(pod: ApiObject, { client }: Pick<Tools, "client">): vo
   client.delete(pods, namespaceOf(pod), nameOf(pod), { uid: uidOf(pod), gracePeriodSeconds: 0 });
 }
 
-/** A fault that was put on or taken off a running workload reaches the Pods that it has. */
+/**
+ * A fault that was put on or taken off a running workload reaches the Pods that it has. Without one, Pods have that of the template that they
+ * are made of.
+ *
+ * @param isCurrent whether a Pod is of the present template
+ */
 export function handOnFault(
   workload: ApiObject,
-  owned: readonly ApiObject[],
-  resource: typeof pods,
-  { client }: Tools,
+  tools: Tools,
+  isCurrent: (pod: ApiObject) => boolean = () => true,
 ): void {
-  const text = faultText(workload);
-  for (const object of owned) {
-    if (faultText(object) === text) continue;
-    const { [faultAnnotation]: _former, ...annotations } = objectOf(objectOf(object, "metadata"), "annotations") ?? {};
-    client.update(resource, withMetadata(object, { annotations: { ...annotations, ...handedOn(workload) } }));
+  const own = faultText(workload);
+  for (const pod of podsOf(workload, tools)) {
+    setFault(pod, own === "" && isCurrent(pod) ? templateFaultText(workload) : own, pods, tools);
   }
+}
+
+/** Gives an object this fault, or none for an empty text, and writes it only if it has another one. */
+export function setFault(
+  object: ApiObject,
+  text: string,
+  resource: typeof pods,
+  { client }: Pick<Tools, "client">,
+): void {
+  if (faultText(object) === text) return;
+  const { [faultAnnotation]: _former, ...annotations } = objectOf(objectOf(object, "metadata"), "annotations") ?? {};
+  const wanted = text === "" ? annotations : { ...annotations, [faultAnnotation]: text };
+  client.update(resource, withMetadata(object, { annotations: wanted }));
 }
 
 export function templateOf(workload: ApiObject): JsonObject {

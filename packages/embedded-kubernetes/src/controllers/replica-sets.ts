@@ -26,7 +26,7 @@ function keepPods(set: ApiObject, tools: Tools): void {
   // Those that are not ready are missed least.
   const byWorth = present.toSorted((one, other) => Number(isReady(one)) - Number(isReady(other)));
   for (const pod of byWorth.slice(0, Math.max(0, present.length - wanted))) deletePod(set, pod, tools);
-  handOnFault(set, podsOf(set, tools), pods, tools);
+  handOnFault(set, tools);
   writeStatus(set, podsOf(set, tools), failure, tools);
   if (failure !== undefined) throw failure;
 }

@@ -2,7 +2,7 @@ import type { ApiObject } from "../core/api-object.ts";
 import { objectOf, textOf } from "../core/json-fields.ts";
 import { metadataOf } from "./object-facts.ts";
 
-/** The fault that an annotation asks a workload to simulate; the annotation is copied down to its Pods. */
+/** The fault that an annotation asks a workload, or its Pod template, to simulate; the annotation is copied down to its Pods. */
 export type SimulatedFault =
   | { readonly kind: "none" }
   | { readonly kind: "never-ready" }
@@ -11,8 +11,15 @@ export type SimulatedFault =
 
 export const faultAnnotation = "local.sluice.dev/simulate";
 
+/** What the object's own annotation says; empty without one. */
 export function faultText(object: ApiObject): string {
   return textOf(objectOf(metadataOf(object), "annotations"), faultAnnotation);
+}
+
+/** What the annotation of a workload's Pod template says. */
+export function templateFaultText(workload: ApiObject): string {
+  const metadata = objectOf(objectOf(objectOf(workload, "spec"), "template"), "metadata");
+  return textOf(objectOf(metadata, "annotations"), faultAnnotation);
 }
 
 /** The labels of the one node that is simulated. */
@@ -24,7 +31,7 @@ const nodeLabels: Readonly<Record<string, string>> = {
 
 /** A text that says nothing known counts as none. A Pod that asks for a node with other labels than ours never runs. */
 export function simulatedFault(object: ApiObject): SimulatedFault {
-  const text = faultText(object);
+  const text = faultText(object) || templateFaultText(object);
   const nodeSelector = objectOf(objectOf(object, "spec"), "nodeSelector") ?? {};
   if (Object.entries(nodeSelector).some(([label, value]) => nodeLabels[label] !== value))
     return { kind: "never-ready" };

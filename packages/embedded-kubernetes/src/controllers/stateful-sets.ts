@@ -30,7 +30,7 @@ function keepPods(set: ApiObject, tools: Tools): void {
     createMissing(set, wanted, present, revision, tools);
     replaceOutdated(set, podsOf(set, tools), revision, tools);
   } finally {
-    handOnFault(set, podsOf(set, tools), pods, tools);
+    handOnFault(set, tools, (pod) => revisionOf(pod) === revision);
     writeStatus(set, podsOf(set, tools), revision, tools);
   }
 }

@@ -122,6 +122,39 @@ describe("workloads", () => {
     await expect.poll(() => condition(`${apps}/deployments/a`, "Available")).toMatchObject({ status: "True" });
   });
 
+  test("a fault of the Pod template is that of its own Pods, and the Pods of the template before keep running", async () => {
+    await create(`${apps}/deployments`, workload("Deployment", { replicas: 2 }));
+    await expect.poll(() => statusOf(`${apps}/deployments/a`)).toMatchObject({ readyReplicas: 2 });
+    const template = { metadata: { annotations: { [faultAnnotation]: "fail" } } };
+    await merge(`${apps}/deployments/a`, { spec: { template } });
+    await expect
+      .poll(() => condition(`${apps}/deployments/a`, "Progressing"))
+      .toMatchObject({ status: "False", reason: "ProgressDeadlineExceeded" });
+    expect(await statusOf(`${apps}/deployments/a`)).toMatchObject({ updatedReplicas: 1, readyReplicas: 2 });
+    await merge(`${apps}/deployments/a`, { spec: { template: { metadata: { annotations: null } } } });
+    await expect
+      .poll(() => statusOf(`${apps}/deployments/a`))
+      .toMatchObject({ observedGeneration: 3, replicas: 2, updatedReplicas: 2, readyReplicas: 2 });
+  });
+
+  test.each([
+    ["StatefulSet", { currentReplicas: 1 }],
+    ["DaemonSet", { currentNumberScheduled: 1 }],
+  ])("a fault of the Pod template of a %s is that of its Pods", async (kind, counted) => {
+    const path = `${apps}/${kind.toLowerCase()}s`;
+    const template = {
+      metadata: { labels: { app: "a" }, annotations: { [faultAnnotation]: "never-ready" } },
+      spec: { containers: [{ name: "app", image: "example.test/app:1" }] },
+    };
+    await create(path, workload(kind, { template }));
+    // The status is written after the Pods.
+    await expect.poll(() => statusOf(`${path}/a`)).toMatchObject(counted);
+    const [pod] = await namesIn(`${core}/pods`);
+    expect(await read(`${core}/pods/${pod}`)).toMatchObject({
+      metadata: { annotations: template.metadata.annotations },
+    });
+  });
+
   test("a Deployment that fails has exceeded its deadline", async () => {
     await create(`${apps}/deployments`, workload("Deployment", {}, "fail"));
     await expect
