@@ -1,13 +1,10 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { CanaryStatus } from "../lib/api/canary.ts";
 import { declaredCanary } from "../lib/api/kinds/canary.ts";
-import type { Cluster } from "../lib/core/ports/cluster.ts";
 import { customResourceDefinition } from "../lib/definitions/custom-resource-definition.ts";
 import { connect } from "../lib/kube/connect.ts";
 import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
@@ -15,10 +12,10 @@ import { systemClock } from "../lib/process/system-clock.ts";
 import { startEmbeddedCluster } from "../local/start-embedded-cluster.ts";
 import { silentLog } from "../test/doubles/silent-log.ts";
 import type { Task } from "./canaries-process.ts";
+import { applyCanaries, prometheus, releaseAll, statuses, weights } from "./canary-load.ts";
 import { type Figure, figure } from "./figure.ts";
 
 const canaries = 200;
-const namespace = "default";
 const options = { manager: "bench", force: true };
 /** Five steps of ten seconds, well within the run: 2 % a step up to 50 %. */
 const windowMs = 50_000;
@@ -42,7 +39,7 @@ export async function advancingCanaries(): Promise<readonly Figure[]> {
   const metricsServer = await prometheus(open);
   const { cluster, kubeconfig } = await emptyCluster(folder, open);
   const signal = AbortSignal.timeout(patienceMs);
-  await pooled(canaries, (index) => applyCanary(index, cluster, signal));
+  await applyCanaries(canaries, cluster, signal);
   const task: Task = { kubeconfig, folder: join(folder, "sluice"), metricsServer };
   const child = fork(join(import.meta.dirname, "canaries-process.ts"), [JSON.stringify(task)]);
   open.defer(() => void child.kill());
@@ -60,7 +57,7 @@ export async function advancingCanaries(): Promise<readonly Figure[]> {
   await used();
   await systemClock.sleep(windowMs, signal);
   const atRest = await used();
-  await pooled(canaries, (index) => release(index, cluster, signal));
+  await releaseAll(canaries, cluster, signal);
   await until("all Canaries to advance", async () =>
     (await statuses(cluster, signal)).every(({ canaryWeight = 0 }) => canaryWeight > 0),
   );
@@ -81,22 +78,6 @@ export async function advancingCanaries(): Promise<readonly Figure[]> {
   ];
 }
 
-/** Answers each query with 100. */
-async function prometheus(open: AsyncDisposableStack): Promise<string> {
-  const result = [{ metric: {}, value: [0, "100"] }];
-  const body = JSON.stringify({ status: "success", data: { resultType: "vector", result } });
-  const server = createServer((request, response) => {
-    response.setHeader("content-type", "application/json");
-    response.end(request.url?.includes("vector%281%29") === true ? body.replace('"100"', '"1"') : body);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  open.defer(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("Prometheus has no port");
-  return `http://127.0.0.1:${address.port}`;
-}
-
 async function emptyCluster(folder: string, open: AsyncDisposableStack) {
   const server = await startEmbeddedCluster({ stateFolder: folder, port: 0, names: [], log: silentLog });
   open.defer(() => server.close());
@@ -112,49 +93,6 @@ async function emptyCluster(folder: string, open: AsyncDisposableStack) {
   const signal = AbortSignal.timeout(patienceMs);
   for (const definition of definitions) await cluster.apply(AnyObject.parse(definition), options, signal);
   return { cluster, kubeconfig };
-}
-
-async function applyCanary(index: number, cluster: Cluster, signal: AbortSignal): Promise<void> {
-  const name = `app-${index}`;
-  const metadata = { name, namespace };
-  await cluster.apply(deployment(name, "1"), options, signal);
-  const metrics = [{ name: "request-success-rate", interval: "1m", thresholdRange: { min: 99 } }];
-  const spec = {
-    targetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
-    service: { port: 80, gatewayRefs: [{ name: "gateway", namespace: "gateway" }] },
-    analysis: { interval: "10s", threshold: 5, maxWeight: 50, stepWeight: 2, metrics },
-  };
-  await cluster.apply({ apiVersion: "flagger.app/v1beta1", kind: "Canary", metadata, spec }, options, signal);
-}
-
-async function release(index: number, cluster: Cluster, signal: AbortSignal): Promise<void> {
-  await cluster.apply(deployment(`app-${index}`, "2"), options, signal);
-}
-
-function deployment(name: string, version: string) {
-  const labels = { app: name };
-  const containers = [{ name: "app", image: `registry.example/app:${version}`, ports: [{ containerPort: 80 }] }];
-  return {
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace } },
-    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
-  };
-}
-
-async function statuses(cluster: Cluster, signal: AbortSignal): Promise<readonly CanaryStatus[]> {
-  const kind = { group: "flagger.app", version: "v1beta1", kind: "Canary", namespace };
-  return (await cluster.list(kind, signal)).map((live) => CanaryStatus.parse(live["status"] ?? {}));
-}
-
-async function weights(cluster: Cluster, signal: AbortSignal): Promise<number> {
-  return (await statuses(cluster, signal)).reduce((sum, { canaryWeight = 0 }) => sum + canaryWeight, 0);
-}
-
-async function pooled(count: number, act: (index: number) => Promise<void>): Promise<void> {
-  const indexes = Array.from({ length: count }, (_, index) => index).values();
-  const worker = async () => {
-    for (const index of indexes) await act(index);
-  };
-  await Promise.all(Array.from({ length: 8 }, worker));
 }
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {

@@ -34,6 +34,9 @@ export const routeKindAnnotation = "sluice.dev/route-kind";
 /** Of a route that was made in place of one of another kind: that kind, until the other route is deleted. */
 export const replacesAnnotation = "sluice.dev/replaces";
 
+/** Of a Canary: what the objects of others were that it has taken over, as JSON. */
+export const originalsAnnotation = "sluice.dev/originals";
+
 /** Annotation of an ImagePolicy: the images that it must not choose, one a line. */
 export const barredAnnotation = "sluice.dev/barred";
 

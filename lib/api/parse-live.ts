@@ -12,8 +12,12 @@ export function parseLive<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = schema.safeParse(live[part] ?? {});
   if (result.success) return result.data;
-  const faults = result.error.issues.map((issue) => `${fieldOf(part, issue.path)}: ${reasonOf(issue)}`);
-  throw invalid(live, part, faults, { cause: result.error });
+  throw invalid(live, part, fieldFaults(part, result.error.issues), { cause: result.error });
+}
+
+/** `spec.interval: is required` and the like, for each invalid field. */
+export function fieldFaults(part: "spec" | "status", issues: readonly z.core.$ZodIssue[]): readonly string[] {
+  return issues.map((issue) => `${fieldOf(part, issue.path)}: ${reasonOf(issue)}`);
 }
 
 /** The refusal of an object with faults in its fields. */

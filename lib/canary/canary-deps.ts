@@ -9,6 +9,8 @@ export interface StepDeps {
   readonly cluster: Cluster;
   readonly settings: CanarySettings;
   readonly clock: Pick<Clock, "now">;
+  /** Milliseconds that the webhooks and alerts of this step still have together. */
+  readonly hooksLeftMs: () => number;
   /** For what Flagger only logs. */
   readonly log: Log;
   readonly signal: AbortSignal;

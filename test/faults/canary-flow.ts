@@ -6,6 +6,7 @@ const pace = `${flowTests}/pace.test.ts`;
 const harm = `${flowTests}/harm.test.ts`;
 const checks = `${flowTests}/checks.test.ts`;
 const release = `${flowTests}/release.test.ts`;
+const readiness = "test/unit/canary/workload/readiness.test.ts";
 const phaseStatus = "test/unit/canary/run/phase-status.test.ts";
 
 /** The order and the pace of the steps of a Canary. */
@@ -62,14 +63,15 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [killed],
     faults: [
       {
-        what: "a step that was cut off is followed by another one at once",
-        find: "  if (isCutOff(at, canaryWeight)) return raise(routes, router, ctx);\n",
-        replace: "  if (isCutOff(at, canaryWeight) && routes.canary > 100) return raise(routes, router, ctx);\n",
+        what: "a step that was cut off keeps its weight though its checks fail",
+        find: "  if (isAhead) await ctx.setRoutes(router, at.routes);\n",
+        replace: "  if (isAhead && isPassed) await ctx.setRoutes(router, at.routes);\n",
+        tests: [`${flowTests}/shares.test.ts`],
       },
       {
         what: "the gates of promotion are not asked by weights",
-        find: "      if (!(await isPromotionConfirmed(ctx))) return;\n      return promote(ctx);",
-        replace: "      return promote(ctx);",
+        find: "      if (!(await isPromotionConfirmed(ctx))) return false;\n      await promote(ctx);",
+        replace: "      await promote(ctx);",
         tests: [checks],
       },
     ],
@@ -101,6 +103,26 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         replace: 'if (ctx.phase === "Waiting" && (await workload.isAtZero?.()) === true) {',
       },
       {
+        what: "a canary whose pods no longer serve keeps its traffic",
+        find: "canary.isLost === true",
+        replace: "canary.isLost === false",
+      },
+      {
+        what: "a canary whose pods come and go is never rolled back",
+        find: "failedChecks: failedChecks + 1 }",
+        replace: "failedChecks }",
+      },
+      {
+        what: "a promotion waits for a canary that does not serve",
+        find: "    if (!isPrimaryPromoted(ctx)) return;",
+        replace: "    if (!isPrimaryPromoted(ctx) || ctx.workload !== undefined) return;",
+      },
+      {
+        what: "a status in the future stays as it is",
+        find: "> now + aheadMs)",
+        replace: "> now * aheadMs)",
+      },
+      {
         what: "a copy that was cut off is rolled back",
         find: "const isCopied = isAnalysing(ctx) &&",
         replace: 'const isCopied = ctx.phase === "Waiting" &&',
@@ -116,6 +138,38 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         find: '  if (ctx.phase !== "Failed" || isSeen(',
         replace: '  if (ctx.phase === "Failed" || isSeen(',
         tests: [release],
+      },
+    ],
+  },
+  {
+    file: "lib/flows/canary/ensure-objects.ts",
+    tests: [harm],
+    faults: [
+      {
+        what: "without analysis production moves to a primary that is not ready",
+        find: "  if (primary.isReady) return true;",
+        replace: "  if (primary.isReady || skipsAnalysis(ctx.canary)) return true;",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/workload/deployment-readiness.ts",
+    tests: [readiness],
+    faults: [
+      {
+        what: "a pod that an autoscaler adds takes the traffic away",
+        find: 'count("replicas") === count("updatedReplicas") && autoscalerRef === undefined',
+        replace: 'count("replicas") === count("updatedReplicas") && autoscalerRef !== null',
+      },
+      {
+        what: "a time in the future counts for the deadline",
+        find: ".filter((time) => time <= nowMs)",
+        replace: ".filter((time) => time <= nowMs * 2)",
+      },
+      {
+        what: "a clock that is behind ends a wait that has just begun",
+        find: 'return role === "canary" ||',
+        replace: 'return role !== "canary" &&',
       },
     ],
   },

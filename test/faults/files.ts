@@ -6,7 +6,9 @@ import { bootstrapFaults } from "./bootstrap.ts";
 import { bucketFaults } from "./bucket.ts";
 import { cachedRunFaults } from "./cached-run.ts";
 import { canaryFlowFaults } from "./canary-flow.ts";
+import { canaryRoutesFaults } from "./canary-routes.ts";
 import { canaryMetricFaults } from "./canary-metrics.ts";
+import { canaryRobustFaults } from "./canary-robust.ts";
 import { canaryWakingFaults } from "./canary-waking.ts";
 import { collectFaults } from "./collect.ts";
 import { combinedInputFaults } from "./combined-inputs.ts";
@@ -65,6 +67,8 @@ export const fileFaults: readonly FileFaults[] = [
   ...flowsFaults,
   ...cachedRunFaults,
   ...canaryFlowFaults,
+  ...canaryRoutesFaults,
+  ...canaryRobustFaults,
   ...canaryMetricFaults,
   ...canaryWakingFaults,
   ...functionsFaults,

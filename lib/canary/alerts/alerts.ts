@@ -6,6 +6,7 @@ import { maskValues } from "../../notify/mask.ts";
 import { inWords, type SendingRules, sendOnce, textOf } from "../../notify/post-json.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
+import { noHookTime } from "../hooks/hook-timeout.ts";
 import type { Alerts } from "../hooks/hooks.ts";
 import { alertFields } from "./alert-fields.ts";
 import { type AlertReceiver, type AlertWords, alertMessage } from "./alert-message.ts";
@@ -83,12 +84,14 @@ async function post(target: Target, words: AlertWords, deps: AlertDeps): Promise
 async function sendTo(
   { receiver, of }: Target,
   words: AlertWords,
-  { httpOf, clock, signal }: AlertDeps,
+  { hooksLeftMs, httpOf, clock, signal }: AlertDeps,
 ): Promise<void> {
+  const leftMs = hooksLeftMs();
+  if (leftMs === 0) throw new Error(noHookTime);
   const message = alertMessage(receiver, words);
   const parts = { http: httpOf(of.namespace), now: clock.now, sleep: noRetry };
   const { status, body } = await inWords("postMessage failed: sending notification failed to send", signal, () =>
-    sendOnce(message, parts, signal, rules),
+    sendOnce(message, parts, signal, { ...rules, timeoutMs: Math.min(rules.timeoutMs, leftMs) }),
   );
   if (status >= 200 && status < 300) return;
   throw new Error(`postMessage failed: sending notification bad response ${status}: ${textOf(body)}`);

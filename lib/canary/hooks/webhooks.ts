@@ -8,7 +8,7 @@ import { type SendingRules, sendMessage, textOf } from "../../notify/post-json.t
 import type { Canary } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
 import { statusChecksum } from "../revision/checksum.ts";
-import { hookTimeoutMs, maxHookMs } from "./hook-timeout.ts";
+import { hookTimeoutMs, noHookTime } from "./hook-timeout.ts";
 import type { Hooks } from "./hooks.ts";
 
 /** What calls of webhooks need besides a step's parts. */
@@ -41,10 +41,13 @@ export async function postHook(canary: Canary, { hook, phase, metadata }: HookCa
   const { url, retries = 0, disableTLS = false } = hook;
   const fault = url.startsWith(":") ? "missing protocol scheme" : goUrlFault(url);
   if (fault !== undefined) throw new Error(`parse ${JSON.stringify(shownUrl(url))}: ${fault}`);
+  const timeoutMs = hookTimeoutMs(hook.timeout);
+  const leftMs = deps.hooksLeftMs();
+  if (leftMs === 0) throw new Error(noHookTime);
   const rules: SendingRules = {
     maxAttempts: Math.max(0, retries) + 1,
     minWaitMs: 1_000,
-    timeoutMs: hookTimeoutMs(hook.timeout),
+    timeoutMs: Math.min(timeoutMs, leftMs),
     followsByGet: true,
     saysAsGo: true,
   };
@@ -56,7 +59,7 @@ export async function postHook(canary: Canary, { hook, phase, metadata }: HookCa
     body: payload(canary, { phase, metadata }),
     tls: { insecure: disableTLS },
   };
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(maxHookMs)]);
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(leftMs)]);
   try {
     const answer = await sendMessage(message, { http, sleep, now: clock.now }, limited, rules);
     if (answer.status > 202) throw new Error(textOf(answer.body));

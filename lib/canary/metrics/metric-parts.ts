@@ -9,6 +9,8 @@ export interface MetricParts extends MetricServers {
   readonly http: Http;
   /** Reaches what a MetricTemplate of this other namespace names; as `http` if absent. */
   readonly httpOf?: (namespace: string) => Http;
+  /** Whose rights a step has, as Kubernetes names the user; absent for our own. */
+  readonly accountUser?: string;
   /** Waits; rejects with the signal's reason. */
   readonly sleep: Clock["sleep"];
   /** Told of each value of a metric; a duration is in seconds. */

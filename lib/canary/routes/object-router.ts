@@ -1,12 +1,14 @@
 import { equal, isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { VersionedRef } from "../../core/object-ref.ts";
+import { totalWeight } from "../analysis.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
 import type { Canary } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
 import { controllerReference } from "../workload/metadata.ts";
 import { told } from "../workload/step-objects.ts";
-import { changed, refuseOwnedByOthers, type Wanted } from "./owned-objects.ts";
+import { givenBack, hasOriginal, isUntouched, type TakeOver } from "./originals.ts";
+import { changed, refuseForeign, refuseOwnedByOthers, type Wanted } from "./owned-objects.ts";
 import type { CookieChanges, Router, Routes } from "./router.ts";
 import { checkSum, firstWeights } from "./weights.ts";
 
@@ -42,6 +44,8 @@ export interface RouteObject {
   readonly check?: (live: LiveObject) => void;
   /** Throws a {@link StepFault} for one of somebody else; by its controller unless given. */
   readonly refuseOthers?: (live: LiveObject) => void;
+  /** Where its name is made up for the Canary, so that one of somebody else is refused: what to change beside its name. */
+  readonly madeUpBy?: string;
   /** Fields beside metadata and spec, when it is made. */
   readonly extra?: JsonObject;
   /** A cluster-wide object cannot belong to a Canary. */
@@ -62,11 +66,21 @@ export interface RouteView {
 export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps): Router {
   const view = viewOf(route, canary, deps);
   const refuseOthers = (live: LiveObject) => {
-    if (route.refuseOthers === undefined) refuseOwnedByOthers(live, canary);
+    if (route.madeUpBy !== undefined) refuseForeign(live, canary, route.madeUpBy);
+    else if (route.refuseOthers === undefined) refuseOwnedByOthers(live, canary);
     else route.refuseOthers(live);
   };
+  const isRefused = (live: LiveObject): boolean => {
+    try {
+      refuseOthers(live);
+      return false;
+    } catch (error) {
+      if (!(error instanceof StepFault)) throw error;
+      return true;
+    }
+  };
   return {
-    ensure: async () => {
+    ensure: async ({ takeOver, weight } = {}) => {
       await route.begin?.();
       const live = await view.find("find");
       const first: Routes = { ...firstWeights(canary.status), isMirrored: false };
@@ -76,9 +90,10 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
       } else {
         refuseOthers(live);
         const routes = route.traffic(live) ?? first;
-        const kept = { ...routes, isMirrored: routes.isMirrored && isMirroring(canary) };
-        const isChanged = await view.change(live, withoutSame(await route.wanted(kept, live), live, route), "mend");
-        if (isChanged) deps.log.info("route updated", logged(route, canary));
+        const kept = { ...withWeight(routes, weight), isMirrored: routes.isMirrored && isMirroring(canary) };
+        const wanted = withoutSame(await route.wanted(kept, live), live, route);
+        await keep(live, wanted, canary, takeOver);
+        if (await view.change(live, wanted, "mend")) deps.log.info("route updated", logged(route, canary));
       }
       await route.finish?.(view);
     },
@@ -98,9 +113,23 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
       return wanted.changes ?? {};
     },
     finalize: async () => {
-      await route.finalize?.(view);
+      // A provider whose definitions are gone holds up no deletion where there is nothing to give back.
+      const live = hasOriginal(route.ref.kind, route.ref.name, canary) ? await view.find("read") : undefined;
+      const original = live === undefined || isRefused(live) ? undefined : givenBack(live, canary);
+      if (live === undefined || original === undefined) await route.finalize?.(view);
+      else await view.change(live, original, "mend");
     },
   };
+}
+
+/** Before the first write to a route of somebody else. */
+async function keep(live: LiveObject, wanted: Wanted, canary: Canary, takeOver: TakeOver | undefined): Promise<void> {
+  const isWritten = wanted.spec !== undefined || wanted.annotations !== undefined;
+  if (isWritten && isUntouched(live, canary)) await takeOver?.(live);
+}
+
+function withWeight(routes: Routes, weight: number | undefined): Routes {
+  return weight === undefined ? routes : { ...routes, primary: totalWeight - weight, canary: weight };
 }
 
 function viewOf(route: RouteObject, canary: Canary, { cluster, signal, ...deps }: StepDeps): RouteView {

@@ -35,6 +35,29 @@ export function refuseOwnedByOthers(object: Manifest, canary: Canary): void {
   );
 }
 
+/**
+ * Whether it bears both annotations that a Canary gives to what it writes: then it was taken over already, by Sluice or by Flagger, or has lost
+ * its owner reference on the way to another cluster.
+ */
+export function isTakenOver({ metadata: { annotations = {} } }: Manifest): boolean {
+  return Object.entries(fluxAnnotations).every(([key, value]) => annotations[key] === value);
+}
+
+/**
+ * Throws a {@link StepFault} for an object of somebody else that has a name which is made up for the Canary, such as `podinfo-primary`. Flagger
+ * overwrites it.
+ *
+ * @param mend what to do beside deleting or renaming it
+ */
+export function refuseForeign(object: Manifest, canary: Canary, mend: string): void {
+  refuseOwnedByOthers(object, canary);
+  if (isOwned(object, canary) || isTakenOver(object)) return;
+  throw new StepFault(
+    `${object.kind} ${object.metadata.name}.${canary.namespace} exists, and Canary ${canaryText(canary)} has not made it, ` +
+      `so it is not overwritten: delete or rename it, or ${mend}`,
+  );
+}
+
 /** What an object is to be. A part that is left out stays as it is. */
 export interface Wanted {
   readonly labels?: Words;

@@ -1,4 +1,5 @@
 import type { CanaryStatus } from "../../api/canary.ts";
+import type { TakeOver } from "./originals.ts";
 
 /** Where requests go, in percent; both weights together are 100. */
 export interface Routes {
@@ -13,13 +14,20 @@ export type CookieChanges = Partial<
   Pick<CanaryStatus, "previousSessionAffinityCookie" | "primarySessionAffinityCookie" | "sessionAffinityCookie">
 >;
 
+/** How a route is made or mended. */
+export interface Ensuring {
+  /** The share of the canary in percent. Without it the shares stay as they are. */
+  readonly weight?: number;
+  readonly takeOver?: TakeOver;
+}
+
 /**
  * The traffic of a Canary, as one provider routes it. Made for one step: what it has read is not read again, unless it writes. Every
  * method may be repeated; each throws a `StepFault` in Flagger's words.
  */
 export interface Router {
-  /** Makes the route, or mends what others have changed of it; weights stay as they are. */
-  ensure(): Promise<void>;
+  /** Makes the route, or mends what others have changed of it. */
+  ensure(how?: Ensuring): Promise<void>;
   routes(): Promise<Routes>;
   setRoutes(routes: Routes): Promise<CookieChanges>;
   /** Gives back what was there before, when the Canary goes with `revertOnDeletion`. */
@@ -31,7 +39,7 @@ export interface Services {
   /** Those of canary and primary. */
   ensureOwn(): Promise<void>;
   /** The one that serves production: its selector is the primary's. */
-  ensureApex(): Promise<void>;
-  /** Gives an apex Service that the Canary does not own its selector back. */
+  ensureApex(takeOver?: TakeOver): Promise<void>;
+  /** Gives an apex Service that the Canary does not own back what it was. */
   finalize(): Promise<void>;
 }

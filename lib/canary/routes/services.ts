@@ -3,21 +3,24 @@ import type { CanaryService } from "../../api/canary.ts";
 import { equal, isJsonObject, toJsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
-import { apexName, type Canary } from "../canary.ts";
+import { apexName, type Canary, canaryServiceName, canaryText, primaryServiceName } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
-import { controllerReference, kubectlAnnotation } from "../workload/metadata.ts";
+import { controllerReference } from "../workload/metadata.ts";
 import { told } from "../workload/step-objects.ts";
 import type { TargetMetadata } from "../workload/workload.ts";
-import { annotationJson } from "./annotation-json.ts";
+import { isGivenBack } from "./apex-given-back.ts";
 import {
   changed,
   controllerOf,
   fluxAnnotations,
   isOwned,
   kept,
+  refuseForeign,
   refuseOwnedByOthers,
+  type Wanted as Change,
   type Words,
 } from "./owned-objects.ts";
+import { isUntouched, type TakeOver } from "./originals.ts";
 import type { Services } from "./router.ts";
 
 /** One of the three Services, as it is to be. */
@@ -30,8 +33,11 @@ interface Wanted {
 
 const Port = z.looseObject({ name: z.string().optional(), port: z.number(), nodePort: z.number().optional() });
 type Port = z.infer<typeof Port>;
-const ServiceSpec = z.looseObject({ ports: z.array(Port).optional(), selector: z.unknown() });
-const LastApplied = z.looseObject({ spec: z.looseObject({ selector: z.record(z.string(), z.string()).optional() }) });
+const ServiceSpec = z.looseObject({
+  ports: z.array(Port).optional(),
+  selector: z.unknown().optional(),
+  type: z.string().optional(),
+});
 
 /** A target that is a Service has copies of itself instead, which its workload makes. */
 const noServices: Services = { ensureOwn: async () => {}, ensureApex: async () => {}, finalize: async () => {} };
@@ -44,20 +50,21 @@ export function servicesOf(canary: Canary, target: TargetMetadata, deps: StepDep
   const apex = apexName(canary);
   const primaryValue = `${labelValue}-primary`;
   const live = liveServices(canary, label, deps);
-  const ensure = (wanted: Wanted) => ensureService(wanted, { canary, target, deps, live });
+  const ensure = (wanted: Wanted, takeOver?: TakeOver) =>
+    ensureService(wanted, { canary, target, deps, live, takeOver });
   return {
     ensureOwn: async () => {
+      await refuseUnfit(apex, { canary, live });
       await ensure({ name: `${apex}-canary`, selected: labelValue, metadata: service.canary });
       await ensure({ name: `${apex}-primary`, selected: primaryValue, metadata: service.primary });
     },
-    ensureApex: () => ensure({ name: apex, selected: primaryValue, metadata: service.apex }),
+    ensureApex: (takeOver) => ensure({ name: apex, selected: primaryValue, metadata: service.apex }, takeOver),
     finalize: async () => {
       const found = await live.get(apex, (cause) => `service ${apex}.${canary.namespace} get query error: ${cause}`);
       // One that is gone, or was never made, holds up no deletion.
-      if (found === undefined || controllerOf(found)?.kind === "Canary") return;
-      const lastApplied = found.metadata.annotations?.[kubectlAnnotation];
-      if (lastApplied === undefined) await ensure({ name: apex, selected: labelValue, metadata: undefined });
-      else await restoreSelector(found, lastApplied, deps);
+      if (found === undefined || controllerOf(found)?.kind === "Canary" || isExternal(found)) return;
+      if (await isGivenBack(found, canary, deps)) return;
+      await ensure({ name: apex, selected: labelValue, metadata: undefined });
     },
   };
 }
@@ -67,6 +74,29 @@ interface Context {
   readonly target: TargetMetadata;
   readonly deps: StepDeps;
   readonly live: LiveServices;
+  readonly takeOver?: TakeOver | undefined;
+}
+
+/** Before anything is written: Services of somebody else that would be overwritten, and an apex that selects no pods. */
+async function refuseUnfit(apex: string, { canary, live }: Pick<Context, "canary" | "live">): Promise<void> {
+  for (const name of [canaryServiceName(canary), primaryServiceName(canary)]) {
+    const found = await live.get(name, failedRead(name));
+    if (found !== undefined) refuseForeign(found, canary, "give spec.service.name another value");
+  }
+  const found = await live.get(apex, failedRead(apex));
+  if (found === undefined || !isExternal(found)) return;
+  throw new StepFault(
+    `Service ${apex}.${canary.namespace} is of type ExternalName and selects no pods, so Canary ${canaryText(canary)} cannot ` +
+      "lead it to the primary: change its type to ClusterIP, delete it, or give spec.service.name another value",
+  );
+}
+
+function isExternal(service: LiveObject): boolean {
+  return ServiceSpec.safeParse(service["spec"]).data?.type === "ExternalName";
+}
+
+function failedRead(name: string): (cause: string) => string {
+  return (cause) => `reconcileService failed: service ${name} get query error: ${cause}`;
 }
 
 interface LiveServices {
@@ -79,10 +109,10 @@ function liveServices(canary: Canary, label: string, { cluster, signal }: StepDe
   const { namespace } = canary;
   const apex = apexName(canary);
   const labelSelector = `${label} in (${apex},${apex}-primary,${apex}-canary)`;
-  let listed: Promise<Map<string, LiveObject>> | undefined;
+  let listed: Promise<Map<string, LiveObject | undefined>> | undefined;
   const list = async () => {
     const found = await cluster.list({ group: "", version: "v1", kind: "Service", namespace, labelSelector }, signal);
-    return new Map(found.map((service) => [service.metadata.name, service]));
+    return new Map<string, LiveObject | undefined>(found.map((service) => [service.metadata.name, service]));
   };
   return {
     get: async (name, text) => {
@@ -93,7 +123,7 @@ function liveServices(canary: Canary, label: string, { cluster, signal }: StepDe
           cluster.get({ group: "", version: "v1", kind: "Service", namespace, name }, signal),
           text,
         );
-        if (found !== undefined) known.set(name, found);
+        known.set(name, found);
       }
       return known.get(name);
     },
@@ -107,7 +137,7 @@ async function ensureService(wanted: Wanted, context: Context): Promise<void> {
   const { canary, deps, live } = context;
   const { name } = wanted;
   const failed = (what: string) => (cause: string) => `reconcileService failed: service ${what}: ${cause}`;
-  const found = await live.get(name, failed(`${name} get query error`));
+  const found = await live.get(name, failedRead(name));
   const spec = serviceSpec(wanted, context);
   if (found === undefined) {
     const manifest = {
@@ -128,7 +158,9 @@ async function ensureService(wanted: Wanted, context: Context): Promise<void> {
   }
   // Another Canary's: each would point it to its own pods in turn.
   if (controllerOf(found)?.kind === "Canary") refuseOwnedByOthers(found, canary);
-  const after = await told(changed(found, mended(found, wanted, context), deps), failed(`${name} update error`));
+  const change = mended(found, wanted, context);
+  if (change.spec !== undefined && isUntouched(found, canary)) await context.takeOver?.(found);
+  const after = await told(changed(found, change, deps), failed(`${name} update error`));
   if (after === found) return;
   live.written(after);
   deps.log.info("service updated", { canary: canary.name, namespace: canary.namespace, service: name });
@@ -173,7 +205,7 @@ function serviceSpec({ selected }: Wanted, { canary, target }: Context) {
 }
 
 /** Selector and ports of any Service, labels and annotations of one that the Canary has made. */
-function mended(found: LiveObject, wanted: Wanted, context: Context) {
+function mended(found: LiveObject, wanted: Wanted, context: Context): Change {
   const { selector, ports } = serviceSpec(wanted, context);
   const spec = ServiceSpec.safeParse(found["spec"]).data ?? { selector: undefined };
   const livePorts = spec.ports ?? [];
@@ -201,16 +233,4 @@ function withNodePort(port: Port, live: readonly Port[]): Port {
 
 function byNumber(ports: readonly Port[]): readonly Port[] {
   return ports.toSorted((a, b) => a.port - b.port);
-}
-
-async function restoreSelector(service: LiveObject, lastApplied: string, deps: StepDeps): Promise<void> {
-  const { name, namespace = "" } = service.metadata;
-  const parsed = LastApplied.safeParse(annotationJson(lastApplied));
-  if (!parsed.success) {
-    throw new StepFault(`router ${name}.${namespace} failed to unMarshal annotation ${kubectlAnnotation}`);
-  }
-  const { selector } = parsed.data.spec;
-  const { selector: _, ...rest } = isJsonObject(service["spec"]) ? service["spec"] : {};
-  const spec = toJsonObject({ ...rest, selector });
-  await told(changed(service, { spec }, deps), (cause) => `service ${name} update error: ${cause}`);
 }

@@ -60,20 +60,6 @@ function weighted({ analysis, phase, routes }: Position): Move {
   return { kind: "weight", routes: { primary: totalWeight - canary, canary, isMirrored: false }, isAsked };
 }
 
-/**
- * Whether the step before was cut off after it had set the routes: then they are those that it was to set, and the status does not say so
- * yet. What is left of that step is done now, and no second one at once.
- */
-export function isCutOff({ analysis, phase, routes }: Position, canaryWeight: number): boolean {
-  return (
-    phase === "Progressing" &&
-    strategyOf(analysis) === "weighted" &&
-    canaryWeight < boundOf(analysis) &&
-    stepOf(analysis, canaryWeight) > 0 &&
-    routes.canary === weightAfter(analysis, canaryWeight)
-  );
-}
-
 function byIterations(
   { analysis: { iterations: of = 0 }, iterations }: Position,
   routes: () => Routes | undefined,

@@ -84,6 +84,12 @@ function written(status: CanaryStatus, at: At, phase?: CanaryPhase): CanaryStatu
   return { ...status, lastTransitionTime, conditions: conditionsIn(phase, status.conditions, at) };
 }
 
+/** The status with the condition of its phase, where that is missing. */
+export function withCondition(status: CanaryStatus, at: At): CanaryStatus {
+  const { conditions, phase } = status;
+  return phase === undefined ? status : { ...status, conditions: conditionsIn(phase, conditions, at) };
+}
+
 /** Written anew only if status or reason change; then `lastTransitionTime` moves only with the status. */
 function conditionsIn(phase: CanaryPhase, before: Conditions = [], { kind, now }: At): Conditions {
   const { message, status } = promotedIn(phase, kind);

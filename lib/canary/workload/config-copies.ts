@@ -4,9 +4,9 @@ import { mergePatch } from "../../core/merge-patch.ts";
 import type { StepDeps } from "../canary-deps.ts";
 import { type Canary, canaryText, primaryName } from "../canary.ts";
 import { objectAt, objectsAt, only, textAt } from "./fields.ts";
-import { controllerReference, included } from "./metadata.ts";
+import { controllerReference, included, isOwnedBy, refuseForeign } from "./metadata.ts";
 import { type StepObjects, within } from "./step-objects.ts";
-import { configKinds, type TrackedConfig } from "./tracked-configs.ts";
+import { configKinds, hashOf, type TrackedConfig, trackingAnnotation } from "./tracked-configs.ts";
 
 /** What a copy has of the original. `binaryData` is more than Flagger copies: pods that read it would not start without it. */
 const copiedFields = ["data", "binaryData", "type"];
@@ -30,7 +30,7 @@ export async function syncCopies(
 }
 
 async function syncCopy(
-  { kind: configKind, name: original, live }: TrackedConfig,
+  { hash, kind: configKind, name: original, live }: TrackedConfig,
   canary: Canary,
   { objects, deps }: { readonly objects: StepObjects; readonly deps: StepDeps },
 ): Promise<boolean> {
@@ -42,6 +42,10 @@ async function syncCopy(
   if (old === undefined) {
     await within(`creating ${text}`, objects.create(kind, copy));
     return true;
+  }
+  if (!isOwnedBy(old) && hashOf(old) !== hash) {
+    const mend = `, or set the annotation ${trackingAnnotation}: disabled on ${original}`;
+    refuseForeign(old, canary, `${kind.noun} ${name}.${canary.namespace}`, mend);
   }
   const patch = mergePatch(managedOf(old), managedOf(copy));
   if (patch === undefined) return false;

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { StepFault } from "../step-fault.ts";
-import { deadlineSeconds, shareOf, thresholdPercent } from "./deployment-readiness.ts";
+import { deadlineSeconds, isOver, shareOf, statusTime, thresholdPercent } from "./deployment-readiness.ts";
 import { numberAt, objectAt, textAt, without } from "./fields.ts";
 import type { PodKind, ReadinessTime, Role, WorkloadStep } from "./pod-kind.ts";
 import { within } from "./step-objects.ts";
@@ -69,8 +69,7 @@ function daemonSetReadiness(live: LiveObject, role: Role, { canary, clock }: Rea
   const fault = faultOf(live, thresholdPercent(canary, role));
   if (fault === undefined) return { isReady: true };
   const deadline = deadlineSeconds(canary);
-  const changedAt = Date.parse(canary.status.lastTransitionTime ?? "");
-  const isLate = fault.hasDeadline && changedAt + deadline * 1_000 < clock.now();
+  const isLate = fault.hasDeadline && isOver([statusTime(canary)], canary, clock.now());
   const text = isLate
     ? `exceeded its progressDeadlineSeconds: ${deadline}`
     : `waiting for rollout to finish: ${fault.text}`;
@@ -79,7 +78,10 @@ function daemonSetReadiness(live: LiveObject, role: Role, { canary, clock }: Rea
     role === "primary"
       ? `primary daemonset ${who} not ready`
       : `canary damonset ${who} not ready with retryable ${String(!isLate)}`;
-  return { isReady: false, message: `${prefix}: ${text}`, isRetriable: !isLate };
+  // Nodes that have joined explain that some pods are missing, but not that all are.
+  const isLost =
+    role === "canary" && fault.hasDeadline && (numberAt(objectAt(live, "status"), "numberAvailable") ?? 0) === 0;
+  return { isReady: false, message: `${prefix}: ${text}`, isRetriable: !isLate, ...(isLost ? { isLost } : {}) };
 }
 
 function faultOf(

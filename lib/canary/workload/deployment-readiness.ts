@@ -32,8 +32,25 @@ export function deploymentReadiness(live: LiveObject, role: Role, { canary, cloc
   if (fault === undefined) return { isReady: true };
   const prefix = role === "primary" ? "" : "canary deployment ";
   const message = `${prefix}${name}.${namespace} not ready: ${fault.text}`;
-  const isRetriable = fault.wait === "always" || (fault.wait === "deadline" && !isStuck(live, canary, clock.now()));
-  return { isReady: false, message, isRetriable };
+  const isRetriable = fault.wait === "always" || (fault.wait === "deadline" && !isStuck(live, role, { canary, clock }));
+  return {
+    isReady: false,
+    message,
+    isRetriable,
+    ...(role === "canary" && isLost(live, fault, canary) ? { isLost: true } : {}),
+  };
+}
+
+/**
+ * Whether pods that have served no longer do. While others are made or end, a rollout explains it; with an autoscaler, pods that it has
+ * just added may explain that some are missing, but not that all are.
+ */
+function isLost(live: LiveObject, { wait }: Fault, { spec: { autoscalerRef } }: Canary): boolean {
+  if (wait !== "deadline") return false;
+  const count = (field: string): number => numberAt(objectAt(live, "status"), field) ?? 0;
+  if (count("availableReplicas") === 0) return true;
+  const isComplete = count("updatedReplicas") === (numberAt(objectAt(live, "spec"), "replicas") ?? 1);
+  return isComplete && count("replicas") === count("updatedReplicas") && autoscalerRef === undefined;
 }
 
 /** A primary that somebody has scaled to zero serves nothing, though Flagger counts it as ready. An autoscaler may do so. */
@@ -74,13 +91,33 @@ function waiting(what: string, wait: Fault["wait"] = "deadline"): Fault {
 }
 
 /** Whether too few pods have been available for longer than the deadline of the Canary. */
-function isStuck(live: LiveObject, canary: Canary, nowMs: number): boolean {
+function isStuck(live: LiveObject, role: Role, { canary, clock }: ReadinessTime): boolean {
   const status = objectAt(live, "status");
   const available = conditionOf(status, "Available");
   if (conditionOf(status, "Progressing") === undefined || available === undefined) return false;
   if (textAt(available, "status") !== "False" || textAt(available, "reason") !== "MinimumReplicasUnavailable")
     return false;
-  return Date.parse(textAt(available, "lastUpdateTime")) + deadlineSeconds(canary) * 1_000 < nowMs;
+  const since = [textAt(available, "lastUpdateTime"), ...(isBegun(role, canary) ? [statusTime(canary)] : [])];
+  return isOver(since, canary, clock.now());
+}
+
+/** Whether its rollout began with the status: of a canary in its run; of a primary when it is made or promoted. */
+function isBegun(role: Role, { status: { phase = "Initializing" } }: Canary): boolean {
+  return role === "canary" || phase === "Initializing" || phase === "Promoting" || phase === "Finalising";
+}
+
+/** When the status of the Canary was last written. */
+export function statusTime({ status }: Pick<Canary, "status">): string {
+  return status.lastTransitionTime ?? "";
+}
+
+/**
+ * Whether the deadline of the Canary has passed since the latest of these times. The clocks that wrote them may be minutes apart: a time in
+ * the future says nothing, and one of a clock that is behind does not end a wait that has just begun. Pure.
+ */
+export function isOver(times: readonly string[], canary: Pick<Canary, "spec">, nowMs: number): boolean {
+  const past = times.map((time) => Date.parse(time)).filter((time) => time <= nowMs);
+  return past.length > 0 && Math.max(...past) + deadlineSeconds(canary) * 1_000 < nowMs;
 }
 
 function conditionOf(status: JsonObject, type: string): JsonObject | undefined {

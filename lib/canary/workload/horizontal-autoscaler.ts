@@ -3,7 +3,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
 import { canaryText, primaryName } from "../canary.ts";
 import { objectAt, only } from "./fields.ts";
-import { controllerReference, withoutFlux } from "./metadata.ts";
+import { controllerReference, refuseForeign, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type AutoscalerReference, horizontalPodAutoscalerKind } from "./scaler-kinds.ts";
 import { within } from "./step-objects.ts";
@@ -46,6 +46,12 @@ async function ensurePrimary(reference: AutoscalerReference, isFirst: boolean, s
     });
     return;
   }
+  refuseForeign(
+    primary,
+    canary,
+    `HorizontalPodAutoscaler ${name}.${canary.namespace}`,
+    ", or take autoscalerRef out of the Canary",
+  );
   if (isFirst) return;
   const live = only(objectAt(primary, "spec"), copiedFields);
   const patch = mergePatch(live, only(wanted, copiedFields));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, type JsonObject } from "../../core/json.ts";
 import type { Manifest, OwnerReference } from "../../core/manifest.ts";
-import type { Canary } from "../canary.ts";
+import { type Canary, canaryText } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
 import { objectAt, textAt } from "./fields.ts";
 
@@ -41,6 +41,24 @@ export function refuseFormer({ metadata }: Manifest, { live, name, uid }: Canary
   throw new StepFault(
     `${what} belongs to a Canary ${name} that was deleted: it is made anew once the cluster has removed it`,
   );
+}
+
+/**
+ * Throws a `StepFault` for an object that this Canary has not made: what somebody else needs would be lost. Flagger overwrites it.
+ *
+ * @param what how messages name the object
+ * @param mend what to do instead of letting the Canary write it
+ */
+export function refuseForeign(object: Manifest, canary: Canary, what: string, mend: string): void {
+  if (isOwnedBy(object, canary.name)) return;
+  throw new StepFault(
+    `${what} is not made by Canary ${canaryText(canary)}, so it is not written: rename it, delete it${mend}`,
+  );
+}
+
+/** Whether a Canary of this name, or of any, is among the owners. */
+export function isOwnedBy({ metadata: { ownerReferences = [] } }: Manifest, name?: string): boolean {
+  return ownerReferences.some((owner) => owner.kind === "Canary" && (name === undefined || owner.name === name));
 }
 
 export function withoutFlux(texts: Texts): Texts {

@@ -5,7 +5,7 @@ import type { StepDeps } from "../canary-deps.ts";
 import { type Canary, canaryText, primaryName } from "../canary.ts";
 import { syncCopies } from "./config-copies.ts";
 import { objectAt } from "./fields.ts";
-import { refuseFormer } from "./metadata.ts";
+import { podsIdOf, refuseForeign, refuseFormer } from "./metadata.ts";
 import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
 import { podRevision } from "./pod-revision.ts";
 import { createdPrimary, hasId, primaryFields, promotedFields } from "./primary.ts";
@@ -58,12 +58,20 @@ async function ensurePrimary(kind: PodKind, step: WorkloadStep): Promise<void> {
   const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
   const name = primaryName(canary.spec.targetRef.name);
   const known = await objects.find(kind, name);
-  if (known !== undefined) return refuseFormer(known, canary, `${kind.noun} ${name}.${canary.namespace}`);
+  if (known !== undefined) return refuseOthers(known, `${kind.noun} ${name}.${canary.namespace}`, canary);
   const configs = await trackedConfigs(podSpecOf(target), canary, step);
   await syncCopies(configs, canary, step);
   const primary = createdPrimary(target, { kind, selector, configs, canary, settings: deps.settings });
   await within(`creating ${kind.noun} ${name}.${canary.namespace} failed`, objects.create(kind, primary));
   deps.log.info("the primary of a canary is created", { canary: canaryText(canary), object: `${kind.kind}/${name}` });
+}
+
+/** A primary without any owner, as it is left by a Canary that was deleted without its objects, is told by the id of its pods. */
+function refuseOthers(known: LiveObject, what: string, canary: Canary): void {
+  refuseFormer(known, canary, what);
+  const { ownerReferences = [] } = known.metadata;
+  if (ownerReferences.length === 0 && podsIdOf(objectAt(known, "spec", "template")) !== "") return;
+  refuseForeign(known, canary, what, ", or give the Canary another target");
 }
 
 async function readiness(kind: PodKind, role: Role, step: WorkloadStep): Promise<Readiness> {

@@ -3,7 +3,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
 import { canaryText, primaryName } from "../canary.ts";
 import { inItems, objectAt, textAt } from "./fields.ts";
-import { controllerReference, included, withoutFlux } from "./metadata.ts";
+import { controllerReference, included, refuseForeign, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type AutoscalerReference, scaledObjectKind } from "./scaler-kinds.ts";
 import { within } from "./step-objects.ts";
@@ -47,6 +47,12 @@ async function ensurePrimary(reference: AutoscalerReference, isFirst: boolean, s
     });
     return;
   }
+  refuseForeign(
+    primary,
+    canary,
+    `Keda ScaledObject ${name}.${canary.namespace}`,
+    ", or take autoscalerRef out of the Canary",
+  );
   if (!isFirst) await update(primary, wanted, step);
 }
 

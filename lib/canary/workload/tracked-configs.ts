@@ -16,7 +16,7 @@ export const configKinds: Readonly<Record<ConfigKind, NamedKind>> = {
 };
 
 /** Opts out: any value that begins with `disable`. */
-const trackingAnnotation = "flagger.app/config-tracking";
+export const trackingAnnotation = "flagger.app/config-tracking";
 
 /** Secrets of other types, such as those of registries, belong to the cluster and not to a revision. */
 const trackedSecretTypes = new Set([

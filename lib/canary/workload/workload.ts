@@ -7,6 +7,8 @@ export type Readiness =
       readonly message: string;
       /** False: waiting longer does not help. */
       readonly isRetriable: boolean;
+      /** True: pods that have served no longer do, and neither a rollout nor an autoscaler explains that. */
+      readonly isLost?: boolean;
     };
 
 /** How the pods of a target are told from others, and what they listen on. */

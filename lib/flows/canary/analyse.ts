@@ -1,22 +1,25 @@
 import { canaryText, targetText } from "../../canary/canary.ts";
 import type { Router, Routes } from "../../canary/routes/router.ts";
-import { isCutOff, isFirst, type Move, nextMove, type Position } from "../../canary/run/next-move.ts";
+import { isFirst, type Move, nextMove } from "../../canary/run/next-move.ts";
 import { counted } from "../../canary/run/phase-status.ts";
 import { type CanaryContext, feasibleAnalysis } from "./canary-context.ts";
 import { areHooksPassed, isIncreaseConfirmed, isPrepared, isPromotionConfirmed } from "./gates.ts";
+import { raiseShare, type Standing } from "./own-shares.ts";
 import { promote } from "./promotion.ts";
 
-/** One step of the analysis: its checks, and what the strategy does when they pass (reference canary 5, steps 22 and 23). */
-export async function analyse(router: Router, routes: Routes, ctx: CanaryContext): Promise<void> {
-  const { canary, phase, provider } = ctx;
-  const { canaryWeight = 0, failedChecks = 0, iterations = 0 } = canary.status;
-  const { analysis, warnings } = feasibleAnalysis(ctx);
-  const at: Position = { analysis, provider, phase, iterations, routes };
-  if (isCutOff(at, canaryWeight)) return raise(routes, router, ctx);
+/**
+ * One step of the analysis: its checks, and what the strategy does when they pass (reference canary 5, steps 22 and 23). It goes on from where
+ * the status says that the run is.
+ */
+export async function analyse(routes: Routes, standing: Standing, router: Router, ctx: CanaryContext): Promise<void> {
+  const { at, isAhead } = standing;
+  const { failedChecks = 0 } = ctx.canary.status;
+  await raiseShare(routes, standing, router, ctx);
   const isPassed = isFirst(at) ? await areFirstChecksPassed(ctx) : await areChecksPassed(ctx);
-  if (!isPassed) return ctx.write(counted(ctx.status(), { failedChecks: failedChecks + 1 }, ctx.at()));
-  for (const warning of warnings) await ctx.say("Warning", warning);
-  await carryOut(nextMove(at), router, ctx);
+  if (isPassed) for (const warning of feasibleAnalysis(ctx).warnings) await ctx.say("Warning", warning);
+  if (isPassed && (await isCarriedOut(nextMove(at), router, ctx))) return;
+  if (isAhead) await ctx.setRoutes(router, at.routes);
+  if (!isPassed) await ctx.write(counted(ctx.status(), { failedChecks: failedChecks + 1 }, ctx.at()));
 }
 
 async function areFirstChecksPassed(ctx: CanaryContext): Promise<boolean> {
@@ -31,28 +34,33 @@ async function areChecksPassed(ctx: CanaryContext): Promise<boolean> {
   return result.isPassed;
 }
 
-/** The routes are set before the status says so: it never names more traffic than there is. */
-async function carryOut(move: Move, router: Router, ctx: CanaryContext): Promise<void> {
+/** False where a gate holds it. The routes are set before the status says so: it never names more traffic than there is. */
+async function isCarriedOut(move: Move, router: Router, ctx: CanaryContext): Promise<boolean> {
   switch (move.kind) {
     case "weight":
-      if (move.isAsked && !(await isIncreaseConfirmed(ctx))) return;
-      return raise(move.routes, router, ctx);
+      if (move.isAsked && !(await isIncreaseConfirmed(ctx))) return false;
+      await raise(move.routes, router, ctx);
+      return true;
     case "iteration":
       if (move.routes !== undefined) await ctx.setRoutes(router, move.routes);
       await ctx.write(counted(ctx.status(), { iterations: move.iteration }, ctx.at()));
-      return ctx.say("Normal", `Advance ${canaryText(ctx.canary)} canary iteration ${move.iteration}/${move.of}`);
+      await ctx.say("Normal", `Advance ${canaryText(ctx.canary)} canary iteration ${move.iteration}/${move.of}`);
+      return true;
     case "hand over":
-      if (!(await isPromotionConfirmed(ctx))) return;
+      if (!(await isPromotionConfirmed(ctx))) return false;
       if (move.text !== undefined) await ctx.say("Normal", move.text);
       if (move.routes !== undefined) await ctx.setRoutes(router, move.routes);
-      return ctx.write(counted(ctx.status(), { iterations: move.iteration }, ctx.at()));
+      await ctx.write(counted(ctx.status(), { iterations: move.iteration }, ctx.at()));
+      return true;
     case "promote":
-      if (move.isAsked && !(await isIncreaseConfirmed(ctx))) return;
-      if (!(await isPromotionConfirmed(ctx))) return;
-      return promote(ctx);
+      if (move.isAsked && !(await isIncreaseConfirmed(ctx))) return false;
+      if (!(await isPromotionConfirmed(ctx))) return false;
+      await promote(ctx);
+      return true;
     case "none": {
       const mend = "set stepWeight above 0, or stepWeights that rise, or iterations";
-      return ctx.say("Warning", `Halt ${canaryText(ctx.canary)} advancement spec.analysis has no next step: ${mend}`);
+      await ctx.say("Warning", `Halt ${canaryText(ctx.canary)} advancement spec.analysis has no next step: ${mend}`);
+      return true;
     }
   }
 }

@@ -4,6 +4,7 @@ import { servedKind } from "../../api/kinds/declaration.ts";
 import { feasible } from "../../canary/analysis.ts";
 import { type Canary, providerOf } from "../../canary/canary.ts";
 import { canaryManager, type StepDeps } from "../../canary/canary-deps.ts";
+import { hookTime } from "../../canary/hooks/hook-timeout.ts";
 import type { CookieChanges, Router, Routes } from "../../canary/routes/router.ts";
 import type { At } from "../../canary/run/phase-status.ts";
 import type { Scaler, Workload } from "../../canary/workload/workload.ts";
@@ -56,7 +57,7 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
   const { clock, log, parts, settings } = deps;
   const home = leasedCluster(deps.home, run);
   const cluster = leased(deps.clusterOf(canary.live), run);
-  const step: StepDeps = { cluster, settings, clock, log, signal: run.signal };
+  const step: StepDeps = { cluster, settings, clock, hooksLeftMs: hookTime(clock), log, signal: run.signal };
   const phase = canary.status.phase ?? "Initializing";
   const { spec } = canary;
   let written = canary.status;

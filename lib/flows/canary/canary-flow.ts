@@ -1,13 +1,17 @@
-import { CanarySpec, CanaryStatus } from "../../api/canary.ts";
+import { CanarySpec, canaryPhases } from "../../api/canary.ts";
 import { parseLive } from "../../api/parse-live.ts";
 import { intervalMs } from "../../canary/analysis.ts";
 import type { Canary } from "../../canary/canary.ts";
 import { canaryManager } from "../../canary/canary-deps.ts";
-import { inPhase } from "../../canary/run/phase-status.ts";
+import { inPhase, withCondition } from "../../canary/run/phase-status.ts";
+import { readStatus } from "../../canary/run/read-status.ts";
 import { isInFlight } from "../../canary/run/run-state.ts";
 import { specFault } from "../../canary/verify-canary.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
-import type { LiveObject } from "../../core/manifest.ts";
+import { type LiveObject, refOf } from "../../core/manifest.ts";
+import { subject } from "../../core/object-ref.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
+import { isOutage } from "../../core/ports/outage.ts";
 import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
 import { reportEvent } from "../record-event.ts";
 import { type CanaryContext, canaryContext, servedCanary } from "./canary-context.ts";
@@ -30,6 +34,7 @@ export function canaryFlow(deps: CanaryDeps): Flow {
       const ctx = canaryContext(canaryOf(live), carriedTo(run).handled ?? {}, run, deps);
       return await reconcile(ctx);
     } catch (error) {
+      if (error instanceof ApiError && !isOutage(error)) return refusedWrite(live, error, run, deps);
       if (!(error instanceof Failure)) throw error;
       return refuse(live, error, run, deps);
     }
@@ -39,6 +44,7 @@ export function canaryFlow(deps: CanaryDeps): Flow {
 async function reconcile(ctx: CanaryContext): Promise<FlowResult> {
   const { canary, deps, run } = ctx;
   if (canary.live.metadata.deletionTimestamp !== undefined) return end(ctx);
+  await tellUnread(ctx);
   const fault = specFault(canary, deps.settings);
   if (fault !== undefined) {
     // As in Flagger there is neither a status nor an Event of it (reference canary, statement 41).
@@ -55,12 +61,27 @@ async function reconcile(ctx: CanaryContext): Promise<FlowResult> {
   return pacedStep(ctx);
 }
 
-/** Throws a `Failure` that names every invalid field. An unreadable status counts as empty; the step writes a valid one. */
+/** Throws a `Failure` that names every invalid field. */
 function canaryOf(live: LiveObject): Canary {
   const spec = parseLive(live, "spec", CanarySpec);
   const { name, namespace = "", uid } = live.metadata;
-  const status = CanaryStatus.safeParse(live["status"] ?? {}).data ?? {};
-  return { live, name, namespace, uid, spec, analysis: spec.analysis, status };
+  return { live, name, namespace, uid, spec, analysis: spec.analysis, status: readStatus(live["status"]).status };
+}
+
+/**
+ * Says which fields of the status cannot be read. The step goes on with the others and writes them anew. Throws a `Failure` for an unknown
+ * phase: nobody knows who has the traffic, and the initialisation would scale the target to zero.
+ */
+async function tellUnread(ctx: CanaryContext): Promise<void> {
+  const { live } = ctx.canary;
+  const { faults, isPhaseUnknown } = readStatus(live["status"]);
+  if (faults.length === 0) return;
+  const what = `${subject(refOf(live))}: what another program or a person has written into its status cannot be read: ${faults.join("; ")}`;
+  if (isPhaseUnknown) {
+    const mend = `no step is taken until status.phase is one of ${canaryPhases.join(", ")}: set it with kubectl edit --subresource=status, then run sluice reconcile canary ${live.metadata.name}`;
+    throw new Failure("InvalidSpec", `${what}; ${mend}`);
+  }
+  await ctx.say("Warning", `${what}; these fields count as empty`);
 }
 
 /** Other Canaries are looked for before a run begins, not in each of its steps. */
@@ -71,10 +92,11 @@ function mayBeTaken({ canary }: CanaryContext): boolean {
 
 /** A new Canary gets a phase at once. Conditions that say that it was parked are removed by its next run. */
 async function showPhase(ctx: CanaryContext): Promise<void> {
-  const { conditions } = ctx.canary.status;
-  const promoted = conditions?.filter(({ type }) => type === "Promoted");
-  if (promoted === undefined) return ctx.write(inPhase(ctx.status(), "Initializing", ctx.canary.analysis, ctx.at()));
-  if (promoted.length !== conditions?.length) await ctx.write({ ...ctx.status(), conditions: promoted });
+  const { conditions = [], phase } = ctx.canary.status;
+  if (phase === undefined) return ctx.write(inPhase(ctx.status(), "Initializing", ctx.canary.analysis, ctx.at()));
+  const promoted = conditions.filter(({ type }) => type === "Promoted");
+  if (promoted.length === 0) return ctx.write(withCondition(ctx.status(), ctx.at()));
+  if (promoted.length !== conditions.length) await ctx.write({ ...ctx.status(), conditions: promoted });
 }
 
 const leftMs = 60_000;
@@ -118,10 +140,28 @@ async function absent({ subscriptions }: CanaryDeps, run: Run): Promise<FlowResu
   return { outcome: "absent", dueInMs: undefined };
 }
 
+/**
+ * The API server refuses what every run writes, its status above all: the cause is an invalid field of the Canary, or a policy. A run that
+ * threw would park the Canary. Told once; a change of the Canary starts the next run at once.
+ */
+async function refusedWrite(live: LiveObject, error: ApiError, run: Run, deps: CanaryDeps): Promise<FlowResult> {
+  const { message: why } = error;
+  const carried = { ...run.carried, refusedWrite: why };
+  if (run.carried?.["refusedWrite"] === why) return { outcome: "failed", dueInMs: leftMs, carried, isQuiet: true };
+  const mend = "correct the field that it names, for example with kubectl edit, or the policy that refuses it";
+  const message = `${subject(refOf(live))}: no step is taken, since the API server refuses a write of the run: ${why}; ${mend}`;
+  await warn(live, message, run, deps);
+  return { outcome: "failed", dueInMs: leftMs, carried };
+}
+
 async function refuse(live: LiveObject, failure: Failure, run: Run, deps: CanaryDeps): Promise<FlowResult> {
   const { message } = failure;
-  const event = { type: "Warning", reason: "Synced", message, annotations: {} } as const;
-  await reportEvent(deps.home, live, event, canaryManager, run, deps);
+  await warn(live, message, run, deps);
   deps.log.info("reconcile failed", { ...run.key, reason: failure.reason, error: message });
   return { outcome: "stalled", dueInMs: undefined };
+}
+
+async function warn(live: LiveObject, message: string, run: Run, deps: CanaryDeps): Promise<void> {
+  const event = { type: "Warning", reason: "Synced", message, annotations: {} } as const;
+  await reportEvent(deps.home, live, event, canaryManager, run, deps);
 }

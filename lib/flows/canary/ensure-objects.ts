@@ -1,13 +1,16 @@
 import { targetText } from "../../canary/canary.ts";
+import { checkGeneratedNames } from "../../canary/generated-names.ts";
 import type { Router } from "../../canary/routes/router.ts";
+import { isInFlight } from "../../canary/run/run-state.ts";
 import { StepFault } from "../../canary/step-fault.ts";
 import { messageOf } from "../../core/failure.ts";
 import { type CanaryContext, skipsAnalysis } from "./canary-context.ts";
+import { keeperOf } from "./keep-originals.ts";
 import { failInitialisation } from "./roll-back.ts";
 
 /**
- * The objects of a Canary in Flagger's order (reference canary 5, steps 2 to 9). Each exists before the next one needs it: the apex Service
- * selects the primary only once that is ready, and the target is scaled down only after that.
+ * The objects of a Canary (reference canary 5, steps 2 to 9). Each exists before the next one needs it: the apex Service selects the primary
+ * only once that is ready, and the target is scaled down only once Service and route lead to the primary. Flagger makes the route last.
  *
  * @returns undefined if the initialisation has to wait, or has failed
  */
@@ -15,6 +18,7 @@ export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefi
   const { canary, parts, scaler, step, workload } = ctx;
   const isInitialising = ctx.phase === "Initializing";
   const target = await workload.metadata();
+  checkGeneratedNames(canary, target);
   const services = parts.services(canary, target, step);
   const router = parts.router(canary, target, step);
   await services.ensureOwn();
@@ -22,11 +26,20 @@ export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefi
   await workload.ensurePrimary();
   if (isInitialising && !(await isPrimaryReady(ctx))) return undefined;
   await scaler?.ensurePrimary(true);
-  if (isInitialising) await scaler?.pauseTarget();
-  await services.ensureApex();
-  if (isInitialising) await scaleDown(ctx);
-  await router.ensure();
+  const keeper = keeperOf(ctx);
+  await services.ensureApex(keeper.keep);
+  await router.ensure({ ...weightAtRest(ctx), takeOver: keeper.take });
+  if (isInitialising) {
+    // A scaler that is paused scales the target to zero too.
+    await scaler?.pauseTarget();
+    await scaleDown(ctx);
+  }
   return router;
+}
+
+/** Between two runs others may have given the canary a share, which nothing would answer. In a run the step decides once it knows who serves. */
+function weightAtRest({ canary: { status }, phase }: CanaryContext): { readonly weight?: number } {
+  return isInFlight(phase) ? {} : { weight: status.canaryWeight ?? 0 };
 }
 
 /** Told in each step of the initialisation; it never holds it up. */
@@ -43,10 +56,11 @@ async function probeMetrics(ctx: CanaryContext): Promise<void> {
 }
 
 async function isPrimaryReady(ctx: CanaryContext): Promise<boolean> {
-  if (skipsAnalysis(ctx.canary)) return true;
   const primary = await ctx.workload.primaryReadiness();
   if (primary.isReady) return true;
-  await ctx.say("Warning", primary.message);
+  // Without analysis the step that makes the primary says nothing in Flagger, which waits for nothing there.
+  const isMadeNow = skipsAnalysis(ctx.canary) && ctx.canary.status.phase === undefined;
+  if (!isMadeNow) await ctx.say("Warning", primary.message);
   if (!primary.isRetriable) await failInitialisation(ctx);
   return false;
 }

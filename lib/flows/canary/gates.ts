@@ -1,6 +1,7 @@
 import type { CanaryPhase, CanaryWebhook, GateType } from "../../api/canary.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
 import { canaryText } from "../../canary/canary.ts";
+import { noHookTime } from "../../canary/hooks/hook-timeout.ts";
 import { counted, inPhase } from "../../canary/run/phase-status.ts";
 import { messageOf } from "../../core/failure.ts";
 import { isAskedFor, isOpenedByHand } from "./by-hand.ts";
@@ -24,16 +25,25 @@ async function refusal(hook: CanaryWebhook, phase: CanaryPhase, ctx: CanaryConte
   }
 }
 
-/** Asks the hooks one after another until one refuses. `passed`: how the event of a hook that has passed begins; without it there is none. */
+/**
+ * Asks the hooks one after another until one refuses. `passed`: how the event of a hook that has passed begins; without it there is none.
+ * `isGate`: what `refused` says has no reason.
+ */
 async function allPass(
   hooks: readonly CanaryWebhook[],
   phase: CanaryPhase,
   ctx: CanaryContext,
-  { passed, refused }: { passed?: string; refused: (hook: CanaryWebhook, why: string) => Promise<void> },
+  {
+    isGate = false,
+    passed,
+    refused,
+  }: { isGate?: boolean; passed?: string; refused: (hook: CanaryWebhook, why: string) => Promise<void> },
 ): Promise<boolean> {
   for (const hook of hooks) {
     const why = await refusal(hook, phase, ctx);
     if (why !== undefined) {
+      if (isGate && why === noHookTime)
+        await ctx.say("Warning", `webhook ${hook.name} of ${canaryText(ctx.canary)}: ${why}`);
       await refused(hook, why);
       return false;
     }
@@ -70,6 +80,7 @@ export async function isRolloutConfirmed(ctx: CanaryContext): Promise<boolean> {
   const hooks = hooksOf(ctx, "confirm-rollout");
   if (await isOpenByHand(hooks, "confirm-rollout", ctx)) return true;
   return allPass(hooks, ctx.phase, ctx, {
+    isGate: true,
     passed: passedText["confirm-rollout"],
     async refused({ muteAlert = false, name }) {
       if (ctx.phase === "Waiting") return;
@@ -85,6 +96,7 @@ export async function isIncreaseConfirmed(ctx: CanaryContext): Promise<boolean> 
   const hooks = hooksOf(ctx, "confirm-traffic-increase");
   if (await isOpenByHand(hooks, "confirm-traffic-increase", ctx)) return true;
   return allPass(hooks, "Progressing", ctx, {
+    isGate: true,
     passed: passedText["confirm-traffic-increase"],
     async refused({ muteAlert = false, name }) {
       await ctx.say("Warning", halt(ctx, `waiting for traffic increase approval ${name}`));
@@ -98,6 +110,7 @@ export async function isPromotionConfirmed(ctx: CanaryContext): Promise<boolean>
   const hooks = hooksOf(ctx, "confirm-promotion");
   if (await isOpenByHand(hooks, "confirm-promotion", ctx)) return true;
   return allPass(hooks, "Progressing", ctx, {
+    isGate: true,
     passed: passedText["confirm-promotion"],
     async refused({ muteAlert = false, name }) {
       const { analysis } = feasibleAnalysis(ctx);

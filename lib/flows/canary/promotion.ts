@@ -30,9 +30,10 @@ export async function moveBack(router: Router, routes: Routes, ctx: CanaryContex
     await ctx.say("Normal", "Routing all traffic to primary");
     await ctx.setRoutes(router, allToPrimary);
   }
+  const left = ownRoutesLeft(routes, ctx);
   // A step that was cut off may have sent it all traffic already.
-  if (provider !== "kubernetes" && isStepwise && routes.canary > 0) {
-    const next = nextToPrimary(analysis, routes);
+  if (provider !== "kubernetes" && isStepwise && left.canary > 0) {
+    const next = nextToPrimary(analysis, left);
     await ctx.setRoutes(router, next);
     await ctx.say("Normal", `Advance ${canaryText(canary)} primary weight ${next.primary}`);
     if (next.primary < totalWeight) {
@@ -40,6 +41,13 @@ export async function moveBack(router: Router, routes: Routes, ctx: CanaryContex
     }
   }
   await ctx.write(inPhase(ctx.status(), "Finalising", analysis, ctx.at()));
+}
+
+/** What others have given the canary in the meantime does not count. The status says zero where the promotion has waited for a gate. */
+function ownRoutesLeft(routes: Routes, ctx: CanaryContext): Routes {
+  const { canaryWeight = 0 } = ctx.status();
+  const canary = canaryWeight > 0 ? Math.min(canaryWeight, routes.canary) : routes.canary;
+  return { ...routes, primary: totalWeight - canary, canary };
 }
 
 /** The run has succeeded: the target is scaled down, once no traffic goes to it. */

@@ -16,12 +16,14 @@ import type { CanaryParts } from "./canary-parts.ts";
 interface PartsDeps {
   readonly canaryHttp: CanaryHttp;
   readonly metricServers: MetricServers;
+  /** The user whose rights the steps of a Canary have; undefined for our own. What is asked by our own client is asked as that user. */
+  readonly userOf: (canary: Pick<Canary, "live">) => string | undefined;
   /** Waits before a webhook is tried again, and for a server of metrics. */
   readonly clock: Pick<Clock, "sleep">;
 }
 
 /** The parts of a step, on the cluster and on the servers that a Canary names. */
-export function canaryParts({ canaryHttp, clock, metricServers }: PartsDeps): CanaryParts {
+export function canaryParts({ canaryHttp, clock, metricServers, userOf }: PartsDeps): CanaryParts {
   const sleep = (ms: number, signal: AbortSignal) => clock.sleep(ms, signal);
   const withHttp = ({ namespace }: Canary, deps: StepDeps) => ({
     ...deps,
@@ -33,12 +35,15 @@ export function canaryParts({ canaryHttp, clock, metricServers }: PartsDeps): Ca
     scaler: scalerOf,
     router: routerOf,
     services: servicesOf,
-    metrics: (canary, deps) =>
-      metricChecksOf(canary, {
+    metrics: (canary, deps) => {
+      const accountUser = userOf(canary);
+      return metricChecksOf(canary, {
         ...{ ...deps, ...metricServers, sleep },
+        ...(accountUser === undefined ? {} : { accountUser }),
         http: canaryHttp.shared([canary.namespace]),
         httpOf: (namespace) => canaryHttp.shared([namespace, canary.namespace]),
-      }),
+      });
+    },
     hooks: (canary, deps) => hooksOf(canary, withHttp(canary, deps)),
     eventHooks: (canary, deps) => eventHooksOf(canary, withHttp(canary, deps)),
     alerts: (canary, deps) =>

@@ -3,13 +3,14 @@ import { targetText } from "../../canary/canary.ts";
 import type { Router, Routes } from "../../canary/routes/router.ts";
 import { allToPrimary } from "../../canary/routes/weights.ts";
 import { counted, inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
-import { isChanged, isInFlight, isSeen } from "../../canary/run/run-state.ts";
+import { isChanged, isGoing, isInFlight, isSeen } from "../../canary/run/run-state.ts";
 import type { TargetRevision } from "../../canary/workload/workload.ts";
 import { analyse } from "./analyse.ts";
 import { beginRun } from "./begin-run.ts";
 import { type CanaryContext, feasibleAnalysis, skipsAnalysis, tracksConfigs } from "./canary-context.ts";
 import { ensureObjects } from "./ensure-objects.ts";
 import { isRollbackAsked, isRollbackWanted } from "./gates.ts";
+import { lowerShare, standingOf } from "./own-shares.ts";
 import { finish, moveBack, promoteAtOnce } from "./promotion.ts";
 import { failPromotion, rollBack, stay } from "./roll-back.ts";
 
@@ -28,6 +29,7 @@ interface Found {
  */
 export async function takeStep(ctx: CanaryContext): Promise<void> {
   const { lastPromotedSpec, phase } = ctx.canary.status;
+  await correctTime(ctx);
   if (phase === "Failed" && lastPromotedSpec === undefined) return initialiseAgain(ctx);
   if (isInFlight(ctx.phase)) await withdrawFromMissing(ctx);
   const router = await ensureObjects(ctx);
@@ -45,6 +47,16 @@ export async function takeStep(ctx: CanaryContext): Promise<void> {
   if (isAnalysing(ctx) && isNew) return restart(found, ctx);
   await goOn(found, ctx);
 }
+
+/** Deadlines count from the status. One that a clock far ahead has written gets the time that it is, so that they come. */
+async function correctTime(ctx: CanaryContext): Promise<void> {
+  const { now } = ctx.at();
+  if (!isGoing(ctx.phase) || !(Date.parse(ctx.status().lastTransitionTime ?? "") > now + aheadMs)) return;
+  await ctx.write(counted(ctx.status(), {}, ctx.at()));
+}
+
+/** Clocks differ by less than that unless one is wrong. */
+const aheadMs = 60_000;
 
 /**
  * A target that is deleted in the middle of a run serves nothing: all traffic goes to the primary, if that serves. The step then says that the
@@ -65,17 +77,29 @@ async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
   const { router, routes } = found;
   // Also while the canary does not serve: that is when users ask for it.
   if (isAnalysing(ctx) && (await isRollbackAsked(ctx))) return rollBackByHand(found, ctx);
-  if (!(await isCanaryServing(found, ctx))) return;
+  const standing = standingOf(routes, found.isPrimaryDown, ctx);
+  if (isAnalysing(ctx) && !skipsAnalysis(ctx.canary)) await lowerShare(routes, standing, router, ctx);
+  if (!(await isCanaryServing(found, ctx))) {
+    if (!isPrimaryPromoted(ctx)) return;
+    // The primary is ready with the promoted template: a canary that does not serve gives its share back at once.
+    await ctx.setRoutes(router, allToPrimary);
+    return ctx.phase === "Promoting" ? moveBack(router, allToPrimary, ctx) : finish(router, allToPrimary, ctx);
+  }
   if (skipsAnalysis(ctx.canary)) return promoteAtOnce(router, ctx);
   if (isAnalysing(ctx) && (await isRollbackWanted(ctx))) return rollBackByHand(found, ctx);
   if (ctx.phase === "Promoting") return moveBack(router, routes, ctx);
   if (ctx.phase === "Finalising") return finish(router, routes, ctx);
   if (isThresholdReached(ctx)) return rollBackFound(found, ctx);
-  await analyse(router, routes, ctx);
+  await analyse(routes, standing, router, ctx);
 }
 
 function isAnalysing({ phase }: CanaryContext): boolean {
   return phase === "Progressing" || phase === "WaitingPromotion";
+}
+
+/** Only with analysis the primary has been looked at before the canary. */
+function isPrimaryPromoted({ canary, phase }: CanaryContext): boolean {
+  return (phase === "Promoting" || phase === "Finalising") && !skipsAnalysis(canary);
 }
 
 function isThresholdReached(ctx: CanaryContext): boolean {
@@ -164,8 +188,30 @@ async function isCanaryServing(found: Found, ctx: CanaryContext): Promise<boolea
   const canary = await workload.canaryReadiness();
   if (canary.isReady) return true;
   await ctx.say("Warning", canary.message);
-  if (!canary.isRetriable) await rollBackFound(found, ctx);
+  if (isPrimaryPromoted(ctx)) return false;
+  if (!canary.isRetriable || isThresholdReached(ctx)) await rollBackFound(found, ctx);
+  else if (canary.isLost === true) await withdraw(found, ctx);
   return false;
+}
+
+/**
+ * Pods of the canary that have served no longer do: its traffic goes to the primary until they serve again, and the analysis starts over. In
+ * Flagger they keep their share. It counts as a failed check, so that pods that come and go end the run.
+ */
+async function withdraw({ isPrimaryDown, revision, router, routes }: Found, ctx: CanaryContext): Promise<void> {
+  const { canaryWeight = 0, failedChecks = 0, iterations = 0 } = ctx.status();
+  const isTested = strategyOf(feasibleAnalysis(ctx).analysis) === "ab" && iterations > 0;
+  const hasTraffic = routes.canary > 0 || canaryWeight > 0 || isTested;
+  if (isPrimaryDown || ctx.provider === "kubernetes" || !hasTraffic) return;
+  await ctx.setRoutes(router, allToPrimary);
+  const synced = { revision, isTracking: tracksConfigs(ctx) };
+  const begun = syncedIn(ctx.status(), "Progressing", synced, ctx.at());
+  await ctx.write({ ...begun, failedChecks: failedChecks + 1 });
+  const { name, namespace } = ctx.canary;
+  await ctx.say(
+    "Warning",
+    `Halt ${name}.${namespace} advancement canary is no longer ready: all traffic goes to the primary`,
+  );
 }
 
 /** A target without replicas counts as ready in Flagger, and gets traffic that nothing answers. The analysis starts over. */
@@ -173,11 +219,12 @@ async function scaleUpAgain({ isPrimaryDown, revision, router }: Found, ctx: Can
   const { canary, scaler, workload } = ctx;
   if (!isPrimaryDown) await ctx.setRoutes(router, allToPrimary);
   await ctx.say("Warning", `canary ${targetText(canary)} was scaled to zero during its analysis: scaling it up again`);
-  await scaler?.resumeTarget();
-  await workload.scaleFromZero();
   const { failedChecks = 0 } = ctx.status();
   const synced = { revision, isTracking: tracksConfigs(ctx) };
+  // Before it is scaled up: a run that was cut off in between would give it its former share back at once.
   await ctx.write({ ...syncedIn(ctx.status(), "Progressing", synced, ctx.at()), failedChecks });
+  await scaler?.resumeTarget();
+  await workload.scaleFromZero();
 }
 
 async function rollBackByHand(found: Found, ctx: CanaryContext): Promise<void> {

@@ -1,4 +1,5 @@
 import { declaredCanary } from "../../api/kinds/canary.ts";
+import type { LiveObject } from "../../core/manifest.ts";
 import { accountUser } from "../owner/service-account.ts";
 import { type Kind, loadedOnce } from "./kind.ts";
 
@@ -11,14 +12,15 @@ export const canaryKind: Kind = {
         import("../canary/real-parts.ts"),
       ]);
       const { canaryHttp, canarySettings: settings, clock, metricServers } = parts;
+      const userOf = (live: LiveObject) => accountUser(live, parts.defaultServiceAccount);
       return canaryFlow({
         ...parts,
         settings,
         clusterOf: (live) => {
-          const user = accountUser(live, parts.defaultServiceAccount);
+          const user = userOf(live);
           return user === undefined ? parts.home : parts.targetAs(user);
         },
-        parts: canaryParts({ canaryHttp, clock, metricServers }),
+        parts: canaryParts({ canaryHttp, clock, metricServers, userOf: ({ live }) => userOf(live) }),
       });
     }),
   // Its one condition says how the release goes: an outage is told by an Event alone.

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { access, open, readFile } from "node:fs/promises";
-import { vi } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { deadlineMs } from "../../deadline.ts";
 import { ask } from "../../real/ask.ts";
 import { freePorts } from "../../real/free-ports.ts";
@@ -46,7 +46,7 @@ export async function installFlaggerDefinitions(crds: string, cluster: Cluster, 
   for (const one of definitions) await cluster.apply(one, { manager: "bench", force: true }, signal);
   for (const { spec } of definitions) {
     const kind = { group: spec.group, version: spec.versions[0].name, kind: spec.names.kind };
-    await vi.waitUntil(async () => (await cluster.resource(kind, signal)) !== undefined, { timeout: deadlineMs });
+    await until(`the cluster to serve ${kind.kind}`, async () => (await cluster.resource(kind, signal)) !== undefined);
   }
 }
 
@@ -55,30 +55,40 @@ export interface FlaggerOptions extends BuiltFlagger {
   readonly namespace: string;
   /** For its log. */
   readonly log: string;
+  /** Further flags; all others have their defaults. */
+  readonly flags?: readonly string[];
+}
+
+/** Flagger as a process of its own. Its end is that of a Deployment that is scaled to 0. */
+export interface RunningFlagger extends AsyncDisposable {
+  readonly pid: number;
 }
 
 const maxStarts = 3;
+const pollMs = 100;
 
-/** Runs Flagger as a process with its default flags, for the Canaries of one namespace. Ends at once where it cannot become ready. */
+/** Runs Flagger as a process for the Canaries of one namespace. Ends at once where it cannot become ready. */
 export async function startFlagger({
   program,
   kubeconfig,
   namespace,
   log: path,
-}: FlaggerOptions): Promise<AsyncDisposable> {
+  flags = [],
+}: FlaggerOptions): Promise<RunningFlagger> {
   for (let starts = 1; starts <= maxStarts; starts++) {
     await using log = await open(path, "a");
     // A port that was free may be taken before Flagger listens.
     const [port = 0] = await freePorts(1);
-    const args = [`-kubeconfig=${kubeconfig}`, `-namespace=${namespace}`, `-port=${port}`, "-mesh-provider=kubernetes"];
+    const args = [`-kubeconfig=${kubeconfig}`, `-namespace=${namespace}`, `-port=${port}`, ...flags];
     const child = spawn(program, args, { env: {}, stdio: ["ignore", log.fd, log.fd] });
     await once(child, "spawn");
     const ended = once(child, "exit");
     const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
     const isReady = async (): Promise<boolean> => (await ask(`http://127.0.0.1:${port}/healthz`))?.status === 200;
-    await vi.waitUntil(async () => hasEnded() || (await isReady()), { timeout: deadlineMs, interval: 100 });
+    await until("Flagger to become ready", async () => hasEnded() || (await isReady()));
     if (hasEnded()) continue;
     return {
+      pid: child.pid ?? 0,
       async [Symbol.asyncDispose]() {
         child.kill("SIGTERM");
         await ended;
@@ -86,4 +96,12 @@ export async function startFlagger({
     };
   }
   throw new Error(`Flagger has not become ready; the end of its log:\n${await logTail(path)}`);
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const signal = AbortSignal.timeout(deadlineMs);
+  while (!(await isSo())) {
+    if (signal.aborted) throw new Error(`waited ${deadlineMs / 1_000} s for ${what}`);
+    await systemClock.sleep(pollMs, new AbortController().signal);
+  }
 }

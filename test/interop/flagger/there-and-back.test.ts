@@ -48,7 +48,13 @@ describe.skipIf(missing)(
     const flagger = async () => {
       if (built === undefined) throw new Error(needs);
       const log = join(folder, "flagger.log");
-      return startFlagger({ ...built, kubeconfig: plane.adminKubeconfig, namespace, log });
+      return startFlagger({
+        ...built,
+        kubeconfig: plane.adminKubeconfig,
+        namespace,
+        log,
+        flags: ["-mesh-provider=kubernetes"],
+      });
     };
     const sluice = () =>
       startSluiceProcess(["--state", join(folder, "state"), "--kubeconfig", plane.kubeconfig], signal);

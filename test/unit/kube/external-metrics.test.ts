@@ -22,6 +22,19 @@ test("the values of an external metric are asked for by its path, without discov
   ]);
 });
 
+test("the values of an external metric are read with the rights of the user that is named", async () => {
+  const users: unknown[] = [];
+  await using api = await fakeApi(({ headers }, response) => {
+    users.push(headers["impersonate-user"]);
+    sendJson(response, 200, { items: [] });
+  });
+  const cluster = connect(configOf(api.url), apiDeps);
+  await cluster.externalMetrics.values({ ...metric, user: "system:serviceaccount:apps:deployer" }, signal);
+  await cluster.externalMetrics.values(metric, signal);
+  cluster.close();
+  expect(users).toEqual(["system:serviceaccount:apps:deployer", undefined]);
+});
+
 test("the right that it needs is among those that the steps of a Canary need", async () => {
   const verbs: string[] = [];
   await using api = await fakeApi((_request, response) => sendJson(response, 200, { items: [] }));

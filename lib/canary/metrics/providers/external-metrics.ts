@@ -38,7 +38,9 @@ export const externalmetrics: MakeServer = (input) => {
       return quantity(String(first.value));
     },
     async probe() {
-      await get({ namespace: "kube-system", name: "dummy-metric", labelSelector: "" }).catch((error: unknown) => {
+      // With the rights of an account the namespace has to be one that it may ask in.
+      const namespace = input.parts.accountUser === undefined ? "kube-system" : input.namespace;
+      await get({ namespace, name: "dummy-metric", labelSelector: "" }).catch((error: unknown) => {
         throw prefixed("external metrics service unavailable: ", error);
       });
     },
@@ -58,8 +60,12 @@ function prefixed(words: string, error: unknown): unknown {
   return new MetricFault(`${words}${messageOf(error)}`, { cause: error });
 }
 
-async function own(metric: Named, { parts: { externalMetrics, signal } }: ServerInput): Promise<unknown> {
-  if (externalMetrics !== undefined) return externalMetrics.values(metric, signal);
+async function own(
+  metric: Named,
+  { parts: { accountUser: user, externalMetrics, signal } }: ServerInput,
+): Promise<unknown> {
+  if (externalMetrics !== undefined)
+    return externalMetrics.values({ ...metric, ...(user === undefined ? {} : { user }) }, signal);
   throw new MetricFault("the API of external metrics of this cluster cannot be reached from here");
 }
 

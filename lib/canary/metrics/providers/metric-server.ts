@@ -46,6 +46,8 @@ export interface ServerParts extends Pick<StepDeps, "cluster" | "log" | "setting
   readonly cloudWatch?: CloudWatch;
   /** Of the cluster of the Canary; absent where it is not asked. */
   readonly externalMetrics?: ExternalMetrics;
+  /** Whose rights a step has, as Kubernetes names the user; absent for our own. */
+  readonly accountUser?: string;
 }
 
 /** What a server is made of. */
@@ -65,7 +67,7 @@ export type MakeServer = (input: ServerInput) => MetricServer;
 
 /**
  * Throws a {@link MetricFault} for what a query reads in another namespace than its MetricTemplate's, where the installation says that objects
- * name nothing there: tenants write the templates, and external metrics are read with Sluice's own rights. Flagger reads it.
+ * name nothing there: tenants write the templates and Canaries, and the account of a step may have more rights than they. Flagger reads it.
  */
 export function refuseOtherNamespace(what: string, namespace: string, { namespace: own, parts }: ServerInput): void {
   if (!parts.settings.noCrossNamespaceRefs || namespace === own) return;

@@ -8,15 +8,13 @@ import type { TargetMetadata } from "../../workload/workload.ts";
 import { annotationJson } from "../annotation-json.ts";
 import { apexMetadata, type RouteMetadata } from "../apex-metadata.ts";
 import { type Doing, objectRouter, type RouteView, type WantedRoute } from "../object-router.ts";
+import { flaggerOriginalAnnotation } from "../originals.ts";
 import { isOwned, kept } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { cookiesOf } from "../session-cookies.ts";
 import { ensureDestinationRules } from "./destination-rules.ts";
 import { liveCookies, liveRoutes } from "./live-virtual-service.ts";
 import { checkDelegation, virtualServiceSpec } from "./virtual-service.ts";
-
-/** Holds the spec of a VirtualService as it was before the Canary. */
-const originalAnnotation = "flagger.kubernetes.io/original-configuration";
 
 const group = "networking.istio.io";
 
@@ -57,7 +55,7 @@ function wantedService(
   const before = live.metadata;
   if (!isOwned(live, canary)) {
     // Somebody else's: what it was is kept, once, for the time after the Canary.
-    const original = { [originalAnnotation]: formatJson(live["spec"] ?? {}), ...before.annotations };
+    const original = { [flaggerOriginalAnnotation]: formatJson(live["spec"] ?? {}), ...before.annotations };
     return {
       labels: { ...before.labels, ...labels },
       annotations: { ...(kubectlAnnotation in original ? before.annotations : original), ...annotations },
@@ -65,7 +63,7 @@ function wantedService(
       ...changes,
     };
   }
-  const keptAnnotations = kept(before.annotations, [kubectlAnnotation, originalAnnotation]);
+  const keptAnnotations = kept(before.annotations, [kubectlAnnotation, flaggerOriginalAnnotation]);
   return { labels, annotations: { ...annotations, ...keptAnnotations }, spec, ...changes };
 }
 
@@ -75,13 +73,13 @@ async function finalize(view: RouteView, text: string, canary: Canary, { log }: 
   // One that is gone, or was never made, holds up no deletion.
   if (live === undefined) return;
   const lastApplied = live.metadata.annotations?.[kubectlAnnotation];
-  const original = live.metadata.annotations?.[originalAnnotation];
+  const original = live.metadata.annotations?.[flaggerOriginalAnnotation];
   if (lastApplied !== undefined) {
     const manifest = annotationJson(lastApplied);
     const spec = isJsonObject(manifest) ? manifest["spec"] : undefined;
     await view.change(live, { spec: specFrom(spec, text, kubectlAnnotation) }, "mend");
   } else if (original !== undefined) {
-    await view.change(live, { spec: specFrom(annotationJson(original), text, originalAnnotation) }, "mend");
+    await view.change(live, { spec: specFrom(annotationJson(original), text, flaggerOriginalAnnotation) }, "mend");
   } else {
     const message = "original configuration of the VirtualService not found, unable to revert";
     log.warn(message, { canary: canary.name, namespace: canary.namespace });

@@ -36,6 +36,7 @@ export function apisixRouter(canary: Canary, deps: StepDeps): Router {
     {
       ref: { group, version, kind: "ApisixRoute", namespace, name },
       resource: `apisixroutes.${group}`,
+      madeUpBy: "give spec.service.name another value",
       failed: (doing, cause) => {
         const words = { find: "query error:", create: "create error:", mend: "update error:" };
         if (doing === "read") return `apisix route ${name}.${namespace} query error: ${cause}`;

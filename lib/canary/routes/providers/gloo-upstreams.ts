@@ -4,7 +4,7 @@ import { type Canary, apexName, canaryServiceName, primaryServiceName } from "..
 import { StepFault } from "../../step-fault.ts";
 import { controllerReference } from "../../workload/metadata.ts";
 import { told } from "../../workload/step-objects.ts";
-import { changed, refuseOwnedByOthers } from "../owned-objects.ts";
+import { changed, refuseForeign } from "../owned-objects.ts";
 
 const ref = { group: "gloo.solo.io", version: "v1", kind: "Upstream" };
 
@@ -78,7 +78,7 @@ async function ensureUpstream(
     await told(cluster.create(manifest, { manager: canaryManager }, signal), failed("create query"));
     return;
   }
-  refuseOwnedByOthers(live, canary);
+  refuseForeign(live, canary, "give spec.service.name another value");
   const { loadBalancerConfig } = config;
   const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
   if (loadBalancerConfig === undefined || equal(loadBalancerConfig, spec["loadBalancerConfig"])) return;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../../core/json.ts";
 import type { LiveObject } from "../../../core/manifest.ts";
+import { totalWeight } from "../../analysis.ts";
 import type { StepDeps } from "../../canary-deps.ts";
 import type { Canary } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
@@ -33,11 +34,14 @@ interface View {
 export function knativeRouter(canary: Canary, deps: StepDeps): Router {
   const view = viewOf(canary, deps);
   return {
-    ensure: async () => {
+    ensure: async ({ weight } = {}) => {
       refuseLacking(canary, "knative", ["match", "mirror"]);
       const live = await view.read();
       const annotations = live.metadata.annotations ?? {};
-      if (primaryAnnotation in annotations) return;
+      if (primaryAnnotation in annotations) {
+        if (weight !== undefined && liveRoutes(live, view.text).canary !== weight) await setWeight(live, weight, view);
+        return;
+      }
       const status = ServiceStatus.safeParse(live["status"]).data;
       if (status === undefined)
         throw new StepFault(`${view.text} has no revision yet: wait until Knative has made one`);
@@ -48,14 +52,7 @@ export function knativeRouter(canary: Canary, deps: StepDeps): Router {
     routes: async () => liveRoutes(await view.read(), view.text),
     setRoutes: async (routes) => {
       checkSum(routes);
-      const live = await view.read();
-      const primary = primaryOf(live, view.text);
-      const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
-      const traffic = [
-        { latestRevision: true, percent: routes.canary },
-        { revisionName: primary, percent: routes.primary },
-      ];
-      await view.write(live, { spec: toJsonObject({ ...spec, traffic }) });
+      await setWeight(await view.read(), routes.canary, view);
       return {};
     },
     finalize: async () => {
@@ -64,6 +61,15 @@ export function knativeRouter(canary: Canary, deps: StepDeps): Router {
       if (primary !== undefined) await view.write(live, { annotations });
     },
   };
+}
+
+async function setWeight(live: LiveObject, weight: number, view: View): Promise<void> {
+  const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
+  const traffic = [
+    { latestRevision: true, percent: weight },
+    { revisionName: primaryOf(live, view.text), percent: totalWeight - weight },
+  ];
+  await view.write(live, { spec: toJsonObject({ ...spec, traffic }) });
 }
 
 function viewOf(canary: Canary, deps: StepDeps): View {

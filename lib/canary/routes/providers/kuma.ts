@@ -8,6 +8,7 @@ import { told } from "../../workload/step-objects.ts";
 import type { TargetMetadata } from "../../workload/workload.ts";
 import { apexMetadata } from "../apex-metadata.ts";
 import { objectRouter } from "../object-router.ts";
+import { isTakenOver } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
 import { sharesOf } from "../weights.ts";
@@ -53,7 +54,7 @@ export function kumaRouter(canary: Canary, target: TargetMetadata, deps: StepDep
       // Nothing else deletes it, and the primary that it leads to goes.
       finalize: async (view) => {
         const live = await view.find("read");
-        if (live === undefined || !isOurs(live)) return;
+        if (live === undefined || !isOurs(live) || !isTakenOver(live)) return;
         const options = { uid: live.metadata.uid, propagation: "Background" } as const;
         await told(deps.cluster.delete(ref, options, deps.signal), (cause) => `${text} delete error: ${cause}`);
       },

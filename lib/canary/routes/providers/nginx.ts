@@ -19,6 +19,7 @@ export function nginxRouter(canary: Canary, deps: StepDeps): Router {
     {
       ref: { group: "networking.k8s.io", version: "v1", kind: "Ingress", namespace: canary.namespace, name },
       resource: "ingresses.networking.k8s.io",
+      madeUpBy: "give spec.ingressRef another Ingress",
       failed: (doing, cause) => {
         const words = {
           find: "query error:",

@@ -32,6 +32,7 @@ export function skipperRouter(canary: Canary, deps: StepDeps): Router {
     {
       ref,
       resource: "ingresses.networking.k8s.io",
+      madeUpBy: "give spec.ingressRef another Ingress",
       failed: (doing, cause) => {
         const words = {
           find: "query error:",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AlertSeverity } from "../../../../lib/api/canary.ts";
 import { alertsOf } from "../../../../lib/canary/alerts/alerts.ts";
+import { noHookTime } from "../../../../lib/canary/hooks/hook-timeout.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { HttpError } from "../../../../lib/core/ports/http.ts";
 import { canaryOf, hooksWorld, type Turn } from "../hooks/hooks-world.ts";
@@ -178,6 +179,16 @@ describe("an alert that cannot be sent is logged, and the next one is sent", () 
     },
   ])("before it is sent: $error", async ({ objects, error }) => {
     expect(await errorOf(objects)).toEqual([{ message: "alert can't be sent", canary: "podinfo.test", error }]);
+  });
+
+  test("once the webhooks and alerts of its step have taken their time", async () => {
+    const world = hooksWorld({ objects: [provider("chat")], leftMs: 0 });
+    await alertsOf(canaryOf({ alerts: [one] }), world.deps).send(alert);
+    expect(world.requests).toEqual([]);
+    expect(world.log.lines).toMatchObject([{ error: `alert provider chat.test send error: ${noHookTime}` }]);
+    const late = hooksWorld({ objects: [provider("chat")], leftMs: 3_000 });
+    await alertsOf(canaryOf({ alerts: [one] }), late.deps).send(alert);
+    expect(late.requests).toMatchObject([{ timeoutMs: 3_000 }]);
   });
 
   test("without address and token, which the text of a server may quote", async () => {

@@ -1,6 +1,7 @@
 import { CanarySpec, type CanaryStatus } from "../../../../lib/api/canary.ts";
 import type { AlertParts } from "../../../../lib/canary/alerts/alerts.ts";
 import type { Canary } from "../../../../lib/canary/canary.ts";
+import { maxHookMs } from "../../../../lib/canary/hooks/hook-timeout.ts";
 import type { HookDeps } from "../../../../lib/canary/hooks/webhooks.ts";
 import { type CanarySettings, defaultCanarySettings } from "../../../../lib/canary/settings.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
@@ -41,10 +42,12 @@ interface World {
   readonly settings?: Partial<CanarySettings>;
   readonly objects?: readonly LiveObject[];
   readonly signal?: AbortSignal;
+  /** Of the step, for webhooks and alerts. */
+  readonly leftMs?: number;
 }
 
 /** What a step has, with a server that remembers the requests and answers by turns. */
-export function hooksWorld({ answers = [{}], settings = {}, objects = [], signal }: World = {}) {
+export function hooksWorld({ answers = [{}], settings = {}, objects = [], signal, leftMs = maxHookMs }: World = {}) {
   const parts = recordingParts(...answers);
   const log = recordedLog();
   const cluster = asHome({
@@ -60,6 +63,7 @@ export function hooksWorld({ answers = [{}], settings = {}, objects = [], signal
     settings: { ...defaultCanarySettings, ...settings },
     clock: { now: parts.now },
     log,
+    hooksLeftMs: () => leftMs,
     signal: signal ?? new AbortController().signal,
     http: parts.http,
     httpOf: (namespace) => {

@@ -83,7 +83,7 @@ export function metricWorld(options: MetricWorldOptions) {
   const checks = metricChecksOf(canary, {
     cluster: asHome({ ...noCluster, get: options.get ?? (async (ref) => objectOf(ref, options)) }),
     settings: { ...defaultCanarySettings, ...settings },
-    ...{ clock, log, signal, http, sleep },
+    ...{ clock, log, signal, http, sleep, hooksLeftMs: () => 0 },
     measured: (metric, value) => void values.push([metric, value]),
     ...parts,
   });

@@ -157,6 +157,33 @@ describe("the HTTPRoute of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
+  it("one of somebody else is kept before it is written, and gets spec, labels and annotations back", async () => {
+    const world = await worldOf();
+    const spec = { rules: [{ backendRefs: [{ name: "theirs", port: 80 }] }] };
+    const metadata = { name: "podinfo", labels: { team: "web" }, annotations: { note: "ours" } };
+    await world.create({ apiVersion: `${group}/v1`, kind: "HTTPRoute", metadata, spec });
+    await world.router().ensure({ takeOver: world.takeOver });
+    await world.edit(await routeOf(world), { metadata: { annotations: { "example.test/gateway": "yes" } } });
+    await world.router({ service: { hosts: ["app.example.test"] } }).ensure({ takeOver: world.takeOver });
+    await setWeights(world, 30);
+    expect(world.taken).toEqual(["HTTPRoute/podinfo"]);
+    await world.router({ annotations: world.originals() }).finalize();
+    const route = await routeOf(world);
+    expect(route?.["spec"]).toEqual(spec);
+    expect(route?.metadata).toMatchObject({ labels: metadata.labels });
+    expect(route?.metadata.annotations).toEqual({ note: "ours", "example.test/gateway": "yes" });
+  });
+
+  it("its own is nobody's to keep, and one that was given back holds up no deletion", async () => {
+    const world = await worldOf();
+    await world.router().ensure({ takeOver: world.takeOver });
+    await world.router({ service: { hosts: ["app.example.test"] } }).ensure({ takeOver: world.takeOver });
+    expect(world.taken).toEqual([]);
+    world.reads.splice(0);
+    await world.router().finalize();
+    expect(world.reads).toEqual([]);
+  });
+
   it("canary/39: while a Gateway has not accepted the present generation, its weights are not read", async () => {
     const world = await worldOf();
     await world.router().ensure();

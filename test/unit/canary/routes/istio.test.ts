@@ -156,6 +156,29 @@ describe("the VirtualService of a Canary", () => {
     expect(await specOf(world)).toEqual(original);
   });
 
+  it("one of somebody else is kept before it is written, and gets all of it back", async () => {
+    const world = await worldOf();
+    const spec = { hosts: ["podinfo"], http: [{ route: [to("podinfo", 100)] }] };
+    const metadata = { name: "podinfo", labels: { team: "web" }, annotations: { note: "ours" } };
+    await world.create({ apiVersion: `${group}/v1beta1`, kind: "VirtualService", metadata, spec });
+    await world.router(istio()).ensure({ takeOver: world.takeOver });
+    await world.router(istio({ annotations: world.originals() })).finalize();
+    const { labels, annotations } = (await serviceOf(world))?.metadata ?? {};
+    expect({ labels, annotations, spec: await specOf(world) }).toEqual({
+      ...{ labels: metadata.labels, annotations: metadata.annotations, spec },
+    });
+  });
+
+  it("a DestinationRule of somebody else that says something else is refused", async () => {
+    const world = await worldOf();
+    const metadata = { name: "podinfo-primary" };
+    await world.create({ apiVersion: `${group}/v1beta1`, kind: "DestinationRule", metadata, spec: { host: "theirs" } });
+    await expect(world.router(istio()).ensure()).rejects.toThrow(
+      /DestinationRule podinfo-primary.* has not made it, so it is not overwritten/,
+    );
+    expect(await serviceOf(world)).toBeUndefined();
+  });
+
   it("one that was never made, or is gone, holds up no deletion", async () => {
     const world = await worldOf();
     await world.router(istio()).finalize();

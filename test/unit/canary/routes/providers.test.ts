@@ -250,11 +250,77 @@ describe.each(providers)("provider $name", ({ name, route, scene = {}, given, sp
     expect(world.writes).toEqual([]);
   });
 
+  it("between two runs it has the weight that it is to have", async () => {
+    const world = await worldOf();
+    await given?.(world);
+    await world.router(scened).ensure();
+    await world.router(scened).setRoutes(to(30));
+    await world.router(scened).ensure({ weight: 0 });
+    expect(await world.router(scened).routes()).toEqual(to(0));
+    world.writes.splice(0);
+    await world.router(scened).ensure({ weight: 0 });
+    expect(world.writes).toEqual([]);
+  });
+
   it("tells in its own words that the route is missing", async () => {
     const world = await worldOf();
     const text = new RegExp(`${route[2]}\\.${world.namespace} (get )?query error:? .*"${route[2]}" not found$`);
     await expect(world.router(scened).routes()).rejects.toThrow(text);
   });
+});
+
+const isMadeUp = ({ route }: Provider) => route[2] !== "podinfo";
+const scenedBy = ({ name, scene = {} }: Provider): Scene => ({
+  ...scene,
+  settings: { ...scene.settings, meshProvider: name },
+});
+const theirs = ({ route }: Provider): JsonObject =>
+  route[1] === "Ingress" ? { defaultBackend: { service: { name: "x", port: { number: 1 } } } } : { of: "x" };
+const createTheirs = (world: RoutesWorld, provider: Provider, metadata: object = {}) => {
+  const [apiVersion, kind, name] = provider.route;
+  return world.create({ apiVersion, kind, metadata: { ...metadata, name }, spec: theirs(provider) });
+};
+
+describe("a route of somebody else", () => {
+  it.each(providers.filter(isMadeUp))("is refused by $name: its name is made up for the Canary", async (provider) => {
+    const { given, route } = provider;
+    const scened = scenedBy(provider);
+    const world = await worldOf();
+    await given?.(world);
+    const before = await createTheirs(world, provider);
+    await expect(world.router(scened).ensure()).rejects.toThrow(
+      new RegExp(
+        `${route[1]} ${route[2]}.* has not made it, so it is not overwritten: delete or rename it, or give spec`,
+      ),
+    );
+    expect(await world.get(...route)).toEqual(before);
+  });
+
+  it.each(providers.filter((one) => !isMadeUp(one)))(
+    "is kept by $name before it is written, and given back",
+    async (provider) => {
+      const { given, route } = provider;
+      const scened = scenedBy(provider);
+      const world = await worldOf();
+      await given?.(world);
+      const annotations = { note: "ours" };
+      await createTheirs(world, provider, { labels: { team: "web" }, annotations });
+      await world.router(scened).ensure({ takeOver: world.takeOver });
+      await world.router({ ...scened, annotations: world.originals() }).ensure({ takeOver: world.takeOver });
+      await world.router(scened).setRoutes(to(30));
+      expect(world.taken).toEqual([`${route[1]}/podinfo`]);
+      expect(await world.router(scened).routes()).toEqual(to(30));
+      const scene = { ...scened, annotations: world.originals() };
+      await world.router(scene).finalize();
+      const { metadata, ...after } = (await world.get(...route)) ?? {};
+      expect({ labels: metadata?.labels, annotations: metadata?.annotations, spec: after["spec"] }).toEqual({
+        ...{ labels: { team: "web" }, annotations, spec: theirs(provider) },
+      });
+      world.writes.splice(0);
+      await world.router(scene).finalize();
+      expect(world.writes).toEqual([]);
+    },
+  );
 });
 
 describe("A/B tests", () => {
@@ -411,6 +477,37 @@ describe("Kuma", () => {
   });
 });
 
+describe("a TrafficRoute of somebody else about the same Service", () => {
+  it("is given back, and not deleted", async () => {
+    const world = await worldOf();
+    const service = { "kuma.io/service": `theirs_${world.namespace}_svc_9898` };
+    const spec = { destinations: [{ match: service }], conf: { split: [] } };
+    const scene: Scene = { service: { name: "theirs" }, settings: { meshProvider: "kuma" } };
+    const routeOf = () => world.get("kuma.io/v1alpha1", "TrafficRoute", "theirs");
+    await world.router(scene).ensure();
+    await world.edit(await routeOf(), { metadata: { annotations: null }, spec: { ...spec, sources: null } });
+    await world.router(scene).finalize();
+    await world.router(scene).ensure({ takeOver: world.takeOver });
+    await world.router({ ...scene, annotations: world.originals() }).finalize();
+    const route = await routeOf();
+    expect({ annotations: route?.metadata.annotations, spec: route?.["spec"] }).toEqual({
+      annotations: undefined,
+      spec,
+    });
+  });
+
+  it("is not written for another namespace, whatever the annotation of the Canary says", async () => {
+    const [world, other] = [await worldOf(), await worldOf()];
+    const scene: Scene = { service: { name: "shared" }, settings: { meshProvider: "kuma" } };
+    const routeOf = () => world.get("kuma.io/v1alpha1", "TrafficRoute", "shared");
+    await world.router(scene).ensure();
+    const before = await routeOf();
+    if (before !== undefined) await other.takeOver({ ...before, spec: { of: "evil" } });
+    await other.router({ ...scene, annotations: other.originals() }).finalize();
+    expect(await routeOf()).toEqual(before);
+  });
+});
+
 describe("Knative", () => {
   const knative: Scene = {
     spec: { targetRef: { apiVersion: "serving.knative.dev/v1", kind: "Service", name: "podinfo" } },
@@ -440,7 +537,11 @@ describe("Knative", () => {
     expect(await world.router(knative).routes()).toEqual(to(30));
     world.writes.splice(0);
     await world.router(knative).setRoutes(to(30));
+    await world.router(knative).ensure();
+    await world.router(knative).ensure({ weight: 30 });
     expect(world.writes).toEqual([]);
+    await world.router(knative).ensure({ weight: 0 });
+    expect(await world.router(knative).routes()).toEqual(to(0));
     await world.router(knative).finalize();
     await world.router(knative).finalize();
     expect((await serviceOf(world))?.metadata.annotations).toBeUndefined();

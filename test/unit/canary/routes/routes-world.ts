@@ -1,7 +1,9 @@
 import { afterAll, beforeAll } from "vitest";
 import { CanarySpec, CanaryStatus } from "../../../../lib/api/canary.ts";
+import { originalsAnnotation } from "../../../../lib/api/names.ts";
 import type { Canary } from "../../../../lib/canary/canary.ts";
 import type { StepDeps } from "../../../../lib/canary/canary-deps.ts";
+import { type Originals, type TakeOver, withOriginal } from "../../../../lib/canary/routes/originals.ts";
 import { routerOf } from "../../../../lib/canary/routes/providers/router-of.ts";
 import type { Router, Services } from "../../../../lib/canary/routes/router.ts";
 import { servicesOf } from "../../../../lib/canary/routes/services.ts";
@@ -40,6 +42,10 @@ export interface RoutesWorld {
   canary(scene?: Scene): Canary;
   router(scene?: Scene): Router;
   services(scene?: Scene): Services;
+  /** Keeps what is taken over, by KIND/NAME: `originals()` is the Canary's annotation with it. */
+  readonly takeOver: TakeOver;
+  readonly taken: string[];
+  originals(): Record<string, string>;
   get(apiVersion: string, kind: string, name: string): Promise<LiveObject | undefined>;
   create(manifest: Manifest): Promise<LiveObject>;
   remove(live: LiveObject | undefined): Promise<unknown>;
@@ -72,6 +78,8 @@ export function routesWorlds(prefix: string, definitions: readonly Manifest[]) {
   };
 }
 
+const withoutOriginals = { originals: {} as Originals, text: "{}" };
+
 function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
   const writes: string[] = [];
   const reads: string[] = [];
@@ -83,11 +91,14 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
   };
   const seen = seenCluster(cluster, note, reads);
   const canary = (scene: Scene = {}): Canary => canaryOf(namespace, scene);
+  const taken: string[] = [];
+  let kept = withoutOriginals;
   const deps = ({ settings }: Scene): StepDeps => ({
     cluster: asHome(seen),
     settings: { ...defaultCanarySettings, meshProvider: "gatewayapi:v1", ...settings },
     clock: steppedClock(),
     log: silentLog,
+    hooksLeftMs: () => 0,
     signal,
   });
   const target = ({ ports = new Map() }: Scene) => ({ label: "app", labelValue: "podinfo", ports });
@@ -100,6 +111,12 @@ function worldIn(namespace: string, cluster: Cluster): RoutesWorld {
       killedBy = fault;
     },
     canary,
+    taken,
+    takeOver: async (live) => {
+      taken.push(`${live.kind}/${live.metadata.name}`);
+      kept = withOriginal(kept.originals, live);
+    },
+    originals: () => ({ [originalsAnnotation]: kept.text }),
     router: (scene = {}) => routerOf(canary(scene), target(scene), deps(scene)),
     services: (scene = {}) => servicesOf(canary(scene), target(scene), deps(scene)),
     get: (apiVersion, kind, name) => cluster.get(refOf({ apiVersion, kind, metadata: { name, namespace } }), signal),

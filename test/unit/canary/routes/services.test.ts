@@ -10,6 +10,7 @@ const disabled = {
   "helm.toolkit.fluxcd.io/driftDetection": "disabled",
   "kustomize.toolkit.fluxcd.io/reconcile": "disabled",
 };
+const oneDisabled = { "kustomize.toolkit.fluxcd.io/reconcile": "disabled" };
 const worldOf = routesWorlds("services", []);
 
 const serviceOf = (world: RoutesWorld, name: string) => world.get("v1", "Service", name);
@@ -204,6 +205,86 @@ describe("the Services of a Canary", () => {
     const world = await worldOf();
     await settle(world);
     world.writes.splice(0);
+    await world.services().finalize();
+    expect(world.writes).toEqual([]);
+  });
+
+  it("one of somebody else that is taken over gets its selector, its ports and its annotations back", async () => {
+    const world = await worldOf();
+    const before = await world.create(foreign({ tier: "web" }, { note: "ours", ...oneDisabled }));
+    const service = { port: 8080, targetPort: 9898, portName: "web" };
+    await world.services({ service }).ensureApex(world.takeOver);
+    await world.services({ service }).ensureApex(world.takeOver);
+    expect(world.taken).toEqual(["Service/podinfo"]);
+    await world.edit(await serviceOf(world, "podinfo"), { metadata: { labels: { added: "later" } } });
+    const scene = { service, annotations: world.originals() };
+    await world.services(scene).finalize();
+    const after = withoutAddress(await serviceOf(world, "podinfo"));
+    expect(after).toMatchObject({ labels: { team: "web", added: "later" }, spec: before["spec"] });
+    expect(after.annotations).toEqual({ note: "ours", ...oneDisabled });
+    world.writes.splice(0);
+    await world.services(scene).finalize();
+    expect(world.writes).toEqual([]);
+  });
+
+  it("what kubectl has written of its ports counts, since it may be newer", async () => {
+    const world = await worldOf();
+    const ports = [{ name: "http", port: 81, protocol: "TCP", targetPort: 81 }];
+    const lastApplied = JSON.stringify({ spec: { selector: { app: "podinfo", tier: "web" }, ports } });
+    const given = { "kubectl.kubernetes.io/last-applied-configuration": lastApplied };
+    await world.create(foreign({ tier: "web" }, given));
+    await world.services().ensureApex(world.takeOver);
+    await world.services({ annotations: world.originals() }).finalize();
+    const { annotations, spec } = withoutAddress(await serviceOf(world, "podinfo"));
+    expect(spec).toMatchObject({ selector: { app: "podinfo", tier: "web" }, ports });
+    expect(annotations).toEqual(given);
+  });
+
+  it("one that was made anew since it was taken over does not get back what the former one was", async () => {
+    const world = await worldOf();
+    await world.create(foreign({ tier: "web" }));
+    await world.services().ensureApex(world.takeOver);
+    await world.remove(await serviceOf(world, "podinfo"));
+    const before = await world.create(foreign({ tier: "new" }));
+    await world.services({ annotations: world.originals() }).finalize();
+    expect(await serviceOf(world, "podinfo")).toEqual(before);
+  });
+
+  it.each(["podinfo-primary", "podinfo-canary"])(
+    "a Service %s of somebody else is refused, and nothing is written",
+    async (name) => {
+      const world = await worldOf();
+      const theirs = foreign({ app: "theirs" });
+      const before = await world.create({ ...theirs, metadata: { ...theirs.metadata, name } });
+      await expect(world.services().ensureOwn()).rejects.toThrow(
+        new StepFault(
+          `Service ${name}.${world.namespace} exists, and Canary podinfo.${world.namespace} has not made it, so it is not ` +
+            "overwritten: delete or rename it, or give spec.service.name another value",
+        ),
+      );
+      expect(world.writes).toEqual([]);
+      expect(await serviceOf(world, name)).toEqual(before);
+    },
+  );
+
+  it("one that Flagger has taken over, or that has lost its owner on the way to another cluster, is mended", async () => {
+    const world = await worldOf();
+    const theirs = foreign({ app: "theirs" }, disabled);
+    await world.create({ ...theirs, metadata: { ...theirs.metadata, name: "podinfo-primary" } });
+    await world.services().ensureOwn();
+    expect((await serviceOf(world, "podinfo-primary"))?.["spec"]).toMatchObject({
+      selector: { app: "podinfo-primary" },
+    });
+  });
+
+  it("an apex Service of type ExternalName is refused before anything is written, and holds up no deletion", async () => {
+    const world = await worldOf();
+    const metadata = { name: "podinfo" };
+    const spec = { type: "ExternalName", externalName: "app.example.test" };
+    await world.create({ apiVersion: "v1", kind: "Service", metadata, spec });
+    await expect(world.services().ensureOwn()).rejects.toThrow(
+      `Service podinfo.${world.namespace} is of type ExternalName and selects no pods`,
+    );
     await world.services().finalize();
     expect(world.writes).toEqual([]);
   });

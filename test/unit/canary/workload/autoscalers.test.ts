@@ -97,6 +97,18 @@ describe("a HorizontalPodAutoscaler", () => {
     );
   });
 
+  test("of the primary that somebody else has made is not overwritten", async () => {
+    const one = await world();
+    await put(one);
+    const spec = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "other" }, maxReplicas: 9 };
+    await one.put({ apiVersion: "autoscaling/v2", kind: reference.kind, metadata: { name: "podinfo-primary" }, spec });
+    await expect(one.scaler(options).ensurePrimary(true)).rejects.toThrow(
+      `HorizontalPodAutoscaler podinfo-primary.${one.namespace} is not made by Canary podinfo.${one.namespace}, ` +
+        "so it is not written: rename it, delete it, or take autoscalerRef out of the Canary",
+    );
+    expect(one.writes).toEqual([]);
+  });
+
   test("says how many pods a run begins with, one if it is missing", async () => {
     const one = await world();
     expect(await replicasAfterScaleUp(one, options)).toBe(1);

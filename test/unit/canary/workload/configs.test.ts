@@ -94,6 +94,21 @@ describe("the configs of a target", () => {
     expect(JSON.stringify(await primarySpec(one))).toContain('"configMapRef":{"name":"shared"}');
   });
 
+  test("a ConfigMap or Secret that has the name of a copy and is somebody else's is not overwritten", async () => {
+    const one = await world(reading({ name: "settings" }));
+    await putConfig(one, "settings");
+    await putConfig(one, "settings-primary", { data: { key: "precious" } });
+    await expect(one.step().ensurePrimary()).rejects.toThrow(
+      `CreatePrimaryConfigs failed: configmap settings-primary.${one.namespace} is not made by Canary ` +
+        `podinfo.${one.namespace}, so it is not written: rename it, delete it, or set the annotation ` +
+        "flagger.app/config-tracking: disabled on settings",
+    );
+    expect(one.writes).toEqual([]);
+    await putConfig(one, "settings-primary", { data: { key: "settings" } });
+    await one.step().ensurePrimary();
+    expect((await copyOf(one, "settings"))?.metadata.ownerReferences).toMatchObject([{ kind: "Canary" }]);
+  });
+
   test("a Secret of another type, such as that of a registry, is not copied", async () => {
     const one = await world({ volumes: [{ name: "login", secret: { secretName: "login" } }] });
     await putSecret(one, "login", { type: "example.com/login" });

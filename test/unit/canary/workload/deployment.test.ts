@@ -85,6 +85,18 @@ describe("the pods of a Deployment", () => {
   });
 });
 
+describe("a Deployment that is gone", () => {
+  test("is told by its primary, whose selector names the label and the value of the target's", async () => {
+    const one = await world({ matchLabels: { name: "web" } });
+    await one.step().ensurePrimary();
+    expect(await one.step().metadataWithoutTarget?.()).toBeUndefined();
+    await one.remove("apps/v1", "Deployment", "podinfo");
+    expect(await one.step().metadataWithoutTarget?.()).toEqual({ label: "name", labelValue: "web", ports: new Map() });
+    await one.remove("apps/v1", "Deployment", "podinfo-primary");
+    expect(await one.step().metadataWithoutTarget?.()).toBeUndefined();
+  });
+});
+
 describe("the primary of a Deployment", () => {
   test("of a Canary that was deleted and made again is awaited to go: it would leave nothing that serves", async () => {
     const one = await world();
@@ -96,6 +108,27 @@ describe("the primary of a Deployment", () => {
     await one.remove("apps/v1", "Deployment", "podinfo-primary");
     await one.step().ensurePrimary();
     expect((await get(one, "podinfo-primary"))?.metadata.ownerReferences).toMatchObject([{ uid: canaryUid }]);
+  });
+
+  test("is not overwritten where somebody else has one of its name, and the text says how to mend that", async () => {
+    const one = await world();
+    const labels = { app: "other" };
+    const template = { metadata: { labels }, spec: { containers: [container] } };
+    const spec = { selector: { matchLabels: labels }, template };
+    await one.put({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "podinfo-primary" }, spec });
+    await expect(one.step().ensurePrimary()).rejects.toThrow(
+      `createPrimaryDeployment failed: deployment podinfo-primary.${one.namespace} is not made by Canary ` +
+        `podinfo.${one.namespace}, so it is not written: rename it, delete it, or give the Canary another target`,
+    );
+    expect(one.writes).toEqual([]);
+  });
+
+  test("of a Canary that was deleted without its objects is taken over", async () => {
+    const one = await world();
+    await one.step().ensurePrimary();
+    await one.change("apps/v1", "Deployment", "podinfo-primary", { metadata: { ownerReferences: null } });
+    await one.step().ensurePrimary();
+    expect(one.writes).toEqual([]);
   });
 
   test("canary/3, 4, 5, 16: has its own selector, no label or annotation of Flux and the target's replicas", async () => {

@@ -86,6 +86,53 @@ describe("a Deployment", () => {
     expect(late(61, { spec })).toMatchObject({ isRetriable: false });
   });
 
+  test("does not take the time of a clock that is behind for a wait that is over", () => {
+    const conditions = unavailable(900);
+    const begun = (phase: string, role: Role) =>
+      readiness({ ...full, availableReplicas: 0, conditions }, role, {
+        status: { phase, lastTransitionTime: secondsAgo(5) },
+      });
+    expect(begun("Progressing", "canary")).toMatchObject({ isRetriable: true });
+    expect(begun("Promoting", "primary")).toMatchObject({ isRetriable: true });
+    expect(begun("Progressing", "primary")).toMatchObject({ isRetriable: false });
+  });
+
+  test("waits for no time in the future", () => {
+    const status = { phase: "Progressing", lastTransitionTime: secondsAgo(700) };
+    const conditions = unavailable(-7_200);
+    expect(readiness({ ...full, availableReplicas: 0, conditions }, "canary", { status })).toMatchObject({
+      isRetriable: false,
+    });
+    const future = { ...status, lastTransitionTime: secondsAgo(-7_200) };
+    const late = { ...full, availableReplicas: 0, conditions: unavailable(601) };
+    expect(readiness(late, "canary", { status: future })).toMatchObject({ isRetriable: false });
+  });
+
+  const autoscalerRef = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", name: "podinfo" };
+  test.each([
+    { what: "no pod serves", status: { ...full, availableReplicas: 0 }, isLost: true },
+    { what: "no pod serves yet", status: { replicas: 1, updatedReplicas: 1 }, isLost: true },
+    { what: "one of its pods no longer serves", status: { ...full, availableReplicas: 2 }, isLost: true },
+    { what: "a pod is still to be made", status: { ...full, updatedReplicas: 2, availableReplicas: 2 }, isLost: false },
+    { what: "a pod is on its way out", status: { ...full, replicas: 4, availableReplicas: 2 }, isLost: false },
+    { what: "the controller has not seen the last change", status: { observedGeneration: 1 }, isLost: false },
+    {
+      what: "an autoscaler may just have added the pod that does not serve",
+      status: { ...full, availableReplicas: 2 },
+      spec: { autoscalerRef },
+      isLost: false,
+    },
+    {
+      what: "no pod serves, with an autoscaler",
+      status: { ...full, availableReplicas: 0 },
+      spec: { autoscalerRef },
+      isLost: true,
+    },
+  ])("has lost pods or not: $what", ({ status, spec = {}, isLost }) => {
+    const found = readiness(status, "canary", { spec });
+    expect("isLost" in found).toBe(isLost);
+  });
+
   test("serves with a share of its pods where the Canary says so, one for each of the two", () => {
     const analysis = {
       interval: "10s",
@@ -149,5 +196,15 @@ describe("a DaemonSet", () => {
       isRetriable: false,
     });
     expect(readiness({ observedGeneration: 1 }, "canary", { status })).toMatchObject({ isRetriable: true });
+  });
+
+  test("has lost its pods when none of them serves; nodes that have joined explain that some do not yet", () => {
+    expect(readiness({ ...scheduled, numberAvailable: 0 }, "canary")).toMatchObject({ isLost: true });
+    expect("isLost" in readiness({ ...scheduled, numberAvailable: 1 }, "canary")).toBe(false);
+  });
+
+  test("does not wait for a deadline that a status in the future seems to set", () => {
+    const status = { lastTransitionTime: secondsAgo(-7_200) };
+    expect(readiness({ ...scheduled, numberAvailable: 1 }, "canary", { status })).toMatchObject({ isRetriable: true });
   });
 });

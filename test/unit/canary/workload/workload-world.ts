@@ -100,6 +100,7 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
     settings: { ...defaultCanarySettings, ...settings },
     clock,
     log: silentLog,
+    hooksLeftMs: () => 0,
     signal,
   });
   const refOf = (apiVersion: string, kind: string, name: string): VersionedRef => ({

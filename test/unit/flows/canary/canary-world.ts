@@ -1,13 +1,14 @@
-import { CanaryStatus, type CanaryWebhook } from "../../../../lib/api/canary.ts";
+import type { CanaryWebhook } from "../../../../lib/api/canary.ts";
 import type { CheckResult } from "../../../../lib/canary/metrics/checks.ts";
 import type { Routes } from "../../../../lib/canary/routes/router.ts";
+import { readStatus } from "../../../../lib/canary/run/read-status.ts";
 import { type CanarySettings, defaultCanarySettings } from "../../../../lib/canary/settings.ts";
 import { StepFault } from "../../../../lib/canary/step-fault.ts";
 import type { Readiness } from "../../../../lib/canary/workload/workload.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import { isJsonObject } from "../../../../lib/core/json.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
-import type { Cluster } from "../../../../lib/core/ports/cluster.ts";
+import type { ApiError, Cluster } from "../../../../lib/core/ports/cluster.ts";
 import { asHome } from "../../../../lib/core/ports/home-and-target.ts";
 import type { FlowResult } from "../../../../lib/core/ports/run.ts";
 import type { WorkKey } from "../../../../lib/core/work-key.ts";
@@ -49,6 +50,8 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     target: { template: "one", replicas: 2, isReady: true, isStuck: false } as Side,
     primary: undefined as Side | undefined,
     isTargetThere: true,
+    /** Whether pods that are not ready have served before. */
+    isLost: true,
     configs: {} as Record<string, string>,
     hasServices: false,
     hasApex: false,
@@ -62,6 +65,8 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     /** Writes that are made before the process ends. */
     writesLeft: Number.POSITIVE_INFINITY,
     carried: undefined as JsonObject | undefined,
+    /** What the API server answers to each write of the Canary. */
+    writeFault: undefined as ApiError | undefined,
     isRetry: false,
     others: [] as LiveObject[],
   };
@@ -95,6 +100,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     },
     async patch(_ref, { body }, { subresource = "canary" }) {
       if (live === undefined || !isJsonObject(body)) throw new Error("the test did not expect this patch");
+      if (state.writeFault !== undefined) throw state.writeFault;
       write(subresource);
       const patched: LiveObject = { ...live, ...(mergePatch(toObject(live), body) as Partial<LiveObject>) };
       live = patched;
@@ -110,7 +116,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     const message = side.isStuck
       ? `${prefix} not ready: deployment exceeded its progress deadline`
       : `${prefix} not ready: waiting for rollout to finish: observed deployment generation less than desired generation`;
-    return { isReady: false, message, isRetriable: !side.isStuck };
+    return { isReady: false, message, isRetriable: !side.isStuck, isLost: state.isLost && !side.isStuck };
   };
   /** When the run began in which the primary got its template. */
   let promotedIn: string | undefined;
@@ -145,6 +151,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
       async scaleToZero() {
         if (state.target.replicas === 0) return;
         if (!state.hasApex && state.primary?.isStuck !== true) harm.push("target at zero before the apex Service");
+        if (state.routes === undefined && provider !== "kubernetes") harm.push("target at zero before the route");
         if ((state.routes?.canary ?? 0) > 0) harm.push("target at zero while it has traffic");
         write("scale to zero");
         state.target = { ...state.target, replicas: 0, isReady: true };
@@ -177,10 +184,16 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
             },
           },
     router: (canary) => ({
-      async ensure() {
-        if (provider === "kubernetes" || state.routes !== undefined) return;
+      async ensure({ weight } = {}) {
+        if (
+          provider === "kubernetes" ||
+          (state.routes !== undefined && (weight ?? state.routes.canary) === state.routes.canary)
+        ) {
+          return;
+        }
+        const canary = weight ?? 0;
         write("route");
-        state.routes = primaryOnly;
+        state.routes = { primary: 100 - canary, canary, isMirrored: false };
       },
       async routes() {
         if (provider === "kubernetes") {
@@ -263,7 +276,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     /** Parts that a test replaces. */
     replaced: {} as Partial<CanaryParts>,
     live: () => live,
-    status: () => CanaryStatus.parse(live?.["status"] ?? {}),
+    status: () => readStatus(live?.["status"]).status,
     /** Changes the spec or metadata of the Canary. */
     change(body: JsonObject): void {
       if (live !== undefined) live = { ...live, ...(mergePatch(toObject(live), body) as Partial<LiveObject>) };

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { maxHookMs, noHookTime } from "../../../../lib/canary/hooks/hook-timeout.ts";
+import { hooksOf } from "../../../../lib/canary/hooks/webhooks.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
+import { HttpError } from "../../../../lib/core/ports/http.ts";
 import { canaryWorld } from "./canary-world.ts";
 
 const no = { isPassed: false, text: "Halt podinfo.apps advancement success rate 50.00% < 99%" } as const;
@@ -294,5 +297,57 @@ describe("by hand", () => {
     await world.run({ isRequested: true });
     await world.tick();
     expect(world.now()).toBe("Progressing w25 75/25");
+  });
+});
+
+describe("webhooks of one step that hang", () => {
+  /** Calls hooks at a server that answers none of them in time. */
+  function hanging(...webhooks: readonly JsonObject[]) {
+    const world = canaryWorld(analysis(...webhooks));
+    const asked: number[] = [];
+    world.replaced.hooks = (canary, deps) =>
+      hooksOf(canary, {
+        ...deps,
+        sleep: async (ms) => world.clock.pass(ms),
+        http: {
+          async send({ method, url, timeoutMs }) {
+            asked.push(timeoutMs);
+            world.clock.pass(timeoutMs);
+            throw new HttpError("timeout", `${method} ${url}: no answer within ${timeoutMs} ms`);
+          },
+        },
+      });
+    return { world, asked };
+  }
+
+  test("have ten minutes together; the step ends, the rest of them fail unasked, and the next step calls them", async () => {
+    const { world, asked } = hanging(
+      hook("rollback", "slow", { timeout: "8m" }),
+      hook("rollback", "slower", { timeout: "8m" }),
+      hook("rollout", "load"),
+    );
+    await world.begun();
+    await world.tick();
+    world.news();
+    asked.splice(0);
+    const result = await world.tick();
+    expect(asked).toEqual([480_000, maxHookMs - 480_000]);
+    expect(world.said.at(-1)).toBe(`Warning: Halt podinfo.apps advancement external check load failed ${noHookTime}`);
+    expect(world.now()).toBe("Progressing w50 f1 50/50");
+    expect(result).toMatchObject({ outcome: "progressing", dueInMs: 0 });
+    asked.splice(0);
+    await world.tick();
+    expect([asked.length, world.now()]).toEqual([2, "Progressing w50 f2 50/50"]);
+  });
+
+  test("close the gates after them, which say why", async () => {
+    const { world } = hanging(hook("rollback", "slow", { timeout: "15m" }), hook("confirm-traffic-increase"));
+    await world.begun();
+    expect((await told(world)).slice(-3)).toEqual([
+      `Warning: webhook gate of podinfo.apps: ${noHookTime}`,
+      "Warning: Halt podinfo.apps advancement waiting for traffic increase approval gate",
+      "alert warn: Canary traffic increase is waiting for approval.",
+    ]);
+    expect(world.now()).toBe("Progressing 100/0");
   });
 });

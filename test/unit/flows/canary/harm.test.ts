@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { kubernetesTime } from "../../../../lib/core/kubernetes-time.ts";
+import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { canaryWorld } from "./canary-world.ts";
 
 describe("a target that is deleted in the middle of a run", () => {
@@ -123,6 +125,131 @@ describe("a canary that does not come up", () => {
   });
 });
 
+describe("a canary whose pods no longer serve", () => {
+  const unready =
+    "canary deployment podinfo.apps not ready: waiting for rollout to finish: observed deployment generation less than desired generation";
+
+  /** A step that finds the canary's pods unready. */
+  async function unreadyStep(world: ReturnType<typeof canaryWorld>): Promise<void> {
+    world.settle();
+    world.state.target.isReady = false;
+    world.clock.pass(10_000);
+    await world.run();
+  }
+
+  test("loses its traffic to the primary at once, and its analysis starts over when they serve again", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.news();
+    await unreadyStep(world);
+    expect(world.now()).toBe("Progressing f1 100/0");
+    expect(world.news()).toEqual([
+      `Warning: ${unready}`,
+      "Warning: Halt podinfo.apps advancement canary is no longer ready: all traffic goes to the primary",
+    ]);
+    await unreadyStep(world);
+    expect(world.now()).toBe("Progressing f1 100/0");
+    expect(world.news()).toEqual([`Warning: ${unready}`]);
+    for (let ticks = 0; ticks < 5; ticks++) await world.tick();
+    expect(world.now()).toBe("Succeeded f1 100/0");
+    expect(world.harm).toEqual([]);
+  });
+
+  test("again and again is rolled back at the threshold, since each time is a failed check", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    for (let times = 0; times < 2; times++) {
+      await world.tick();
+      expect(world.now()).toMatch(/w25/);
+      await unreadyStep(world);
+    }
+    expect(world.now()).toBe("Progressing f2 100/0");
+    await unreadyStep(world);
+    expect(world.now()).toBe("Failed 100/0");
+    expect(world.said).toContain("Warning: Rolling back podinfo.apps failed checks threshold reached 2");
+  });
+
+  test("of an A/B test loses the requests of its users, and its iterations start over", async () => {
+    const match = [{ headers: { "x-canary": { exact: "always" } } }];
+    const world = canaryWorld({ analysis: { interval: "10s", iterations: 3, match } });
+    await world.begun();
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("Progressing i2 0/100");
+    await unreadyStep(world);
+    expect(world.now()).toBe("Progressing f1 100/0");
+  });
+
+  test("before they have had traffic lose none, and that is no failed check", async () => {
+    const world = canaryWorld({ analysis: { interval: "10s", iterations: 3 } });
+    await world.begun();
+    await world.tick();
+    await unreadyStep(world);
+    expect(world.now()).toBe("Progressing i1 100/0");
+  });
+
+  test("keeps the traffic where pods are missing that a rollout or an autoscaler explains", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.state.isLost = false;
+    await unreadyStep(world);
+    expect(world.now()).toBe("Progressing w25 75/25");
+  });
+
+  test("does not hold up a promotion: the primary is ready, and gets its share at once", async () => {
+    const world = canaryWorld({ analysis: { interval: "10s", stepWeights: [50], stepWeightPromotion: 10 } });
+    await world.begun();
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("Promoting w50 50/50");
+    await unreadyStep(world);
+    expect(world.now()).toBe("Finalising 100/0");
+    await unreadyStep(world);
+    expect(world.now()).toBe("Succeeded 100/0");
+    expect(world.state.primary?.template).toBe("two");
+    expect(world.harm).toEqual([]);
+  });
+});
+
+describe("a status that a clock far ahead has written", () => {
+  test("gets the time that it is, so that deadlines that count from it come", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    const ahead = (ms: number) => kubernetesTime(world.clock.now() + ms);
+    world.change({ status: { lastTransitionTime: ahead(2 * 3_600_000) } });
+    world.state.target.isReady = false;
+    await world.run();
+    expect(world.status().lastTransitionTime).toBe(ahead(0));
+    world.change({ status: { lastTransitionTime: ahead(20_000) } });
+    world.writes.length = 0;
+    world.state.target.isReady = false;
+    world.clock.pass(10_000);
+    await world.run();
+    expect(world.writes).toEqual([]);
+  });
+});
+
+describe("an initialisation without analysis", () => {
+  test("waits until the primary serves before production moves to it", async () => {
+    const world = canaryWorld({ skipAnalysis: true });
+    await world.run();
+    expect(world.now()).toBe("Initializing");
+    expect(world.said).toEqual([]);
+    world.clock.pass(10_000);
+    await world.run();
+    expect(world.now()).toBe("Initializing");
+    expect(world.news()).toEqual([
+      "Warning: podinfo-primary.apps not ready: waiting for rollout to finish: observed deployment generation less than desired generation",
+    ]);
+    expect(world.state.target.replicas).toBe(2);
+    await world.tick();
+    expect(world.now()).toBe("Initialized 100/0");
+    expect(world.harm).toEqual([]);
+  });
+});
+
 describe("a target that others change in the middle of a run", () => {
   test("scaled to zero it loses its traffic, is scaled up again and analysed anew; the primary keeps its replicas", async () => {
     const world = canaryWorld();
@@ -218,5 +345,93 @@ describe("a Canary that is refused", () => {
     expect(world.said).toEqual([
       "Warning: Canary/apps/podinfo is invalid: spec.analysis.interval: must be a duration such as 30s or 5m; correct the object, for example with kubectl edit; kubectl explain Canary.spec tells what each field may be",
     ]);
+  });
+});
+
+describe("a status that another program or a person has written", () => {
+  const promoted = { type: "Promoted", status: "Unknown", lastTransitionTime: "2026-11-22T12:00:00Z" };
+
+  test("stays where it stands without conditions, which are written anew; fields that are not known are kept", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.change({ status: { conditions: null, pausedAt: "noon" } });
+    await world.tick();
+    expect(world.now()).toBe("Progressing w50 50/50");
+    expect(world.live()).toMatchObject({ status: { pausedAt: "noon", conditions: [{ reason: "Progressing" }] } });
+  });
+
+  test.each([
+    { what: "a condition without a message", status: { conditions: [{ ...promoted, reason: "Progressing" }] } },
+    { what: "a counter that is no whole number", status: { iterations: 1.5 } },
+    { what: "empty fields of Go", status: { trackedConfigs: null }, isFine: true },
+  ])("keeps its other fields with $what: the run goes on, and an event says it once", async ({ isFine, status }) => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.change({ status });
+    world.news();
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("Promoting w50 50/50");
+    const told = world.said.filter((text) => text.includes("cannot be read"));
+    expect(told.map((text) => /status\.(\w+)/.exec(text)?.[1])).toEqual(isFine === true ? [] : Object.keys(status));
+  });
+
+  test("whose phase is not known stops the Canary where it is, and it goes on once the phase is mended", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.change({ status: { phase: "Paused" } });
+    world.news();
+    const { dueInMs, outcome } = await world.tick();
+    expect([outcome, dueInMs, world.writes, world.state.routes?.canary]).toEqual(["stalled", undefined, [], 25]);
+    expect(world.said).toEqual([expect.stringMatching(/^Warning: Canary\/apps\/podinfo: .*status\.phase: .*one of/)]);
+    world.change({ status: { phase: "Progressing" } });
+    await world.tick();
+    expect(world.now()).toBe("Progressing w50 50/50");
+  });
+
+  test("whose phase is empty, as Flagger leaves a new one, is that of a new Canary", async () => {
+    const world = canaryWorld();
+    world.change({ status: { phase: "", canaryWeight: 0 } });
+    await world.run();
+    expect(world.now()).toBe("Initializing");
+    expect(world.news().filter((text) => text.includes("cannot be read"))).toEqual([]);
+  });
+});
+
+describe("a Canary whose writes the API server refuses", () => {
+  const why = 'Canary.flagger.app "podinfo" is invalid: spec.service.port: Invalid value: 0: must be above 0';
+  const invalid = new ApiError({ code: 422, reason: "Invalid", message: why });
+
+  test("says once which field is refused, and goes on when the Canary has changed", async () => {
+    const world = canaryWorld();
+    world.state.writeFault = invalid;
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: 60_000 });
+    expect(world.news()).toEqual([
+      expect.stringMatching(/^Warning: Canary\/apps\/podinfo: .*spec\.service\.port: .*correct/),
+    ]);
+    expect(await world.tick(60_000)).toMatchObject({ outcome: "failed", isQuiet: true });
+    expect(world.news()).toEqual([]);
+    world.state.writeFault = undefined;
+    await world.run({ isRequested: true });
+    expect(world.status().phase).toBe("Initializing");
+    await world.tick();
+    expect(world.status().phase).toBe("Initialized");
+  });
+
+  test("in the middle of a run keeps its routes whole, and the run goes on from there", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.state.writeFault = invalid;
+    for (let ticks = 0; ticks < 3; ticks++) {
+      expect(await world.tick()).toMatchObject({ outcome: "failed", dueInMs: 10_000 });
+      expect(world.now()).toBe("Progressing w25 50/50");
+    }
+    world.state.writeFault = undefined;
+    for (let ticks = 0; ticks < 4; ticks++) await world.tick();
+    expect([world.now(), world.harm]).toEqual(["Succeeded 100/0", []]);
   });
 });

@@ -72,8 +72,6 @@ const stories: readonly Story[] = [
 async function play({ spec, checks = [], prepare }: Story, writes: number): Promise<World> {
   const world = canaryWorld(spec);
   await world.initialised();
-  // Without analysis the initialisation waits for nothing, as in Flagger.
-  world.harm.length = 0;
   world.state.target.template = "two";
   world.state.checks = [...checks];
   prepare?.(world);

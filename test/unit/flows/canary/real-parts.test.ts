@@ -73,7 +73,7 @@ function runs() {
       home,
       clusterOf: () => home,
       subscriptions: { subscribe: async () => undefined, subscribers: none, followers: none },
-      parts: canaryParts({ canaryHttp: noCanaryHttp, clock, metricServers: {} }),
+      parts: canaryParts({ canaryHttp: noCanaryHttp, clock, metricServers: {}, userOf: () => undefined }),
     });
     const result = await flow({
       ...{

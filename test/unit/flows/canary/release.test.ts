@@ -26,11 +26,11 @@ describe("a Canary without a history", () => {
     ]);
   });
 
-  test("canary/2, 6: makes its own Services first, and scales the target down only when the apex selects the primary", async () => {
+  test("canary/2, 6: makes its own Services first, and scales the target down only when Service and route lead to the primary", async () => {
     const world = canaryWorld();
     await world.run();
     await world.tick();
-    expect(world.writes).toEqual(["status", "services", "primary", "apex", "scale to zero", "route", "status"]);
+    expect(world.writes).toEqual(["status", "services", "primary", "apex", "route", "scale to zero", "status"]);
     expect(world.harm).toEqual([]);
   });
 
@@ -245,8 +245,7 @@ describe("a release by weights", () => {
         ],
       },
     });
-    await world.run();
-    world.news();
+    await world.initialised();
     world.state.target.template = "two";
     await world.run({ isRequested: true });
     expect(world.news()).toEqual([

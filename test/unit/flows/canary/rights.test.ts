@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { CanaryStatus } from "../../../../lib/api/canary.ts";
 import { defaultCanarySettings } from "../../../../lib/canary/settings.ts";
 import { ApiError } from "../../../../lib/core/ports/cluster.ts";
+import type { ExternalMetrics } from "../../../../lib/core/ports/external-metrics.ts";
 import { asHome, asTarget } from "../../../../lib/core/ports/home-and-target.ts";
+import type { Flow } from "../../../../lib/core/ports/run.ts";
 import { canaryKind } from "../../../../lib/flows/kinds/canary.ts";
 import type { FlowParts } from "../../../../lib/flows/kinds/kind.ts";
 import { untilDeadline } from "../../../deadline.ts";
@@ -20,6 +22,31 @@ beforeAll(async () => {
   embedded = await embeddedCluster();
 });
 afterAll(() => embedded[Symbol.asyncDispose]());
+
+const none = async () => [];
+
+/** The flow of an installation whose steps have the rights of the account `deployer`. */
+function flowOf(parts: Partial<FlowParts>) {
+  return canaryKind.flow(
+    partOf<FlowParts>({
+      ...{ clock: steppedClock(), log: recordedLog(), metrics: recordedMetrics() },
+      ...{ canarySettings: defaultCanarySettings, canaryHttp: noCanaryHttp, metricServers: {} },
+      home: asHome(embedded.cluster),
+      targetAs: () => asTarget(embedded.cluster),
+      defaultServiceAccount: "deployer",
+      subscriptions: { subscribe: async () => undefined, subscribers: none, followers: none },
+      ...parts,
+    }),
+  );
+}
+
+async function run(flow: Flow, isRequested = true) {
+  return flow({
+    ...{ key, fence: { key, token: 1 }, signal: untilDeadline(), isRequested, carried: undefined },
+    assertLease: () => undefined,
+    superseded: async () => false,
+  });
+}
 
 test("a step is taken with the rights of the account that default-service-account names, and what those forbid is told", async () => {
   const options = { manager: "test", force: true };
@@ -40,21 +67,7 @@ test("a step is taken with the rights of the account that default-service-accoun
     };
     return asTarget({ ...embedded.cluster, get });
   };
-  const none = async () => [];
-  const flow = canaryKind.flow(
-    partOf<FlowParts>({
-      ...{ clock: steppedClock(), log: recordedLog(), metrics: recordedMetrics(), targetAs },
-      ...{ canarySettings: defaultCanarySettings, canaryHttp: noCanaryHttp, metricServers: {} },
-      home: asHome(embedded.cluster),
-      defaultServiceAccount: "deployer",
-      subscriptions: { subscribe: async () => undefined, subscribers: none, followers: none },
-    }),
-  );
-  const { outcome } = await flow({
-    ...{ key, fence: { key, token: 1 }, signal: untilDeadline(), isRequested: true, carried: undefined },
-    assertLease: () => undefined,
-    superseded: async () => false,
-  });
+  const { outcome } = await run(flowOf({ targetAs }));
   expect([users, outcome]).toEqual([["system:serviceaccount:apps:deployer"], "failed"]);
   const live = await embedded.cluster.get({ ...key, version: "v1beta1" }, signal);
   expect(CanaryStatus.parse(live?.["status"]).phase).toBe("Initializing");
@@ -62,4 +75,49 @@ test("a step is taken with the rights of the account that default-service-accoun
   expect(told.map(({ message }) => message)).toContainEqual(
     expect.stringContaining('User "system:serviceaccount:apps:deployer" cannot get resource "deployments"'),
   );
+});
+
+test("external metrics are read with the rights of that account too", async () => {
+  const metadata = { name: key.name, namespace: key.namespace };
+  const options = { manager: "test", force: true };
+  const spec = {
+    ...{ provider: "kubernetes", targetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "podinfo" } },
+    service: { port: 9898 },
+    analysis: {
+      interval: "10s",
+      threshold: 2,
+      iterations: 2,
+      metrics: [{ name: "queue", templateRef: { name: "queue" } }],
+    },
+  };
+  const template = { provider: { type: "externalmetrics" }, query: "ops/queue" };
+  const deployment = {
+    selector: { matchLabels: { app: "podinfo" } },
+    template: {
+      metadata: { labels: { app: "podinfo" } },
+      spec: { containers: [{ name: "podinfod", image: "podinfo:1" }] },
+    },
+  };
+  for (const manifest of [
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: "apps" } },
+    {
+      apiVersion: "flagger.app/v1beta1",
+      kind: "MetricTemplate",
+      metadata: { ...metadata, name: "queue" },
+      spec: template,
+    },
+    { apiVersion: "apps/v1", kind: "Deployment", metadata, spec: deployment },
+    { apiVersion: "flagger.app/v1beta1", kind: "Canary", metadata, spec },
+  ]) {
+    await embedded.cluster.apply(manifest, options, signal);
+  }
+  const users: unknown[] = [];
+  const externalMetrics: ExternalMetrics = {
+    async values({ user }) {
+      users.push(user);
+      return { items: [] };
+    },
+  };
+  await run(flowOf({ metricServers: { externalMetrics } }), false);
+  expect(users).toEqual(["system:serviceaccount:apps:deployer"]);
 });

@@ -59,6 +59,24 @@ describe("the API of external metrics", () => {
     expect(await ofCluster(async () => list("1"), true).query("apps/m")).toBe(1);
   });
 
+  test("of the cluster is asked as the account whose rights the step has, for its probe in the namespace of the template", async () => {
+    const asked: unknown[] = [];
+    const values = async (given: unknown) => {
+      asked.push(given);
+      return list("1");
+    };
+    const user = "system:serviceaccount:apps:deployer";
+    const world = serverWorld(
+      { type: "externalmetrics" },
+      { parts: { externalMetrics: { values }, accountUser: user } },
+    );
+    expect([await world.query("ops/m"), await world.probe()]).toEqual([1, "online"]);
+    expect(asked).toEqual([
+      { namespace: "ops", name: "m", labelSelector: "", user },
+      { namespace: "apps", name: "dummy-metric", labelSelector: "", user },
+    ]);
+  });
+
   test("without a value is no data", async () => {
     expect(await ofCluster(async () => list()).query("m")).toBe("none: no external metrics found: no values found");
   });

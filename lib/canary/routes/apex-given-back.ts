@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { toJsonObject } from "../../core/json.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import type { StepDeps } from "../canary-deps.ts";
+import type { Canary } from "../canary.ts";
+import { StepFault } from "../step-fault.ts";
+import { kubectlAnnotation } from "../workload/metadata.ts";
+import { told } from "../workload/step-objects.ts";
+import { annotationJson } from "./annotation-json.ts";
+import { givenBack, isUntouched, withFields } from "./originals.ts";
+import { changed } from "./owned-objects.ts";
+
+const LastApplied = z.looseObject({
+  spec: z.looseObject({
+    selector: z.record(z.string(), z.string()).optional(),
+    ports: z.array(z.looseObject({ port: z.number() })).optional(),
+  }),
+});
+
+/**
+ * Gives an apex Service of somebody else its selector, its ports and its annotations back (reference canary 16). Answers false where nothing
+ * tells what they were.
+ */
+export async function isGivenBack(service: LiveObject, canary: Canary, deps: StepDeps): Promise<boolean> {
+  if (isUntouched(service, canary)) return true;
+  const { annotations = {}, name } = service.metadata;
+  const lastApplied = annotations[kubectlAnnotation];
+  const original = givenBack(service, canary, ["selector", "ports"]);
+  if (original === undefined && lastApplied === undefined) return false;
+  const wanted = original ?? { spec: asLastApplied(service, lastApplied) };
+  await told(changed(service, wanted, deps), (cause) => `service ${name} update error: ${cause}`);
+  return true;
+}
+
+/** Selector and ports as `kubectl apply` has written them last. */
+function asLastApplied(service: LiveObject, lastApplied: string | undefined) {
+  const { name, namespace = "" } = service.metadata;
+  const parsed = LastApplied.safeParse(annotationJson(lastApplied));
+  if (!parsed.success) {
+    throw new StepFault(`router ${name}.${namespace} failed to unMarshal annotation ${kubectlAnnotation}`);
+  }
+  const { ports, selector } = parsed.data.spec;
+  const fields = ["selector", ...(ports === undefined ? [] : ["ports"])];
+  return withFields(service, toJsonObject({ ports, selector }), fields);
+}

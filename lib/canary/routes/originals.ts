@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { originalsAnnotation } from "../../api/names.ts";
+import { formatJson, isJsonObject, type JsonObject } from "../../core/json.ts";
+import type { LiveObject, Manifest } from "../../core/manifest.ts";
+import type { Canary } from "../canary.ts";
+import { kubectlAnnotation } from "../workload/metadata.ts";
+import { annotationJson } from "./annotation-json.ts";
+import { fluxAnnotations, isOwned, isTakenOver, type Wanted, type Words } from "./owned-objects.ts";
+
+/** Holds the spec of a VirtualService as it was before the Canary, for Flagger. */
+export const flaggerOriginalAnnotation = "flagger.kubernetes.io/original-configuration";
+
+/** What an object of somebody else was before the Canary has taken it over. */
+const Original = z.object({
+  uid: z.string(),
+  labels: z.record(z.string(), z.string()),
+  annotations: z.record(z.string(), z.string()),
+  spec: z.custom<JsonObject>(isJsonObject),
+});
+type Original = z.infer<typeof Original>;
+
+/** By KIND/NAME. */
+const Originals = z.record(z.string(), Original);
+export type Originals = Readonly<z.infer<typeof Originals>>;
+
+/** Of a route or an apex Service that somebody else has made: told and kept before the first write to it. */
+export type TakeOver = (live: LiveObject) => Promise<void>;
+
+/** Those that an annotation of the Canary keeps; none where it is unreadable. The objects themselves stay as Flagger leaves them. */
+export function originalsOf({ live }: Pick<Canary, "live">): Originals {
+  return Originals.safeParse(annotationJson(live.metadata.annotations?.[originalsAnnotation])).data ?? {};
+}
+
+/** The annotation with this object in it too. */
+export function withOriginal(
+  before: Originals,
+  live: LiveObject,
+): { readonly originals: Originals; readonly text: string } {
+  const { labels = {}, annotations = {}, uid } = live.metadata;
+  const { [kubectlAnnotation]: _, ...others } = annotations;
+  const original = { uid, labels, annotations: others, spec: isJsonObject(live["spec"]) ? live["spec"] : {} };
+  const originals = { ...before, [keyOf(live.kind, live.metadata.name)]: original };
+  return { originals, text: formatJson(originals) };
+}
+
+/** Whether the Canary keeps what an object of this name was. */
+export function hasOriginal(kind: string, name: string, canary: Canary): boolean {
+  return keyOf(kind, name) in originalsOf(canary);
+}
+
+/** What this very object was; undefined for one that somebody has made anew since. */
+function originalOf({ kind, metadata }: LiveObject, canary: Canary): Original | undefined {
+  const original = originalsOf(canary)[keyOf(kind, metadata.name)];
+  return original?.uid === metadata.uid ? original : undefined;
+}
+
+/** Whether somebody else has made it, and no step has written it yet. */
+export function isUntouched(live: LiveObject, canary: Canary): boolean {
+  return !isOwned(live, canary) && !isTakenOver(live) && originalOf(live, canary) === undefined;
+}
+
+/**
+ * What the object is to be when the Canary goes; undefined where the Canary does not know. What `kubectl apply` has written last counts for
+ * the spec: it may be newer (reference canary 16).
+ *
+ * @param fields of the spec that the Canary writes; all by default
+ */
+export function givenBack(live: LiveObject, canary: Canary, fields?: readonly string[]): Wanted | undefined {
+  const original = originalOf(live, canary);
+  if (original === undefined) return undefined;
+  const spec = lastAppliedSpec(live) ?? original.spec;
+  return {
+    labels: fields === undefined ? original.labels : (live.metadata.labels ?? {}),
+    annotations: { ...withoutOurs(live.metadata.annotations ?? {}, canary), ...original.annotations },
+    spec: fields === undefined ? spec : withFields(live, spec, fields),
+  };
+}
+
+function lastAppliedSpec({ metadata }: Manifest): JsonObject | undefined {
+  const manifest = annotationJson(metadata.annotations?.[kubectlAnnotation]);
+  const spec = isJsonObject(manifest) ? manifest["spec"] : undefined;
+  return isJsonObject(spec) ? spec : undefined;
+}
+
+function withoutOurs(annotations: Words, { spec }: Canary): Words {
+  const ours = { ...spec.service.apex?.annotations, ...fluxAnnotations, [flaggerOriginalAnnotation]: "" };
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !Object.hasOwn(ours, key)));
+}
+
+/** The spec of the object with these fields as another spec has them; one that this has not is removed. */
+export function withFields(live: LiveObject, from: JsonObject, fields: readonly string[]): JsonObject {
+  const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
+  const kept = Object.entries(spec).filter(([field]) => !fields.includes(field));
+  const given = Object.entries(from).filter(([field]) => fields.includes(field));
+  return Object.fromEntries([...kept, ...given]);
+}
+
+function keyOf(kind: string, name: string): string {
+  return `${kind}/${name}`;
+}

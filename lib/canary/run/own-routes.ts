@@ -1,0 +1,39 @@
+import type { CanaryAnalysis } from "../../api/canary.ts";
+import { boundOf, stepOf, strategyOf, totalWeight, weightAfter } from "../analysis.ts";
+import type { Routes } from "../routes/router.ts";
+import type { Position } from "./next-move.ts";
+
+/**
+ * Where the run has sent the requests, by what the status says. Others may have given the route other shares: in Flagger the run goes on from
+ * these. Only for phases of the analysis; pure.
+ *
+ * @param canaryWeight of the status
+ */
+export function ownRoutes(at: Position, canaryWeight: number): Routes {
+  const canary = at.provider === "kubernetes" ? at.routes.canary : ownWeight(at, canaryWeight);
+  const isMirrored = at.routes.isMirrored && canary === 0 && at.analysis.mirror === true;
+  return { primary: totalWeight - canary, canary, isMirrored };
+}
+
+function ownWeight({ analysis, iterations, phase, routes }: Position, canaryWeight: number): number {
+  const isWaiting = phase === "WaitingPromotion";
+  switch (strategyOf(analysis)) {
+    case "weighted":
+      // The status says zero while the promotion waits (reference canary 20, 2).
+      return isWaiting ? finalWeight(analysis) : canaryWeight;
+    case "ab":
+      return isWaiting || iterations > 0 ? totalWeight : 0;
+    case "blue-green": {
+      // A promotion waits with all requests on the canary, or with none: the status says the same of both.
+      const isHandedOver = isWaiting ? routes.canary === totalWeight : iterations > (analysis.iterations ?? 0);
+      return isHandedOver ? totalWeight : 0;
+    }
+  }
+}
+
+/** The share of the canary with which the analysis by weights ends. */
+function finalWeight(analysis: CanaryAnalysis): number {
+  let weight = 0;
+  while (weight < boundOf(analysis) && stepOf(analysis, weight) > 0) weight = weightAfter(analysis, weight);
+  return weight;
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { originalsOf, type TakeOver } from "../../../../lib/canary/routes/originals.ts";
+import type { LiveObject } from "../../../../lib/core/manifest.ts";
+import { canaryWorld, Killed } from "./canary-world.ts";
+
+function theirs(kind: string, annotations: Record<string, string> = {}): LiveObject {
+  const metadata = { name: "podinfo", namespace: "apps", uid: `${kind}-1`, labels: { team: "web" }, annotations };
+  return { apiVersion: "v1", kind, metadata, spec: { of: kind } };
+}
+
+const told = (kind: string) =>
+  `Warning: ${kind} podinfo.apps of somebody else is taken over by Canary podinfo.apps: set spec.revertOnDeletion to have it given back when the Canary is deleted`;
+
+/** A world whose apex Service and route are somebody else's, and are taken over in the same step. */
+function worldOfOthers() {
+  const world = canaryWorld();
+  const take = async (kind: string, takeOver: TakeOver | undefined) => {
+    const live = world.live();
+    if (live !== undefined && kind in originals()) return;
+    await takeOver?.(theirs(kind, { mine: "yes", "kubectl.kubernetes.io/last-applied-configuration": "{}" }));
+  };
+  const originals = () => {
+    const live = world.live();
+    if (live === undefined) throw new Error("there is a Canary");
+    return Object.fromEntries(Object.entries(originalsOf({ live })).map(([key, one]) => [key.split("/")[0], one]));
+  };
+  const nothing = async () => {};
+  world.replaced = {
+    services: () => ({
+      ensureOwn: nothing,
+      ensureApex: async (takeOver) => {
+        world.state.hasApex = true;
+        await take("Service", takeOver);
+      },
+      finalize: nothing,
+    }),
+    router: () => ({
+      ensure: async ({ takeOver } = {}) => {
+        world.state.routes = { primary: 100, canary: 0, isMirrored: false };
+        await take("HTTPRoute", takeOver);
+      },
+      routes: async () => ({ primary: 100, canary: 0, isMirrored: false }),
+      setRoutes: async () => ({}),
+      finalize: nothing,
+    }),
+  };
+  return { world, originals };
+}
+
+describe("objects of others that a Canary takes over", () => {
+  test("are kept in an annotation of the Canary, and a route is told once; an apex Service is taken over as documented", async () => {
+    const { world, originals } = worldOfOthers();
+    await world.initialised();
+    world.clock.pass(10_000);
+    await world.run({ isRequested: true });
+    const kept = (kind: string) => ({
+      ...{ uid: `${kind}-1`, labels: { team: "web" }, annotations: { mine: "yes" }, spec: { of: kind } },
+    });
+    expect(originals()).toEqual({ Service: kept("Service"), HTTPRoute: kept("HTTPRoute") });
+    expect(world.said).toEqual([]);
+  });
+
+  test("a step that is cut off before a route is kept tells it once more, and never loses it", async () => {
+    const { world, originals } = worldOfOthers();
+    await world.run();
+    world.news();
+    world.state.writesLeft = 1;
+    await expect(world.tick()).rejects.toThrow(Killed);
+    expect(Object.keys(originals())).toEqual(["Service"]);
+    world.state.writesLeft = Number.POSITIVE_INFINITY;
+    world.state.isRetry = true;
+    await world.tick(1_000);
+    expect(Object.keys(originals())).toEqual(["Service", "HTTPRoute"]);
+    expect(world.said.filter((text) => text === told("HTTPRoute"))).toHaveLength(2);
+  });
+});
+
+test("a name that is too long for what is made of it is one Warning in each step, and nothing is made", async () => {
+  const world = canaryWorld({ service: { port: 9898, name: "x".repeat(56) } });
+  await world.run();
+  await world.tick();
+  expect(world.writes).toEqual(["status"]);
+  expect(world.said).toHaveLength(2);
+  expect(new Set(world.said).size).toBe(1);
+});
+
+test("a scaler of the target is paused only when Service and route lead to the primary: it scales the target to zero", async () => {
+  const autoscalerRef = { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", name: "podinfo" };
+  const world = canaryWorld({ autoscalerRef });
+  await world.run();
+  await world.tick();
+  expect(world.writes).toEqual(["status", "services", "primary", "apex", "route", "pause", "scale to zero", "status"]);
+});
