@@ -18,7 +18,8 @@ import { canaryStage } from "./recorded-canary/stage.ts";
 
 const { signal } = new AbortController();
 const stage = canaryStage(signal);
-const page = await readFile(join(import.meta.dirname, "../../docs/canary-examples.md"), "utf8");
+const root = join(import.meta.dirname, "../..");
+const page = await readFile(join(root, "docs/canary-examples.md"), "utf8");
 const [head = "", ...sections] = page.split(/^## /m);
 const blocks = (text: string, language: string): readonly string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map(([, block = ""]) => block);
@@ -51,7 +52,7 @@ async function until(phase: string, namespace: string, ms: number): Promise<void
   await vi.waitFor(
     async () => {
       const undone = (await stage().cluster.list(deployments, signal)).map(rolloutOf).filter(({ isDone }) => !isDone);
-      if (undone.length > 0) throw new Error(`not rolled out: ${JSON.stringify(undone)}`);
+      if (undone.length > 0 && phase !== "Failed") throw new Error(`not rolled out: ${JSON.stringify(undone)}`);
       if (!stage().isAtRest(namespace)) throw new Error("a step is under way");
       const now = await phaseIn(namespace);
       if (now === phase) return;
@@ -72,10 +73,12 @@ async function run(command: string, namespace: string): Promise<string> {
   const [program = "", ...args] = command
     .replaceAll(/\bshop\b/g, namespace)
     .replace(" --watch", "")
-    .split(" ");
+    .replace(/^npx /, "")
+    .split(" ")
+    .map((word) => word.replaceAll("'", ""));
   const env = { KUBECONFIG: stage().kubeconfig, PATH: process.env["PATH"] ?? "", HOME: tmpdir() };
   if (program === "kubectl") {
-    return (await promisify(execFile)(kubectl, args, { env, timeout: 2 * deadlineMs })).stdout;
+    return (await promisify(execFile)(kubectl, args, { cwd: root, env, timeout: 2 * deadlineMs })).stdout;
   }
   expect(program).toBe("sluice");
   // A command writes the time at which it was given.
@@ -137,5 +140,33 @@ describe("the page of examples", () => {
     await until("Progressing", namespace, ms);
     await run(rollBack, namespace);
     await until("Failed", namespace, ms);
+    expect(await phaseIn(namespace)).toBe("Failed");
   });
+});
+
+test("the commands beside the example release it, roll back what never becomes ready, open its gate and remove it", async () => {
+  const readme = await readFile(join(root, "examples/podinfo-canary/README.md"), "utf8");
+  const commands = blocks(readme, "sh")
+    .flatMap((block) => block.split("\n"))
+    .filter((line) => line !== "");
+  const faulty = `kubectl patch deployment podinfo -p '{"spec":{"template":{"metadata":{"annotations":{"local.sluice.dev/simulate"`;
+  /** The phase that a reader waits for after a command that begins so. */
+  const reached: readonly (readonly [command: string, phase: string])[] = [
+    ["kubectl apply -f examples/podinfo-canary/podinfo.yaml", "Initialized"],
+    ["kubectl set image deployment/podinfo podinfod=ghcr.io/stefanprodan/podinfo:6.0.1", "Succeeded"],
+    [`${faulty}:"never-ready"`, "Failed"],
+    ["kubectl set image deployment/podinfo podinfod=ghcr.io/stefanprodan/podinfo:6.0.2", "Progressing"],
+    ["kubectl delete canary podinfo", ""],
+  ];
+  const phases: string[] = [];
+  for (const command of commands) {
+    await run(command, "default");
+    const phase = reached.find(([begin]) => command.startsWith(begin))?.[1];
+    if (phase === undefined) continue;
+    await until(phase, "default", 10_000);
+    phases.push(phase);
+  }
+  expect(phases).toEqual(reached.map(([, phase]) => phase));
+  const ref = { group: "apps", version: "v1", kind: "Deployment", namespace: "default", name: "podinfo" };
+  expect(await stage().cluster.get(ref, signal)).toMatchObject({ spec: { replicas: 2 } });
 });

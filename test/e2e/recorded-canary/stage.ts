@@ -61,7 +61,7 @@ export function canaryStage(signal: AbortSignal): () => Stage {
     let nudges = 0;
     stage = {
       ...{ cluster, kubeconfig: sluice.kubeconfig, stubs: running.use(await startStubs()) },
-      now: time.clock.now,
+      now: () => time.clock.now(),
       isAtRest: (namespace) => isAtRest(database, namespace),
       async pass(ms) {
         time.pass(ms);
