@@ -82,8 +82,8 @@ export const canaryRights: readonly Right[] = [
       verbs: [{ verb: "get", why: "to read what the analysis of a Canary names" }],
     }),
   ),
-  owned("apps", "deployments", "the primary", "target and primary"),
-  owned("apps", "daemonsets", "the primary", "target and primary"),
+  together(owned("apps", "deployments", "the primary", "target and primary")),
+  together(owned("apps", "daemonsets", "the primary", "target and primary")),
   ...["replicasets", "controllerrevisions"].map(
     (resource): Right => ({
       ...{ group: "apps", resource },

@@ -144,6 +144,22 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/flows/canary/canary-context.ts",
+    tests: [`${flowTests}/fewer-requests.test.ts`],
+    faults: [
+      {
+        what: "a Service that has changed in a run is not put right",
+        find: "const isUnchanged = !run.isRequested && run",
+        replace: "const isUnchanged = run",
+      },
+      {
+        what: "what an outage has kept a hint from is not looked at",
+        find: "run.isRetry !== true && outage === undefined;",
+        replace: "run.isRetry !== true;",
+      },
+    ],
+  },
+  {
     file: "lib/flows/canary/ensure-objects.ts",
     tests: [harm],
     faults: [
@@ -151,6 +167,12 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         what: "without analysis production moves to a primary that is not ready",
         find: "  if (primary.isReady) return true;",
         replace: "  if (primary.isReady || skipsAnalysis(ctx.canary)) return true;",
+      },
+      {
+        what: "checks fail, and nobody looks at the Services",
+        find: "(canary.status.failedChecks ?? 0) === 0 && ",
+        replace: "",
+        tests: [`${flowTests}/fewer-requests.test.ts`],
       },
     ],
   },

@@ -1,3 +1,5 @@
+import type { SharedLabel } from "../step-memory.ts";
+
 /** Whether the pods of a workload serve. */
 export type Readiness =
   | { readonly isReady: true }
@@ -45,6 +47,8 @@ export interface Restored {
  */
 export interface Workload {
   metadata(): Promise<TargetMetadata>;
+  /** What the next step may read target and primary by in one request, of what this one has read. Absent where they are never read so. */
+  sharedLabel?(): Promise<SharedLabel | undefined>;
   /** The same as the primary of a target that is gone tells it; undefined while the target is there, or without a primary. */
   metadataWithoutTarget?(): Promise<TargetMetadata | undefined>;
   /** Makes the primary and the copies of configs that are missing. */

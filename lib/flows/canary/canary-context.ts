@@ -15,6 +15,7 @@ import type { Run } from "../../core/ports/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
 import { reportEvent } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
+import type { Carried } from "./carried.ts";
 import type { Handled } from "./by-hand.ts";
 import type { CanaryDeps, CanaryParts } from "./canary-parts.ts";
 
@@ -57,11 +58,21 @@ export interface CanaryContext {
   alert(message: string, severity: AlertSeverity, hasFields?: boolean): Promise<void>;
 }
 
-export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: CanaryDeps): CanaryContext {
+export function canaryContext(
+  canary: Canary,
+  { handled = {}, memory, outage }: Pick<Carried, "handled" | "memory" | "outage">,
+  run: Run,
+  deps: CanaryDeps,
+): CanaryContext {
   const { clock, log, parts, settings } = deps;
   const home = leasedCluster(deps.home, run);
   const cluster = leased(deps.clusterOf(canary.live), run);
-  const step: StepDeps = { cluster, settings, clock, hooksLeftMs: hookTime(clock), log, signal: run.signal };
+  // A run that an outage has ended may have been woken by a change.
+  const isUnchanged = !run.isRequested && run.isRetry !== true && outage === undefined;
+  const step: StepDeps = {
+    ...{ cluster, settings, clock, hooksLeftMs: hookTime(clock), log, signal: run.signal },
+    ...(isUnchanged ? { memory } : {}),
+  };
   const phase = canary.status.phase ?? "Initializing";
   const { spec } = canary;
   let written = canary.status;

@@ -22,14 +22,15 @@ export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefi
   checkGeneratedNames(canary, target);
   const services = parts.services(canary, target, step);
   const router = parts.router(canary, target, step);
-  await services.ensureOwn();
+  const hasServices = areServicesKnown(ctx);
+  if (!hasServices) await services.ensureOwn();
   if (isInitialising) await probeMetrics(ctx);
   if (!(await isPrimaryKept(ctx))) return undefined;
   await workload.ensurePrimary();
   if (isInitialising && !(await isPrimaryReady(ctx))) return undefined;
   await scaler?.ensurePrimary(true);
   const keeper = keeperOf(ctx);
-  await services.ensureApex(keeper.keep);
+  if (!hasServices) await services.ensureApex(keeper.keep);
   await router.ensure({ ...weightAtRest(ctx), takeOver: keeper.take });
   if (isInitialising) {
     // A scaler that is paused scales the target to zero too.
@@ -37,6 +38,14 @@ export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefi
     await scaleDown(ctx);
   }
   return router;
+}
+
+/**
+ * In the middle of a run the Services are as the step before has left them, unless something has woken the Canary since then: it is subscribed
+ * to them. A step after a failed check looks at them all the same, since a Service that leads nowhere fails checks.
+ */
+function areServicesKnown({ canary, phase, step }: CanaryContext): boolean {
+  return isInFlight(phase) && (canary.status.failedChecks ?? 0) === 0 && step.memory?.hasServices === true;
 }
 
 /** Between two runs others may have given the canary a share, which nothing would answer. In a run the step decides once it knows who serves. */

@@ -287,6 +287,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     subscribed,
     /** Parts that a test replaces. */
     replaced: {} as Partial<CanaryParts>,
+    parts: () => parts,
     live: () => live,
     status: () => readStatus(live?.["status"]).status,
     /** Changes the spec or metadata of the Canary. */

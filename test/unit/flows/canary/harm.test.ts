@@ -387,14 +387,46 @@ describe("a Canary that is refused", () => {
     const metadata = { ...live.metadata, name: "older", uid: "canary-0", creationTimestamp: "2026-10-01T00:00:00Z" };
     world.state.others = [{ ...live, metadata }];
     expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "stalled", dueInMs: 60_000 });
-    await world.tick(60_000);
-    expect(world.writes).toEqual([]);
-    expect(world.said).toEqual([
-      "Warning: Canary podinfo.apps is not released: its target Deployment podinfo.apps belongs to the older Canary older.apps; delete one of them or change its spec.targetRef",
-    ]);
+    // The second look is for a change that came before it was subscribed to.
+    expect(await world.tick(60_000)).toMatchObject({ outcome: "stalled", dueInMs: undefined, isQuiet: true });
+    const message =
+      "Canary podinfo.apps is not released: its target Deployment podinfo.apps belongs to the older Canary older.apps; delete one of them or change its spec.targetRef";
+    expect(world.said).toEqual([`Warning: ${message}`]);
+    expect(world.writes).toEqual(["status"]);
+    expect(world.status()).toMatchObject({ conditions: [{ status: "False", reason: "TargetTaken", message }] });
+    expect(world.subscribed.at(-1)).toEqual(["spec#here/flagger.app/Canary/apps/older"]);
+  });
+
+  test("the younger of two begins once the older one is gone, and not while that is being deleted", async () => {
+    const world = canaryWorld();
+    const live = world.live();
+    if (live === undefined) throw new Error("there is a Canary");
+    const metadata = { ...live.metadata, name: "older", uid: "canary-0", creationTimestamp: "2026-10-01T00:00:00Z" };
+    world.state.others = [{ ...live, metadata: { ...metadata, deletionTimestamp: "2026-11-22T12:00:00Z" } }];
+    await world.run({ isRequested: true });
+    expect(world.status().phase).toBeUndefined();
     world.state.others = [];
-    await world.tick(60_000);
-    expect(world.status().phase).toBe("Initializing");
+    await world.run({ isRequested: true });
+    expect(world.status()).toMatchObject({ phase: "Initializing", conditions: [{ reason: "Initializing" }] });
+    expect(world.subscribed.at(-1)).toContain("obj#here/apps/Deployment/apps/podinfo");
+    expect(await world.tick()).toMatchObject({ outcome: "ready" });
+  });
+
+  test("a Canary at rest that an older one takes the target from has its condition again once that lets go", async () => {
+    const world = canaryWorld();
+    await world.initialised();
+    const live = world.live();
+    if (live === undefined) throw new Error("there is a Canary");
+    const metadata = { ...live.metadata, name: "older", uid: "canary-0", creationTimestamp: "2026-10-01T00:00:00Z" };
+    world.state.others = [{ ...live, metadata }];
+    await world.run({ isRequested: true });
+    expect(world.status()).toMatchObject({ phase: "Initialized", conditions: [{ reason: "TargetTaken" }] });
+    world.state.others = [];
+    await world.run({ isRequested: true });
+    expect(world.status()).toMatchObject({
+      phase: "Initialized",
+      conditions: [{ status: "True", reason: "Initialized" }],
+    });
   });
 
   test("the older of two goes on", async () => {
