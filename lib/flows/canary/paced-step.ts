@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CanaryPhase, CanaryStatus } from "../../api/canary.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
 import { intervalMs } from "../../canary/analysis.ts";
-import { isChanged, isGoing } from "../../canary/run/run-state.ts";
+import { isChanged, isGoing, isInFlight } from "../../canary/run/run-state.ts";
 import { messageOf } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
 import type { FlowResult, Run } from "../../core/ports/run.ts";
@@ -15,7 +15,11 @@ import { takeStep } from "./take-step.ts";
 import { Paced, whenToMend, whenToStep } from "./when-to-step.ts";
 
 /** What one run of a Canary tells the next one. Without it the next one does the same, at most an interval later. */
-const Carried = Paced.extend({ handled: Handled.exactOptional() });
+const Carried = Paced.extend({
+  handled: Handled.exactOptional(),
+  /** Whether the run that has ended left a target that has changed since: the next one waits for its interval. */
+  isFollowed: z.boolean().exactOptional(),
+});
 
 export function carriedTo(run: Pick<Run, "carried">): z.infer<typeof Carried> {
   return Carried.safeParse(run.carried ?? {}).data ?? {};
@@ -26,38 +30,46 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   const { canary, deps, run } = ctx;
   const startedAt = deps.clock.now();
   const ms = intervalMs(canary.analysis);
-  const { handled = {}, ...paced } = carriedTo(run);
+  const { handled = {}, isFollowed = false, ...paced } = carriedTo(run);
   const { status } = canary;
   if (status.phase !== undefined) {
     const when = isGoing(status.phase) ? whenToStep : whenToMend;
     const due = when({ intervalMs: ms, now: startedAt, paced, run, status });
-    if (!due.isDue && !(await isUrgent(ctx))) {
-      return { outcome: "early", dueInMs: due.dueInMs, carried: { ...due.paced, handled }, isQuiet: true };
+    if (!due.isDue && (isFollowed || !(await isUrgent(ctx)))) {
+      return { outcome: "early", dueInMs: due.dueInMs, carried: { ...due.paced, handled, isFollowed }, isQuiet: true };
     }
   }
   const isWhole = await isStepTaken(ctx);
   recordRelease(ctx);
-  const isFollowed = await follow(ctx);
+  const isObserved = await follow(ctx);
   const { lastAppliedSpec, phase } = ctx.status();
   // No revision: the target has changed while the primary was made of it.
   const isOpen = isGoing(phase) || lastAppliedSpec === "";
-  const isDueAgain = isOpen || !isWhole || !isFollowed || !isTargetObserved(canary);
+  const isNext = isInFlight(ctx.phase) && phase === "Succeeded" && (await isTargetChanged(ctx));
+  const isDueAgain = isOpen || isNext || !isWhole || !isObserved || !isTargetObserved(canary);
   return {
     outcome: isWhole ? outcomeOf(phase) : "failed",
     dueInMs: isDueAgain ? Math.max(0, startedAt + ms - deps.clock.now()) : undefined,
-    carried: { steppedAt: startedAt, wrote: ctx.status().lastTransitionTime ?? "", handled: handledBy(ctx) },
+    carried: {
+      ...{ steppedAt: startedAt, wrote: ctx.status().lastTransitionTime ?? "", handled: handledBy(ctx) },
+      ...(isNext ? { isFollowed: true } : {}),
+    },
     ...(ctx.isQuiet() ? { isQuiet: true } : {}),
   };
 }
 
 /** What does not wait for the interval: a changed target, at rest or under analysis, and a rollback by hand. */
 async function isUrgent(ctx: CanaryContext): Promise<boolean> {
-  const { canary, phase, run, workload } = ctx;
+  const { phase, run } = ctx;
   const isAnalysing = phase === "Progressing" || phase === "WaitingPromotion";
   if (!run.isRequested || (isGoing(phase) && !isAnalysing)) return false;
   if (isAnalysing && isAskedFor(rollbackAnnotation, ctx)) return true;
+  return isTargetChanged(ctx);
+}
+
+async function isTargetChanged(ctx: CanaryContext): Promise<boolean> {
   try {
-    return isChanged(canary.status, await workload.revision(), tracksConfigs(ctx));
+    return isChanged(ctx.status(), await ctx.workload.revision(), tracksConfigs(ctx));
   } catch (error) {
     // The step tells it when it is due.
     if (isOfStep(error)) return false;
