@@ -1,8 +1,8 @@
 import { targetText } from "../../canary/canary.ts";
-import { checkGeneratedNames } from "../../canary/generated-names.ts";
 import type { Router } from "../../canary/routes/router.ts";
 import { isInFlight } from "../../canary/run/run-state.ts";
 import { StepFault } from "../../canary/step-fault.ts";
+import { checkGeneratedNames } from "../../canary/workload/generated-names.ts";
 import { messageOf } from "../../core/failure.ts";
 import { type CanaryContext, skipsAnalysis } from "./canary-context.ts";
 import { keeperOf } from "./keep-originals.ts";

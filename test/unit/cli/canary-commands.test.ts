@@ -111,10 +111,7 @@ describe("why canary", () => {
     ["skipping canary run as object is suspended", "? | suspended"],
     ["Terminated canary podinfo.flux-system", "? | deleted"],
     [warning(`Promotion of ${of} failed, primary not ready: x`), "? | failed"],
-    [
-      warning(`Canary failed! Keeping ${of}: the primary is not ready, so all traffic stays on it`),
-      "100% | failed",
-    ],
+    [warning(`Canary failed! Keeping ${of}: the primary is not ready, so all traffic stays on it`), "100% | failed"],
     [warning(`canary ${of} was scaled to zero during its analysis: scaling it up again`), "0% | error"],
     ["Routing all traffic to primary", "0% | promoted"],
     [`Promotion completed! Scaling down ${of}`, "0% | promoted"],

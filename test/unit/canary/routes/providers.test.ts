@@ -312,8 +312,9 @@ describe("a route of somebody else", () => {
       expect(await world.router(scened).routes()).toEqual(to(30));
       const scene = { ...scened, annotations: world.originals() };
       await world.router(scene).finalize();
-      const { metadata, ...after } = (await world.get(...route)) ?? {};
-      expect({ labels: metadata?.labels, annotations: metadata?.annotations, spec: after["spec"] }).toEqual({
+      const after = await world.get(...route);
+      const { labels, annotations: kept } = after?.metadata ?? {};
+      expect({ labels, annotations: kept, spec: after?.["spec"] }).toEqual({
         ...{ labels: { team: "web" }, annotations, spec: theirs(provider) },
       });
       world.writes.splice(0);

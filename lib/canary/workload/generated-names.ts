@@ -1,6 +1,6 @@
-import { canaryServiceName, type Canary, canaryText, primaryName, primaryServiceName } from "./canary.ts";
-import { StepFault } from "./step-fault.ts";
-import type { TargetMetadata } from "./workload/workload.ts";
+import { type Canary, canaryServiceName, canaryText, primaryName, primaryServiceName } from "../canary.ts";
+import { StepFault } from "../step-fault.ts";
+import type { TargetMetadata } from "./workload.ts";
 
 /** Of a Service's name and of a label's value. */
 const mostCharacters = 63;

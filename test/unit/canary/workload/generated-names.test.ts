@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { CanarySpec } from "../../../lib/api/canary.ts";
-import type { Canary } from "../../../lib/canary/canary.ts";
-import { checkGeneratedNames } from "../../../lib/canary/generated-names.ts";
+import { CanarySpec } from "../../../../lib/api/canary.ts";
+import type { Canary } from "../../../../lib/canary/canary.ts";
+import { checkGeneratedNames } from "../../../../lib/canary/workload/generated-names.ts";
 
 const most = "x".repeat(55);
 
