@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CanaryPhase, CanaryStatus } from "../../api/canary.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
 import { intervalMs } from "../../canary/analysis.ts";
-import { isChanged, isGoing, isInFlight } from "../../canary/run/run-state.ts";
+import { isChanged, isGoing } from "../../canary/run/run-state.ts";
 import { messageOf } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
 import type { FlowResult, Run } from "../../core/ports/run.ts";
@@ -17,7 +17,7 @@ import { Paced, whenToMend, whenToStep } from "./when-to-step.ts";
 /** What one run of a Canary tells the next one. Without it the next one does the same, at most an interval later. */
 const Carried = Paced.extend({
   handled: Handled.exactOptional(),
-  /** Whether the run that has ended left a target that has changed since: the next one waits for its interval. */
+  /** Whether the last step has ended a run, or the initialisation, with a target that has changed since: the next run waits for its interval. */
   isFollowed: z.boolean().exactOptional(),
 });
 
@@ -45,7 +45,8 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   const { lastAppliedSpec, phase } = ctx.status();
   // No revision: the target has changed while the primary was made of it.
   const isOpen = isGoing(phase) || lastAppliedSpec === "";
-  const isNext = isInFlight(ctx.phase) && phase === "Succeeded" && (await isTargetChanged(ctx));
+  const isEnd = isGoing(ctx.phase) && !isGoing(phase) && phase !== "Failed";
+  const isNext = isEnd && (await isTargetChanged(ctx));
   const isDueAgain = isOpen || isNext || !isWhole || !isObserved || !isTargetObserved(canary);
   return {
     outcome: isWhole ? outcomeOf(phase) : "failed",
