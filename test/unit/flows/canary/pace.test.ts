@@ -125,6 +125,24 @@ describe("a Canary at rest", () => {
     expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "ready", dueInMs: undefined });
   });
 
+  test("canary/30: a target that has changed in the promotion is released an interval after its end, whatever wakes the Canary before", async () => {
+    const world = await atFirstWeight();
+    for (const phase of ["Progressing", "Promoting", "Finalising"]) {
+      await world.tick();
+      expect(world.status().phase).toBe(phase);
+    }
+    world.state.target.template = "three";
+    expect(await world.tick()).toMatchObject({ outcome: "ready", dueInMs: 10_000 });
+    for (const dueInMs of [7_000, 4_000]) {
+      world.clock.pass(3_000);
+      expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "early", dueInMs });
+    }
+    expect(world.status().phase).toBe("Succeeded");
+    world.clock.pass(4_000);
+    await world.run();
+    expect(world.now()).toBe("Progressing 100/0");
+  });
+
   test("does not wait for another target", async () => {
     const world = canaryWorld();
     await world.initialised();
