@@ -1,38 +1,37 @@
-import { z } from "zod";
 import type { CanaryPhase, CanaryStatus } from "../../api/canary.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
 import { intervalMs } from "../../canary/analysis.ts";
-import { isChanged, isGoing } from "../../canary/run/run-state.ts";
+import { isChanged, isGoing, isInFlight } from "../../canary/run/run-state.ts";
+import type { StepMemory } from "../../canary/step-memory.ts";
 import { messageOf } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
-import type { FlowResult, Run } from "../../core/ports/run.ts";
-import { askedBy, Handled, isAskedFor } from "./by-hand.ts";
+import type { FlowResult } from "../../core/ports/run.ts";
+import { askedBy, type Handled, isAskedFor } from "./by-hand.ts";
 import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
+import { carriedTo } from "./carried.ts";
 import { isOfStep } from "./of-step.ts";
 import { recordRelease } from "./record-release.ts";
 import { isTargetObserved, topicsOf } from "./subscribe.ts";
 import { takeStep } from "./take-step.ts";
-import { Paced, whenToMend, whenToStep } from "./when-to-step.ts";
-
-/** What one run of a Canary tells the next one. Without it the next one does the same, at most an interval later. */
-const Carried = Paced.extend({ handled: Handled.exactOptional() });
-
-export function carriedTo(run: Pick<Run, "carried">): z.infer<typeof Carried> {
-  return Carried.safeParse(run.carried ?? {}).data ?? {};
-}
+import { whenToMend, whenToStep } from "./when-to-step.ts";
 
 /** Takes the step if it is due, and says when the next one is. */
 export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   const { canary, deps, run } = ctx;
   const startedAt = deps.clock.now();
   const ms = intervalMs(canary.analysis);
-  const { handled = {}, ...paced } = carriedTo(run);
+  const { handled = {}, memory: _, told, ...paced } = carriedTo(run);
   const { status } = canary;
   if (status.phase !== undefined) {
     const when = isGoing(status.phase) ? whenToStep : whenToMend;
     const due = when({ intervalMs: ms, now: startedAt, paced, run, status });
     if (!due.isDue && !(await isUrgent(ctx))) {
-      return { outcome: "early", dueInMs: due.dueInMs, carried: { ...due.paced, handled }, isQuiet: true };
+      return {
+        outcome: "early",
+        dueInMs: due.dueInMs,
+        carried: { ...toldOnce(told), ...due.paced, handled },
+        isQuiet: true,
+      };
     }
   }
   const isWhole = await isStepTaken(ctx);
@@ -45,9 +44,17 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   return {
     outcome: isWhole ? outcomeOf(phase) : "failed",
     dueInMs: isDueAgain ? Math.max(0, startedAt + ms - deps.clock.now()) : undefined,
-    carried: { steppedAt: startedAt, wrote: ctx.status().lastTransitionTime ?? "", handled: handledBy(ctx) },
+    carried: {
+      ...toldOnce(ctx.saidOnce()),
+      ...{ steppedAt: startedAt, wrote: ctx.status().lastTransitionTime ?? "", handled: handledBy(ctx) },
+      ...(isWhole && isInFlight(ctx.phase) ? { memory: await memoryOf(ctx) } : {}),
+    },
     ...(ctx.isQuiet() ? { isQuiet: true } : {}),
   };
+}
+
+function toldOnce(told: string | undefined) {
+  return told === undefined ? {} : { told };
 }
 
 /** What does not wait for the interval: a changed target, at rest or under analysis, and a rollback by hand. */
@@ -100,6 +107,12 @@ function handledBy(ctx: CanaryContext): Handled {
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(asked);
+}
+
+/** A whole step of a run has read target and primary, and has put the Services right where it did not know them. */
+async function memoryOf({ workload }: CanaryContext): Promise<StepMemory> {
+  const sharedLabel = await workload.sharedLabel?.();
+  return { hasServices: true, ...(sharedLabel === undefined ? {} : { sharedLabel }) };
 }
 
 /** One word for logs and metrics. A failed release counts as an object that is not ready. */

@@ -20,6 +20,7 @@ import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { Outage } from "../../core/ports/outage.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
+import { announcePruned } from "../announce-changed.ts";
 import { letGoElsewhere } from "../owner/elsewhere.ts";
 import { deletesObjects, refOfClaim } from "../owner/owner-state.ts";
 import { accountExists, accountName } from "../owner/service-account.ts";
@@ -198,6 +199,7 @@ async function pruneAll(inventory: readonly InventoryEntry[], ctx: Kustomization
   const { pruned } = await prune(order, set, run.signal);
   countPruned(pruned, ctx);
   logSkippedPrunes(pruned, ctx);
+  if (ctx.remote === undefined) await announcePruned(pruned, run.key.cluster, deps, run.signal);
   const lines = pruneLines(pruned);
   const reason = reasonOfEnd(ctx, "Info");
   const annotations = appliedAnnotations(ctx);

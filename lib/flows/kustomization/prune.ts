@@ -4,6 +4,7 @@ import { parseEntryId } from "../../apply/set/entry-id.ts";
 import { someOf } from "../../core/cut-text.ts";
 import { Failure } from "../../core/failure.ts";
 import { subject } from "../../core/object-ref.ts";
+import { announcePruned } from "../announce-changed.ts";
 import { type AppliedRevision, logSkipped, recordLines } from "./apply.ts";
 import { type Attempt, StepFailed, step } from "./attempt.ts";
 import type { KustomizationContext } from "./context.ts";
@@ -22,6 +23,7 @@ export const prune = step(async (revision: AppliedRevision, attempt: Attempt): P
   const { pruned } = result;
   countPruned(pruned, ctx);
   logSkippedPrunes(pruned, ctx);
+  if (ctx.remote === undefined) await announcePruned(pruned, ctx.run.key.cluster, ctx.deps, ctx.run.signal);
   // In the first run of a revision the next owner may just be a moment later. If it never comes, each later run says so.
   if (!attempt.isNew)
     recordPending(
