@@ -18,9 +18,10 @@ import { specTopic } from "../../core/topics.ts";
 import { reportEvent } from "../record-event.ts";
 import { type CanaryContext, canaryContext, servedCanary } from "./canary-context.ts";
 import type { CanaryDeps } from "./canary-parts.ts";
+import { carriedTo } from "./carried.ts";
 import { ensureFinalizer, finalize } from "./finalize.ts";
 import { isOfStep } from "./of-step.ts";
-import { carriedTo, pacedStep } from "./paced-step.ts";
+import { pacedStep } from "./paced-step.ts";
 import { type TargetOwner, targetTaken } from "./same-target.ts";
 import { topicsOf } from "./subscribe.ts";
 
@@ -33,7 +34,7 @@ export function canaryFlow(deps: CanaryDeps): Flow {
     const live = await deps.home.get({ ...run.key, ...servedCanary }, run.signal);
     if (live === undefined) return absent(deps, run);
     try {
-      const ctx = canaryContext(canaryOf(live), carriedTo(run).handled ?? {}, run, deps);
+      const ctx = canaryContext(canaryOf(live), carriedTo(run), run, deps);
       return await reconcile(ctx);
     } catch (error) {
       if (error instanceof ApiError && !isOutage(error)) return refusedWrite(live, error, run, deps);
@@ -135,7 +136,7 @@ async function leave({ message, name }: TargetOwner, ctx: CanaryContext): Promis
   };
 }
 
-/** Told once: what wakes a suspended Canary is news to nobody. The next step after it keeps its distance from the last one before it. */
+/** The event is written once, not each time that a suspended Canary is woken. The first step after the suspension keeps the interval. */
 async function suspend(ctx: CanaryContext): Promise<FlowResult> {
   // An outage is over once a run comes so far.
   const { isSuspended, outage: _, ...carried } = ctx.run.carried ?? {};

@@ -94,7 +94,7 @@ describe("a primary that does not come up", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("one that only waits ends the step, and counts as no failed check", async () => {
+  test("one that is still rolling out ends the step, and counts as no failed check", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -228,6 +228,103 @@ describe("a status that a clock far ahead has written", () => {
     world.clock.pass(10_000);
     await world.run();
     expect(world.writes).toEqual([]);
+  });
+});
+
+describe("a primary that is gone", () => {
+  const failure = [
+    { isPassed: false, text: "no" },
+    { isPassed: false, text: "no" },
+  ];
+  async function rejected() {
+    const world = canaryWorld();
+    await world.begun();
+    world.state.checks = [...failure];
+    for (let ticks = 0; ticks < 4; ticks++) await world.tick();
+    expect(world.now()).toBe("Failed 100/0");
+    world.news();
+    world.state.primary = undefined;
+    return world;
+  }
+
+  test("after a failed run is made again of what was last promoted", async () => {
+    const world = await rejected();
+    world.clock.pass(10_000);
+    const { dueInMs } = await world.run({ isRequested: true });
+    expect(world.state.primary).toMatchObject({ template: "one", replicas: 2 });
+    expect(world.said).toEqual(["Warning: deployment podinfo-primary.apps was gone"]);
+    expect(dueInMs).toBeUndefined();
+  });
+
+  test("is not made of the rejected revision where nothing keeps the promoted one, which is told once", async () => {
+    const world = await rejected();
+    world.state.isPromotedKept = false;
+    for (let times = 0; times < 2; times++) {
+      world.clock.pass(10_000);
+      expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: undefined });
+      // A wake within the interval takes no step.
+      world.clock.pass(1_000);
+      await world.run({ isRequested: true });
+    }
+    expect(world.state.primary).toBeUndefined();
+    expect(world.said).toEqual(["Warning: deployment podinfo-primary.apps is gone"]);
+    world.state.target.template = "one";
+    await world.tick();
+    expect(world.state.primary).toMatchObject({ template: "one" });
+  });
+
+  test("is made of a new revision where nothing keeps the promoted one, as in an initialisation", async () => {
+    const world = await rejected();
+    world.state.isPromotedKept = false;
+    world.state.target.template = "three";
+    await world.run({ isRequested: true });
+    expect(world.now()).toBe("Initializing 100/0");
+    expect(world.said).toEqual([
+      "Warning: deployment podinfo-primary.apps is gone. The target is new: it is initialised as it is now",
+    ]);
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("Initialized 100/0");
+    expect(world.state.primary).toMatchObject({ template: "three", isReady: true });
+    expect(world.harm).toEqual([]);
+  });
+
+  test("in the middle of a run is not made of the revision under analysis, which goes no further", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.state.primary = undefined;
+    world.state.isPromotedKept = false;
+    expect(await world.tick()).toMatchObject({ outcome: "failed", dueInMs: 10_000 });
+    expect(world.state.primary).toBeUndefined();
+    expect(world.now()).toBe("Progressing w25 75/25");
+    world.state.isPromotedKept = true;
+    await world.tick();
+    expect(world.state.primary).toMatchObject({ template: "one" });
+  });
+
+  test("after its promotion is made of the target", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    for (let ticks = 0; ticks < 3; ticks++) await world.tick();
+    expect(world.now()).toBe("Promoting w50 50/50");
+    world.state.primary = undefined;
+    world.state.isPromotedKept = false;
+    await world.tick();
+    await world.tick();
+    await world.tick();
+    expect(world.state.primary).toMatchObject({ template: "two" });
+    expect(world.now()).toBe("Succeeded 100/0");
+  });
+
+  test("or not ready at rest does not keep a run from beginning later", async () => {
+    const world = canaryWorld();
+    await world.initialised();
+    if (world.state.primary !== undefined) world.state.primary.isReady = false;
+    world.state.target.template = "two";
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: 10_000 });
+    await world.tick();
+    expect(world.now()).toBe("Progressing 100/0");
   });
 });
 
