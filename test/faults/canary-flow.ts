@@ -188,7 +188,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
       {
         what: "the revision under analysis becomes the primary where nothing keeps the promoted one",
         find: "      if (!isAtRest) throw new StepFault(restored.text);\n",
-        replace: "      if (!isAtRest) return true;\n",
+        replace: '      if (!isAtRest && restored.text === "") throw new StepFault(restored.text);\n',
       },
       {
         what: "a primary that nothing can make again is told in each run",
