@@ -1,3 +1,5 @@
+// As `sluice` does.
+import "../local/small-heap.ts";
 import { z } from "zod";
 import { defaultSettings } from "../functions/settings/settings.ts";
 import { startLocal } from "../local/start-local.ts";

@@ -1,6 +1,6 @@
 import type { LiveObject } from "../../core/manifest.ts";
 import type { Canary } from "../canary.ts";
-import { annotationJson } from "../routes/annotation-json.ts";
+import { annotationJson } from "../annotation-json.ts";
 import { primaryName } from "../canary.ts";
 import { deploymentReadiness } from "./deployment-readiness.ts";
 import { inField, numberAt, objectAt, without } from "./fields.ts";
