@@ -3,7 +3,7 @@ import { systemClock } from "../lib/process/system-clock.ts";
 import type { BuiltFlagger } from "../test/interop/flagger/start-flagger.ts";
 import { releaseAll, statuses, weights } from "./canary-load.ts";
 import { flagger, flaggerToMeasure, freshWorld, type Releaser, sluice, type World } from "./canary-peers.ts";
-import { type Figure, figure } from "./figure.ts";
+import { type Figure, figure, type Limit } from "./figure.ts";
 import { cpuSeconds, residentMb } from "./process-memory.ts";
 
 const restMs = 60_000;
@@ -14,6 +14,10 @@ const weightOfStep = 2;
 const settleMs = 12_000;
 const betweenRoundsMs = 4_000;
 const patienceMs = 240_000;
+/** The sweep of a minute, however many Canaries there are. */
+const mostAtRest: Limit = { of: "max", atMost: 60 };
+/** Six, and those that no Canary causes. */
+const mostOfStep: Limit = { of: "max", atMost: 7 };
 const { signal } = new AbortController();
 
 /** What a process has used in a time, and what came of it. */
@@ -48,8 +52,8 @@ export async function canaryPeer(count: number): Promise<readonly Figure[]> {
     ...restFigures(`${count} Canaries at rest, Flagger`, byFlagger.atRest),
     ...advanceFigures(`${count} Canaries advancing, Flagger`, byFlagger.advancing),
     ...advanceFigures(`${count} Canaries advancing, Flagger with its default limits`, limited),
-    ...restFigures(`${count} Canaries at rest, Sluice`, bySluice.atRest),
-    ...advanceFigures(`${count} Canaries advancing, Sluice`, bySluice.advancing),
+    ...restFigures(`${count} Canaries at rest, Sluice`, bySluice.atRest, mostAtRest),
+    ...advanceFigures(`${count} Canaries advancing, Sluice`, bySluice.advancing, mostOfStep),
   ];
 }
 
@@ -120,19 +124,19 @@ async function untilAll(
   say(`all Canaries ${what}`);
 }
 
-function restFigures(name: string, { cpuMs, requests, megabytes }: Used): readonly Figure[] {
+function restFigures(name: string, { cpuMs, requests, megabytes }: Used, limit?: Limit): readonly Figure[] {
   return [
     figure(`${name}, processor time a minute`, "ms", [cpuMs]),
-    figure(`${name}, requests a minute`, "requests", [requests]),
+    figure(`${name}, requests a minute`, "requests", [requests], limit),
     figure(`${name}, memory`, "MB", [megabytes]),
   ];
 }
 
-function advanceFigures(name: string, { megabytes, ofStep, steps }: Used): readonly Figure[] {
+function advanceFigures(name: string, { megabytes, ofStep, steps }: Used, limit?: Limit): readonly Figure[] {
   return [
     figure(`${name}, steps in ten seconds`, "runs", [steps]),
     figure(`${name}, processor time a step`, "ms", [ofStep.cpuMs]),
-    figure(`${name}, requests a step`, "requests", [ofStep.requests]),
+    figure(`${name}, requests a step`, "requests", [ofStep.requests], limit),
     figure(`${name}, memory`, "MB", [megabytes]),
   ];
 }
