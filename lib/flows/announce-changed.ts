@@ -1,6 +1,4 @@
 import { canaryTargets } from "../api/canary-targets.ts";
-import type { Pruned } from "../apply/prune/pruned.ts";
-import { parseEntryId } from "../apply/set/entry-id.ts";
 import { mapLimit } from "../core/concurrency.ts";
 import { type ObjectRef, subject } from "../core/object-ref.ts";
 import type { ReconcileRequests } from "../core/ports/reconcile-requests.ts";
@@ -33,25 +31,7 @@ export async function announceChanged(
   await announce(changed, "changed", { ...deps, cluster }, signal);
 }
 
-/**
- * Wakes the Canaries that follow what a run has deleted in its own cluster. Each deletion is told once, however long its object takes to go.
- */
-export async function announcePruned(
-  pruned: readonly Pruned[],
-  cluster: string,
-  deps: AnnounceDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const isNew = ({ kind, entry }: Pruned) => kind === "deleted" && entry.state !== "deleting";
-  await announceDeleted(
-    pruned.filter(isNew).map(({ entry }) => parseEntryId(entry.id)),
-    cluster,
-    deps,
-    signal,
-  );
-}
-
-/** {@link announcePruned} of objects that are known by their names. */
+/** Wakes the Canaries that follow what a run has deleted in its own cluster. */
 export async function announceDeleted(
   deleted: readonly ObjectRef[],
   cluster: string,

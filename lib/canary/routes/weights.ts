@@ -16,6 +16,11 @@ export function sharesOf(primary: number, canary: number): Weights {
   return { primary: 100 - share, canary: share };
 }
 
+/** A weight as Flagger writes it where 0 is the default of the kind: not at all. */
+export function nonZero(weight: number): { readonly weight?: number } {
+  return weight === 0 ? {} : { weight };
+}
+
 /** The weights of a route that is made. Only a primary that has failed in its promotion gets no requests (reference canary 6.7). */
 export function firstWeights({ phase, canaryWeight }: CanaryStatus): Weights {
   return phase === "Failed" && canaryWeight === 100 ? allToCanary : allToPrimary;

@@ -136,7 +136,7 @@ async function leave({ message, name }: TargetOwner, ctx: CanaryContext): Promis
   };
 }
 
-/** Told once: what wakes a suspended Canary is news to nobody. The next step after it keeps its distance from the last one before it. */
+/** The event is written once, not each time that a suspended Canary is woken. The first step after the suspension keeps the interval. */
 async function suspend(ctx: CanaryContext): Promise<FlowResult> {
   // An outage is over once a run comes so far.
   const { isSuspended, outage: _, ...carried } = ctx.run.carried ?? {};

@@ -10,6 +10,8 @@ const CarriedRun = Paced.extend({
   memory: StepMemory.exactOptional(),
   /** What an Event has said, and the next run need not say again. */
   told: z.string().exactOptional(),
+  /** Whether the last step has ended a run, or the initialisation, with a target that has changed since: the next run waits for its interval. */
+  hasNext: z.boolean().exactOptional(),
 });
 export type Carried = z.infer<typeof CarriedRun>;
 

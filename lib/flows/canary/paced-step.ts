@@ -20,27 +20,25 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   const { canary, deps, run } = ctx;
   const startedAt = deps.clock.now();
   const ms = intervalMs(canary.analysis);
-  const { handled = {}, memory: _, told, ...paced } = carriedTo(run);
+  const { handled = {}, memory: _, told, hasNext = false, ...paced } = carriedTo(run);
   const { status } = canary;
   if (status.phase !== undefined) {
     const when = isGoing(status.phase) ? whenToStep : whenToMend;
     const due = when({ intervalMs: ms, now: startedAt, paced, run, status });
-    if (!due.isDue && !(await isUrgent(ctx))) {
-      return {
-        outcome: "early",
-        dueInMs: due.dueInMs,
-        carried: { ...toldOnce(told), ...due.paced, handled },
-        isQuiet: true,
-      };
+    if (!due.isDue && (hasNext || !(await isUrgent(ctx)))) {
+      const carried = { ...toldOnce(told), ...due.paced, handled, hasNext };
+      return { outcome: "early", dueInMs: due.dueInMs, carried, isQuiet: true };
     }
   }
   const isWhole = await isStepTaken(ctx);
   recordRelease(ctx);
-  const isFollowed = await follow(ctx);
+  const isObserved = await follow(ctx);
   const { lastAppliedSpec, phase } = ctx.status();
   // No revision: the target has changed while the primary was made of it.
   const isOpen = isGoing(phase) || lastAppliedSpec === "";
-  const isDueAgain = isOpen || !isWhole || !isFollowed || !isTargetObserved(canary);
+  const isEnd = isGoing(ctx.phase) && !isGoing(phase) && phase !== "Failed";
+  const hasNextNow = isEnd && (await isTargetChanged(ctx));
+  const isDueAgain = isOpen || hasNextNow || !isWhole || !isObserved || !isTargetObserved(canary);
   return {
     outcome: isWhole ? outcomeOf(phase) : "failed",
     dueInMs: isDueAgain ? Math.max(0, startedAt + ms - deps.clock.now()) : undefined,
@@ -48,6 +46,7 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
       ...toldOnce(ctx.saidOnce()),
       ...{ steppedAt: startedAt, wrote: ctx.status().lastTransitionTime ?? "", handled: handledBy(ctx) },
       ...(isWhole && isInFlight(ctx.phase) ? { memory: await memoryOf(ctx) } : {}),
+      ...(hasNextNow ? { hasNext: true } : {}),
     },
     ...(ctx.isQuiet() ? { isQuiet: true } : {}),
   };
@@ -59,12 +58,16 @@ function toldOnce(told: string | undefined) {
 
 /** What does not wait for the interval: a changed target, at rest or under analysis, and a rollback by hand. */
 async function isUrgent(ctx: CanaryContext): Promise<boolean> {
-  const { canary, phase, run, workload } = ctx;
+  const { phase, run } = ctx;
   const isAnalysing = phase === "Progressing" || phase === "WaitingPromotion";
   if (!run.isRequested || (isGoing(phase) && !isAnalysing)) return false;
   if (isAnalysing && isAskedFor(rollbackAnnotation, ctx)) return true;
+  return isTargetChanged(ctx);
+}
+
+async function isTargetChanged(ctx: CanaryContext): Promise<boolean> {
   try {
-    return isChanged(canary.status, await workload.revision(), tracksConfigs(ctx));
+    return isChanged(ctx.status(), await ctx.workload.revision(), tracksConfigs(ctx));
   } catch (error) {
     // The step tells it when it is due.
     if (isOfStep(error)) return false;

@@ -37,12 +37,15 @@ export function canaryParts({ canaryHttp, clock, metricServers, userOf }: PartsD
     services: servicesOf,
     metrics: (canary, deps) => {
       const accountUser = userOf(canary);
-      return metricChecksOf(canary, {
-        ...{ ...deps, ...metricServers, sleep },
-        ...(accountUser === undefined ? {} : { accountUser }),
-        http: canaryHttp.shared([canary.namespace]),
-        httpOf: (namespace) => canaryHttp.shared([namespace, canary.namespace]),
-      });
+      const by = (httpOf: CanaryHttp["of"]) =>
+        metricChecksOf(canary, {
+          ...{ ...deps, ...metricServers, sleep },
+          ...(accountUser === undefined ? {} : { accountUser }),
+          http: httpOf([canary.namespace]),
+          httpOf: (namespace) => httpOf([namespace, canary.namespace]),
+        });
+      // As in Flagger each metric asks its server whether it answers, in the initialisation only.
+      return { check: () => by(canaryHttp.shared).check(), probe: () => by(canaryHttp.of).probe() };
     },
     hooks: (canary, deps) => hooksOf(canary, withHttp(canary, deps)),
     eventHooks: (canary, deps) => eventHooksOf(canary, withHttp(canary, deps)),

@@ -10,7 +10,7 @@ import { apexMetadata } from "../apex-metadata.ts";
 import { objectRouter } from "../object-router.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
-import { allToPrimary, sharesOf, type Weights } from "../weights.ts";
+import { allToPrimary, nonZero, sharesOf, type Weights } from "../weights.ts";
 
 const ProxySpec = z.looseObject({
   routes: z.array(
@@ -77,7 +77,7 @@ function route(conditionList: readonly object[], weights: Weights, canary: Canar
 function service(name: string, weight: number, { namespace, spec }: Canary): object {
   const { port } = spec.service;
   const value = `${name}.${namespace}.svc.cluster.local:${port}`;
-  return { name, port, weight, requestHeadersPolicy: { set: [{ name: "l5d-dst-override", value }] } };
+  return { name, port, ...nonZero(weight), requestHeadersPolicy: { set: [{ name: "l5d-dst-override", value }] } };
 }
 
 /** All of one route hold together, so each match has a route of its own. */

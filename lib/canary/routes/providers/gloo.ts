@@ -10,7 +10,7 @@ import { apexMetadata } from "../apex-metadata.ts";
 import { objectRouter } from "../object-router.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
-import { allToPrimary, sharesOf, type Weights } from "../weights.ts";
+import { allToPrimary, nonZero, sharesOf, type Weights } from "../weights.ts";
 import { canaryUpstream, ensureUpstreams, primaryUpstream } from "./gloo-upstreams.ts";
 
 const Destination = z.looseObject({
@@ -64,7 +64,7 @@ function tableSpec(canary: Canary, routes: Routes) {
 function route(matchers: readonly object[], weights: Weights, canary: Canary): object {
   const destination = (name: string, weight: number) => ({
     destination: { upstream: { name, namespace: canary.namespace } },
-    weight,
+    ...nonZero(weight),
   });
   return {
     inheritablePathMatchers: true,

@@ -94,7 +94,7 @@ describe("a primary that does not come up", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("one that only waits ends the step, and counts as no failed check", async () => {
+  test("one that is still rolling out ends the step, and counts as no failed check", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();

@@ -83,7 +83,7 @@ describe("the pace of steps", () => {
   const ahead = now + 300_000;
   const behind = now - 302_000;
 
-  test("a step that lies in the future, by a clock five minutes ahead, counts as one of now", () => {
+  test("a last step in the future, by a clock five minutes ahead, counts as taken now", () => {
     const paced = { steppedAt: ahead };
     expect(whenToStep({ ...pace, paced, run: hinted })).toMatchObject({
       isDue: false,
@@ -94,7 +94,7 @@ describe("the pace of steps", () => {
     expect(whenToStep({ ...pace, status, run: hinted })).toMatchObject({ isDue: false, dueInMs: 10_000 });
   });
 
-  test("a step that seems long ago, by a clock five minutes behind, is not believed once when a hint came", () => {
+  test("a last step that seems long overdue, by a clock five minutes behind, makes a hint wait for one more interval", () => {
     const first = whenToStep({ ...pace, paced: { steppedAt: behind }, run: hinted });
     expect(first).toEqual({ isDue: false, dueInMs: 10_000, paced: { steppedAt: now, wrote, isHeldBack: true } });
     const again = { ...pace, now: now + 200_000, paced: { steppedAt: now, isHeldBack: true }, run: hinted };
@@ -123,6 +123,24 @@ describe("a Canary at rest", () => {
     expect(await world.run()).toMatchObject({ outcome: "ready", dueInMs: undefined });
     world.clock.pass(10_000);
     expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "ready", dueInMs: undefined });
+  });
+
+  test("canary/30: a target that has changed in the promotion is released an interval after its end, whatever wakes the Canary before", async () => {
+    const world = await atFirstWeight();
+    for (const phase of ["Progressing", "Promoting", "Finalising"]) {
+      await world.tick();
+      expect(world.status().phase).toBe(phase);
+    }
+    world.state.target.template = "three";
+    expect(await world.tick()).toMatchObject({ outcome: "ready", dueInMs: 10_000 });
+    for (const dueInMs of [7_000, 4_000]) {
+      world.clock.pass(3_000);
+      expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "early", dueInMs });
+    }
+    expect(world.status().phase).toBe("Succeeded");
+    world.clock.pass(4_000);
+    await world.run();
+    expect(world.now()).toBe("Progressing 100/0");
   });
 
   test("does not wait for another target", async () => {

@@ -4,6 +4,7 @@ import { CanaryStatus } from "../../../../lib/api/canary.ts";
 import { defaultCanarySettings } from "../../../../lib/canary/settings.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import type { Manifest } from "../../../../lib/core/manifest.ts";
+import type { Http } from "../../../../lib/core/ports/http.ts";
 import { asHome } from "../../../../lib/core/ports/home-and-target.ts";
 import type { FlowResult } from "../../../../lib/core/ports/run.ts";
 import { canaryFlow } from "../../../../lib/flows/canary/canary-flow.ts";
@@ -15,6 +16,7 @@ import { noCanaryHttp } from "../../../doubles/no-canary-http.ts";
 import { recordedLog } from "../../../doubles/recorded-log.ts";
 import { recordedMetrics } from "../../../doubles/recorded-metrics.ts";
 import { steppedClock } from "../../../doubles/stepped-clock.ts";
+import { canaryOf } from "../../canary/hooks/hooks-world.ts";
 
 const Wanted = z.object({ replicas: z.int() });
 const count = z.int().default(0);
@@ -163,5 +165,33 @@ describe("a Canary on an API server", () => {
       "patch /apis/flagger.app/v1beta1/namespaces/apps/canaries/podinfo/status",
       "create /api/v1/namespaces/apps/events",
     ]);
+  });
+});
+
+describe("the metrics of a Canary", () => {
+  test("each asks its server on its own whether it answers", async () => {
+    const asked: string[] = [];
+    const answer = { status: 200, headers: {}, body: Buffer.from('{"data":{"result":[{"value":[0,"1"]}]}}') };
+    const of = (own: readonly string[]): Http => ({
+      send: async ({ url }) => {
+        asked.push(`${own.join(" ")}: ${url}`);
+        return { url, ...answer };
+      },
+    });
+    const canaryHttp = { ...noCanaryHttp, of };
+    const clock = steppedClock();
+    const parts = canaryParts({ canaryHttp, clock, metricServers: {}, userOf: () => undefined });
+    const metrics = ["request-success-rate", "request-duration"].map((name) => ({ name }));
+    const canary = canaryOf({ metrics }, { metricsServer: "http://prometheus.test" });
+    const step = {
+      cluster: embedded.cluster,
+      settings: defaultCanarySettings,
+      clock,
+      log: recordedLog(),
+      signal,
+      hooksLeftMs: () => 0,
+    };
+    await parts.metrics(canary, step).probe();
+    expect(asked).toEqual(Array(2).fill("test: http://prometheus.test/api/v1/query?query=vector%281%29"));
   });
 });
