@@ -80,7 +80,7 @@ describe.skipIf(isMissing)(`a release on a real control plane, measured by a rea
         .passed(namespace)
         .slice(-20)
         .every((one) => one.image === image);
-    await expect.poll(isServed, patient).toBe(true);
+    await vi.waitUntil(isServed, patient);
   };
   const weights = async (namespace: string) => {
     const backends = await readBackends(cluster, { namespace, name: "podinfo" }, signal);
@@ -103,7 +103,7 @@ describe.skipIf(isMissing)(`a release on a real control plane, measured by a rea
     expect(ofCanary).toBeGreaterThan(0);
     expect(Math.abs(ofCanary - halved.length / 2)).toBeLessThanOrEqual(1);
     expect(passed.filter((one) => one.weight === 0 && isOfCanary(one))).toEqual([]);
-    await expect.poll(() => countedByPrometheus(good)).toBe(ofCanary);
+    await vi.waitUntil(async () => (await countedByPrometheus(good)) === ofCanary, patient);
     expect(await weights(good)).toEqual(["podinfo-primary 100", "podinfo-canary 0"]);
     expect(await primaryImage(good)).toContain(images.second);
   });
@@ -115,12 +115,12 @@ describe.skipIf(isMissing)(`a release on a real control plane, measured by a rea
     await untilServedBy(bad, images.first);
     const before = proxy.passed(bad).filter(isOfCanary).length;
     const { length } = proxy.passed(bad);
-    await expect.poll(() => proxy.passed(bad).length, patient).toBeGreaterThan(length + 100);
+    await vi.waitUntil(() => proxy.passed(bad).length > length + 100, patient);
     expect(proxy.passed(bad).filter(isOfCanary)).toHaveLength(before);
     expect(before).toBeGreaterThan(0);
     const later = proxy.passed(bad).slice(length);
     expect(later.filter(({ image, status }) => image !== images.first || status !== 200)).toEqual([]);
-    await expect.poll(() => countedByPrometheus(bad)).toBe(before);
+    await vi.waitUntil(async () => (await countedByPrometheus(bad)) === before, patient);
     expect(await warnings(cluster, bad)).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^Halt podinfo\.bad-\d+ advancement success rate [345]\d\.\d\d% < 99%$/),
