@@ -12,9 +12,9 @@ import { LongFirst } from "./test/report/long-first.ts";
  * files while the parts are installed. A file that is missing here is skipped there, which CI takes for a failure.
  */
 const withRealParts = [
-  "test/contract/{aws-*,cluster*,dynamodb*,registry,throttled-cluster}.test.ts",
+  "test/contract/{aws-*,cluster*,dynamodb*,prometheus,registry,throttled-cluster}.test.ts",
   "test/contract/state-outage.test.ts",
-  "test/e2e/admission/real.test.ts",
+  "test/e2e/{admission,canary-traffic}/real.test.ts",
   "test/e2e/definitions/real.test.ts",
   "test/e2e/flow/{real,throttled,two-clusters,webhooks}.test.ts",
   "test/e2e/uninstall/real.test.ts",

@@ -1,3 +1,5 @@
+// As `sluice` does.
+import "../local/small-heap.ts";
 import { z } from "zod";
 import { defaultSettings } from "../functions/settings/settings.ts";
 import { startLocal } from "../local/start-local.ts";
@@ -13,6 +15,7 @@ export type Task = z.infer<typeof Task>;
 const task = Task.parse(JSON.parse(process.argv[2] ?? "{}"));
 const stopped = new AbortController();
 let requests = 0;
+let runs = 0;
 const sluice = await startLocal(
   {
     state: task.folder,
@@ -20,8 +23,10 @@ const sluice = await startLocal(
     settings: { ...defaultSettings, "mesh-provider": "gatewayapi:v1", "metrics-server": task.metricsServer },
     env: {},
     log: silentLog,
-    observe: () => {
+    observe: ({ verb, path }) => {
       requests += 1;
+      // Each run begins with its Canary.
+      if (verb === "get" && path.includes("/canaries/")) runs += 1;
     },
   },
   stopped.signal,
@@ -29,12 +34,13 @@ const sluice = await startLocal(
 let before = process.cpuUsage();
 process.on("message", () => {
   const { user, system } = process.cpuUsage(before);
-  const used = { cpuMs: (user + system) / 1_000, requests, megabytes: process.resourceUsage().maxRSS / 1_000 };
+  const used = { cpuMs: (user + system) / 1_000, requests, runs, megabytes: process.resourceUsage().maxRSS / 1_000 };
   before = process.cpuUsage();
   requests = 0;
+  runs = 0;
   process.send?.(used);
 });
 process.once("disconnect", () => {
   void sluice.close().finally(() => stopped.abort());
 });
-process.send?.({ cpuMs: 0, requests: 0, megabytes: 0 });
+process.send?.({ cpuMs: 0, requests: 0, runs: 0, megabytes: 0 });

@@ -12,16 +12,20 @@ import { systemClock } from "../lib/process/system-clock.ts";
 import { startEmbeddedCluster } from "../local/start-embedded-cluster.ts";
 import { silentLog } from "../test/doubles/silent-log.ts";
 import type { Task } from "./canaries-process.ts";
+import { delaysOfSteps } from "./canary-delays.ts";
 import { applyCanaries, prometheus, releaseAll, statuses, weights } from "./canary-load.ts";
 import { type Figure, figure } from "./figure.ts";
 
-const canaries = 200;
 const options = { manager: "bench", force: true };
 /** Five steps of ten seconds, well within the run: 2 % a step up to 50 %. */
 const windowMs = 50_000;
-const patienceMs = 300_000;
+/** The share at which it begins: each Canary has taken three steps, so the code has been compiled. A process lives for weeks. */
+const firstWeight = 6;
+const patienceMs = 600_000;
+/** More than an interval: what the initialisation has changed has woken the Canaries once more. */
+const settleMs = 15_000;
 /** Since the message before. */
-const Used = z.object({ cpuMs: z.number(), requests: z.int(), megabytes: z.number() });
+const Used = z.object({ cpuMs: z.number(), requests: z.int(), runs: z.int(), megabytes: z.number() });
 const AnyObject = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
@@ -29,53 +33,77 @@ const AnyObject = z.looseObject({
 });
 
 /**
- * 200 Canaries with the Gateway API and one metric, every ten seconds, in `sluice local`; the Kubernetes API is in another process. At
- * rest, and while all of them advance: processor time and requests of a step, and of a minute at rest.
+ * So many Canaries with the Gateway API and one metric, every ten seconds, in `sluice local`; the Kubernetes API is in another process. At
+ * rest, and while all of them advance: processor time, requests and delay of a step, and what a minute at rest takes. The sweep asks as many
+ * requests at rest for one Canary as for a thousand.
  */
-export async function advancingCanaries(): Promise<readonly Figure[]> {
+export async function advancingCanaries(count: number): Promise<readonly Figure[]> {
   await using open = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "sluice-canaries-"));
   open.defer(() => rm(folder, { recursive: true, force: true }));
   const metricsServer = await prometheus(open);
   const { cluster, kubeconfig } = await emptyCluster(folder, open);
-  const signal = AbortSignal.timeout(patienceMs);
-  await applyCanaries(canaries, cluster, signal);
-  const task: Task = { kubeconfig, folder: join(folder, "sluice"), metricsServer };
-  const child = fork(join(import.meta.dirname, "canaries-process.ts"), [JSON.stringify(task)]);
-  open.defer(() => void child.kill());
-  await once(child, "message");
-  const used = async () => {
-    const answer = once(child, "message");
-    child.send("used");
-    const [first] = z.array(z.unknown()).parse(await answer);
-    return Used.parse(first);
-  };
+  const signal = AbortSignal.timeout(2 * patienceMs);
+  await applyCanaries(count, cluster, signal);
+  const state = join(folder, "sluice");
+  const used = await sluiceProcess({ kubeconfig, folder: state, metricsServer }, open);
   await until("all Canaries to be Initialized", async () =>
     (await statuses(cluster, signal)).every(({ phase }) => phase === "Initialized"),
   );
-  await systemClock.sleep(15_000, signal);
+  await systemClock.sleep(settleMs, signal);
   await used();
   await systemClock.sleep(windowMs, signal);
   const atRest = await used();
-  await releaseAll(canaries, cluster, signal);
+  await releaseAll(count, cluster, signal);
   await until("all Canaries to advance", async () =>
-    (await statuses(cluster, signal)).every(({ canaryWeight = 0 }) => canaryWeight > 0),
+    (await statuses(cluster, signal)).every(({ canaryWeight = 0 }) => canaryWeight >= firstWeight),
   );
+  const over = new AbortController();
+  const delays = delaysOfSteps(state, cluster, over.signal);
   const before = await weights(cluster, signal);
   await used();
   await systemClock.sleep(windowMs, signal);
   const advancing = await used();
   const steps = ((await weights(cluster, signal)) - before) / 2;
+  over.abort(new Error("the window is over"));
+  return figures(count, { atRest, advancing, steps, delays: await delays });
+}
+
+interface Measured {
+  readonly atRest: z.infer<typeof Used>;
+  readonly advancing: z.infer<typeof Used>;
+  readonly steps: number;
+  readonly delays: readonly number[];
+}
+
+function figures(count: number, { advancing, atRest, delays, steps }: Measured): readonly Figure[] {
   const minute = 60_000 / windowMs;
-  const of = `${canaries} Canaries`;
+  const of = `${count} Canaries`;
+  const inTen = (steps * 10_000) / windowMs;
   return [
     figure(`${of} at rest, processor time a minute`, "ms", [atRest.cpuMs * minute]),
-    figure(`${of} at rest, requests a minute`, "requests", [atRest.requests * minute]),
-    figure(`${of} advancing, steps in ten seconds`, "runs", [(steps * 10_000) / windowMs]),
-    figure(`${of} advancing, processor time a step`, "ms", [advancing.cpuMs / steps]),
-    figure(`${of} advancing, requests a step`, "requests", [advancing.requests / steps]),
+    figure(`${of} at rest, runs of them a minute`, "runs", [atRest.runs * minute], { of: "max", atMost: 0 }),
+    figure(`${of} at rest, requests of the sweep a minute`, "requests", [atRest.requests * minute]),
+    figure(`${of} advancing, steps in ten seconds`, "runs", [inTen], { of: "min", atLeast: 0.98 * count }),
+    figure(`${of} advancing, processor time a step`, "ms", [advancing.cpuMs / steps], { of: "median", atMost: 3 }),
+    // Of a process, and not of a step: the look at the gate every five seconds, and that at the Alerts.
+    figure(`${of} advancing, requests a step`, "requests", [advancing.requests / steps], { of: "median", atMost: 6.1 }),
+    figure(`${of} advancing, from due to the changed weight`, "ms", delays, { of: "p95", atMost: 300 }),
     figure(`${of} advancing, peak of memory`, "MB", [advancing.megabytes]),
   ];
+}
+
+/** Answers what the process has used since the last call. */
+async function sluiceProcess(task: Task, open: AsyncDisposableStack): Promise<() => Promise<z.infer<typeof Used>>> {
+  const child = fork(join(import.meta.dirname, "canaries-process.ts"), [JSON.stringify(task)]);
+  open.defer(() => void child.kill());
+  await once(child, "message");
+  return async () => {
+    const answer = once(child, "message");
+    child.send("used");
+    const [first] = z.array(z.unknown()).parse(await answer);
+    return Used.parse(first);
+  };
 }
 
 async function emptyCluster(folder: string, open: AsyncDisposableStack) {

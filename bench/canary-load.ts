@@ -47,11 +47,12 @@ async function applyCanary(index: number, cluster: Cluster, signal: AbortSignal)
   await cluster.apply({ apiVersion: "flagger.app/v1beta1", kind: "Canary", metadata, spec }, options, signal);
 }
 
+/** With its label on the object too, as `kubectl create deployment` and charts write it. */
 function deployment(name: string, version: string) {
   const labels = { app: name };
   const containers = [{ name: "app", image: `registry.example/app:${version}`, ports: [{ containerPort: 80 }] }];
   return {
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace } },
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace, labels } },
     spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
   };
 }

@@ -55,7 +55,8 @@ const benches = {
   unchangedSource,
   helmIndex,
   notifications,
-  canaries: advancingCanaries,
+  canaries: () => advancingCanaries(200),
+  thousandCanaries: () => advancingCanaries(1_000),
   canaryPeer,
 } as const;
 const { values, positionals: wanted } = parseArgs({

@@ -6,6 +6,7 @@ import { describeOwner, describeOwnerFault } from "../lib/gate/cluster-owner.ts"
 import { type Owner, type Pause, readOwnerObject } from "../lib/gate/owner-object.ts";
 import { describePause } from "../lib/gate/pause.ts";
 import { type CheckedAdmission, checkAdmission } from "./check-admission.ts";
+import { type CheckedFlagger, checkFlagger } from "./check-flagger.ts";
 import type { FoundOrphans } from "./check-orphans.ts";
 import { type CheckedRights, checkRights } from "./check-rights.ts";
 import { type CheckedUnreconciled, checkUnreconciled } from "./check-unreconciled.ts";
@@ -33,6 +34,8 @@ interface CheckedCluster {
   readonly kinds: readonly CheckedKind[];
   /** Kinds of Flux and Flagger with objects that Sluice does not reconcile; absent where that is not known. They fail no check. */
   readonly unreconciled?: readonly CheckedUnreconciled[];
+  /** Deployments of Flagger that run beside Sluice; absent where that is not known. They fail no check: Sluice may not serve this cluster yet. */
+  readonly flagger?: readonly CheckedFlagger[];
   /** Of the identity of the kubeconfig; they fail no check, since Sluice may run with another identity. */
   readonly rights?: CheckedRights;
   /** Absent where no admission webhook is installed; it fails no check either. */
@@ -108,6 +111,7 @@ async function checkAll(kinds: readonly KindDeclaration[], session: Session): Pr
     const kubernetes = await checkKubernetes(session);
     const served = await checkKinds(kinds, session);
     const left = await checkUnreconciled(kinds, session);
+    const flagger = await checkFlagger(session);
     const rights = await sayRights(session);
     const admission = await checkAdmission(session);
     const owner = await checkOwner(session);
@@ -115,6 +119,7 @@ async function checkAll(kinds: readonly KindDeclaration[], session: Session): Pr
       kubernetes,
       kinds: served,
       ...(left === undefined ? {} : { unreconciled: left }),
+      ...(flagger === undefined ? {} : { flagger }),
       rights,
       ...(admission === undefined ? {} : { admission }),
       ...owner,

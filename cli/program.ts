@@ -56,7 +56,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   root.hook("preAction", (_root, command) => {
     if (command.name() !== "local") chooseOneCluster(root);
   });
-  // Nothing runs for the objects of these, and nobody suspends them.
+  // MetricTemplates and AlertProviders are not reconciled, so there is nothing to reconcile or suspend.
   const kept = [...kinds, ...readByCanaries];
   addGetCommands(root, kept, surroundings);
   addReconcileCommands(root, kinds, surroundings);

@@ -76,7 +76,7 @@ export async function pushArtifact(
         ...(path === "-" ? { path: nameOfStdin, content: await readAll(stdin) } : { path }),
         resolveSymlinks: options.resolveSymlinks === true,
         inspect: async (entries) => {
-          if (!hasManifests(entries)) await confirmEmpty(path, options, terminal);
+          if (!hasManifests(entries)) await confirmEmpty(path, entries, options, terminal);
           // Not before: the user may take any time to answer.
           timer = setTimeout(() => time.abort(new TimeIsUp()), timeoutMs);
         },
@@ -119,8 +119,16 @@ export function hasManifests(entries: readonly TreeEntry[]): boolean {
 const lineWithContent = /^(?![^\S\n\r\u2028\u2029]*(#|$|(---|\.\.\.|null|~)[^\S\n\r\u2028\u2029]*$))/m;
 
 /** Warns of what a push without manifests does. Throws unless the user allows it. */
-async function confirmEmpty(path: string, { allowEmpty }: PushOptions, terminal: Terminal): Promise<void> {
-  const what = `${path === "-" ? "standard input" : path} has no manifests, so a Kustomization with prune: true that follows this artifact would delete all its objects`;
+async function confirmEmpty(
+  path: string,
+  entries: readonly TreeEntry[],
+  { allowEmpty }: PushOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const hasJson = entries.some((entry) => entry.type === "file" && entry.path.endsWith(".json"));
+  // As in Flux, which generates a kustomization of YAML files only.
+  const ofJson = hasJson ? " (a *.json file is applied only where a kustomization.yaml lists it)" : "";
+  const what = `${path === "-" ? "standard input" : path} has no manifests${ofJson}, so a Kustomization with prune: true that follows this artifact would delete all its objects`;
   const { confirm } = terminal;
   if (allowEmpty !== true && confirm === undefined) throw new Error(`${what}: give --allow-empty to push it`);
   terminal.warning(what);

@@ -100,8 +100,8 @@ function phaseText(canary: LiveObject): string {
     const what = "its target gets the replicas of the primary, and the Canary goes once that is ready";
     return `${phase === "" ? "Terminating" : phase}: deleted at ${deletionTimestamp}, ${what}`;
   }
-  if (phase === "") return "no step yet";
   const told = conditionOf(canary, "Promoted")?.message ?? "";
+  if (phase === "") return told === "" ? "no step yet" : told;
   return `${phase}: ${told}`.replace(/[: .]+$/, "");
 }
 

@@ -12,6 +12,8 @@ import { type ShareListing, sharedListings } from "../lib/sources/shared-listing
 
 const setting = "canary-service-namespaces";
 const sharedMs = 1_000;
+/** More than the Canaries of a process can ask in that time: none that others share is dropped for those that nobody shares. */
+const maxReadings = 2_000;
 /** Of an answer without its body, and of a value of CloudWatch with its digits. */
 const [headBytes, valueBytes] = [1_024, 32];
 
@@ -39,7 +41,7 @@ export function canaryServersOf({
   cloudWatchOf,
   engine,
 }: CanaryServersDeps): (cluster: Pick<ServedCluster, "externalMetrics" | "id" | "services">) => CanaryServers {
-  const share = sharedListings(clock);
+  const share = sharedListings(clock, { keptMs: sharedMs, max: maxReadings });
   const since = (): number => clock.monotonic() - sharedMs;
   const send = answers(share, since);
   const sharedHttp: Http = { send: (request, signal) => send("", request, (stop) => http.send(request, stop), signal) };

@@ -65,6 +65,9 @@ export function startFeeder({ queue, handler, placesOf, log }: FeederOptions): F
   const feedGroup = (group: string): number | undefined => {
     const free = (): number => placesOf(group) - [...running.values()].filter((each) => each === group).length;
     if (free() <= 0) return undefined;
+    const waitMs = queue.nextVisibleInMs(group);
+    // Far cheaper than to receive nothing, which is a transaction.
+    if (waitMs !== 0) return waitMs;
     for (const message of queue.receive(free(), leaseMs, group)) start(message, group);
     return free() > 0 ? queue.nextVisibleInMs(group) : undefined;
   };

@@ -300,7 +300,7 @@ describe("Sluice refuses", () => {
     );
   });
 
-  test("targets of notifications that it could not tell, or that no function sends to", () => {
+  test("targets of notifications that are invalid, are tokens of CDK, or that no function sends to", () => {
     const targets = { apps: ["arn:aws:sns:eu-west-1:123456789012:alerts"] };
     const serve = (notificationTargets: Readonly<Record<string, readonly string[]>>) => (sluice: Sluice) =>
       sluice.serveCluster({ arn: prod, notificationTargets });
@@ -314,7 +314,7 @@ describe("Sluice refuses", () => {
     expect(problem(token, { notifications: true })).toContain("has a token in its notificationTargets");
   });
 
-  test("regions of CloudWatch that are none, or that it could not tell", () => {
+  test("regions of CloudWatch that are not names of regions, or are tokens of CDK", () => {
     const serve = (region: string) => (sluice: Sluice) =>
       sluice.serveCluster({ arn: prod, cloudWatchRegions: { apps: [region] } });
     expect(problem(serve("eu-west-1"))).toBe("none");

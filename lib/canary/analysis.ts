@@ -52,11 +52,11 @@ export function stepOf(
   const [first] = stepWeights;
   if (stepWeight > 0 || first === undefined) return stepWeight;
   const most = totalWeight - weight;
-  // Any step does: the canary has all traffic, and is promoted.
+  // The canary has all traffic and is promoted next, whatever the step: 0 would mean that there is no next step.
   if (most === 0) return 1;
   if (weight === 0) return Math.min(most, first);
   const next = stepWeights[stepWeights.indexOf(weight) + 1];
-  // A weight that is none of the steps goes to the end, as the last of them does.
+  // A weight that is not in the list goes to the total next, like the last one in it.
   return stepWeights.includes(weight) && next !== undefined ? Math.min(most, next - weight) : most;
 }
 

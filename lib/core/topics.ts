@@ -72,7 +72,7 @@ export function selectionTopic(objects: Pick<WorkKey, "cluster" | "group" | "kin
   return `meta#${cluster}/${group}/${kind}/${namespace}`;
 }
 
-/** The topic on which an object whose settings others use announces that its spec is new, or that it was created. */
+/** The topic on which an object whose settings others use announces that its spec is new, or that it was created or deleted. */
 export function specTopic(key: WorkKey): string {
   return `spec#${formatWorkKey(key)}`;
 }

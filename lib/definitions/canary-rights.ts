@@ -82,8 +82,14 @@ export const canaryRights: readonly Right[] = [
       verbs: [{ verb: "get", why: "to read what the analysis of a Canary names" }],
     }),
   ),
-  owned("apps", "deployments", "the primary", "target and primary"),
-  owned("apps", "daemonsets", "the primary", "target and primary"),
+  together(owned("apps", "deployments", "the primary", "target and primary")),
+  together(owned("apps", "daemonsets", "the primary", "target and primary")),
+  ...["replicasets", "controllerrevisions"].map(
+    (resource): Right => ({
+      ...{ group: "apps", resource },
+      verbs: [{ verb: "list", why: "to make a primary that is gone again of what was last promoted" }],
+    }),
+  ),
   together(owned("", "services", "the Services")),
   owned("", "configmaps", "the ConfigMaps of the primary", "the ConfigMaps of target and primary"),
   owned("", "secrets", "the Secrets of the primary", "the Secrets of target and primary"),

@@ -24,20 +24,39 @@ interface AnnounceDeps {
 export async function announceChanged(
   applied: readonly AppliedRef[],
   cluster: string,
-  { subscriptions, requests, concurrency }: AnnounceDeps,
+  deps: AnnounceDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const changed = applied.filter(({ change, desired }) => isChange(change) && isFollowed(desired.ref));
-  const announce = async ({ desired: { ref } }: AppliedRef, stop: AbortSignal): Promise<void> => {
+  const changed = applied.filter(({ change }) => isChange(change)).map(({ desired }) => desired.ref);
+  await announce(changed, "changed", { ...deps, cluster }, signal);
+}
+
+/** Wakes the Canaries that follow what a run has deleted in its own cluster. */
+export async function announceDeleted(
+  deleted: readonly ObjectRef[],
+  cluster: string,
+  deps: AnnounceDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  await announce(deleted, "deleted", { ...deps, cluster }, signal);
+}
+
+async function announce(
+  refs: readonly ObjectRef[],
+  what: "changed" | "deleted",
+  { cluster, concurrency, requests, subscriptions }: AnnounceDeps & { readonly cluster: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const announceOne = async (ref: ObjectRef, stop: AbortSignal): Promise<void> => {
     const { group, kind, namespace, name } = ref;
     for (const follower of await subscriptions.subscribers(
       objectTopic({ cluster, group, kind, namespace, name }),
       stop,
     )) {
-      await requests.request(follower, `${subject(ref)} changed`, stop);
+      await requests.request(follower, `${subject(ref)} ${what}`, stop);
     }
   };
-  await mapLimit(changed, concurrency, announce, signal);
+  await mapLimit(refs.filter(isFollowed), concurrency, announceOne, signal);
 }
 
 function isChange(change: string): boolean {

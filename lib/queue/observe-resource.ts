@@ -85,10 +85,11 @@ async function announceSpec(
   }
 }
 
-/** Asks for a last run of a custom resource that was deleted, so that its flow can end its subscriptions. */
+/** Asks for a last run of a custom resource that was deleted, so that its flow can end its subscriptions, and wakes what uses its spec. */
 export async function observeGone(key: WorkKey, deps: ObserveDeps, signal: AbortSignal): Promise<void> {
   await deps.requests.request(key, "resource gone", signal);
   await announceSelection(key, deps, signal);
+  if (isSpecFollowed(key, deps)) await announceSpec(key, deps, signal);
   await deps.observed.remove(key, signal);
 }
 

@@ -23,10 +23,16 @@ interface Listing {
 }
 
 /** Runs that began before a listing come to their own question within this time. */
-const keptMs = 10_000;
+const listingKeptMs = 10_000;
 export const maxListings = 32;
 /** Of the answers together: a list of tags may have some megabytes. */
 export const maxListingBytes = 64 * 1024 * 1024;
+
+/** How long, and how many answers a process keeps. */
+interface Kept {
+  readonly keptMs: number;
+  readonly max: number;
+}
 
 /**
  * One listing for all runs of a process that ask the same and began before it: a push that wakes a thousand sources of one repository
@@ -34,14 +40,17 @@ export const maxListingBytes = 64 * 1024 * 1024;
  * announced to those who were subscribed by then, and they run again. A failed listing is not kept, and a caller that waited for one asks by
  * itself: its failure may be that of another run that was stopped.
  */
-export function sharedListings(clock: Pick<Clock, "monotonic">): ShareListing {
+export function sharedListings(
+  clock: Pick<Clock, "monotonic">,
+  { keptMs, max }: Kept = { keptMs: listingKeptMs, max: maxListings },
+): ShareListing {
   const latest = new Map<string, Listing>();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a key belongs to one kind of answer: it begins with its question
   const typed = <Answer>(listing: Listing) => listing.answer as Promise<Answer>;
   const forgetTooMany = (): void => {
     let bytes = [...latest.values()].reduce((sum, listing) => sum + listing.bytes, 0);
     for (const [oldest, listing] of latest) {
-      if (latest.size <= maxListings && bytes <= maxListingBytes) break;
+      if (latest.size <= max && bytes <= maxListingBytes) break;
       latest.delete(oldest);
       bytes -= listing.bytes;
     }

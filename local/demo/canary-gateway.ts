@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { LiveObject } from "../../lib/core/manifest.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { listenOnLoopback } from "../loopback/listen-on-loopback.ts";
+import { smoothWeights, type WeightedBackend } from "./smooth-weights.ts";
 import { namespace } from "./stage.ts";
 
 /** One answer of the gateway. */
@@ -48,9 +49,7 @@ const Deployment = z.object({
   status: z.object({ availableReplicas: z.number().default(0) }).prefault({}),
 });
 
-interface Backend {
-  readonly service: string;
-  readonly weight: number;
+interface Backend extends WeightedBackend {
   readonly image: string;
 }
 
@@ -71,7 +70,7 @@ export async function startCanaryGateway(
   let followed: Cluster | undefined;
   const answers: Answered[] = [];
   const counts = new Map<string, number>();
-  const credits = new Map<string, number>();
+  const chosen = smoothWeights();
   let known: { readonly at: number; readonly backends: Promise<readonly Backend[]> } | undefined;
 
   const backends = async (): Promise<readonly Backend[]> => {
@@ -83,7 +82,7 @@ export async function startCanaryGateway(
   };
   const route = async (): Promise<number> => {
     const all = await backends();
-    const { service, image } = chosen(all, credits);
+    const { service, image } = chosen(all) ?? { service: "", image: "" };
     const weight = all.find((one) => one.service === `${name}-canary`)?.weight ?? 0;
     const primary = all.find((one) => one.service === `${name}-primary`)?.image ?? "";
     const count = counts.get(image) ?? 0;
@@ -114,17 +113,6 @@ export async function startCanaryGateway(
     },
     [Symbol.asyncDispose]: () => listening.close(),
   };
-}
-
-/** Smooth weighted round robin: of 100 requests in a row each backend gets as many as its weight says. */
-function chosen(backends: readonly Backend[], credits: Map<string, number>): Backend {
-  const total = backends.reduce((sum, { weight }) => sum + weight, 0);
-  for (const { service, weight } of backends) credits.set(service, (credits.get(service) ?? 0) + weight);
-  const open = backends.filter(({ weight }) => weight > 0);
-  const [first] = open.toSorted((a, b) => (credits.get(b.service) ?? 0) - (credits.get(a.service) ?? 0));
-  if (first === undefined) return { service: "", weight: 0, image: "" };
-  credits.set(first.service, (credits.get(first.service) ?? 0) - total);
-  return first;
 }
 
 /** The part of PromQL that Flagger's success rate needs: the share of the canary's answers without 5xx in the last minute. */

@@ -65,7 +65,7 @@ export function sqliteMessageQueue({ connection, transaction }: StateDatabase, c
   const insert = connection.prepare(
     "INSERT INTO messages (body, visible_at, hidden_at, hidden_ms, message_group) VALUES (?, ?, ?, ?, ?)",
   );
-  const groups = connection.prepare("SELECT DISTINCT message_group FROM messages");
+  const groups = messagesByGroup(connection);
   const select = connection.prepare(
     `SELECT id, body, receives FROM messages
       WHERE visible_at <= ?1 AND (?2 IS NULL OR message_group = ?2) ORDER BY visible_at, id LIMIT ?3`,
@@ -84,10 +84,11 @@ export function sqliteMessageQueue({ connection, transaction }: StateDatabase, c
   };
   return {
     send(body, delayMs, group = "") {
-      insert.run(body, time() + delayMs, clock.now(), delayMs, group);
+      const { lastInsertRowid } = insert.run(body, time() + delayMs, clock.now(), delayMs, group);
+      groups.add(Number(lastInsertRowid), group);
       changed();
     },
-    groups: () => groups.all().map((row) => textColumn(row, "message_group")),
+    groups: () => groups.all(),
     receive(limit, visibilityMs, group) {
       const now = time();
       return transaction(() =>
@@ -105,6 +106,7 @@ export function sqliteMessageQueue({ connection, transaction }: StateDatabase, c
     },
     remove(id) {
       remove.run(Number(id));
+      groups.remove(Number(id));
     },
     nextVisibleInMs(group) {
       const row = next.get(group ?? null);
@@ -113,6 +115,32 @@ export function sqliteMessageQueue({ connection, transaction }: StateDatabase, c
     onChange(listener) {
       listeners.push(listener);
     },
+  };
+}
+
+/** The groups that have messages. Kept in memory, since this process alone writes messages, and the feeder asks several times for each. */
+function messagesByGroup(connection: StateDatabase["connection"]) {
+  const groupOf = new Map<number, string>();
+  const counts = new Map<string, number>();
+  const count = (group: string, change: 1 | -1): void => {
+    const after = (counts.get(group) ?? 0) + change;
+    if (after === 0) counts.delete(group);
+    else counts.set(group, after);
+  };
+  const add = (id: number, group: string): void => {
+    groupOf.set(id, group);
+    count(group, 1);
+  };
+  for (const row of connection.prepare("SELECT id, message_group FROM messages").all()) {
+    add(numberColumn(row, "id"), textColumn(row, "message_group"));
+  }
+  return {
+    add,
+    remove(id: number): void {
+      const group = groupOf.get(id);
+      if (group !== undefined && groupOf.delete(id)) count(group, -1);
+    },
+    all: (): readonly string[] => [...counts.keys()],
   };
 }
 

@@ -51,35 +51,8 @@ export async function cliWorld(options: Partial<LocalOptions> = {}): Promise<Cli
     input: [],
     answer: undefined,
     sh: (...args) => world.runIn({ KUBECONFIG: sluice.kubeconfig }, ...args),
-    async runIn(env, ...args) {
-      let out = "";
-      let err = "";
-      const code = await run(
-        args,
-        {
-          terminal: terminal(
-            (text) => {
-              out += text;
-            },
-            (text) => {
-              err += text;
-            },
-            { columns: () => undefined, isScreen: false, confirm: world.answer },
-          ),
-          env,
-          homeDir: folder,
-          cwd: folder,
-          stdin: Readable.from(world.input.map((text) => Buffer.from(text))),
-          signal,
-          onSignal: () => {},
-          exit: () => {
-            throw new Error("exit");
-          },
-        },
-        options.kinds,
-      );
-      return { code, out, err };
-    },
+    runIn: (env, ...args) =>
+      runCommand(args, { env, folder, input: world.input, confirm: world.answer, kinds: options.kinds }),
     async close() {
       cluster.close();
       await sluice.close();
@@ -87,4 +60,47 @@ export async function cliWorld(options: Partial<LocalOptions> = {}): Promise<Cli
     },
   };
   return world;
+}
+
+interface Running {
+  readonly env: Readonly<Record<string, string>>;
+  /** The home and the working directory. */
+  readonly folder: string;
+  readonly input?: readonly string[];
+  readonly confirm?: CliWorld["answer"];
+  readonly kinds?: LocalOptions["kinds"];
+}
+
+/** Runs a command as its process would run it. */
+export async function runCommand(
+  args: readonly string[],
+  { confirm, env, folder, input = [], kinds }: Running,
+): Promise<Outcome> {
+  let out = "";
+  let err = "";
+  const code = await run(
+    args,
+    {
+      terminal: terminal(
+        (text) => {
+          out += text;
+        },
+        (text) => {
+          err += text;
+        },
+        { columns: () => undefined, isScreen: false, confirm },
+      ),
+      env,
+      homeDir: folder,
+      cwd: folder,
+      stdin: Readable.from(input.map((text) => Buffer.from(text))),
+      signal: new AbortController().signal,
+      onSignal: () => {},
+      exit: () => {
+        throw new Error("exit");
+      },
+    },
+    kinds,
+  );
+  return { code, out, err };
 }

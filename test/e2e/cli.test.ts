@@ -102,6 +102,16 @@ describe("the command line on a running Sluice", () => {
       });
     });
 
+    test("of JSON alone is not pushed either, as Flux applies it only where a kustomization.yaml lists it", async () => {
+      const folder = await mkdtemp(join(world.folder, "json-"));
+      await writeFile(join(folder, "app.json"), "{}");
+      expect((await pushEmpty(folder)).err).toContain(
+        `${folder} has no manifests (a *.json file is applied only where a kustomization.yaml lists it), so ${lost}`,
+      );
+      await writeFile(join(folder, "kustomization.yaml"), "resources: [app.json]\n");
+      expect(await pushEmpty(folder)).toMatchObject({ code: 0 });
+    });
+
     test("is pushed only after the user has agreed on a terminal", async () => {
       const folder = await mkdtemp(join(world.folder, "empty-"));
       world.answer = async () => false;

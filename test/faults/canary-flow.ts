@@ -6,6 +6,8 @@ const pace = `${flowTests}/pace.test.ts`;
 const harm = `${flowTests}/harm.test.ts`;
 const checks = `${flowTests}/checks.test.ts`;
 const release = `${flowTests}/release.test.ts`;
+const restored = "test/unit/canary/workload/restored-primary.test.ts";
+const deployment = "test/unit/canary/workload/deployment.test.ts";
 const readiness = "test/unit/canary/workload/readiness.test.ts";
 const phaseStatus = "test/unit/canary/run/phase-status.test.ts";
 
@@ -142,6 +144,22 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/flows/canary/canary-context.ts",
+    tests: [`${flowTests}/fewer-requests.test.ts`],
+    faults: [
+      {
+        what: "a Service that has changed in a run is not put right",
+        find: "const isUnchanged = !run.isRequested && run",
+        replace: "const isUnchanged = run",
+      },
+      {
+        what: "what an outage has kept a hint from is not looked at",
+        find: "run.isRetry !== true && outage === undefined;",
+        replace: "run.isRetry !== true;",
+      },
+    ],
+  },
+  {
     file: "lib/flows/canary/ensure-objects.ts",
     tests: [harm],
     faults: [
@@ -149,6 +167,81 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         what: "without analysis production moves to a primary that is not ready",
         find: "  if (primary.isReady) return true;",
         replace: "  if (primary.isReady || skipsAnalysis(ctx.canary)) return true;",
+      },
+      {
+        what: "checks fail, and nobody looks at the Services",
+        find: "(canary.status.failedChecks ?? 0) === 0 && ",
+        replace: "",
+        tests: [`${flowTests}/fewer-requests.test.ts`],
+      },
+    ],
+  },
+  {
+    file: "lib/flows/canary/restore.ts",
+    tests: [harm],
+    faults: [
+      {
+        what: "a rejected revision becomes the primary where nothing keeps the promoted one",
+        find: "      if (!isChanged(canary.status,",
+        replace: "      if (isChanged(canary.status,",
+      },
+      {
+        what: "the revision under analysis becomes the primary where nothing keeps the promoted one",
+        find: "      if (!isAtRest) throw new StepFault(restored.text);\n",
+        replace: "      if (!isAtRest) return true;\n",
+      },
+      {
+        what: "a primary that nothing can make again is told in each run",
+        find: '        await ctx.sayOnce("Warning", restored.text);\n        return false;',
+        replace: '        await ctx.say("Warning", restored.text);\n        return false;',
+      },
+    ],
+  },
+  {
+    file: "lib/canary/workload/restored-primary.ts",
+    tests: [restored],
+    faults: [
+      {
+        what: "a primary whose promotion has failed is made of an earlier template",
+        find: '(phase === "Failed" && canaryWeight === totalWeight)',
+        replace: '(phase === "Failed" && canaryWeight === totalWeight + 1)',
+      },
+      {
+        what: "a primary that an autoscaler has scaled to zero is scaled up",
+        find: "  if (step.canary.spec.autoscalerRef !== undefined) return undefined;\n",
+        replace: "",
+      },
+      {
+        what: "a primary is put right in the middle of a run",
+        find: "isAtRest ? await mend(",
+        replace: "isAtRest || primary !== undefined ? await mend(",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/workload/promoted-template.ts",
+    tests: [restored],
+    faults: [
+      {
+        what: "the template of another target's ReplicaSet is taken",
+        find: "ownerReferences.some(({ uid }) => uid === target.metadata.uid)",
+        replace: "ownerReferences.every(({ uid }) => uid === target.metadata.uid)",
+      },
+      {
+        what: "a config that may have been rejected is copied for the primary",
+        find: '    if (step.canary.status.phase === "Failed") return undefined;\n',
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/workload/metadata.ts",
+    tests: [deployment],
+    faults: [
+      {
+        what: "a Deployment of somebody else is taken for the primary",
+        find: "  if (isOwnedBy(object, canary.name)) return;",
+        replace: "  if (isOwnedBy(object, canary.name) || what !== mend) return;",
       },
     ],
   },

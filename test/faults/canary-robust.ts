@@ -31,10 +31,20 @@ export const canaryRobustFaults: readonly FileFaults[] = [
         replace: "if (error instanceof ApiError && isOutage(error)) return",
       },
       {
+        what: "a Canary that another one shuts out is looked at each minute for good",
+        find: "dueInMs: isFirst ? leftMs : undefined",
+        replace: "dueInMs: leftMs",
+      },
+      {
+        what: "a Canary that another one shuts out is not woken when that goes",
+        find: "    await deps.subscriptions.subscribe([ownerTopic(run, name)], run.fence, run.signal);\n",
+        replace: "    await deps.subscriptions.subscribe([], run.fence, run.signal);\n",
+      },
+      {
         what: "a status without conditions begins anew",
-        find: "if (promoted.length === 0) return ctx.write(withCondition(ctx.status(), ctx.at()));",
+        find: "if (promoted[0]?.reason !== phase) return ctx.write(withCondition(ctx.status(), ctx.at()));",
         replace:
-          'if (promoted.length === 0) return ctx.write(inPhase(withCondition(ctx.status(), ctx.at()), "Initializing", ctx.canary.analysis, ctx.at()));',
+          'if (promoted[0]?.reason !== phase) return ctx.write(inPhase(withCondition(ctx.status(), ctx.at()), "Initializing", ctx.canary.analysis, ctx.at()));',
       },
     ],
   },

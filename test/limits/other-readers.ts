@@ -84,7 +84,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "lib/sops/keys/pgp.ts",
     "lib/sops/keys/vault.ts",
   ],
-  "annotations of at most 256 KiB in JSON, as lib/core/json.ts reads it": ["lib/canary/routes/annotation-json.ts"],
+  "annotations of at most 256 KiB in JSON, as lib/core/json.ts reads it": ["lib/canary/annotation-json.ts"],
   "a query of at most 256 KiB in JSON, as lib/core/json.ts reads it": ["lib/canary/metrics/providers/cloudwatch.ts"],
   "patterns of its own code, for one-line texts of other modules and names of at most 253 characters": [
     "lib/flows/image-update-automation/resolve-source.ts",

@@ -5,6 +5,8 @@ export const Addresses = z.object({
   /** The user `sluice` of the group `sluice`, who may do everything and is, unlike `system:masters`, throttled. */
   kubeconfig: z.string().optional(),
   adminKubeconfig: z.string().optional(),
+  /** The folder of the Gateway API's definitions, which the control plane has. */
+  gatewayApi: z.string().optional(),
   /** The audit log, one JSON line per request, if it was asked for. */
   audit: z.string().optional(),
   /** A cluster that takes the tokens that EKS takes, and all that goes with it. */
@@ -40,6 +42,18 @@ export const Addresses = z.object({
   /** Where the registry sends its notifications, for a test that listens there. */
   registryEvents: z.string().optional(),
   registryTls: z.object({ address: z.string(), ca: z.string(), username: z.string(), password: z.string() }).optional(),
+  prometheus: z
+    .object({
+      /** The one that scrapes, without accounts and without TLS. */
+      url: z.string(),
+      /** A folder: it scrapes what the files `*.json` there name (file_sd), each second. A test writes its own, and deletes it. */
+      targets: z.string(),
+    })
+    .optional(),
+  /** One without targets, with TLS and an account. */
+  prometheusTls: z.object({ url: z.string(), ca: z.string(), username: z.string(), password: z.string() }).optional(),
+  /** One that is still starting, for good: it answers each query with 503. */
+  prometheusStarting: z.string().optional(),
 });
 export type Addresses = z.infer<typeof Addresses>;
 

@@ -1,7 +1,7 @@
 import type { Addresses } from "./addresses.ts";
 import type { Program } from "./versions.ts";
 
-export const partNames = ["control-plane", "eks", "dynamodb", "sqs", "s3", "aws", "registry"] as const;
+export const partNames = ["control-plane", "eks", "dynamodb", "sqs", "s3", "aws", "registry", "prometheus"] as const;
 export type PartName = (typeof partNames)[number];
 
 /** A stand-in for a service of AWS or of others, which runs as processes on loopback. */

@@ -6,16 +6,25 @@ import { versions } from "./versions.ts";
 
 const read = (path: string): Promise<string> => readFile(join(here, path), "utf8");
 
+const moduleVersion = (release: string): string => {
+  const [major, minor, patch] = release.split(".").map(Number);
+  return `0.${Number(major) * 100 + Number(minor)}.${patch}`;
+};
+
 describe("the versions of the real parts", () => {
   test.each([
     { program: "kubernetes", folder: "control-plane", module: "k8s.io/kubernetes" },
     { program: "etcd", folder: "control-plane", module: "go.etcd.io/etcd/server/v3" },
     { program: "kwok", folder: "kwok", module: "sigs.k8s.io/kwok" },
     { program: "aws-iam-authenticator", folder: "control-plane", module: "sigs.k8s.io/aws-iam-authenticator" },
+    { program: "gateway-api", folder: "gateway-api", module: "sigs.k8s.io/gateway-api" },
+    { program: "prometheus", folder: "prometheus", module: "github.com/prometheus/prometheus" },
     { program: "registry", folder: "registry", module: "github.com/distribution/distribution/v3" },
     { program: "versitygw", folder: "versitygw", module: "github.com/versity/versitygw" },
   ] as const)("of $program are what its go.mod requires and its go.sum holds", async ({ program, folder, module }) => {
-    const wanted = `${module} v${versions[program]}`;
+    // Prometheus v3.5.1 is module version v0.305.1.
+    const version = program === "prometheus" ? moduleVersion(versions.prometheus) : versions[program];
+    const wanted = `${module} v${version}`;
     expect(await read(`go/${folder}/go.mod`)).toMatch(new RegExp(`^(require )?\\t?${wanted}$`, "m"));
     expect(await read(`go/${folder}/go.sum`)).toContain(`${wanted} h1:`);
   });

@@ -26,6 +26,8 @@ export const declaredCanary = {
     return { spec: CanarySpec, status: CanaryStatus };
   },
   readyCondition: "Promoted",
+  // Of a Canary that has the target of another one.
+  isSpecFollowed: true,
   followedAnnotations: [promoteAnnotation, rollbackAnnotation],
   words: {
     one: "canary",

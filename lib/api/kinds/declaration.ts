@@ -44,7 +44,7 @@ export interface KindDeclaration {
   readonly isStatusless?: boolean;
   /** Whether an object runs too if our finalizer was added to it or removed from it. */
   readonly isFinalizerFollowed?: boolean;
-  /** Whether objects of other kinds use its spec as settings, and run when it is new. */
+  /** Whether objects of other kinds use its spec, and run when it is new or gone. */
   readonly isSpecFollowed?: boolean;
   /** Whether an object with this spec is never reconciled, so that there is nothing to wait for. Absent for a kind without such objects. */
   readonly isStatic?: (spec: unknown) => boolean;

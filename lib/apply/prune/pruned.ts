@@ -1,4 +1,6 @@
+import type { ObjectRef } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import { parseEntryId } from "../set/entry-id.ts";
 
 /** The outcome for one object that is no longer wanted. */
 export type Pruned =
@@ -31,4 +33,10 @@ export function withoutPruned(before: readonly InventoryEntry[], pruned: readonl
         return outcome.held ? [{ ...entry, state: "deleting" }] : [];
     }
   });
+}
+
+/** What a prune has deleted, and no earlier one: an object may take long to go. Pure. */
+export function newlyDeleted(pruned: readonly Pruned[]): readonly ObjectRef[] {
+  const isNew = ({ kind, entry }: Pruned) => kind === "deleted" && entry.state !== "deleting";
+  return pruned.filter(isNew).map(({ entry }) => parseEntryId(entry.id));
 }

@@ -25,7 +25,7 @@ export interface AlertWords {
   readonly fields: readonly AlertField[];
 }
 
-/** The request of an alert, as Flagger makes it (reference canary 13). Throws for an address or a proxy that is no URL, without quoting it. */
+/** The request of an alert, as Flagger makes it (reference canary 13). Throws for an invalid URL of the receiver or its proxy, without quoting it. */
 export function alertMessage(receiver: AlertReceiver, words: AlertWords): Message {
   const { type, address, token, proxy } = receiver;
   if (goAddressFault(address) !== undefined) throw new Error(`invalid ${titles[type]} URL`);

@@ -6,7 +6,7 @@ import type { Canary } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
 import { kubectlAnnotation } from "../workload/metadata.ts";
 import { told } from "../workload/step-objects.ts";
-import { annotationJson } from "./annotation-json.ts";
+import { annotationJson } from "../annotation-json.ts";
 import { givenBack, isUntouched, withFields } from "./originals.ts";
 import { changed } from "./owned-objects.ts";
 

@@ -4,7 +4,7 @@ import { formatJson, isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest } from "../../core/manifest.ts";
 import type { Canary } from "../canary.ts";
 import { kubectlAnnotation } from "../workload/metadata.ts";
-import { annotationJson } from "./annotation-json.ts";
+import { annotationJson } from "../annotation-json.ts";
 import { fluxAnnotations, isOwned, isTakenOver, type Wanted, type Words } from "./owned-objects.ts";
 
 /** Holds the spec of a VirtualService as it was before the Canary, for Flagger. */

@@ -90,6 +90,16 @@ export function withCondition(status: CanaryStatus, at: At): CanaryStatus {
   return phase === undefined ? status : { ...status, conditions: conditionsIn(phase, conditions, at) };
 }
 
+/** The status of a Canary that takes no step, since another one has its target. Its phase stays as it is. */
+export function withoutTarget(status: CanaryStatus, message: string, { now }: Pick<At, "now">): CanaryStatus {
+  const reason = "TargetTaken";
+  const present = status.conditions?.find(({ type }) => type === "Promoted");
+  if (present?.reason === reason && present.message === message) return status;
+  const at = kubernetesTime(now);
+  const condition = { type: "Promoted", status: "False", reason, message } as const;
+  return { ...status, conditions: [{ ...condition, lastUpdateTime: at, lastTransitionTime: at }] };
+}
+
 /** Written anew only if status or reason change; then `lastTransitionTime` moves only with the status. */
 function conditionsIn(phase: CanaryPhase, before: Conditions = [], { kind, now }: At): Conditions {
   const { message, status } = promotedIn(phase, kind);

@@ -24,6 +24,12 @@ export const daemonSetKind: PodKind = {
   check: checkStrategy,
   replicas: () => undefined,
   primaryPodSpec: (podSpec) => onAllNodes(podSpec),
+  productionReplicas: async () => undefined,
+  revisions: {
+    ...{ group: "apps", version: "v1", kind: "ControllerRevision" },
+    ...{ plural: "controllerrevisions", noun: "controllerrevision" },
+    templateOf: (revision) => without(objectAt(revision, "data", "spec", "template"), ["$patch"]),
+  },
   // Flagger hashes an empty selector where there is none.
   hashed: (template) => {
     const spec = objectAt(template, "spec");

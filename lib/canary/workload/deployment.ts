@@ -1,8 +1,11 @@
+import type { LiveObject } from "../../core/manifest.ts";
 import type { Canary } from "../canary.ts";
+import { annotationJson } from "../annotation-json.ts";
 import { primaryName } from "../canary.ts";
 import { deploymentReadiness } from "./deployment-readiness.ts";
-import { numberAt, objectAt } from "./fields.ts";
-import type { PodKind, WorkloadStep } from "./pod-kind.ts";
+import { inField, numberAt, objectAt, without } from "./fields.ts";
+import { kubectlAnnotation } from "./metadata.ts";
+import type { PodKind, ProductionReplicas, WorkloadStep } from "./pod-kind.ts";
 import { keptApart } from "./primary-pods.ts";
 import { autoscalerMinimum } from "./scaler-kinds.ts";
 import { within } from "./step-objects.ts";
@@ -20,6 +23,14 @@ export const deploymentKind: PodKind = {
   check: () => {},
   replicas: (target, { isNew }, canary) => primaryReplicas(replicasOf(target), isNew, canary),
   primaryPodSpec: keptApart,
+  productionReplicas,
+  revisions: {
+    ...{ group: "apps", version: "v1", kind: "ReplicaSet", plural: "replicasets", noun: "replicaset" },
+    templateOf: (replicaSet) =>
+      inField(objectAt(replicaSet, "spec", "template"), "metadata", (metadata) =>
+        inField(metadata, "labels", (labels) => without(labels, ["pod-template-hash"])),
+      ),
+  },
   hashed: (template) => template,
   readiness: deploymentReadiness,
   scaling: (step) => ({
@@ -51,6 +62,21 @@ async function replicasToBegin({ canary, objects }: WorkloadStep): Promise<numbe
   const { autoscalerRef, targetRef } = canary.spec;
   if (autoscalerRef !== undefined) return Math.max((await autoscalerMinimum(autoscalerRef, objects)) ?? 1, 1);
   return Math.max(replicasOf(await objects.read(deploymentKind, primaryName(targetRef.name))) ?? 1, 1);
+}
+
+/** At rest the target has none, and what tells the number is its autoscaler, or what `kubectl apply` has written of it last. */
+async function productionReplicas(
+  target: LiveObject,
+  { canary: { spec }, objects }: WorkloadStep,
+): Promise<ProductionReplicas> {
+  const { autoscalerRef } = spec;
+  const told = [
+    replicasOf(target),
+    autoscalerRef?.primaryScalerReplicas?.minReplicas,
+    autoscalerRef === undefined ? undefined : await autoscalerMinimum(autoscalerRef, objects),
+    replicasOf(annotationJson(target.metadata.annotations?.[kubectlAnnotation] ?? "")),
+  ].find((count) => count !== undefined && count > 0);
+  return { count: told ?? 1, isGuess: told === undefined && autoscalerRef === undefined };
 }
 
 async function finalize(step: WorkloadStep): Promise<void> {

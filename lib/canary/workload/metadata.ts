@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, type JsonObject } from "../../core/json.ts";
-import type { Manifest, OwnerReference } from "../../core/manifest.ts";
+import type { LiveObject, Manifest, OwnerReference } from "../../core/manifest.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
 import { objectAt, textAt } from "./fields.ts";
@@ -102,4 +102,18 @@ export function idOf({ uid, status }: Pick<Canary, "uid" | "status">, content: u
 
 function filtered(texts: Texts, isKept: (key: string) => boolean): Texts {
   return Object.fromEntries(Object.entries(texts).filter(([key]) => isKept(key)));
+}
+
+/** The name of the last manager but us that owns a field of the object or one below it; undefined if there is none. */
+export function writerOf({ metadata }: LiveObject, path: readonly string[], own: string): string | undefined {
+  const entries = (metadata.managedFields ?? []).filter(
+    ({ manager, fieldsV1, subresource = "" }) =>
+      manager !== own && subresource !== "status" && fieldsV1 !== undefined && isAt(fieldsV1, path),
+  );
+  return entries.toSorted((a, b) => ((a.time ?? "") < (b.time ?? "") ? -1 : 1)).at(-1)?.manager;
+}
+
+function isAt(fields: JsonObject, path: readonly string[]): boolean {
+  const [last = "", ...before] = path.toReversed();
+  return Object.hasOwn(objectAt(fields, ...before.toReversed()), last);
 }

@@ -21,6 +21,13 @@ export interface ReadinessTime {
 /** Which of the two workloads of a Canary. */
 export type Role = "primary" | "canary";
 
+/** How many pods the primary had, as far as anything tells it: the target, its autoscaler, or what `kubectl apply` has written of it last. */
+export interface ProductionReplicas {
+  readonly count: number;
+  /** Nothing has told it. */
+  readonly isGuess: boolean;
+}
+
 /** How one kind of workload differs from the other: a Deployment, a DaemonSet. */
 export interface PodKind extends NamedKind {
   /** Ends Flagger's message about a selector without a known label. */
@@ -35,6 +42,10 @@ export interface PodKind extends NamedKind {
   replicas(target: LiveObject, role: { readonly isNew: boolean }, canary: Canary): number | undefined;
   /** The pod spec of the primary, before its configs are renamed. */
   primaryPodSpec(podSpec: JsonObject, target: string, selectorLabels: readonly string[]): JsonObject;
+  /** How many pods the primary has to have that is made again; undefined where that is not a number. */
+  productionReplicas(target: LiveObject, step: WorkloadStep): Promise<ProductionReplicas | undefined>;
+  /** The objects that keep the templates that a target has had. */
+  readonly revisions: NamedKind & { templateOf(revision: LiveObject): JsonObject };
   /** The template as Flagger hashes it. */
   hashed(template: JsonObject): JsonObject;
   readiness(live: LiveObject, role: Role, at: ReadinessTime): Readiness;

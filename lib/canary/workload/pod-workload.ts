@@ -8,7 +8,9 @@ import { objectAt } from "./fields.ts";
 import { podsIdOf, refuseForeign, refuseFormer } from "./metadata.ts";
 import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
 import { podRevision } from "./pod-revision.ts";
+import { type PairReader, pairReader } from "./read-together.ts";
 import { createdPrimary, hasId, primaryFields, promotedFields } from "./primary.ts";
+import { restorePrimary } from "./restored-primary.ts";
 import { stepObjects, within } from "./step-objects.ts";
 import { discoveredPorts, selectorLabel } from "./target-metadata.ts";
 import { trackedConfigs } from "./tracked-configs.ts";
@@ -18,11 +20,15 @@ const primarySuffix = "-primary";
 
 /** The workload of a Canary whose target makes pods of a template. */
 export function podWorkload(kind: PodKind, canary: Canary, deps: StepDeps): Workload {
-  const step = { canary, deps, objects: stepObjects(canary.namespace, deps) };
+  const reader = pairReader(kind, canary, deps, deps.memory?.sharedLabel);
+  const objects = stepObjects(canary.namespace, { ...deps, cluster: { ...deps.cluster, get: reader.get } });
+  const step = { canary, deps, objects };
   return {
+    sharedLabel: () => sharedLabel(kind, reader, step),
     metadata: () => metadata(kind, step),
     metadataWithoutTarget: () => metadataWithoutTarget(kind, step),
     ensurePrimary: () => within(`${kind.creation} failed`, ensurePrimary(kind, step)),
+    restorePrimary: (isAtRest) => restorePrimary(kind, step, isAtRest),
     primaryReadiness: () => readiness(kind, "primary", step),
     canaryReadiness: () => readiness(kind, "canary", step),
     revision: () => podRevision(kind, step),
@@ -39,6 +45,14 @@ async function metadata(kind: PodKind, { canary, deps, objects }: WorkloadStep):
   const target = await objects.read(kind, canary.spec.targetRef.name);
   const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
   return { ...selector, ports: discoveredPorts(podSpecOf(target), canary.spec.service) };
+}
+
+async function sharedLabel(kind: PodKind, reader: PairReader, { canary, deps, objects }: WorkloadStep) {
+  const { name } = canary.spec.targetRef;
+  const target = await objects.find(kind, name);
+  if (target === undefined) return undefined;
+  const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
+  return reader.shared({ target, primary: await objects.find(kind, primaryName(name)), selector });
 }
 
 async function metadataWithoutTarget(kind: PodKind, step: WorkloadStep): Promise<TargetMetadata | undefined> {

@@ -89,6 +89,12 @@ export function hasId(primary: LiveObject, target: LiveObject, parts: PrimaryPar
   return podsIdOf(objectAt(primary, "spec", "template")) === podsIdOf(primaryTemplate(target, parts));
 }
 
+/** The pod spec of the primary of such a target. Pure. */
+export function primaryPodSpec(target: LiveObject, { kind, configs, settings }: PrimaryParts): JsonObject {
+  const podSpec = objectAt(target, "spec", "template", "spec");
+  return withCopies(kind.primaryPodSpec(podSpec, target.metadata.name, settings.selectorLabels), configs);
+}
+
 function specFields(target: LiveObject, { kind, canary }: PrimaryParts, role: { readonly isNew: boolean }): JsonObject {
   const replicas = kind.replicas(target, role, canary);
   return {
@@ -99,11 +105,9 @@ function specFields(target: LiveObject, { kind, canary }: PrimaryParts, role: { 
 
 /** @param knownId instead of that of this run */
 function primaryTemplate(target: LiveObject, parts: PrimaryParts, knownId?: string): JsonObject {
-  const { kind, selector, configs, canary, settings } = parts;
+  const { selector, configs, canary } = parts;
   const template = objectAt(target, "spec", "template");
-  const name = target.metadata.name;
-  const podSpec = kind.primaryPodSpec(objectAt(template, "spec"), name, settings.selectorLabels);
-  const spec = withCopies(podSpec, configs);
+  const spec = primaryPodSpec(target, parts);
   const labels = primaryLabels(textsAt(template, "labels"), selector);
   const annotations = textsAt(template, "annotations");
   const hashes = [...configs].map(([key, { hash }]) => `${key}=${hash}`).toSorted();

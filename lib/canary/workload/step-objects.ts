@@ -22,6 +22,8 @@ export interface StepObjects {
   find(kind: NamedKind, name: string): Promise<LiveObject | undefined>;
   /** Throws a `StepFault` also if there is no such object. */
   read(kind: NamedKind, name: string): Promise<LiveObject>;
+  /** Those that have these labels, as the API server writes a label selector. Throws a `StepFault` if they cannot be read. */
+  list(kind: NamedKind, labelSelector: string): Promise<readonly LiveObject[]>;
   create(kind: NamedKind, manifest: Manifest): Promise<void>;
   merge(kind: NamedKind, name: string, patch: JsonObject): Promise<void>;
 }
@@ -53,6 +55,10 @@ export function stepObjects(namespace: string, { cluster, signal }: Pick<StepDep
       const live = await find(kind, name);
       if (live !== undefined) return live;
       throw new StepFault(`${queryText(kind, name, namespace)}: ${nameFault(name) ?? notFound(kind, name)}`);
+    },
+    list: async ({ group, version, kind, plural }, labelSelector) => {
+      const listing = cluster.list({ group, version, kind, namespace, labelSelector }, signal);
+      return await within(`${plural} of ${namespace} list query error`, listing);
     },
     create: async (kind, manifest) => {
       keep(kind, manifest.metadata.name, await cluster.create(manifest, { manager: canaryManager }, signal));

@@ -46,24 +46,31 @@ export async function trackedConfigs(
   { objects, deps }: { readonly objects: StepObjects; readonly deps: StepDeps },
 ): Promise<ReadonlyMap<string, TrackedConfig>> {
   if (!deps.settings.tracksConfigs) return new Map();
-  const read = async (reference: ConfigReference): Promise<TrackedConfig | undefined> => {
-    try {
-      return await trackedConfig(reference, canary.namespace, objects);
-    } catch (error) {
-      if (reference.isMandatory || !(error instanceof StepFault)) throw error;
-      deps.log.warn("an optional config of a canary cannot be read", {
-        canary: canaryText(canary),
-        config: configKey(reference),
-        error: messageOf(error),
-      });
-      return undefined;
-    }
-  };
+  const read = (reference: ConfigReference) => trackedConfig(reference, canary, { objects, deps });
   const configs = await mapLimit(configReferences(podSpec), readsAtOnce, read, deps.signal);
   return new Map(configs.flatMap((config) => (config === undefined ? [] : [[configKey(config), config]])));
 }
 
-async function trackedConfig(
+/** Undefined for one that opts out, or is optional and not there. */
+export async function trackedConfig(
+  reference: ConfigReference,
+  canary: Canary,
+  { objects, deps }: { readonly objects: StepObjects; readonly deps: StepDeps },
+): Promise<TrackedConfig | undefined> {
+  try {
+    return await readConfig(reference, canary.namespace, objects);
+  } catch (error) {
+    if (reference.isMandatory || !(error instanceof StepFault)) throw error;
+    deps.log.warn("an optional config of a canary cannot be read", {
+      canary: canaryText(canary),
+      config: configKey(reference),
+      error: messageOf(error),
+    });
+    return undefined;
+  }
+}
+
+async function readConfig(
   reference: ConfigReference,
   namespace: string,
   objects: StepObjects,

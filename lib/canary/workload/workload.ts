@@ -1,3 +1,5 @@
+import type { SharedLabel } from "../step-memory.ts";
+
 /** Whether the pods of a workload serve. */
 export type Readiness =
   | { readonly isReady: true }
@@ -29,16 +31,33 @@ export interface TargetRevision {
   readonly configs: Readonly<Record<string, string>>;
 }
 
+/** What a step has done about a primary that is not what was last promoted, as a Warning event tells it. */
+export interface Restored {
+  /**
+   * "restored": it is again what was last promoted. "changed": others have changed it, and nothing tells what it was. "lost": it is gone, and
+   * nothing tells what it was.
+   */
+  readonly kind: "restored" | "changed" | "lost";
+  readonly text: string;
+}
+
 /**
  * The target of a Canary and its primary, as one kind of workload has them. Made for one step: what it has read is not read again,
  * unless it writes. Every method may be repeated; each throws a `StepFault` in Flagger's words.
  */
 export interface Workload {
   metadata(): Promise<TargetMetadata>;
+  /** What the next step may read target and primary by in one request, of what this one has read. Absent where they are never read so. */
+  sharedLabel?(): Promise<SharedLabel | undefined>;
   /** The same as the primary of a target that is gone tells it; undefined while the target is there, or without a primary. */
   metadataWithoutTarget?(): Promise<TargetMetadata | undefined>;
   /** Makes the primary and the copies of configs that are missing. */
   ensurePrimary(): Promise<void>;
+  /**
+   * Makes a primary that is gone again, of what was last promoted. At rest also what others have changed of it is put right. Undefined where
+   * there is nothing to do. Absent where the primary has no pods of its own.
+   */
+  restorePrimary?(isAtRest: boolean): Promise<Restored | undefined>;
   primaryReadiness(): Promise<Readiness>;
   canaryReadiness(): Promise<Readiness>;
   revision(): Promise<TargetRevision>;

@@ -15,6 +15,7 @@ import type { Run } from "../../core/ports/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
 import { reportEvent } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
+import type { Carried } from "./carried.ts";
 import type { Handled } from "./by-hand.ts";
 import type { CanaryDeps, CanaryParts } from "./canary-parts.ts";
 
@@ -50,14 +51,28 @@ export interface CanaryContext {
   setRoutes(router: Router, routes: Routes): Promise<void>;
   /** An Event of the Canary, which its event hooks get too. @param phase that the hooks are told; the one that the step has found by default */
   say(type: "Normal" | "Warning", message: string, phase?: CanaryPhase): Promise<void>;
+  /** The same, unless the run before this one has said so already. */
+  sayOnce(type: "Normal" | "Warning", message: string): Promise<void>;
+  /** What the step has said once; undefined if nothing. */
+  saidOnce(): string | undefined;
   alert(message: string, severity: AlertSeverity, hasFields?: boolean): Promise<void>;
 }
 
-export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: CanaryDeps): CanaryContext {
+export function canaryContext(
+  canary: Canary,
+  { handled = {}, memory, outage }: Pick<Carried, "handled" | "memory" | "outage">,
+  run: Run,
+  deps: CanaryDeps,
+): CanaryContext {
   const { clock, log, parts, settings } = deps;
   const home = leasedCluster(deps.home, run);
   const cluster = leased(deps.clusterOf(canary.live), run);
-  const step: StepDeps = { cluster, settings, clock, hooksLeftMs: hookTime(clock), log, signal: run.signal };
+  // A run that an outage has ended may have been woken by a change.
+  const isUnchanged = !run.isRequested && run.isRetry !== true && outage === undefined;
+  const step: StepDeps = {
+    ...{ cluster, settings, clock, hooksLeftMs: hookTime(clock), log, signal: run.signal },
+    ...(isUnchanged ? { memory } : {}),
+  };
   const phase = canary.status.phase ?? "Initializing";
   const { spec } = canary;
   let written = canary.status;
@@ -71,6 +86,19 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
     const options = { manager: canaryManager, subresource: "status" };
     await home.patch(refOf(canary.live), { type: "merge", body: { status: body } }, options, run.signal);
     written = next;
+  };
+  let once: string | undefined;
+  const say: CanaryContext["say"] = async (type, message, told = phase) => {
+    isQuiet = false;
+    await reportEvent(
+      home,
+      canary.live,
+      { type, reason: "Synced", message, annotations: {} },
+      canaryManager,
+      run,
+      deps,
+    );
+    await parts.eventHooks(present(), step).send({ type, message }, told);
   };
   // Flagger's hooks tell the revision that the status names at the time.
   const present = (): Canary => ({ ...canary, status });
@@ -88,18 +116,12 @@ export function canaryContext(canary: Canary, handled: Handled, run: Run, deps: 
     setRoutes: async (router, routes) => {
       status = withCookies(status, await router.setRoutes(routes));
     },
-    say: async (type, message, told = phase) => {
-      isQuiet = false;
-      await reportEvent(
-        home,
-        canary.live,
-        { type, reason: "Synced", message, annotations: {} },
-        canaryManager,
-        run,
-        deps,
-      );
-      await parts.eventHooks(present(), step).send({ type, message }, told);
+    say,
+    sayOnce: async (type, message) => {
+      if (run.carried?.["told"] !== message) await say(type, message);
+      once = message;
     },
+    saidOnce: () => once,
     alert: (message, severity, hasFields = false) =>
       parts.alerts(present(), step).send({ message, severity, hasFields }),
   };

@@ -1,9 +1,10 @@
+import { z } from "zod";
 import { CanarySpec, canaryPhases } from "../../api/canary.ts";
 import { parseLive } from "../../api/parse-live.ts";
 import { intervalMs } from "../../canary/analysis.ts";
 import type { Canary } from "../../canary/canary.ts";
 import { canaryManager } from "../../canary/canary-deps.ts";
-import { inPhase, withCondition } from "../../canary/run/phase-status.ts";
+import { inPhase, withCondition, withoutTarget } from "../../canary/run/phase-status.ts";
 import { readStatus } from "../../canary/run/read-status.ts";
 import { isInFlight } from "../../canary/run/run-state.ts";
 import { specFault } from "../../canary/verify-canary.ts";
@@ -13,13 +14,15 @@ import { subject } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import { isOutage } from "../../core/ports/outage.ts";
 import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
+import { specTopic } from "../../core/topics.ts";
 import { reportEvent } from "../record-event.ts";
 import { type CanaryContext, canaryContext, servedCanary } from "./canary-context.ts";
 import type { CanaryDeps } from "./canary-parts.ts";
+import { carriedTo } from "./carried.ts";
 import { ensureFinalizer, finalize } from "./finalize.ts";
 import { isOfStep } from "./of-step.ts";
-import { carriedTo, pacedStep } from "./paced-step.ts";
-import { targetTaken } from "./same-target.ts";
+import { pacedStep } from "./paced-step.ts";
+import { type TargetOwner, targetTaken } from "./same-target.ts";
 import { topicsOf } from "./subscribe.ts";
 
 /**
@@ -31,7 +34,7 @@ export function canaryFlow(deps: CanaryDeps): Flow {
     const live = await deps.home.get({ ...run.key, ...servedCanary }, run.signal);
     if (live === undefined) return absent(deps, run);
     try {
-      const ctx = canaryContext(canaryOf(live), carriedTo(run).handled ?? {}, run, deps);
+      const ctx = canaryContext(canaryOf(live), carriedTo(run), run, deps);
       return await reconcile(ctx);
     } catch (error) {
       if (error instanceof ApiError && !isOutage(error)) return refusedWrite(live, error, run, deps);
@@ -52,10 +55,13 @@ async function reconcile(ctx: CanaryContext): Promise<FlowResult> {
     return { outcome: "stalled", dueInMs: undefined };
   }
   await ensureFinalizer(ctx);
+  const before = takenBefore(run);
+  const subscribe = (topics: readonly string[]) => deps.subscriptions.subscribe(topics, run.fence, run.signal);
   // Before the look, so that no change in between is missed.
-  await deps.subscriptions.subscribe(topicsOf(ctx, canary.status), run.fence, run.signal);
+  await subscribe(before === undefined ? topicsOf(ctx, canary.status) : [ownerTopic(run, before)]);
   const taken = mayBeTaken(ctx) ? await targetTaken(ctx) : undefined;
   if (taken !== undefined) return leave(taken, ctx);
+  if (before !== undefined) await subscribe(topicsOf(ctx, canary.status));
   await showPhase(ctx);
   if (canary.spec.suspend === true) return suspend(ctx);
   return pacedStep(ctx);
@@ -95,22 +101,42 @@ async function showPhase(ctx: CanaryContext): Promise<void> {
   const { conditions = [], phase } = ctx.canary.status;
   if (phase === undefined) return ctx.write(inPhase(ctx.status(), "Initializing", ctx.canary.analysis, ctx.at()));
   const promoted = conditions.filter(({ type }) => type === "Promoted");
-  if (promoted.length === 0) return ctx.write(withCondition(ctx.status(), ctx.at()));
+  if (promoted[0]?.reason !== phase) return ctx.write(withCondition(ctx.status(), ctx.at()));
   if (promoted.length !== conditions.length) await ctx.write({ ...ctx.status(), conditions: promoted });
 }
 
 const leftMs = 60_000;
 
-/** Nothing announces that the other Canary is gone. */
-async function leave(taken: string, ctx: CanaryContext): Promise<FlowResult> {
-  const { canary, run } = ctx;
-  const isTold = run.carried?.["taken"] === taken;
-  if (!isTold) await ctx.say("Warning", taken);
-  const dueInMs = Math.max(leftMs, intervalMs(canary.analysis));
-  return { outcome: "stalled", dueInMs, carried: { taken }, ...(isTold ? { isQuiet: true } : {}) };
+/** What a Canary carries over whose target another one has: the name of that one. */
+const Left = z.object({ takenBy: z.string() });
+
+function takenBefore({ carried }: Pick<Run, "carried">): string | undefined {
+  return Left.safeParse(carried).data?.takenBy;
 }
 
-/** Told once: what wakes a suspended Canary is news to nobody. The next step after it keeps its distance from the last one before it. */
+function ownerTopic({ key }: Run, name: string): string {
+  return specTopic({ ...key, name });
+}
+
+/**
+ * Waits without runs until the other Canary changes or goes. It is known only after the look that has found it, so a second look follows once
+ * it is subscribed to.
+ */
+async function leave({ message, name }: TargetOwner, ctx: CanaryContext): Promise<FlowResult> {
+  const { deps, run } = ctx;
+  const isFirst = takenBefore(run) !== name;
+  await ctx.write(withoutTarget(ctx.status(), message, ctx.at()));
+  if (isFirst) {
+    await ctx.say("Warning", message);
+    await deps.subscriptions.subscribe([ownerTopic(run, name)], run.fence, run.signal);
+  }
+  return {
+    ...{ outcome: "stalled", dueInMs: isFirst ? leftMs : undefined, carried: { takenBy: name } },
+    ...(isFirst ? {} : { isQuiet: true }),
+  };
+}
+
+/** The event is written once, not each time that a suspended Canary is woken. The first step after the suspension keeps the interval. */
 async function suspend(ctx: CanaryContext): Promise<FlowResult> {
   // An outage is over once a run comes so far.
   const { isSuspended, outage: _, ...carried } = ctx.run.carried ?? {};

@@ -6,13 +6,14 @@ import { checkGeneratedNames } from "../../canary/workload/generated-names.ts";
 import { messageOf } from "../../core/failure.ts";
 import { type CanaryContext, skipsAnalysis } from "./canary-context.ts";
 import { keeperOf } from "./keep-originals.ts";
+import { isPrimaryKept } from "./restore.ts";
 import { failInitialisation } from "./roll-back.ts";
 
 /**
  * The objects of a Canary (reference canary 5, steps 2 to 9). Each exists before the next one needs it: the apex Service selects the primary
  * only once that is ready, and the target is scaled down only once Service and route lead to the primary. Flagger makes the route last.
  *
- * @returns undefined if the initialisation has to wait, or has failed
+ * @returns undefined if the initialisation has to wait, or has failed, or if nothing tells what the primary was
  */
 export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefined> {
   const { canary, parts, scaler, step, workload } = ctx;
@@ -21,13 +22,15 @@ export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefi
   checkGeneratedNames(canary, target);
   const services = parts.services(canary, target, step);
   const router = parts.router(canary, target, step);
-  await services.ensureOwn();
+  const hasServices = areServicesKnown(ctx);
+  if (!hasServices) await services.ensureOwn();
   if (isInitialising) await probeMetrics(ctx);
+  if (!(await isPrimaryKept(ctx))) return undefined;
   await workload.ensurePrimary();
   if (isInitialising && !(await isPrimaryReady(ctx))) return undefined;
   await scaler?.ensurePrimary(true);
   const keeper = keeperOf(ctx);
-  await services.ensureApex(keeper.keep);
+  if (!hasServices) await services.ensureApex(keeper.keep);
   await router.ensure({ ...weightAtRest(ctx), takeOver: keeper.take });
   if (isInitialising) {
     // A scaler that is paused scales the target to zero too.
@@ -35,6 +38,14 @@ export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefi
     await scaleDown(ctx);
   }
   return router;
+}
+
+/**
+ * In the middle of a run the Services are as the step before has left them, unless something has woken the Canary since then: it is subscribed
+ * to them. A step after a failed check looks at them all the same, since a Service that leads nowhere fails checks.
+ */
+function areServicesKnown({ canary, phase, step }: CanaryContext): boolean {
+  return isInFlight(phase) && (canary.status.failedChecks ?? 0) === 0 && step.memory?.hasServices === true;
 }
 
 /** Between two runs others may have given the canary a share, which nothing would answer. In a run the step decides once it knows who serves. */

@@ -1,42 +1,33 @@
-import { z } from "zod";
 import type { CanaryPhase, CanaryStatus } from "../../api/canary.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
 import { intervalMs } from "../../canary/analysis.ts";
-import { isChanged, isGoing } from "../../canary/run/run-state.ts";
+import { isChanged, isGoing, isInFlight } from "../../canary/run/run-state.ts";
+import type { StepMemory } from "../../canary/step-memory.ts";
 import { messageOf } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
-import type { FlowResult, Run } from "../../core/ports/run.ts";
-import { askedBy, Handled, isAskedFor } from "./by-hand.ts";
+import type { FlowResult } from "../../core/ports/run.ts";
+import { askedBy, type Handled, isAskedFor } from "./by-hand.ts";
 import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
+import { carriedTo } from "./carried.ts";
 import { isOfStep } from "./of-step.ts";
 import { recordRelease } from "./record-release.ts";
 import { isTargetObserved, topicsOf } from "./subscribe.ts";
 import { takeStep } from "./take-step.ts";
-import { Paced, whenToMend, whenToStep } from "./when-to-step.ts";
-
-/** What one run of a Canary tells the next one. Without it the next one does the same, at most an interval later. */
-const Carried = Paced.extend({
-  handled: Handled.exactOptional(),
-  /** Whether the last step has ended a run, or the initialisation, with a target that has changed since: the next run waits for its interval. */
-  isFollowed: z.boolean().exactOptional(),
-});
-
-export function carriedTo(run: Pick<Run, "carried">): z.infer<typeof Carried> {
-  return Carried.safeParse(run.carried ?? {}).data ?? {};
-}
+import { whenToMend, whenToStep } from "./when-to-step.ts";
 
 /** Takes the step if it is due, and says when the next one is. */
 export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   const { canary, deps, run } = ctx;
   const startedAt = deps.clock.now();
   const ms = intervalMs(canary.analysis);
-  const { handled = {}, isFollowed = false, ...paced } = carriedTo(run);
+  const { handled = {}, memory: _, told, hasNext = false, ...paced } = carriedTo(run);
   const { status } = canary;
   if (status.phase !== undefined) {
     const when = isGoing(status.phase) ? whenToStep : whenToMend;
     const due = when({ intervalMs: ms, now: startedAt, paced, run, status });
-    if (!due.isDue && (isFollowed || !(await isUrgent(ctx)))) {
-      return { outcome: "early", dueInMs: due.dueInMs, carried: { ...due.paced, handled, isFollowed }, isQuiet: true };
+    if (!due.isDue && (hasNext || !(await isUrgent(ctx)))) {
+      const carried = { ...toldOnce(told), ...due.paced, handled, hasNext };
+      return { outcome: "early", dueInMs: due.dueInMs, carried, isQuiet: true };
     }
   }
   const isWhole = await isStepTaken(ctx);
@@ -46,17 +37,23 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   // No revision: the target has changed while the primary was made of it.
   const isOpen = isGoing(phase) || lastAppliedSpec === "";
   const isEnd = isGoing(ctx.phase) && !isGoing(phase) && phase !== "Failed";
-  const isNext = isEnd && (await isTargetChanged(ctx));
-  const isDueAgain = isOpen || isNext || !isWhole || !isObserved || !isTargetObserved(canary);
+  const hasNextNow = isEnd && (await isTargetChanged(ctx));
+  const isDueAgain = isOpen || hasNextNow || !isWhole || !isObserved || !isTargetObserved(canary);
   return {
     outcome: isWhole ? outcomeOf(phase) : "failed",
     dueInMs: isDueAgain ? Math.max(0, startedAt + ms - deps.clock.now()) : undefined,
     carried: {
+      ...toldOnce(ctx.saidOnce()),
       ...{ steppedAt: startedAt, wrote: ctx.status().lastTransitionTime ?? "", handled: handledBy(ctx) },
-      ...(isNext ? { isFollowed: true } : {}),
+      ...(isWhole && isInFlight(ctx.phase) ? { memory: await memoryOf(ctx) } : {}),
+      ...(hasNextNow ? { hasNext: true } : {}),
     },
     ...(ctx.isQuiet() ? { isQuiet: true } : {}),
   };
+}
+
+function toldOnce(told: string | undefined) {
+  return told === undefined ? {} : { told };
 }
 
 /** What does not wait for the interval: a changed target, at rest or under analysis, and a rollback by hand. */
@@ -113,6 +110,12 @@ function handledBy(ctx: CanaryContext): Handled {
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(asked);
+}
+
+/** A whole step of a run has read target and primary, and has put the Services right where it did not know them. */
+async function memoryOf({ workload }: CanaryContext): Promise<StepMemory> {
+  const sharedLabel = await workload.sharedLabel?.();
+  return { hasServices: true, ...(sharedLabel === undefined ? {} : { sharedLabel }) };
 }
 
 /** One word for logs and metrics. A failed release counts as an object that is not ready. */

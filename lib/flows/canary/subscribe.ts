@@ -7,8 +7,8 @@ import { objectTopic } from "../../core/topics.ts";
 import type { CanaryContext } from "./canary-context.ts";
 
 /**
- * What a Canary is woken by: its target, and the ConfigMaps and Secrets of it that are tracked. At rest also its own Services and its primary,
- * which a step puts right where others change them; while steps follow each other the next one does.
+ * What a Canary is woken by: its target, the ConfigMaps and Secrets of it that are tracked, and its own Services, which the next step puts right
+ * where others change them. At rest also its primary, which each step of a run looks at.
  */
 export function topicsOf(of: Pick<CanaryContext, "canary" | "run">, status: CanaryStatus): readonly string[] {
   const { apiVersion, kind, name } = of.canary.spec.targetRef;
@@ -23,10 +23,10 @@ export function topicsOf(of: Pick<CanaryContext, "canary" | "run">, status: Cana
     kind: "Service",
     name: nameOf(of.canary),
   }));
-  const own = isGoing(status.phase) ? [] : [...services, { group, kind, name: primaryName(name) }];
+  const primary = isGoing(status.phase) ? [] : [{ group, kind, name: primaryName(name) }];
   const { cluster } = of.run.key;
   const { namespace } = of.canary;
-  const objects = [{ group, kind, name }, ...configs, ...own];
+  const objects = [{ group, kind, name }, ...configs, ...services, ...primary];
   return [...new Set(objects.map((object) => objectTopic({ ...object, cluster, namespace })))];
 }
 

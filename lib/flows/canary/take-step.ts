@@ -4,6 +4,7 @@ import type { Router, Routes } from "../../canary/routes/router.ts";
 import { allToPrimary } from "../../canary/routes/weights.ts";
 import { counted, inPhase, resynced, syncedIn } from "../../canary/run/phase-status.ts";
 import { isChanged, isGoing, isInFlight, isSeen } from "../../canary/run/run-state.ts";
+import { StepFault } from "../../canary/step-fault.ts";
 import type { TargetRevision } from "../../canary/workload/workload.ts";
 import { analyse } from "./analyse.ts";
 import { beginRun } from "./begin-run.ts";
@@ -148,6 +149,8 @@ async function primaryState(isNew: boolean, router: Router, ctx: CanaryContext):
     await ctx.write(inPhase(ctx.status(), "Promoting", ctx.canary.analysis, ctx.at()));
   }
   if (primary.isReady) return isCopied ? "promoted" : "serving";
+  // At rest nothing else brings the next step, which is to begin the run.
+  if (primary.isRetriable && !isGoing(ctx.phase)) throw new StepFault(primary.message);
   await ctx.say("Warning", primary.message);
   if (primary.isRetriable) return "not serving";
   if (await isWithoutTraffic(router, ctx)) return isNew || isAnalysing(ctx) ? "down" : "not serving";

@@ -35,9 +35,9 @@ export type Due =
 /**
  * Whether a step of a run may be taken (reference canary, statement 30: each waits at least one interval). Pure.
  *
- * A run that nothing but the interval wants was delayed by the queue, which no clock of a machine decides. Any other run was woken by a hint,
- * or comes after one that was cut off, at any moment: there the clocks decide. One that lies in the future counts as now, and one that says
- * that the step is long overdue is not believed once, since a machine five minutes behind says that of each step.
+ * A run that only the interval asks for was delayed by the queue, so no machine's clock matters. A run that a hint asks for, or that follows
+ * one that was cut off, comes at any moment: then the time of the last step decides. A last step in the future counts as taken now. One that
+ * is long overdue makes the run wait for one more interval, once: to a machine whose clock is five minutes behind, each step looks overdue.
  */
 export function whenToStep({ intervalMs, now, paced, run, status }: Pace): Due {
   const isByInterval = !run.isRequested && run.isRetry !== true && paced.outage === undefined;

@@ -1,9 +1,10 @@
 import { prune as pruneSet } from "../../apply/prune/prune.ts";
-import type { Pruned } from "../../apply/prune/pruned.ts";
+import { newlyDeleted, type Pruned } from "../../apply/prune/pruned.ts";
 import { parseEntryId } from "../../apply/set/entry-id.ts";
 import { someOf } from "../../core/cut-text.ts";
 import { Failure } from "../../core/failure.ts";
 import { subject } from "../../core/object-ref.ts";
+import { announceDeleted } from "../announce-changed.ts";
 import { type AppliedRevision, logSkipped, recordLines } from "./apply.ts";
 import { type Attempt, StepFailed, step } from "./attempt.ts";
 import type { KustomizationContext } from "./context.ts";
@@ -22,6 +23,8 @@ export const prune = step(async (revision: AppliedRevision, attempt: Attempt): P
   const { pruned } = result;
   countPruned(pruned, ctx);
   logSkippedPrunes(pruned, ctx);
+  if (ctx.remote === undefined)
+    await announceDeleted(newlyDeleted(pruned), ctx.run.key.cluster, ctx.deps, ctx.run.signal);
   // In the first run of a revision the next owner may just be a moment later. If it never comes, each later run says so.
   if (!attempt.isNew)
     recordPending(

@@ -201,5 +201,27 @@ export function watchStories(name: string, newWorld: () => Promise<World>): void
       expect(await requestedBy("1")).toEqual([]);
       expect(await requestedBy("2")).toEqual(["Canary/web-canary"]);
     });
+
+    test("canary/18: is a prune of what a Canary releases, and the end of the Kustomization that has it", async () => {
+      const world = await newWorld();
+      const { namespace } = world;
+      const key = { cluster: "test", group: "flagger.app", kind: "Canary", namespace, name: "web-canary" };
+      const followed = { cluster: "test", group: "apps", kind: "Deployment", namespace, name: "web" };
+      await world.subscribe(key, objectTopic(followed));
+      await world.kustomization("app");
+      const requestedBy = async (act: () => Promise<unknown>): Promise<readonly string[]> => {
+        const before = world.requested.length;
+        await act();
+        await world.run("app");
+        return world.requested.slice(before).filter((one) => one.startsWith("Canary/"));
+      };
+      const publish = (tag: string, ...manifests: readonly Manifest[]) =>
+        requestedBy(() => world.publish(tag, [configMap("other", {}), ...manifests]));
+      await publish("1", deployment(namespace, "1"));
+      expect(await publish("2")).toEqual(["Canary/web-canary"]);
+      expect(await publish("2")).toEqual([]);
+      await publish("3", deployment(namespace, "1"));
+      expect(await requestedBy(() => world.remove("app"))).toEqual(["Canary/web-canary"]);
+    });
   });
 }

@@ -107,7 +107,7 @@ describe("the release of a chart", () => {
     expect(await scene.get("ConfigMap", "kept")).toBeDefined();
   });
 
-  test("canary/19: an upgrade wakes the Canary that follows a ConfigMap that it changes, and none of what stays as it is", async () => {
+  test("canary/19: an upgrade wakes the Canary that follows a ConfigMap that it changes or deletes, and none of what stays as it is", async () => {
     const scene = await newScene();
     const canary = { cluster: "test", group: "flagger.app", kind: "Canary", namespace: scene.namespace };
     for (const name of ["changed", "same"]) {
@@ -118,6 +118,8 @@ describe("the release of a chart", () => {
     expect(scene.requested.toSorted()).toEqual(["Canary/changed", "Canary/same"]);
     await upgrade(scene, { changed: configMap("changed", "white"), same: configMap("same", "blue") });
     expect(scene.requested.slice(2)).toEqual(["Canary/changed"]);
+    await upgrade(scene, { changed: configMap("changed", "white") });
+    expect(scene.requested.slice(3)).toEqual(["Canary/same"]);
   });
 
   test("23/25: an upgrade that fails is failed, and the former revision stays deployed", async () => {

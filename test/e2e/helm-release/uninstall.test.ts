@@ -3,6 +3,7 @@ import type { HelmReleaseSpec } from "../../../lib/api/helm-release-spec.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { Hook, RenderedObject } from "../../../lib/core/ports/helm-engine.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
+import { objectTopic } from "../../../lib/core/topics.ts";
 import { withHelmMarks } from "../../../lib/flows/helm-release/actions/helm-marks.ts";
 import { uninstallRelease } from "../../../lib/flows/helm-release/actions/uninstall.ts";
 import type { ActionOutcome, ActionWait } from "../../../lib/flows/helm-release/attempt/action.ts";
@@ -85,6 +86,19 @@ const statuses = (scene: ActionScene) =>
   scene.releases.all().map(({ version, status, observed }) => `v${version} ${status}: ${observed.description}`);
 
 describe("the uninstall of a release", () => {
+  test("wakes the Canary that follows what it deletes", async () => {
+    const scene = await newScene();
+    const { namespace } = scene;
+    await installed(scene, [configMap("followed"), configMap("other")]);
+    const followed = { cluster: "test", group: "", kind: "ConfigMap", namespace, name: "followed" };
+    await scene.subscribe(
+      { cluster: "test", group: "flagger.app", kind: "Canary", namespace, name: "web" },
+      objectTopic(followed),
+    );
+    expect(await run(scene)).toMatchObject({ kind: "succeeded" });
+    expect(scene.requested).toEqual(["Canary/web"]);
+  });
+
   test("deletes hooks' and manifest's objects in Helm's order, and all revisions", async () => {
     const scene = await newScene();
     const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec: { ports: [{ port: 80 }] } };

@@ -26,9 +26,13 @@ const canaries = { group: "flagger.app", version: "v1beta1", kind: "Canary" };
 /** Where a scenario is played. */
 export interface Stage {
   readonly cluster: Cluster;
+  /** The kubeconfig file of the cluster. */
+  readonly kubeconfig: string;
   readonly stubs: Stubs;
   /** Whether no run of an object of this namespace is under way or asked for. */
   readonly isAtRest: (namespace: string) => boolean;
+  /** The time of Sluice, in milliseconds since 1970: ahead of the machine's by what was let pass. */
+  readonly now: () => number;
   /** Lets so many milliseconds pass, at once and before it answers anything, and has Sluice take up what is due. */
   readonly pass: (ms: number) => Promise<void>;
 }
@@ -239,7 +243,12 @@ const Rollout = z.object({
     .prefault({}),
 });
 
-function rolloutOf(live: LiveObject): { readonly name: string; readonly isDone: boolean; readonly status: JsonObject } {
+/** Whether a Deployment runs what its spec says. */
+export function rolloutOf(live: LiveObject): {
+  readonly name: string;
+  readonly isDone: boolean;
+  readonly status: JsonObject;
+} {
   const { metadata, spec, status } = Rollout.parse(live);
   const { replicas, updatedReplicas, availableReplicas } = status;
   const isDone =

@@ -60,7 +60,8 @@ export function canaryStage(signal: AbortSignal): () => Stage {
     await cluster.apply(definition, { manager: "bench", force: true }, signal);
     let nudges = 0;
     stage = {
-      ...{ cluster, stubs: running.use(await startStubs()) },
+      ...{ cluster, kubeconfig: sluice.kubeconfig, stubs: running.use(await startStubs()) },
+      now: () => time.clock.now(),
       isAtRest: (namespace) => isAtRest(database, namespace),
       async pass(ms) {
         time.pass(ms);

@@ -3,6 +3,7 @@ import { aws } from "./aws.ts";
 import { controlPlane } from "./control-plane.ts";
 import { dynamodb } from "./dynamodb.ts";
 import { eks } from "./eks.ts";
+import { prometheus } from "./prometheus.ts";
 import { registry } from "./registry.ts";
 import { s3 } from "./s3.ts";
 import { sqs } from "./sqs.ts";
@@ -12,6 +13,7 @@ const all: Readonly<Record<PartName, Part>> = {
   "control-plane": controlPlane,
   eks,
   registry,
+  prometheus,
   s3,
   aws,
   dynamodb,

@@ -1,14 +1,17 @@
 import type { Part } from "../part.ts";
+import { gatewayApi } from "./gateway-api.ts";
 import { planeAnswers, planePrograms, startPlane } from "./start-plane.ts";
 
 /** A Kubernetes control plane of plain processes; kwok plays the kubelet, so Pods become Ready and run nothing. */
 export const controlPlane: Part = {
   name: "control-plane",
-  installations: planePrograms,
+  installations: [...planePrograms, gatewayApi],
   async start(run) {
-    const files = await startPlane(run, { groups: ["sluice"], apiServerArgs: apiServerArgs(process.env) });
+    const options = { groups: ["sluice"], apiServerArgs: apiServerArgs(process.env), hasGatewayApi: true };
+    const files = await startPlane(run, options);
     const { sluice: kubeconfig, admin: adminKubeconfig } = files.kubeconfigOf;
-    return { kubeconfig, adminKubeconfig, ...(run.audit ? { audit: files.auditLog } : {}) };
+    const definitions = run.installed(gatewayApi.program);
+    return { kubeconfig, adminKubeconfig, gatewayApi: definitions, ...(run.audit ? { audit: files.auditLog } : {}) };
   },
   answers: async ({ adminKubeconfig }) => adminKubeconfig !== undefined && planeAnswers(adminKubeconfig),
 };

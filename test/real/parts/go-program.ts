@@ -11,6 +11,8 @@ export interface GoProgram {
   /** A folder for several packages, else the name of the program. */
   readonly output: string;
   readonly ldflags?: string;
+  /** Build tags, with commas between them. */
+  readonly tags?: string;
   /** Go files of ours in that folder: they are part of the installation. */
   readonly ownSource?: readonly string[];
   /** Packages that are linked and never run: without optimisations they compile in a fraction of the time. */
@@ -25,6 +27,7 @@ export function goProgram({
   packages,
   output,
   ldflags = "",
+  tags = "",
   ownSource = [],
   neverRun = [],
   needsMegabytes,
@@ -39,7 +42,8 @@ export function goProgram({
       // -w leaves debug information out of a program, so it need not be compiled either.
       const compiler = ["all=-dwarf=false", ...neverRun.map((name) => `${name}=-dwarf=false -N -l`)];
       const gcflags = compiler.map((of) => `-gcflags=${of}`);
-      const flags = ["-mod=readonly", "-buildvcs=false", "-trimpath", `-ldflags=-s -w ${ldflags}`, ...gcflags];
+      const others = ["-mod=readonly", "-buildvcs=false", "-trimpath", `-tags=${tags}`];
+      const flags = [...others, `-ldflags=-s -w ${ldflags}`, ...gcflags];
       // The modules of go.mod count, whatever the machine's own settings are. A compiler that collects garbage rarely needs less
       // processor time.
       const env = { GOFLAGS: "", GOWORK: "off", GOGC: "off", GOMEMLIMIT: "2GiB" };

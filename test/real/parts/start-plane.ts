@@ -13,6 +13,7 @@ import {
   kwokProcess,
   schedulerProcess,
 } from "./control-plane-processes.ts";
+import { defineGatewayApi } from "./gateway-api.ts";
 import { goProgram } from "./go-program.ts";
 
 const [major, minor] = versions.kubernetes.split(".");
@@ -52,6 +53,8 @@ export interface PlaneOptions {
   readonly groups: readonly string[];
   /** Further arguments of the API server. */
   readonly apiServerArgs: readonly string[];
+  /** Whether it has the definitions of the Gateway API, which are installed then. */
+  readonly hasGatewayApi?: boolean;
 }
 
 /** The programs of a control plane. */
@@ -83,7 +86,10 @@ export const planePrograms: readonly Installation[] = [
 ];
 
 /** Starts the processes of a control plane one after the other, since each needs the ones before. */
-export async function startPlane(run: PartRun, { groups, apiServerArgs }: PlaneOptions): Promise<ControlPlaneFiles> {
+export async function startPlane(
+  run: PartRun,
+  { groups, apiServerArgs, hasGatewayApi = false }: PlaneOptions,
+): Promise<ControlPlaneFiles> {
   const { folder, installed, audit } = run;
   const kubernetes = installed("kubernetes");
   const files = await writeControlPlaneFiles(folder);
@@ -91,16 +97,17 @@ export async function startPlane(run: PartRun, { groups, apiServerArgs }: PlaneO
   const server = `https://127.0.0.1:${ports.api}`;
   await run.spawn(etcdProcess(installed("etcd"), folder, ports));
   await run.spawn(apiServerProcess(kubernetes, files, ports, [...apiServerArgs, ...(audit ? auditArgs(files) : [])]));
-  const admin = (method: string, path: string, body?: object): Promise<Answer | undefined> =>
-    askAsAdmin(files, server + path, method, body);
+  const admin = (method: string, path: string, body?: string, type?: string): Promise<Answer | undefined> =>
+    askAsAdmin(files, server + path, { method, body, type });
   await run.until("ready API server", async () => (await admin("GET", "/readyz"))?.status === 200);
   await writeKubeconfigs(files, server);
   await run.spawn(controllerProcess(kubernetes, files, ports));
   await run.spawn(schedulerProcess(kubernetes, files, ports));
   await run.spawn(kwokProcess(installed("kwok"), files, ports));
-  await create(run, "node", () => admin("POST", "/api/v1/nodes", node));
+  if (hasGatewayApi) await defineGatewayApi(run, (method, path, body) => admin(method, path, body, "application/yaml"));
+  await create(run, "node", () => admin("POST", "/api/v1/nodes", JSON.stringify(node)));
   const bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
-  await create(run, "rights of Sluice's user", () => admin("POST", bindings, bindingOf(groups)));
+  await create(run, "rights of Sluice's user", () => admin("POST", bindings, JSON.stringify(bindingOf(groups))));
   await run.until("ready node", async () => isReady(await admin("GET", `/api/v1/nodes/${node.metadata.name}`)));
   // Pods are refused without it.
   const account = "/api/v1/namespaces/default/serviceaccounts/default";
@@ -123,13 +130,12 @@ async function choosePorts({ ports }: PartRun): Promise<ControlPlanePorts> {
 async function askAsAdmin(
   files: ControlPlaneFiles,
   url: string,
-  method: string,
-  body?: object,
+  { method, body, type = "application/json" }: { method: string; body?: string | undefined; type?: string | undefined },
 ): Promise<Answer | undefined> {
   const ca = await readFile(files.ca, "utf8").catch(() => undefined);
   if (ca === undefined) return undefined;
-  const headers = { authorization: `Bearer ${files.tokenOf.admin}`, "content-type": "application/json" };
-  return ask(url, { method, headers, ca, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const headers = { authorization: `Bearer ${files.tokenOf.admin}`, "content-type": type };
+  return ask(url, { method, headers, ca, ...(body === undefined ? {} : { body }) });
 }
 
 /** Retries once if the server was not ready: 409 means that the first attempt was carried out. */

@@ -195,6 +195,13 @@ describe("why canary", () => {
     ]);
   });
 
+  test("says of a Canary without a step which other one has its target", async () => {
+    const told = "Canary podinfo.apps is not released: its target belongs to the older Canary older.apps";
+    expect(await rows(canaryOf({ conditions: [condition("Promoted", "False", told)] }))).toEqual([
+      `0% | now | ${told}; failed checks 0 of 2`,
+    ]);
+  });
+
   test("takes the shares from the rule of all requests, not from those of cookies", async () => {
     const [now = ""] = await rows(
       canaryOf({ phase: "Progressing", canaryWeight: 25 }),

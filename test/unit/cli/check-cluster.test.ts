@@ -30,6 +30,7 @@ test.each([
 
 const served = {
   ...noCluster,
+  list: async () => [],
   uid: async () => "cluster-1",
   resource: async ({ group, kind }: KindQuery) => ({
     group,
@@ -95,6 +96,7 @@ test("a cluster that does not serve the kinds fails the check, which then looks 
   const fake = fakeSession([]);
   const cluster = {
     ...noCluster,
+    list: async () => [],
     uid: async () => "cluster-1",
     resource: async () => undefined,
     get: async () => undefined,

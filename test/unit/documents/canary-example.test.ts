@@ -1,11 +1,12 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadAll } from "js-yaml";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { readSettings } from "../../../functions/settings/read-settings.ts";
 import { AlertSpec } from "../../../lib/api/alert.ts";
 import { AlertProviderSpec } from "../../../lib/api/alert-provider.ts";
-import { CanarySpec } from "../../../lib/api/canary.ts";
+import { CanarySpec, MetricTemplateSpec } from "../../../lib/api/canary.ts";
 
 const folder = join(import.meta.dirname, "../../../examples/podinfo-canary");
 const documents = async (file: string): Promise<readonly unknown[]> =>
@@ -22,6 +23,7 @@ const specs = new Map<string, z.ZodType>([
   ["Alert", AlertSpec],
   ["AlertProvider", AlertProviderSpec],
   ["Canary", CanarySpec],
+  ["MetricTemplate", MetricTemplateSpec],
 ]);
 
 /** The path of each field, so that one that the schema does not know, and drops, is noticed. */
@@ -41,17 +43,28 @@ test.each([
   expect(paths(patched).filter((path) => !paths(read).includes(path))).toEqual([]);
 });
 
-test("objects on the page about webhooks are such as the API server takes", async () => {
-  const page = await readFile(join(folder, "../../docs/canary-webhooks.md"), "utf8");
-  const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = ""]) => text);
-  const shown = blocks.flatMap((text) => loadAll(text)).map((each) => Shown.parse(each));
-  const checked = shown.flatMap(({ kind, spec }) => {
-    const schema = specs.get(kind);
-    if (schema === undefined) return [];
-    const read = paths(schema.parse(spec));
-    return [{ kind, unknown: paths(spec).filter((path) => !read.includes(path)) }];
-  });
-  expect(checked).toEqual(["Canary", "AlertProvider", "Alert"].map((kind) => ({ kind, unknown: [] })));
+const docs = join(import.meta.dirname, "../../../docs");
+const pages = (await readdir(docs)).filter((name) => /^canar.*\.md$/.test(name));
+
+test.each(pages)("objects on docs/%s have the fields of their kind, and no other", async (page) => {
+  const text = await readFile(join(docs, page), "utf8");
+  const blocks = [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+  const shown = blocks.flatMap((block) => loadAll(block)).flatMap((each) => Shown.safeParse(each).data ?? []);
+  expect(shown.flatMap(({ kind, spec }) => unknownPaths(kind, spec))).toEqual([]);
+});
+
+/** Fields that the schema of the kind does not know, and drops. Throws for an invalid one. */
+function unknownPaths(kind: string, spec: unknown): readonly string[] {
+  const schema = specs.get(kind);
+  if (schema === undefined) return [];
+  const read = paths(schema.parse(spec));
+  return paths(spec).flatMap((path) => (read.includes(path) ? [] : [`${kind}${path}`]));
+}
+
+test("the settings of the page of examples are settings", async () => {
+  const text = await readFile(join(docs, "canary-examples.md"), "utf8");
+  const [, block = ""] = /^```yaml\n(mesh-provider.*?)^```$/ms.exec(text) ?? [];
+  expect(readSettings(block)).not.toHaveProperty("faults");
 });
 
 test("the example's Service has a name that its Canary does not use, and its webhooks name the load tester's", async () => {

@@ -45,6 +45,16 @@ test("one reading serves all Canaries that ask the same of the same server withi
   expect(sent).toHaveLength(2);
 });
 
+test("one reading serves all of them also where hundreds of Canaries ask something else in between", async () => {
+  const { ask, clock, first, sent } = world();
+  const way = first.shared(["apps"]);
+  expect(await ask(way)).toBe("1");
+  for (let other = 0; other < 500; other++) await ask(way, { url: `${url}${other}` });
+  clock.pass(999);
+  expect(await ask(first.shared(["other"]))).toBe("1");
+  expect(sent).toHaveLength(501);
+});
+
 test("another query, login or cluster has a reading of its own", async () => {
   const { ask, first, second, sent } = world();
   const way = first.shared(["apps"]);

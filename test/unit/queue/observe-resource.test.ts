@@ -209,7 +209,11 @@ describe("a GitRepository that is observed", () => {
       );
       return log.filter((line) => line.includes("auto"));
     };
-    return { observe };
+    const gone = async () => {
+      await observeGone(repository, { ...deps, subscriptions }, never);
+      return log.filter((line) => line.includes("auto"));
+    };
+    return { gone, observe };
   }
   const asked = ["asks for auto: spec of GitRepository/apps/app changed"];
 
@@ -218,6 +222,11 @@ describe("a GitRepository that is observed", () => {
     expect(await observe()).toEqual(asked);
     expect(await observe({ generation: 2 })).toEqual(asked);
     expect(await observe({ uid: "v", generation: 2 })).toEqual(asked);
+  });
+
+  test("wakes what uses its spec when it is gone", async () => {
+    const { gone } = await world();
+    expect(await gone()).toEqual(asked);
   });
 
   test.each<{ name: string; change: Partial<Metadata> }>([

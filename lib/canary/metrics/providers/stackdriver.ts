@@ -105,7 +105,7 @@ function accountOf(text: string): Account {
   return { email: data.client_email, key, keyId: data.private_key_id, tokenUri: data.token_uri };
 }
 
-/** Undefined for text that is no JSON. */
+/** Undefined for text that is not JSON. */
 function jsonIn(text: string): unknown {
   try {
     return parseJson(text);

@@ -5,7 +5,7 @@ import { apexName, type Canary } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
 import { kubectlAnnotation } from "../../workload/metadata.ts";
 import type { TargetMetadata } from "../../workload/workload.ts";
-import { annotationJson } from "../annotation-json.ts";
+import { annotationJson } from "../../annotation-json.ts";
 import { apexMetadata, type RouteMetadata } from "../apex-metadata.ts";
 import { type Doing, objectRouter, type RouteView, type WantedRoute } from "../object-router.ts";
 import { flaggerOriginalAnnotation } from "../originals.ts";

@@ -3,7 +3,7 @@ import type { LiveObject } from "../../../core/manifest.ts";
 import type { StepDeps } from "../../canary-deps.ts";
 import { type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import { told } from "../../workload/step-objects.ts";
-import { annotationJson } from "../annotation-json.ts";
+import { annotationJson } from "../../annotation-json.ts";
 import { objectRouter } from "../object-router.ts";
 import { isOwned, type Words } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";

@@ -8,11 +8,12 @@ import {
 } from "../../../apply/inventory.ts";
 import { type PlannedSet, PlanRefused, planSet } from "../../../apply/plan-set.ts";
 import { prune } from "../../../apply/prune/prune.ts";
+import { newlyDeleted } from "../../../apply/prune/pruned.ts";
 import type { ApplySet } from "../../../apply/set/apply-set.ts";
 import { formatEntryId } from "../../../apply/set/entry-id.ts";
 import { Failure } from "../../../core/failure.ts";
 import type { ObservedRelease } from "../../../core/ports/helm-engine.ts";
-import { announceChanged } from "../../announce-changed.ts";
+import { announceChanged, announceDeleted } from "../../announce-changed.ts";
 import type { ReleaseAttempt } from "../attempt/attempt.ts";
 import { releaseObjects } from "./release-objects.ts";
 import { releaseSet } from "./release-set.ts";
@@ -129,6 +130,7 @@ export async function applyPlanned(
   }
   const order = { ...planned.pruneTask, inventory, planned: planned.plan.prune, saved: ahead };
   const { pruned, refusals } = await prune(order, set, signal);
+  if (ctx.remote === undefined) await announceDeleted(newlyDeleted(pruned), ctx.run.key.cluster, ctx.deps, signal);
   const refused = [...refusals, ...pruned.flatMap((one) => (one.kind === "refused" ? [one.message] : []))];
   if (refused.length > 0) return { kind: "failed", message: refused.join("; ") };
   return { kind: "applied" };

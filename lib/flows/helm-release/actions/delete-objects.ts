@@ -16,6 +16,7 @@ import { type ObjectRef, subject, type VersionedRef } from "../../../core/object
 import { ApiError, type DeleteOptions } from "../../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../../core/ports/inventory-store.ts";
 import type { Claim } from "../../../core/ports/ledger.ts";
+import { announceDeleted } from "../../announce-changed.ts";
 import { stateOfOwner } from "../../owner/owner-state.ts";
 import { ownersAround, ownersOfKind } from "../../owner/owners-nearby.ts";
 import type { HelmReleaseContext } from "../attempt/context.ts";
@@ -85,7 +86,7 @@ export async function deleteObjects(
   objects: readonly ObjectToDelete[],
   order: DeletionOrder,
 ): Promise<readonly DeletedObject[]> {
-  const { deps, run } = order.ctx;
+  const { deps, remote, run } = order.ctx;
   const judged = await judge(objects, order);
   const outcomes: DeletedObject[] = [];
   const byKind = Map.groupBy(judged, ({ wanted }) => wanted.ref.kind);
@@ -95,6 +96,13 @@ export async function deleteObjects(
     const deleteOne = (one: Judged) => deleteObject(one, held, order);
     outcomes.push(...(await mapLimit(sameKind, deps.concurrency, deleteOne, run.signal)));
   }
+  const asked = new Set(
+    judged.flatMap(({ verdict: { kind, ref } }) => (kind === "delete" ? [formatEntryId(ref)] : [])),
+  );
+  const deleted = outcomes.flatMap(({ kind, ref }) =>
+    kind === "deleting" && asked.has(formatEntryId(ref)) ? [ref] : [],
+  );
+  if (remote === undefined) await announceDeleted(deleted, run.key.cluster, deps, run.signal);
   return outcomes;
 }
 

@@ -236,7 +236,7 @@ describe("a MetricTemplate", () => {
     expect([await check(), requests]).toEqual([text, []]);
   });
 
-  test("canary/49: a variable that there is not is a render error, and nothing is asked", async () => {
+  test("canary/49: a variable that is not defined is a render error, and no server is asked", async () => {
     const query = "errors{team={{ variables.team }}}";
     const metric = { ...errors, templateVariables: { other: "x" } };
     const { check, requests } = metricWorld({
@@ -283,7 +283,7 @@ describe("a MetricTemplate", () => {
 });
 
 describe("the servers of all metrics are asked whether they answer", () => {
-  test("and online is one that gives 1 for vector(1)", async () => {
+  test("and a Prometheus is online if vector(1) is 1", async () => {
     const { probe, requests } = metricWorld({ metrics: [rate, errors], templates, answers: [vector("1")] });
     expect(await probe()).toBe("online");
     expect(requests.map(({ url }) => url)).toEqual([
@@ -292,7 +292,7 @@ describe("the servers of all metrics are asked whether they answer", () => {
     ]);
   });
 
-  test("and without metrics, or with inline queries alone, none is asked", async () => {
+  test("and no server is asked without metrics, or with inline queries only", async () => {
     expect(await metricWorld({ metrics: [] }).probe()).toBe("online");
     expect(await metricWorld({ metrics: [{ name: "a", query: "b" }] }).probe()).toBe("online");
   });

@@ -63,7 +63,7 @@ describe("hashes of a Canary", () => {
     expect(() => templateHash(huge)).toThrow("the exponent -999999999 of a quantity is too large");
   });
 
-  test("no data and empty data of a ConfigMap are the same", () => {
+  test("a ConfigMap without data has the hash of one with empty data", () => {
     expect(configHash({})).toBe("74234e98afe7498f");
   });
 });

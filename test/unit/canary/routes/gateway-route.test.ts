@@ -335,7 +335,7 @@ describe("mirrored requests", () => {
   });
 });
 
-describe("what service says of requests", () => {
+describe("what spec.service says of requests", () => {
   it("conditions, headers, rewrite, mirror, CORS and timeouts are in each rule", async () => {
     const world = await worldOf();
     const service = {

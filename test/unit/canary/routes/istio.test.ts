@@ -39,7 +39,7 @@ describe("the VirtualService of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("has hosts, gateways and all that service says of requests", async () => {
+  it("has hosts, gateways and all that spec.service says of requests", async () => {
     const world = await worldOf();
     const service = {
       hosts: ["app.example.test"],

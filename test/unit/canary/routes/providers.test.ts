@@ -313,8 +313,8 @@ describe("a route of somebody else", () => {
       const scene = { ...scened, annotations: world.originals() };
       await world.router(scene).finalize();
       const after = await world.get(...route);
-      const { labels, annotations: kept } = after?.metadata ?? {};
-      expect({ labels, annotations: kept, spec: after?.["spec"] }).toEqual({
+      const { annotations: left, labels } = after?.metadata ?? {};
+      expect({ labels, annotations: left, spec: after?.["spec"] }).toEqual({
         ...{ labels: { team: "web" }, annotations, spec: theirs(provider) },
       });
       world.writes.splice(0);

@@ -153,6 +153,19 @@ describe("a ScaledObject", () => {
     });
   });
 
+  test("of the primary that somebody else has made is not overwritten", async () => {
+    const one = await world();
+    await put(one);
+    await one.put({
+      ...{ apiVersion: reference.apiVersion, kind: reference.kind, metadata: { name: "podinfo-primary" } },
+      spec: { scaleTargetRef: { name: "other" }, triggers: [] },
+    });
+    await expect(one.scaler(options).ensurePrimary(false)).rejects.toThrow(
+      `Keda ScaledObject podinfo-primary.${one.namespace} is not made by Canary podinfo.${one.namespace}`,
+    );
+    expect(one.writes).toEqual([]);
+  });
+
   test("has the queries and limits for the primary that the Canary gives", async () => {
     const one = await world();
     await put(one);

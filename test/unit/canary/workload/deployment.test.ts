@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { StepMemory } from "../../../../lib/canary/step-memory.ts";
 import { objectAt } from "../../../../lib/canary/workload/fields.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
@@ -181,6 +182,59 @@ describe("the primary of a Deployment", () => {
     await step.revision();
     expect(one.reads).toEqual(["Deployment/podinfo", "Deployment/podinfo-primary"]);
     expect(one.writes).toEqual([]);
+  });
+
+  const shared = { label: "app", value: "podinfo" };
+  const list = "list Deployment app in (podinfo,podinfo-primary)";
+
+  /** What a step with this memory has read when it has looked at both, and what it tells the next one. */
+  async function readBoth(one: WorkloadWorld, memory?: StepMemory) {
+    const step = one.step(firstRun, {}, { memory });
+    await step.ensurePrimary();
+    await step.primaryReadiness();
+    const sharedLabel = await step.sharedLabel?.();
+    return { reads: [...one.reads], sharedLabel };
+  }
+
+  test("is read together with its target, once a step has seen that they share a label", async () => {
+    const one = await world({ labels: { app: "podinfo" } });
+    await one.step().ensurePrimary();
+    const first = await readBoth(one);
+    expect(first).toEqual({
+      reads: ["Deployment/podinfo", "Deployment/podinfo-primary"],
+      sharedLabel: shared,
+    });
+    expect(await readBoth(one, { sharedLabel: shared })).toEqual({ reads: [list], sharedLabel: shared });
+  });
+
+  test("is read by its name where target or primary lacks the label", async () => {
+    const one = await world();
+    await one.step().ensurePrimary();
+    expect(await readBoth(one)).toMatchObject({ sharedLabel: undefined });
+    expect(await readBoth(one, { sharedLabel: shared })).toEqual({
+      reads: [list, "Deployment/podinfo"],
+      sharedLabel: undefined,
+    });
+  });
+
+  test("is read by its name in the next steps where the list finds too many others, or is forbidden", async () => {
+    const one = await world({ labels: { app: "podinfo" } });
+    await one.step().ensurePrimary();
+    const { spec } = objectAt({ live: await get(one, "podinfo") }, "live");
+    for (let others = 0; others < 5; others++) {
+      const metadata = { name: `worker-${others}`, labels: { app: "podinfo" } };
+      await one.put({ apiVersion: "apps/v1", kind: "Deployment", metadata, ...(spec === undefined ? {} : { spec }) });
+    }
+    expect(await readBoth(one, { sharedLabel: shared })).toEqual({ reads: [list], sharedLabel: "none" });
+    expect(await readBoth(one, { sharedLabel: "none" })).toEqual({
+      reads: ["Deployment/podinfo", "Deployment/podinfo-primary"],
+      sharedLabel: "none",
+    });
+    one.forbidden.add("list");
+    expect(await readBoth(one, { sharedLabel: shared })).toEqual({
+      reads: [list, "Deployment/podinfo", "Deployment/podinfo-primary"],
+      sharedLabel: "none",
+    });
   });
 
   test("keeps apart from other primaries where the target's pods keep apart", async () => {

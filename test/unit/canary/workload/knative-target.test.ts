@@ -91,7 +91,7 @@ describe("a Service of Knative as target", () => {
     expect(await step.canaryReadiness()).toEqual({ isReady: false, message, isRetriable: true });
   });
 
-  test("that has no revision yet, or is missing: the text says so", async () => {
+  test("without a revision, or missing, is named in the text", async () => {
     const one = await world();
     await create(one, "web-2");
     await expect(one.step(atRest).canaryReadiness()).rejects.toThrow(

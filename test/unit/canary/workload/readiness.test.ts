@@ -97,7 +97,7 @@ describe("a Deployment", () => {
     expect(begun("Progressing", "primary")).toMatchObject({ isRetriable: false });
   });
 
-  test("waits for no time in the future", () => {
+  test("does not wait for a time in the future", () => {
     const status = { phase: "Progressing", lastTransitionTime: secondsAgo(700) };
     const conditions = unavailable(-7_200);
     expect(readiness({ ...full, availableReplicas: 0, conditions }, "canary", { status })).toMatchObject({

@@ -2,11 +2,12 @@ import { CanarySpec, CanaryStatus } from "../../../../lib/api/canary.ts";
 import type { Canary } from "../../../../lib/canary/canary.ts";
 import type { StepDeps } from "../../../../lib/canary/canary-deps.ts";
 import { type CanarySettings, defaultCanarySettings } from "../../../../lib/canary/settings.ts";
+import type { StepMemory } from "../../../../lib/canary/step-memory.ts";
 import { scalerOf, workloadOf } from "../../../../lib/canary/workload/workload-of.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../../lib/core/manifest.ts";
 import { parseApiVersion, type VersionedRef } from "../../../../lib/core/object-ref.ts";
-import type { Cluster } from "../../../../lib/core/ports/cluster.ts";
+import { ApiError, type Cluster } from "../../../../lib/core/ports/cluster.ts";
 import { asHome } from "../../../../lib/core/ports/home-and-target.ts";
 import { silentLog } from "../../../doubles/silent-log.ts";
 import { steppedClock } from "../../../doubles/stepped-clock.ts";
@@ -79,12 +80,18 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
     writes.push(what);
   };
   const reads: string[] = [];
+  const forbidden = new Set<"list">();
   const writes: string[] = [];
   const seen: Cluster = {
     ...cluster,
     get: (ref, stop) => {
       reads.push(`${ref.kind}/${ref.name}`);
       return cluster.get(ref, stop);
+    },
+    list: async (query, stop) => {
+      reads.push(`list ${query.kind} ${query.labelSelector}`);
+      if (forbidden.has("list")) throw new ApiError({ code: 403, reason: "Forbidden", message: "cannot list" });
+      return cluster.list(query, stop);
     },
     create: async (manifest, options, stop) => {
       wrote(`create ${manifest.kind}/${manifest.metadata.name}`);
@@ -95,13 +102,14 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
       return await cluster.patch(ref, patch, options, stop);
     },
   };
-  const depsWith = (settings: Partial<CanarySettings>): StepDeps => ({
+  const depsWith = (settings: Partial<CanarySettings>, memory?: StepMemory): StepDeps => ({
     cluster: asHome(seen),
     settings: { ...defaultCanarySettings, ...settings },
     clock,
     log: silentLog,
     hooksLeftMs: () => 0,
     signal,
+    memory,
   });
   const refOf = (apiVersion: string, kind: string, name: string): VersionedRef => ({
     ...parseApiVersion(apiVersion),
@@ -114,16 +122,18 @@ export async function workloadWorld(cluster: Cluster, namespace: string) {
     clock,
     reads,
     writes,
+    /** What the API server refuses. */
+    forbidden,
     /** One step: what it has read it does not read again. It is killed before it writes once more than it may. */
     step(
       options: CanaryOptions = {},
       settings: Partial<CanarySettings> = {},
-      { dieAfter = Number.POSITIVE_INFINITY } = {},
+      { dieAfter = Number.POSITIVE_INFINITY, memory }: { dieAfter?: number; memory?: StepMemory | undefined } = {},
     ) {
       writesLeft = dieAfter;
       reads.length = 0;
       writes.length = 0;
-      return workloadOf(canaryOf(namespace, options), depsWith(settings));
+      return workloadOf(canaryOf(namespace, options), depsWith(settings, memory));
     },
     scaler(options: CanaryOptions, settings: Partial<CanarySettings> = {}) {
       reads.length = 0;

@@ -50,6 +50,8 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     target: { template: "one", replicas: 2, isReady: true, isStuck: false } as Side,
     primary: undefined as Side | undefined,
     isTargetThere: true,
+    /** Whether anything keeps the template that was last promoted, beside primary and target. */
+    isPromotedKept: true,
     /** Whether pods that are not ready have served before. */
     isLost: true,
     configs: {} as Record<string, string>,
@@ -136,6 +138,16 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
         if (state.primary !== undefined) return;
         write("primary");
         state.primary = { ...state.target, replicas: Math.max(1, state.target.replicas), isReady: false };
+      },
+      async restorePrimary() {
+        const { lastPromotedSpec, phase = "Initializing" } = self.status();
+        const isOfTarget = ["Initializing", "Promoting", "Finalising"].includes(phase);
+        if (state.primary !== undefined || isOfTarget || lastPromotedSpec === undefined) return undefined;
+        const isKept = state.isPromotedKept || state.target.template === lastPromotedSpec;
+        if (!isKept) return { kind: "lost", text: "deployment podinfo-primary.apps is gone" };
+        write("primary");
+        state.primary = { template: lastPromotedSpec, replicas: 2, isReady: false, isStuck: false };
+        return { kind: "restored", text: "deployment podinfo-primary.apps was gone" };
       },
       primaryReadiness: async () => readiness(state.primary, "podinfo-primary.apps"),
       canaryReadiness: async () => readiness(state.target, "canary deployment podinfo.apps"),
@@ -275,6 +287,7 @@ export function canaryWorld(spec: JsonObject = {}, settings: Partial<CanarySetti
     subscribed,
     /** Parts that a test replaces. */
     replaced: {} as Partial<CanaryParts>,
+    parts: () => parts,
     live: () => live,
     status: () => readStatus(live?.["status"]).status,
     /** Changes the spec or metadata of the Canary. */

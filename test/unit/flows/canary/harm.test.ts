@@ -94,7 +94,7 @@ describe("a primary that does not come up", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("one that only waits ends the step, and counts as no failed check", async () => {
+  test("one that is still rolling out ends the step, and counts as no failed check", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -231,6 +231,103 @@ describe("a status that a clock far ahead has written", () => {
   });
 });
 
+describe("a primary that is gone", () => {
+  const failure = [
+    { isPassed: false, text: "no" },
+    { isPassed: false, text: "no" },
+  ];
+  async function rejected() {
+    const world = canaryWorld();
+    await world.begun();
+    world.state.checks = [...failure];
+    for (let ticks = 0; ticks < 4; ticks++) await world.tick();
+    expect(world.now()).toBe("Failed 100/0");
+    world.news();
+    world.state.primary = undefined;
+    return world;
+  }
+
+  test("after a failed run is made again of what was last promoted", async () => {
+    const world = await rejected();
+    world.clock.pass(10_000);
+    const { dueInMs } = await world.run({ isRequested: true });
+    expect(world.state.primary).toMatchObject({ template: "one", replicas: 2 });
+    expect(world.said).toEqual(["Warning: deployment podinfo-primary.apps was gone"]);
+    expect(dueInMs).toBeUndefined();
+  });
+
+  test("is not made of the rejected revision where nothing keeps the promoted one, which is told once", async () => {
+    const world = await rejected();
+    world.state.isPromotedKept = false;
+    for (let times = 0; times < 2; times++) {
+      world.clock.pass(10_000);
+      expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: undefined });
+      // A wake within the interval takes no step.
+      world.clock.pass(1_000);
+      await world.run({ isRequested: true });
+    }
+    expect(world.state.primary).toBeUndefined();
+    expect(world.said).toEqual(["Warning: deployment podinfo-primary.apps is gone"]);
+    world.state.target.template = "one";
+    await world.tick();
+    expect(world.state.primary).toMatchObject({ template: "one" });
+  });
+
+  test("is made of a new revision where nothing keeps the promoted one, as in an initialisation", async () => {
+    const world = await rejected();
+    world.state.isPromotedKept = false;
+    world.state.target.template = "three";
+    await world.run({ isRequested: true });
+    expect(world.now()).toBe("Initializing 100/0");
+    expect(world.said).toEqual([
+      "Warning: deployment podinfo-primary.apps is gone. The target is new: it is initialised as it is now",
+    ]);
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("Initialized 100/0");
+    expect(world.state.primary).toMatchObject({ template: "three", isReady: true });
+    expect(world.harm).toEqual([]);
+  });
+
+  test("in the middle of a run is not made of the revision under analysis, which goes no further", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.state.primary = undefined;
+    world.state.isPromotedKept = false;
+    expect(await world.tick()).toMatchObject({ outcome: "failed", dueInMs: 10_000 });
+    expect(world.state.primary).toBeUndefined();
+    expect(world.now()).toBe("Progressing w25 75/25");
+    world.state.isPromotedKept = true;
+    await world.tick();
+    expect(world.state.primary).toMatchObject({ template: "one" });
+  });
+
+  test("after its promotion is made of the target", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    for (let ticks = 0; ticks < 3; ticks++) await world.tick();
+    expect(world.now()).toBe("Promoting w50 50/50");
+    world.state.primary = undefined;
+    world.state.isPromotedKept = false;
+    await world.tick();
+    await world.tick();
+    await world.tick();
+    expect(world.state.primary).toMatchObject({ template: "two" });
+    expect(world.now()).toBe("Succeeded 100/0");
+  });
+
+  test("or not ready at rest does not keep a run from beginning later", async () => {
+    const world = canaryWorld();
+    await world.initialised();
+    if (world.state.primary !== undefined) world.state.primary.isReady = false;
+    world.state.target.template = "two";
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: 10_000 });
+    await world.tick();
+    expect(world.now()).toBe("Progressing 100/0");
+  });
+});
+
 describe("an initialisation without analysis", () => {
   test("waits until the primary serves before production moves to it", async () => {
     const world = canaryWorld({ skipAnalysis: true });
@@ -290,14 +387,46 @@ describe("a Canary that is refused", () => {
     const metadata = { ...live.metadata, name: "older", uid: "canary-0", creationTimestamp: "2026-10-01T00:00:00Z" };
     world.state.others = [{ ...live, metadata }];
     expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "stalled", dueInMs: 60_000 });
-    await world.tick(60_000);
-    expect(world.writes).toEqual([]);
-    expect(world.said).toEqual([
-      "Warning: Canary podinfo.apps is not released: its target Deployment podinfo.apps belongs to the older Canary older.apps; delete one of them or change its spec.targetRef",
-    ]);
+    // The second look is for a change that came before it was subscribed to.
+    expect(await world.tick(60_000)).toMatchObject({ outcome: "stalled", dueInMs: undefined, isQuiet: true });
+    const message =
+      "Canary podinfo.apps is not released: its target Deployment podinfo.apps belongs to the older Canary older.apps; delete one of them or change its spec.targetRef";
+    expect(world.said).toEqual([`Warning: ${message}`]);
+    expect(world.writes).toEqual(["status"]);
+    expect(world.status()).toMatchObject({ conditions: [{ status: "False", reason: "TargetTaken", message }] });
+    expect(world.subscribed.at(-1)).toEqual(["spec#here/flagger.app/Canary/apps/older"]);
+  });
+
+  test("the younger of two begins once the older one is gone, and not while that is being deleted", async () => {
+    const world = canaryWorld();
+    const live = world.live();
+    if (live === undefined) throw new Error("there is a Canary");
+    const metadata = { ...live.metadata, name: "older", uid: "canary-0", creationTimestamp: "2026-10-01T00:00:00Z" };
+    world.state.others = [{ ...live, metadata: { ...metadata, deletionTimestamp: "2026-11-22T12:00:00Z" } }];
+    await world.run({ isRequested: true });
+    expect(world.status().phase).toBeUndefined();
     world.state.others = [];
-    await world.tick(60_000);
-    expect(world.status().phase).toBe("Initializing");
+    await world.run({ isRequested: true });
+    expect(world.status()).toMatchObject({ phase: "Initializing", conditions: [{ reason: "Initializing" }] });
+    expect(world.subscribed.at(-1)).toContain("obj#here/apps/Deployment/apps/podinfo");
+    expect(await world.tick()).toMatchObject({ outcome: "ready" });
+  });
+
+  test("a Canary at rest that an older one takes the target from has its condition again once that lets go", async () => {
+    const world = canaryWorld();
+    await world.initialised();
+    const live = world.live();
+    if (live === undefined) throw new Error("there is a Canary");
+    const metadata = { ...live.metadata, name: "older", uid: "canary-0", creationTimestamp: "2026-10-01T00:00:00Z" };
+    world.state.others = [{ ...live, metadata }];
+    await world.run({ isRequested: true });
+    expect(world.status()).toMatchObject({ phase: "Initialized", conditions: [{ reason: "TargetTaken" }] });
+    world.state.others = [];
+    await world.run({ isRequested: true });
+    expect(world.status()).toMatchObject({
+      phase: "Initialized",
+      conditions: [{ status: "True", reason: "Initialized" }],
+    });
   });
 
   test("the older of two goes on", async () => {

@@ -9,13 +9,14 @@ type World = ReturnType<typeof canaryWorld>;
  * Runs the Canary as its queue does, until nothing is due: after `writes` writes the process ends once, and another one goes on a second
  * later.
  */
-async function toRest(world: World, writes: number): Promise<void> {
+async function toRest(world: World, writes: number, disturb?: (world: World) => void): Promise<void> {
   world.state.writesLeft = writes;
   let dueInMs: number | undefined = 0;
   for (let runs = 0; dueInMs !== undefined; runs++) {
     if (runs > 100) throw new Error(`the Canary does not come to rest: ${world.now()}`);
     world.clock.pass(dueInMs);
     world.settle();
+    disturb?.(world);
     try {
       ({ dueInMs } = await world.run({ isRequested: runs === 0 }));
     } catch (error) {
@@ -33,6 +34,8 @@ interface Story {
   readonly checks?: readonly CheckResult[];
   /** Set once before the story. */
   readonly prepare?: (world: World) => void;
+  /** What happens to the world before each run, by its state alone. */
+  readonly disturb?: (world: World) => void;
   readonly end: string;
 }
 
@@ -67,15 +70,42 @@ const stories: readonly Story[] = [
     prepare: ({ state }) => void (state.target.isStuck = true),
     end: "Failed 100/0",
   },
+  {
+    name: "a release whose canary stops serving once",
+    disturb: (world) => {
+      const { canaryWeight = 0, failedChecks = 0 } = world.status();
+      if (canaryWeight === 25 && failedChecks === 0) world.state.target.isReady = false;
+    },
+    end: "Succeeded f1 100/0",
+  },
+  {
+    name: "a release whose primary is deleted once",
+    disturb: (world) => {
+      const { primary } = world.state;
+      if (world.status().canaryWeight === 25 && primary?.replicas === 5) world.state.primary = undefined;
+    },
+    prepare: ({ state }) => {
+      if (state.primary !== undefined) state.primary.replicas = 5;
+    },
+    end: "Succeeded 100/0",
+  },
+  {
+    name: "a release whose primary is gone for good",
+    prepare: ({ state }) => {
+      state.primary = undefined;
+      state.isPromotedKept = false;
+    },
+    end: "Initialized 100/0",
+  },
 ];
 
-async function play({ spec, checks = [], prepare }: Story, writes: number): Promise<World> {
+async function play({ spec, checks = [], disturb, prepare }: Story, writes: number): Promise<World> {
   const world = canaryWorld(spec);
   await world.initialised();
   world.state.target.template = "two";
   world.state.checks = [...checks];
   prepare?.(world);
-  await toRest(world, writes);
+  await toRest(world, writes, disturb);
   return world;
 }
 

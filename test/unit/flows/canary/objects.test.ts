@@ -19,10 +19,12 @@ function worldOfOthers() {
     if (live !== undefined && kind in originals()) return;
     await takeOver?.(theirs(kind, { mine: "yes", "kubectl.kubernetes.io/last-applied-configuration": "{}" }));
   };
-  const originals = () => {
+  const originals = (): Record<string, unknown> => {
     const live = world.live();
     if (live === undefined) throw new Error("there is a Canary");
-    return Object.fromEntries(Object.entries(originalsOf({ live })).map(([key, one]) => [key.split("/")[0], one]));
+    return Object.fromEntries(
+      Object.entries(originalsOf({ live })).map(([key, one]) => [key.replace("/podinfo", ""), one] as const),
+    );
   };
   const nothing = async () => {};
   world.replaced = {

@@ -161,7 +161,6 @@ describe("a Canary on an API server", () => {
     expect(asked).toEqual([
       "get /apis/flagger.app/v1beta1/namespaces/apps/canaries/podinfo",
       "get /apis/apps/v1/namespaces/apps/deployments/podinfo",
-      "list /api/v1/namespaces/apps/services",
       "get /apis/apps/v1/namespaces/apps/deployments/podinfo-primary",
       "patch /apis/flagger.app/v1beta1/namespaces/apps/canaries/podinfo/status",
       "create /api/v1/namespaces/apps/events",

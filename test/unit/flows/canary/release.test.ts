@@ -65,7 +65,7 @@ describe("a Canary without a history", () => {
     expect(world.now()).toBe("Progressing 100/0");
   });
 
-  test("loses what it said while it was parked", async () => {
+  test("loses the conditions that it had while it was parked", async () => {
     const world = canaryWorld();
     await world.initialised();
     const [promoted] = world.status().conditions ?? [];

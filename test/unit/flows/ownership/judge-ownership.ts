@@ -28,7 +28,7 @@ export async function judge(world: OwnershipWorld, ending: Ending, violate: (wha
     const claimants = (await world.claims(idOf(name))).map(({ ownerUid, owner }) => claimantOf(owner, ownerUid, world));
     const expected = owned.filter((one) => one.name === name).map(({ owner }) => owner);
     if (claimants.join() !== expected.join())
-      violate(`${name} is claimed by ${listed(claimants)} in place of ${listed(expected)}`);
+      violate(`${name} is claimed by ${listed(claimants)}, expected: ${listed(expected)}`);
   }
 }
 
@@ -81,22 +81,22 @@ async function judgeOwner(
   const kustomization = world.kustomization(owner);
   const listeners = await world.listeners(cast.get(owner)?.source ?? "");
   if (kustomization === undefined) {
-    if (listeners.includes(owner)) violate(`${owner} is gone and listens to its source`);
+    if (listeners.includes(owner)) violate(`${owner} is deleted and still has a subscription to its source`);
     return;
   }
   const { uid, deletionTimestamp } = kustomization.metadata;
   if (deletionTimestamp !== undefined) violate(`${owner} is not rid of its finalizer`);
-  if (!listeners.includes(owner)) violate(`${owner} does not listen to its source`);
+  if (!listeners.includes(owner)) violate(`${owner} has no subscription to its source`);
   const entries = (await world.inventory(owner, uid)) ?? [];
   const has = entries.filter(({ state }) => state !== "retained").map(({ id }) => id);
   const expected = (wanted[owner] ?? []).map(idOf);
   if (has.toSorted().join() !== expected.toSorted().join())
-    violate(`the inventory of ${owner} has ${listed(has)} in place of ${listed(expected)}`);
+    violate(`the inventory of ${owner} has ${listed(has)}, expected: ${listed(expected)}`);
 }
 
 function claimantOf(owner: string, uid: string, world: OwnershipWorld): string {
   const name = owner.split("/").at(-1) ?? "";
-  return world.kustomization(name)?.metadata.uid === uid ? name : `${name}, which is gone,`;
+  return world.kustomization(name)?.metadata.uid === uid ? name : `${name} (deleted)`;
 }
 
 function listed(names: readonly string[]): string {

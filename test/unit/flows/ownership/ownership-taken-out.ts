@@ -24,7 +24,7 @@ const withCluster = (patch: (cluster: Cluster, run: Run, world: OwnershipWorld, 
 
 export const ownershipTakenOut: readonly OwnershipTakenOut[] = [
   {
-    rule: "what is about to be applied is in the inventory before",
+    rule: "an object is in the inventory before it is applied",
     mutation: withPorts(({ inventories }) => ({
       inventories: {
         ...inventories,
@@ -39,7 +39,7 @@ export const ownershipTakenOut: readonly OwnershipTakenOut[] = [
     })),
   },
   {
-    rule: "what is about to be applied is claimed before",
+    rule: "an object is claimed before it is applied",
     mutation: withPorts(({ ledger }) => ({ ledger: { ...ledger, claim: async () => {} } })),
   },
   {
@@ -55,7 +55,7 @@ export const ownershipTakenOut: readonly OwnershipTakenOut[] = [
     })),
   },
   {
-    rule: "an object is handed over only when its heir's labels are on it, not for a claim",
+    rule: "an object is handed over only once it has its new owner's labels; a claim is not enough",
     mutation: withCluster((cluster, run, world) => {
       const asClaimed = async <Found extends Seen>(found: Found): Promise<Found> => {
         const claims = await world.claims(formatEntryId(refOf(found)));
@@ -74,7 +74,7 @@ export const ownershipTakenOut: readonly OwnershipTakenOut[] = [
     }),
   },
   {
-    rule: "what is left where it is with prune: false is not claimed any more",
+    rule: "an object that is left in the cluster with prune: false loses its claim",
     mutation: withPorts(({ ledger }, run, world) => ({
       ledger: {
         ...ledger,
@@ -86,21 +86,21 @@ export const ownershipTakenOut: readonly OwnershipTakenOut[] = [
     })),
   },
   {
-    rule: "a delete is of the object that was judged, and of no later state of it",
+    rule: "a delete names the version of the object that was judged",
     mutation: withCluster((cluster) => ({
       delete: (ref, { uid: _uid, resourceVersion: _version, ...options }, signal) =>
         cluster.delete(ref, options, signal),
     })),
   },
   {
-    rule: "what others of the same source are about to have is not deleted",
+    rule: "an object that another Kustomization of the same source will apply is not deleted",
     mutation: withCluster((cluster, run) => ({
       list: async (query, signal) =>
         (await cluster.list(query, signal)).filter(({ metadata }) => metadata.name === run.key.name),
     })),
   },
   {
-    rule: "every write to inventories and ledger carries the token",
+    rule: "every write to inventories and ledger carries the lease's token",
     mutation: withPorts(({ inventories, ledger }, _run, world) => {
       const latest = (fence: Fence): Fence => ({ ...fence, token: world.tokenOf(fence.key.name) });
       return {
@@ -128,11 +128,11 @@ export const ownershipTakenOut: readonly OwnershipTakenOut[] = [
     })),
   },
   {
-    rule: "a Kustomization listens to its source",
+    rule: "a Kustomization subscribes to its source",
     mutation: withPorts(({ subscriptions }) => ({ subscriptions: { ...subscriptions, subscribe: async () => {} } })),
   },
   {
-    rule: "what was seen of a custom resource is remembered only after its run was asked for",
+    rule: "the observed state of a custom resource is stored only after its run was requested",
     mutation: {
       observe: async ({ key, metadata }, { observed, requests }, signal) => {
         const { uid = "", generation = 0, deletionTimestamp } = metadata;

@@ -44,13 +44,13 @@ test("is asked for ten intervals and at most 20 points, and the first value of t
   ]);
 });
 
-test.each([[[]], [[[]]]])("no values are no data: %j", async (answer) => {
+test.each([[[]], [[[]]]])("an answer without values is no data: %j", async (answer) => {
   expect(await ask(answer).query("[]")).toMatch(
     /^none: invalid repon?se:? .*: no values found$|^none: invalid response: /,
   );
 });
 
-test.each([["{}"], ["[1]"], ["x"]])("the query %s is none", async (query) => {
+test.each([["{}"], ["[1]"], ["x"]])("the query %s is refused as invalid", async (query) => {
   expect(await ask([]).query(query)).toMatch(/^error unmarshaling query: /);
 });
 

@@ -147,7 +147,7 @@ describe("graphite", () => {
   const provider = { type: "graphite", address: "http://graphite.example.com/base/" } as const;
   const ask = (body: string, status = 200) => serverWorld(provider, { answers: [{ body, status }] });
 
-  test("is asked by the render API, and the last point with a value counts", async () => {
+  test("is asked by its render API, and the last point with a value counts", async () => {
     const body =
       '[{"target":"a","datapoints":[[1,100],[2.5,200]]},{"target":"b","datapoints":[["7",300],[null,9999999999]]}]';
     const world = serverWorld(provider, { secret: { username: "u", password: "p" }, answers: [{ body }] });

@@ -56,7 +56,7 @@ describe("a KeptnMetric", () => {
     expect(await query("keptnmetric/apps/m")).toBe(3);
   });
 
-  test("is taken to be there without a question", async () => {
+  test("counts as online without a request", async () => {
     expect(await ask(undefined).probe()).toBe("online");
   });
 });

@@ -60,7 +60,7 @@ test.each([
   expect(await ask(body).query("q")).toBe(text);
 });
 
-test("a refusal is said", async () => {
+test("the text quotes why the server refused the query", async () => {
   expect(await ask("no", 401).query("q")).toBe("error executing query: 401 Unauthorized: no");
   expect(await ask("no", 401).probe()).toBe("error response: no");
 });

@@ -37,12 +37,12 @@ test("is asked with a token for the key of its service account, and the first va
   });
 });
 
-test("a whole number is one too", async () => {
+test("a whole number is a value too", async () => {
   expect(await ask(answer({ int64Value: "42" })).query("q")).toBe(42);
 });
 
 test.each([["{}"], ['{"timeSeriesData":[]}'], ['{"timeSeriesData":[{"pointData":[]}]}']])(
-  "no values are no data: %s",
+  "an answer without values is no data: %s",
   async (body) => {
     expect(await ask(body).query("q")).toBe(`none: invalid response: ${body}: no values found`);
   },
@@ -55,7 +55,7 @@ test("a refusal is said, and an empty query that is refused as such shows that t
   expect(await ask("{}", 400).probe()).toBe("online");
 });
 
-test("nothing is shown of what the token service says", async () => {
+test("the answer of the token service is not shown", async () => {
   const world = serverWorld({ type: "stackdriver" }, { secret, answers: [{ status: 400, body: "hunter2" }] });
   expect(await world.query("q")).toBe(
     "error requesting stackdriver: the token service oauth2.googleapis.com: status 400 Bad Request",

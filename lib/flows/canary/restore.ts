@@ -1,0 +1,35 @@
+import { inPhase } from "../../canary/run/phase-status.ts";
+import { isChanged, isGoing } from "../../canary/run/run-state.ts";
+import { StepFault } from "../../canary/step-fault.ts";
+import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
+
+/**
+ * Keeps the primary what was last promoted. Where nothing tells what that was, a target that a run has rejected is not started in its place;
+ * one that nobody has rejected is, as in an initialisation, since nothing else serves.
+ *
+ * @returns whether the step goes on
+ */
+export async function isPrimaryKept(ctx: CanaryContext): Promise<boolean> {
+  const { canary, phase, workload } = ctx;
+  const isAtRest = !isGoing(phase);
+  const restored = await workload.restorePrimary?.(isAtRest);
+  if (restored === undefined) return true;
+  switch (restored.kind) {
+    case "restored":
+      await ctx.say("Warning", restored.text);
+      return true;
+    case "changed":
+      await ctx.sayOnce("Warning", restored.text);
+      return true;
+    case "lost": {
+      if (!isAtRest) throw new StepFault(restored.text);
+      if (!isChanged(canary.status, await workload.revision(), tracksConfigs(ctx))) {
+        await ctx.sayOnce("Warning", restored.text);
+        return false;
+      }
+      await ctx.say("Warning", `${restored.text}. The target is new: it is initialised as it is now`);
+      await ctx.write(inPhase(ctx.status(), "Initializing", canary.analysis, ctx.at()));
+      return false;
+    }
+  }
+}

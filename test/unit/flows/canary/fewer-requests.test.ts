@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import type { StepMemory } from "../../../../lib/canary/step-memory.ts";
+import { canaryWorld } from "./canary-world.ts";
+
+/** In the middle of a run, with its Services as a step has left them. */
+async function inRun() {
+  const world = canaryWorld({ analysis: { interval: "10s", threshold: 5, maxWeight: 50, stepWeight: 5 } });
+  await world.begun();
+  await world.tick();
+  world.news();
+  const breakServices = (): void => {
+    world.state.hasServices = false;
+  };
+  return { world, breakServices };
+}
+
+describe("what a step in the middle of a run leaves out", () => {
+  test("it is woken by changes of the Services, so a step that nothing has woken does not read them", async () => {
+    const { world, breakServices } = await inRun();
+    expect(world.subscribed.at(-1)).toContain("obj#here//Service/apps/podinfo-canary");
+    breakServices();
+    await world.tick();
+    expect(world.writes).not.toContain("services");
+    expect(world.now()).toBe("Progressing w10 90/10");
+  });
+
+  test("a Service that others change is put right by the step after the hint, also if that came too early for a step", async () => {
+    const { world, breakServices } = await inRun();
+    breakServices();
+    world.clock.pass(4_000);
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "early" });
+    await world.tick(6_000);
+    expect(world.writes).toContain("services");
+  });
+
+  test("a hint that comes when a step is due has it look at the Services", async () => {
+    const { world, breakServices } = await inRun();
+    breakServices();
+    world.clock.pass(10_000);
+    await world.run({ isRequested: true });
+    expect(world.writes).toContain("services");
+  });
+
+  test("the step after a failed check looks at the Services: one that leads nowhere fails checks", async () => {
+    const { world, breakServices } = await inRun();
+    world.state.checks = [{ isPassed: false, text: "no" }];
+    await world.tick();
+    breakServices();
+    await world.tick();
+    expect(world.writes).toContain("services");
+  });
+
+  test("a run after one that was cut off, or that an outage has ended, looks at the Services: it may have been woken by a change", async () => {
+    for (const isRetry of [true, false]) {
+      const { world, breakServices } = await inRun();
+      breakServices();
+      world.state.isRetry = isRetry;
+      world.state.carried = {
+        ...world.state.carried,
+        ...(isRetry ? {} : { outage: { tries: 1, since: 0, told: false } }),
+      };
+      await world.tick();
+      expect(world.writes).toContain("services");
+    }
+  });
+
+  test("a step tells the next one by which label target and primary are read together, until a hint comes", async () => {
+    const told: (StepMemory | undefined)[] = [];
+    const { world } = await inRun();
+    const workload = world.parts().workload;
+    const sharedLabel = { label: "app", value: "podinfo" };
+    world.replaced.workload = (canary, deps) => {
+      told.push(deps.memory);
+      return { ...workload(canary, deps), sharedLabel: async () => sharedLabel };
+    };
+    await world.tick();
+    await world.tick();
+    world.clock.pass(10_000);
+    await world.run({ isRequested: true });
+    expect(told).toEqual([{ hasServices: true }, { hasServices: true, sharedLabel }, undefined]);
+  });
+});
