@@ -50,6 +50,8 @@ export class Scene {
   readonly #words: Words & { readonly owners: Set<string> } = { owners: new Set(), flaggerIds: new Map() };
   /** Of each Event by its name, how often it was told at the step before. */
   #told = new Map<string, number>();
+  /** Values of cookies, which are random, in the order in which they were first seen. */
+  readonly #cookies = new Set<string>();
 
   constructor(recording: Recording, stage: Stage, signal: AbortSignal) {
     this.#recording = recording;
@@ -154,8 +156,17 @@ export class Scene {
 
   /** With the address of our stubs. */
   #ours<Given extends object>(given: Given): Given {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- texts in it are replaced by texts
-    return JSON.parse(JSON.stringify(given).replaceAll(recordedStubs, this.#stage.stubs.url)) as Given;
+    return reworded(given, (text) => text.replaceAll(recordedStubs, this.#stage.stubs.url));
+  }
+
+  /** With the words of the recordings for values that are random. */
+  #masked(left: Left): Left {
+    return reworded(left, (text) => {
+      for (const [, value = ""] of text.matchAll(/essionAffinityCookie":"[^"=]+=(\w+)"/g)) this.#cookies.add(value);
+      const cookies = [...this.#cookies];
+      const masked = cookies.reduce((all, value, index) => all.replaceAll(value, `<cookie-${index + 1}>`), text);
+      return masked.replaceAll(/"timestamp":"\d{13}"/g, '"timestamp":"<milliseconds>"');
+    });
   }
 
   async #left(): Promise<{ readonly left: Left; readonly told: Map<string, number> }> {
@@ -174,7 +185,7 @@ export class Scene {
       events,
       requests: stubs.requests(namespace),
     };
-    return { left, told };
+    return { left: this.#masked(left), told };
   }
 
   /** Those told since the last step, also those that were counted up; in the order in which they were last written. */
@@ -198,6 +209,11 @@ export class Scene {
     }
     await vi.waitFor(() => this.#checkRest(), withinDeadline);
   }
+}
+
+function reworded<Given extends object>(given: Given, change: (text: string) => string): Given {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- texts in it are replaced by texts
+  return JSON.parse(change(JSON.stringify(given))) as Given;
 }
 
 /** Whether Flagger said and asked nothing: the step would be over before it has begun. */

@@ -45,7 +45,7 @@ export async function stubs(): Promise<Stubs> {
       },
     ]);
     if (delay > 0) await sleep(delay * 1_000);
-    if (destroy) request.destroy();
+    if (destroy) request.socket.destroy();
     else response.writeHead(answer.status ?? 200).end(answer.body);
   };
   const server = createServer((request, response) => {
