@@ -114,6 +114,7 @@ describe("sluice check", () => {
       kubernetes: { version: expect.stringMatching(/^1\.35\./), verdict: "tested" },
       rights: { missing: [] },
       unreconciled: [],
+      flagger: [],
       pause: null,
       kinds: served.map((name) => ({ name, isServed: true, installedBy: expect.stringMatching(/^Sluice \d/) })),
       // After a take-over by the command it has no webhookUrl until its next write.

@@ -22,7 +22,7 @@ import { carriedTo } from "./carried.ts";
 import { ensureFinalizer, finalize } from "./finalize.ts";
 import { isOfStep } from "./of-step.ts";
 import { pacedStep } from "./paced-step.ts";
-import { type TargetOwner, targetTaken } from "./same-target.ts";
+import { canaryListings, type ListedCanary, type TargetOwner, targetTaken } from "./same-target.ts";
 import { topicsOf } from "./subscribe.ts";
 
 /**
@@ -30,12 +30,15 @@ import { topicsOf } from "./subscribe.ts";
  * changes. Looks only at present state, so a run may be repeated or killed anywhere; what runs carry over decides nothing but time.
  */
 export function canaryFlow(deps: CanaryDeps): Flow {
+  const list = canaryListings(deps.clock);
   return async (run) => {
+    const since = deps.clock.monotonic();
     const live = await deps.home.get({ ...run.key, ...servedCanary }, run.signal);
     if (live === undefined) return absent(deps, run);
     try {
       const ctx = canaryContext(canaryOf(live), carriedTo(run), run, deps);
-      return await reconcile(ctx);
+      const asked = { namespace: ctx.canary.namespace, home: ctx.home, signal: run.signal };
+      return await reconcile(ctx, () => list(asked, since));
     } catch (error) {
       if (error instanceof ApiError && !isOutage(error)) return refusedWrite(live, error, run, deps);
       if (!(error instanceof Failure)) throw error;
@@ -44,7 +47,7 @@ export function canaryFlow(deps: CanaryDeps): Flow {
   };
 }
 
-async function reconcile(ctx: CanaryContext): Promise<FlowResult> {
+async function reconcile(ctx: CanaryContext, others: () => Promise<readonly ListedCanary[]>): Promise<FlowResult> {
   const { canary, deps, run } = ctx;
   if (canary.live.metadata.deletionTimestamp !== undefined) return end(ctx);
   await tellUnread(ctx);
@@ -59,7 +62,7 @@ async function reconcile(ctx: CanaryContext): Promise<FlowResult> {
   const subscribe = (topics: readonly string[]) => deps.subscriptions.subscribe(topics, run.fence, run.signal);
   // Before the look, so that no change in between is missed.
   await subscribe(before === undefined ? topicsOf(ctx, canary.status) : [ownerTopic(run, before)]);
-  const taken = mayBeTaken(ctx) ? await targetTaken(ctx) : undefined;
+  const taken = mayBeTaken(ctx) ? targetTaken(ctx, await others()) : undefined;
   if (taken !== undefined) return leave(taken, ctx);
   if (before !== undefined) await subscribe(topicsOf(ctx, canary.status));
   await showPhase(ctx);

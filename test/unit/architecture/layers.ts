@@ -670,6 +670,7 @@ export const layers: readonly Layer[] = [
       "lib/canary/hooks",
       "lib/canary/alerts",
       "lib/canary/run",
+      "lib/sources",
       "lib/flows",
     ],
     why: "The flow of Canary: the order and the pace of its steps. Only real-parts.ts knows more of the parts than their interfaces.",

@@ -67,11 +67,11 @@ describe("what a step in the middle of a run leaves out", () => {
   test("a step tells the next one by which label target and primary are read together, until a hint comes", async () => {
     const told: (StepMemory | undefined)[] = [];
     const { world } = await inRun();
-    const workload = world.parts().workload;
+    const parts = world.parts();
     const sharedLabel = { label: "app", value: "podinfo" };
     world.replaced.workload = (canary, deps) => {
       told.push(deps.memory);
-      return { ...workload(canary, deps), sharedLabel: async () => sharedLabel };
+      return { ...parts.workload(canary, deps), sharedLabel: async () => sharedLabel };
     };
     await world.tick();
     await world.tick();
