@@ -272,8 +272,8 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "of two Canaries with one target the older one is refused",
-        find: "created === own ? one.name < other.name : created < own",
-        replace: "created === own ? one.name < other.name : created > own",
+        find: "one.created === other.created ? one.name < other.name : one.created < other.created",
+        replace: "one.created === other.created ? one.name < other.name : one.created > other.created",
       },
     ],
   },

@@ -552,8 +552,8 @@ export const limitFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a mapping is sent whole without what has gone",
-        find: "if (!isJsonObject(was) || !isJsonObject(is)) return",
-        replace: "if (isJsonObject(was) || !isJsonObject(is)) return",
+        find: "const inner = mergePatch(was, is);",
+        replace: "const inner = equal(was, is) ? undefined : is;",
       },
       {
         what: "a field that only seems to be there is kept",
