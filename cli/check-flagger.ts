@@ -38,7 +38,7 @@ export async function checkFlagger({
     if (found.length > 0) terminal.action("checking for Flagger");
     for (const { name, namespace, replicas } of found) {
       terminal.warning(
-        `Deployment ${namespace}/${name} runs Flagger with ${replicas} replicas: it and Sluice take steps of the same Canaries; stop it with kubectl -n ${namespace} scale deployment ${name} --replicas=0`,
+        `Deployment ${namespace}/${name} runs Flagger with ${replicas} ${replicas === 1 ? "replica" : "replicas"}: it and Sluice take steps of the same Canaries; stop it with kubectl -n ${namespace} scale deployment ${name} --replicas=0`,
       );
     }
     return found;

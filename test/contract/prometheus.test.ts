@@ -37,7 +37,7 @@ async function valueOf(
 
 /** What Sluice makes of the answers to these queries. */
 function answers(name: string, ask: (one: Answered) => Promise<number | string>): void {
-  describe(`what Sluice makes of the answers of ${name}`, () => {
+  describe(`Sluice reads the answers of ${name}`, () => {
     test.each(answered)("$what", async (one) => {
       const value = await ask(one);
       expect(value).toEqual(one.value);
@@ -52,9 +52,9 @@ describe.skipIf(url === undefined)(`a real Prometheus (${needs})`, () => {
   const http = httpClient({ network: homeNetwork });
   afterAll(() => http.close());
 
-  answers("it", ({ query }) => valueOf(query, { address }, { parts: { http } }));
+  answers("the real Prometheus", ({ query }) => valueOf(query, { address }, { parts: { http } }));
 
-  describe("the stand-in's answer is its own", () => {
+  describe("the stand-in answers as the real Prometheus does", () => {
     test.each(answered)("$what", async ({ answer: { status = 200, body }, query }) => {
       const real = await ask(`${address}/api/v1/query?query=${encodeURIComponent(query)}`);
       expect(real?.status).toBe(status);
@@ -62,7 +62,7 @@ describe.skipIf(url === undefined)(`a real Prometheus (${needs})`, () => {
     });
   });
 
-  describe("the queries of the built-in metrics, asked of what each proxy measures", () => {
+  describe("the built-in queries on the metrics of each proxy", () => {
     const open = new AsyncDisposableStack();
     beforeAll(async () => {
       const { address: target } = open.use(await proxyMetrics());
@@ -114,13 +114,13 @@ describe.skipIf(url === undefined)(`a real Prometheus (${needs})`, () => {
       expect(value).toBe("error response: Status 401 Unauthorized: Unauthorized\n");
     });
 
-    test("is not asked where its certificate is nobody's that is trusted", async () => {
+    test("is not asked if its certificate is not trusted", async () => {
       const value = await valueOf("vector(1)", { address: closed }, { parts: { http }, secret: user });
       expect(value).toMatch(/^request failed: Get "https:.*": .*certificate/);
     });
   });
 
-  test("that is still starting has no values: the check fails with what it says", async () => {
+  test("that is still starting: the check fails with its status 503", async () => {
     const starting = { address: process.env["SLUICE_REAL_PROMETHEUS_STARTING"] ?? "" };
     const value = await valueOf("vector(1)", starting, { parts: { http } });
     expect(value).toBe("error response: Status 503 Service Unavailable: Service Unavailable");

@@ -140,7 +140,8 @@ describe("the page of examples", () => {
     await until("Progressing", namespace, ms);
     await run(rollBack, namespace);
     await until("Failed", namespace, ms);
-    expect(await phaseIn(namespace)).toBe("Failed");
+    const primary = { group: "apps", version: "v1", kind: "Deployment", namespace, name: "podinfo-primary" };
+    expect(JSON.stringify((await stage().cluster.get(primary, signal))?.["spec"])).toContain("podinfo:6.0.1");
   });
 });
 
@@ -159,14 +160,16 @@ test("the commands beside the example release it, roll back what never becomes r
     ["kubectl delete canary podinfo", ""],
   ];
   const phases: string[] = [];
+  const told: string[] = [];
   for (const command of commands) {
-    await run(command, "default");
+    told.push(await run(command, "default"));
     const phase = reached.find(([begin]) => command.startsWith(begin))?.[1];
     if (phase === undefined) continue;
     await until(phase, "default", 10_000);
     phases.push(phase);
   }
   expect(phases).toEqual(reached.map(([, phase]) => phase));
+  expect(told.join("")).toContain("gate confirm-promotion of Canary podinfo is open for this run");
   const ref = { group: "apps", version: "v1", kind: "Deployment", namespace: "default", name: "podinfo" };
   expect(await stage().cluster.get(ref, signal)).toMatchObject({ spec: { replicas: 2 } });
 });

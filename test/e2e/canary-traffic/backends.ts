@@ -33,6 +33,9 @@ const PodSpec = z.object({
   spec: z.object({ containers: z.array(z.object({ image: z.string() })).min(1) }),
 });
 
+/** Of each pod that was seen, by namespace and name: a pod may be gone between two reads. */
+const images = new Map<string, string>();
+
 /** The backends of an HTTPRoute, as a gateway finds them: none before there is a route. */
 export async function readBackends(
   cluster: Cluster,
@@ -40,14 +43,14 @@ export async function readBackends(
   signal: AbortSignal,
 ): Promise<readonly Backend[]> {
   const route = { group: "gateway.networking.k8s.io", version: "v1", kind: "HTTPRoute", namespace, name };
-  const [live, slices, pods] = await Promise.all([
-    cluster.get(route, signal),
-    cluster.list({ group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice", namespace }, signal),
-    cluster.list({ group: "", version: "v1", kind: "Pod", namespace }, signal),
-  ]);
-  const images = new Map(
-    pods.map((pod) => PodSpec.parse(pod)).map(({ metadata, spec }) => [metadata.name, spec.containers[0]?.image ?? ""]),
-  );
+  const slicesOf = { group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice", namespace };
+  const live = await cluster.get(route, signal);
+  const slices = await cluster.list(slicesOf, signal);
+  // After the slices: a pod exists before a slice names it.
+  const pods = await cluster.list({ group: "", version: "v1", kind: "Pod", namespace }, signal);
+  for (const { metadata, spec } of pods.map((pod) => PodSpec.parse(pod))) {
+    images.set(`${namespace}/${metadata.name}`, spec.containers[0]?.image ?? "");
+  }
   const endpoints = slices.map((slice) => Slice.parse(slice));
   const podsOf = (service: string): readonly Pod[] =>
     endpoints
@@ -55,7 +58,7 @@ export async function readBackends(
       .flatMap((slice) => slice.endpoints ?? [])
       .filter(({ conditions }) => conditions.ready)
       .flatMap(({ targetRef }) => {
-        const image = images.get(targetRef?.name ?? "");
+        const image = images.get(`${namespace}/${targetRef?.name ?? ""}`);
         return targetRef === undefined || image === undefined ? [] : [{ name: targetRef.name, image }];
       });
   const rules = Route.safeParse(live).data?.spec.rules ?? [];

@@ -45,8 +45,8 @@ export function deployment(namespace: string, image: string): Manifest {
   };
 }
 
-/** Half of the requests for one interval, then all of them. The Prometheus is that of the installation. */
-export function canary(namespace: string): Manifest {
+/** Half of the requests until a check passes, then all of them. The Prometheus is that of the installation. */
+export function canary(namespace: string, threshold: number): Manifest {
   return {
     apiVersion: "flagger.app/v1beta1",
     kind: "Canary",
@@ -56,7 +56,7 @@ export function canary(namespace: string): Manifest {
       service: { port: 9898, gatewayRefs: [{ name: "gateway", namespace: "gateways" }] },
       analysis: {
         interval: "10s",
-        threshold: 1,
+        threshold,
         stepWeight: 50,
         maxWeight: 50,
         metrics: [{ name: "request-success-rate", interval: "1m", thresholdRange: { min: 99 } }],

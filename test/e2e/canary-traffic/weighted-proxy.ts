@@ -89,11 +89,15 @@ function statusOf(url: string, agent: Agent): Promise<number> {
   });
 }
 
-/** The counters that Flagger's queries of the Gateway API read. */
+const statuses = [200, 500, 503];
+
+/** The counters that Flagger's queries of the Gateway API read: those of a pod begin together, so that their rates are of the same time. */
 function countersOf(namespace: string, all: readonly Passed[]): readonly string[] {
-  const counts = Map.groupBy(all, ({ pod, status }) => `kubernetes_pod_name="${pod}",status="${status}"`);
-  return [...counts].map(
-    ([labels, { length }]) =>
-      `http_request_duration_seconds_count{kubernetes_namespace="${namespace}",${labels}} ${length}\n`,
+  return [...Map.groupBy(all, ({ pod }) => pod)].flatMap(([pod, ofPod]) =>
+    statuses.map((status) => {
+      const { length } = ofPod.filter((one) => one.status === status);
+      const labels = `kubernetes_namespace="${namespace}",kubernetes_pod_name="${pod}",status="${status}"`;
+      return `http_request_duration_seconds_count{${labels}} ${length}\n`;
+    }),
   );
 }

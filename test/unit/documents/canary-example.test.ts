@@ -53,6 +53,11 @@ test.each(pages)("objects on docs/%s have the fields of their kind, and no other
   expect(shown.flatMap(({ kind, spec }) => unknownPaths(kind, spec))).toEqual([]);
 });
 
+test("the page of examples has six Canaries and a MetricTemplate", async () => {
+  const text = await readFile(join(docs, "canary-examples.md"), "utf8");
+  expect(text.match(/^kind: (?:Canary|MetricTemplate)$/gm)).toHaveLength(7);
+});
+
 /** Fields that the schema of the kind does not know, and drops. Throws for an invalid one. */
 function unknownPaths(kind: string, spec: unknown): readonly string[] {
   const schema = specs.get(kind);
@@ -64,6 +69,7 @@ function unknownPaths(kind: string, spec: unknown): readonly string[] {
 test("the settings of the page of examples are settings", async () => {
   const text = await readFile(join(docs, "canary-examples.md"), "utf8");
   const [, block = ""] = /^```yaml\n(mesh-provider.*?)^```$/ms.exec(text) ?? [];
+  expect(block).not.toBe("");
   expect(readSettings(block)).not.toHaveProperty("faults");
 });
 

@@ -174,7 +174,7 @@ describe("the HTTPRoute of a Canary", () => {
     expect(route?.metadata.annotations).toEqual({ note: "ours", "example.test/gateway": "yes" });
   });
 
-  it("its own is nobody's to keep, and one that was given back holds up no deletion", async () => {
+  it("its own route is not kept as an original, and a deletion without an original reads no route", async () => {
     const world = await worldOf();
     await world.router().ensure({ takeOver: world.takeOver });
     await world.router({ service: { hosts: ["app.example.test"] } }).ensure({ takeOver: world.takeOver });

@@ -250,7 +250,7 @@ describe.each(providers)("provider $name", ({ name, route, scene = {}, given, sp
     expect(world.writes).toEqual([]);
   });
 
-  it("between two runs it has the weight that it is to have", async () => {
+  it("ensure sets the given weight, and writes nothing if the route has it", async () => {
     const world = await worldOf();
     await given?.(world);
     await world.router(scened).ensure();

@@ -240,7 +240,7 @@ describe("the Services of a Canary", () => {
     expect(annotations).toEqual(given);
   });
 
-  it("one that was made anew since it was taken over does not get back what the former one was", async () => {
+  it("a Service that was made again after it was taken over keeps its own spec", async () => {
     const world = await worldOf();
     await world.create(foreign({ tier: "web" }));
     await world.services().ensureApex(world.takeOver);

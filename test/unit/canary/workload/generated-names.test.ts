@@ -41,6 +41,6 @@ it.each([
   { name: most, labelValue: most },
   { kind: "Service", name: most },
   { name: `${most}y`, service: "short" },
-])("what fits is no fault: %j", (given) => {
+])("names of at most 63 characters are accepted: %j", (given) => {
   expect(() => check(given)).not.toThrow();
 });

@@ -56,7 +56,7 @@ describe("a Deployment", () => {
     expect(readiness(status, "canary")).toMatchObject({ message: `canary deployment podinfo.test ${message}` });
   });
 
-  test("that is the primary does not serve with no replicas, unless an autoscaler may want none", () => {
+  test("that is the primary is not ready at 0 replicas, unless the Canary has an autoscaler", () => {
     const empty = live("Deployment", "podinfo-primary", {}, { spec: { replicas: 0 } });
     expect(deploymentKind.readiness(empty, "primary", stepOf())).toEqual({
       isReady: false,
@@ -86,7 +86,7 @@ describe("a Deployment", () => {
     expect(late(61, { spec })).toMatchObject({ isRetriable: false });
   });
 
-  test("does not take the time of a clock that is behind for a wait that is over", () => {
+  test("counts the deadline from the beginning of the phase if a condition has an older time", () => {
     const conditions = unavailable(900);
     const begun = (phase: string, role: Role) =>
       readiness({ ...full, availableReplicas: 0, conditions }, role, {
@@ -97,7 +97,7 @@ describe("a Deployment", () => {
     expect(begun("Progressing", "primary")).toMatchObject({ isRetriable: false });
   });
 
-  test("does not wait for a time in the future", () => {
+  test("ignores a time in the future when it counts the deadline", () => {
     const status = { phase: "Progressing", lastTransitionTime: secondsAgo(700) };
     const conditions = unavailable(-7_200);
     expect(readiness({ ...full, availableReplicas: 0, conditions }, "canary", { status })).toMatchObject({
@@ -198,7 +198,7 @@ describe("a DaemonSet", () => {
     expect(readiness({ observedGeneration: 1 }, "canary", { status })).toMatchObject({ isRetriable: true });
   });
 
-  test("has lost its pods when none of them serves; nodes that have joined explain that some do not yet", () => {
+  test("has lost its pods if none of them serves; if some serve, it waits for new nodes", () => {
     expect(readiness({ ...scheduled, numberAvailable: 0 }, "canary")).toMatchObject({ isLost: true });
     expect("isLost" in readiness({ ...scheduled, numberAvailable: 1 }, "canary")).toBe(false);
   });

@@ -81,7 +81,7 @@ describe("a primary that is gone", () => {
     },
   );
 
-  test("is not made where nothing keeps that template but an object that is not the target's", async () => {
+  test("is not made again if only a ReplicaSet of another owner has that template", async () => {
     const { lastPromotedSpec, one, options, remove } = await rejected();
     await one.change("apps/v1", "ReplicaSet", "podinfo-1", { metadata: { ownerReferences: null } });
     await remove();
@@ -95,13 +95,16 @@ describe("a primary that is gone", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test.each(["Promoting", "Finalising", "Initializing"])("in the phase %s is what the target is", async (phase) => {
-    const { one, options, remove } = await rejected();
-    await remove();
-    expect(await one.step(options({ phase })).restorePrimary?.(false)).toBeUndefined();
-  });
+  test.each(["Promoting", "Finalising", "Initializing"])(
+    "in the phase %s is left to be made of the target",
+    async (phase) => {
+      const { one, options, remove } = await rejected();
+      await remove();
+      expect(await one.step(options({ phase })).restorePrimary?.(false)).toBeUndefined();
+    },
+  );
 
-  test("after a failed promotion, which leaves all traffic on the canary, is what the target is", async () => {
+  test("after a failed promotion, which leaves all traffic on the canary, is left to be made of the target", async () => {
     const { one, options, remove } = await rejected();
     await remove();
     expect(await one.step(options({ canaryWeight: 100 })).restorePrimary?.(true)).toBeUndefined();
@@ -116,7 +119,7 @@ describe("a primary that is gone", () => {
     expect((await one.get("v1", "ConfigMap", "settings-primary"))?.["data"]).toEqual({ key: "promoted" });
   });
 
-  test("is not made after a failed run where a copy of a config is gone too; else the copy is made again", async () => {
+  test("is not made again after a failed run if a copied config is gone too; in a run the copy is made again", async () => {
     const { one, options, remove } = await rejected({ container: reading });
     await remove();
     await one.remove("v1", "ConfigMap", "settings-primary");

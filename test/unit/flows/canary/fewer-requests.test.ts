@@ -14,8 +14,8 @@ async function inRun() {
   return { world, breakServices };
 }
 
-describe("what a step in the middle of a run leaves out", () => {
-  test("it is woken by changes of the Services, so a step that nothing has woken does not read them", async () => {
+describe("the requests of a step in the middle of a run", () => {
+  test("a step does not read the Services if no hint has come", async () => {
     const { world, breakServices } = await inRun();
     expect(world.subscribed.at(-1)).toContain("obj#here//Service/apps/podinfo-canary");
     breakServices();
@@ -24,7 +24,7 @@ describe("what a step in the middle of a run leaves out", () => {
     expect(world.now()).toBe("Progressing w10 90/10");
   });
 
-  test("a Service that others change is put right by the step after the hint, also if that came too early for a step", async () => {
+  test("a changed Service is put right by the step after the hint, even if the hint came before the interval was over", async () => {
     const { world, breakServices } = await inRun();
     breakServices();
     world.clock.pass(4_000);
@@ -50,7 +50,7 @@ describe("what a step in the middle of a run leaves out", () => {
     expect(world.writes).toContain("services");
   });
 
-  test("a run after one that was cut off, or that an outage has ended, looks at the Services: it may have been woken by a change", async () => {
+  test("a step after a retry or an outage reads the Services, since a hint may be lost", async () => {
     for (const isRetry of [true, false]) {
       const { world, breakServices } = await inRun();
       breakServices();
@@ -64,7 +64,7 @@ describe("what a step in the middle of a run leaves out", () => {
     }
   });
 
-  test("a step tells the next one by which label target and primary are read together, until a hint comes", async () => {
+  test("a step passes on the label by which the next one reads target and primary together; a hint ends that", async () => {
     const told: (StepMemory | undefined)[] = [];
     const { world } = await inRun();
     const parts = world.parts();

@@ -47,7 +47,7 @@ describe("a route whose shares somebody changes in the middle of a run", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("with the weight of the next step it has this only if the checks pass", async () => {
+  test("with the weight of the next step keeps it only if the checks pass", async () => {
     const world = await at25({ threshold: 3 });
     world.state.routes = to(50);
     world.state.checks = [{ isPassed: false, text: "no" }];
@@ -119,7 +119,7 @@ test("a step that was cut off is taken again: one of its checks that fails takes
   expect(world.now()).toBe("Progressing w25 f1 75/25");
 });
 
-test("between two runs nothing is on the canary, which has no pods", async () => {
+test("between two runs the route sends no requests to the canary", async () => {
   const world = canaryWorld();
   await world.initialised();
   world.state.routes = to(50);

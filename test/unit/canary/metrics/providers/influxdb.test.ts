@@ -32,7 +32,7 @@ test.each([[""], [head], ["\r\n"], [`${head}\r\n`]])("no record is no data: %j",
   expect(await ask(body).query("q")).toBe("none: no values found");
 });
 
-test("a record without a value, or with a value of another type than double, is no data", async () => {
+test("a record without a value is no data, and a value of another type than double is an invalid response", async () => {
   expect(await ask(head + row("")).query("q")).toMatch(/^none: invalid response: .*no values found$/);
   expect(await ask(head.replace("double", "long") + row("3")).query("q")).toMatch(/^invalid response: .*_value:3/);
 });
