@@ -7,6 +7,8 @@ const harm = `${flowTests}/harm.test.ts`;
 const checks = `${flowTests}/checks.test.ts`;
 const release = `${flowTests}/release.test.ts`;
 const restored = "test/unit/canary/workload/restored-primary.test.ts";
+const autoscalers = "test/unit/canary/workload/autoscalers.test.ts";
+const configs = "test/unit/canary/workload/configs.test.ts";
 const deployment = "test/unit/canary/workload/deployment.test.ts";
 const readiness = "test/unit/canary/workload/readiness.test.ts";
 const phaseStatus = "test/unit/canary/run/phase-status.test.ts";
@@ -242,6 +244,28 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         what: "a Deployment of somebody else is taken for the primary",
         find: "  if (isOwnedBy(object, canary.name)) return;",
         replace: "  if (isOwnedBy(object, canary.name) || what !== mend) return;",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/workload/scaler-kinds.ts",
+    tests: [autoscalers],
+    faults: [
+      {
+        what: "an autoscaler without an owner that scales something else is taken for the primary's",
+        find: "return isOwnerless(autoscaler) && scaled === primaryName(spec.targetRef.name);",
+        replace: "return isOwnerless(autoscaler) && scaled !== spec.targetRef.name;",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/workload/config-copies.ts",
+    tests: [configs],
+    faults: [
+      {
+        what: "a config that the target reads by its own name is taken for a copy",
+        find: "if (!ofPrimary.has(key) || ofTarget.has(key)) continue;",
+        replace: "if (!ofPrimary.has(key) && !ofTarget.has(key)) continue;",
       },
     ],
   },

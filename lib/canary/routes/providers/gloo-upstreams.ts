@@ -2,7 +2,8 @@ import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../../cor
 import { canaryManager, type StepDeps } from "../../canary-deps.ts";
 import { type Canary, apexName, canaryServiceName, primaryServiceName } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
-import { controllerReference } from "../../workload/metadata.ts";
+import { objectAt, textAt } from "../../workload/fields.ts";
+import { adoption, controllerReference, isOwnerless } from "../../workload/metadata.ts";
 import { told } from "../../workload/step-objects.ts";
 import { changed, refuseForeign } from "../owned-objects.ts";
 
@@ -78,9 +79,13 @@ async function ensureUpstream(
     await told(cluster.create(manifest, { manager: canaryManager }, signal), failed("create query"));
     return;
   }
-  refuseForeign(live, canary, "give spec.service.name another value");
-  const { loadBalancerConfig } = config;
   const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
+  // Its Canary was deleted without its objects.
+  if (isOwnerless(live) && textAt(objectAt(spec, "kube"), "serviceName") === service) {
+    const patch = { type: "merge", body: adoption(live, canary) } as const;
+    await told(cluster.patch({ ...ref, namespace, name }, patch, { manager: canaryManager }, signal), failed("patch"));
+  } else refuseForeign(live, canary, "give spec.service.name another value");
+  const { loadBalancerConfig } = config;
   if (loadBalancerConfig === undefined || equal(loadBalancerConfig, spec["loadBalancerConfig"])) return;
   await told(changed(live, { spec: { ...spec, loadBalancerConfig } }, deps), failed("spec patch"));
 }

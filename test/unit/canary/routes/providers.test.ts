@@ -296,6 +296,43 @@ describe("a route of somebody else", () => {
     expect(await world.get(...route)).toEqual(before);
   });
 
+  it.each(providers.filter(isMadeUp))(
+    "of $name that a Canary has left behind is the new Canary's: its name is made up for it, and it leads to its Services",
+    async (provider) => {
+      const { given, route } = provider;
+      const scened = scenedBy(provider);
+      const world = await worldOf();
+      await given?.(world);
+      await world.router(scened).ensure();
+      await world.router(scened).setRoutes(to(30));
+      await world.edit(await world.get(...route), { metadata: { ownerReferences: null } });
+      const router = world.router(scened);
+      await router.ensure();
+      expect((await world.get(...route))?.metadata.ownerReferences).toMatchObject([
+        { kind: "Canary", name: "podinfo" },
+      ]);
+      await router.setRoutes(to(40));
+      expect(await world.router(scened).routes()).toEqual(to(40));
+      world.writes.splice(0);
+      await world.router(scened).ensure();
+      expect(world.writes).toEqual([]);
+    },
+  );
+
+  it("an Upstream of Gloo that a Canary has left behind is the new Canary's, one of another Service is refused", async () => {
+    const world = await worldOf();
+    await world.services().ensureOwn();
+    const gloo: Scene = { settings: { meshProvider: "gloo" } };
+    const upstream = () => world.get("gloo.solo.io/v1", "Upstream", `${world.namespace}-podinfo-canaryupstream-9898`);
+    await world.router(gloo).ensure();
+    await world.edit(await upstream(), { metadata: { ownerReferences: null } });
+    await world.router(gloo).ensure();
+    expect((await upstream())?.metadata.ownerReferences).toMatchObject([{ kind: "Canary", name: "podinfo" }]);
+    const spec = { kube: { serviceName: "theirs" } };
+    await world.edit(await upstream(), { metadata: { ownerReferences: null }, spec });
+    await expect(world.router(gloo).ensure()).rejects.toThrow("has not made it, so it is not overwritten");
+  });
+
   it.each(providers.filter((one) => !isMadeUp(one)))(
     "is kept by $name before it is written, and given back",
     async (provider) => {

@@ -109,6 +109,18 @@ describe("a HorizontalPodAutoscaler", () => {
     expect(one.writes).toEqual([]);
   });
 
+  test("of a primary whose Canary was deleted without its objects is the new Canary's, and written again", async () => {
+    const one = await world();
+    await put(one);
+    await one.scaler(options).ensurePrimary(true);
+    await one.change("autoscaling/v2", reference.kind, "podinfo-primary", { metadata: { ownerReferences: null } });
+    await put(one, { maxReplicas: 9 });
+    await one.scaler(options).ensurePrimary(false);
+    expect(await primary(one)).toMatchObject({ metadata: { ownerReferences: owner }, spec: { maxReplicas: 9 } });
+    await one.scaler(options).ensurePrimary(false);
+    expect(one.writes).toEqual([]);
+  });
+
   test("says how many pods a run begins with, one if it is missing", async () => {
     const one = await world();
     expect(await replicasAfterScaleUp(one, options)).toBe(1);
@@ -163,6 +175,19 @@ describe("a ScaledObject", () => {
     await expect(one.scaler(options).ensurePrimary(false)).rejects.toThrow(
       `Keda ScaledObject podinfo-primary.${one.namespace} is not made by Canary podinfo.${one.namespace}`,
     );
+    expect(one.writes).toEqual([]);
+  });
+
+  test("of a primary whose Canary was deleted without its objects is the new Canary's, and written again", async () => {
+    const one = await world();
+    await put(one);
+    await one.scaler(options).ensurePrimary(true);
+    await one.change(reference.apiVersion, reference.kind, "podinfo-primary", { metadata: { ownerReferences: null } });
+    await put(one, { minReplicaCount: 3 });
+    await one.scaler(options).ensurePrimary(false);
+    const after = await get(one, "podinfo-primary");
+    expect(after).toMatchObject({ metadata: { ownerReferences: owner }, spec: { minReplicaCount: 3 } });
+    await one.scaler(options).ensurePrimary(false);
     expect(one.writes).toEqual([]);
   });
 

@@ -192,6 +192,49 @@ describe("the copy of a config", () => {
     ]);
   });
 
+  /** A Canary was deleted without its objects, and the config has changed since. */
+  async function left() {
+    const one = await world(reading({ name: "settings" }));
+    await putConfig(one, "settings");
+    await one.step().ensurePrimary();
+    const body = { metadata: { ownerReferences: null } };
+    await one.change("v1", "ConfigMap", "settings-primary", body);
+    await one.change("apps/v1", "Deployment", "podinfo-primary", body);
+    await one.change("v1", "ConfigMap", "settings", { data: { key: "new" } });
+    return one;
+  }
+
+  test("that a Canary has left behind is the new Canary's: the primary's pods keep its data until the promotion", async () => {
+    const one = await left();
+    const owned = { metadata: { ownerReferences: [{ kind: "Canary", name: "podinfo" }] } };
+    // The primary last, so that a step that is cut off is taken again.
+    await expect(one.step({}, {}, { dieAfter: 1 }).ensurePrimary()).rejects.toThrow("killed");
+    expect(one.writes).toEqual(["patch ConfigMap/settings-primary"]);
+    await one.step().ensurePrimary();
+    expect(one.writes).toEqual(["patch Deployment/podinfo-primary"]);
+    expect(await copyOf(one, "settings")).toMatchObject({ ...owned, data: { key: "settings" } });
+    await one.step().promote();
+    expect(await copyOf(one, "settings")).toMatchObject({ ...owned, data: { key: "new" } });
+  });
+
+  test("stays somebody else's where the primary does not read it, or the target reads it by its own name", async () => {
+    const unread = await left();
+    await unread.change("apps/v1", "Deployment", "podinfo-primary", {
+      spec: { template: { spec: { containers: [{ name: "podinfod", image }] } } },
+    });
+    const shared = await left();
+    await shared.change("v1", "ConfigMap", "settings-primary", {
+      metadata: { annotations: { "flagger.app/config-tracking": "disabled" } },
+    });
+    const volumes = [{ name: "shared", configMap: { name: "settings-primary" } }];
+    await shared.change("apps/v1", "Deployment", "podinfo", { spec: { template: { spec: { volumes } } } });
+    for (const one of [unread, shared]) {
+      await one.step().ensurePrimary();
+      await expect(one.step().promote()).rejects.toThrow("is not made by Canary");
+      expect((await copyOf(one, "settings"))?.metadata.ownerReferences).toBeUndefined();
+    }
+  });
+
   test("that differs when the initialisation ends leaves no revision, so that a run brings the config", async () => {
     const one = await world(reading({ name: "settings" }));
     await putConfig(one, "settings");

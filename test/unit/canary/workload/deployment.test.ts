@@ -129,6 +129,8 @@ describe("the primary of a Deployment", () => {
     await one.step().ensurePrimary();
     await one.change("apps/v1", "Deployment", "podinfo-primary", { metadata: { ownerReferences: null } });
     await one.step().ensurePrimary();
+    expect((await get(one, "podinfo-primary"))?.metadata.ownerReferences).toMatchObject([{ uid: canaryUid }]);
+    await one.step().ensurePrimary();
     expect(one.writes).toEqual([]);
   });
 

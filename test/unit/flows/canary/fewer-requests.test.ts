@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StepMemory } from "../../../../lib/canary/step-memory.ts";
+import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { canaryWorld } from "./canary-world.ts";
 
 /** In the middle of a run, with its Services as a step has left them. */
@@ -62,6 +63,31 @@ describe("the requests of a step in the middle of a run", () => {
       await world.tick();
       expect(world.writes).toContain("services");
     }
+  });
+
+  test("the step after a run whose write was refused reads the Services, since a hint may have woken that run", async () => {
+    const { world, breakServices } = await inRun();
+    breakServices();
+    world.change({ status: { conditions: null } });
+    world.state.writeFault = new ApiError({
+      code: 422,
+      reason: "Invalid",
+      message: "spec.service.port: must be above 0",
+    });
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: 60_000 });
+    world.state.writeFault = undefined;
+    await world.tick(60_000);
+    expect(world.writes).toContain("services");
+  });
+
+  test("the step after a suspension reads the Services, since a hint may have come during it", async () => {
+    const { world, breakServices } = await inRun();
+    breakServices();
+    world.change({ spec: { suspend: true } });
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "suspended" });
+    world.change({ spec: { suspend: false } });
+    await world.tick();
+    expect(world.writes).toContain("services");
   });
 
   test("a step passes on the label by which the next one reads target and primary together; a hint ends that", async () => {

@@ -560,6 +560,24 @@ describe("a Canary whose writes the API server refuses", () => {
     expect(world.status().phase).toBe("Initialized");
   });
 
+  test.each([404, 415])(
+    "tells no field for an answer of the status %i, which names none: the queue tries again",
+    async (code) => {
+      const world = canaryWorld();
+      world.state.writeFault = new ApiError({ code, reason: "", message: 'canaries.flagger.app "podinfo" is refused' });
+      await expect(world.run({ isRequested: true })).rejects.toBe(world.state.writeFault);
+      expect(world.said).toEqual([]);
+    },
+  );
+
+  test("keeps a text of any length within what a run may hand on", async () => {
+    const world = canaryWorld();
+    world.state.writeFault = new ApiError({ code: 422, reason: "Invalid", message: why.repeat(500) });
+    await world.run({ isRequested: true });
+    expect(JSON.stringify(world.state.carried).length).toBeLessThan(4096);
+    expect(await world.tick(60_000)).toMatchObject({ isQuiet: true });
+  });
+
   test("in the middle of a run keeps its routes whole, and the run goes on from there", async () => {
     const world = canaryWorld();
     await world.begun();
