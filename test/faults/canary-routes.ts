@@ -74,6 +74,38 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/canary/routes/apex-given-back.ts",
+    tests: [services],
+    faults: [
+      {
+        what: "a Service that an older Flagger has taken over still leads to the primary when that goes",
+        find: "if (isUntouched(service, canary) && !leadsTo(",
+        replace: "if (isUntouched(service, canary) || leadsTo(",
+      },
+      {
+        what: "an original that leads to the primary is given back when that goes",
+        find: "  if (leadsTo(primary, wanted.spec)) return false;\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/canary/workload/service-target.ts",
+    tests: ["test/unit/canary/workload/service-target.test.ts"],
+    faults: [
+      {
+        what: "the copies of a Service that is a target overwrite Services of others",
+        find: "if (live !== undefined) refuseOthers(",
+        replace: 'if (live?.kind === "none") refuseOthers(',
+      },
+      {
+        what: "a Service of somebody else counts as the primary's copy",
+        find: "if (known !== undefined) refuseOtherPrimary(",
+        replace: 'if (known?.kind === "none") refuseOtherPrimary(',
+      },
+    ],
+  },
+  {
     file: "lib/canary/routes/originals.ts",
     tests: [services],
     faults: [

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { toJsonObject } from "../../core/json.ts";
+import { equal, isJsonObject, toJsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { StepDeps } from "../canary-deps.ts";
 import type { Canary } from "../canary.ts";
@@ -8,7 +8,7 @@ import { kubectlAnnotation } from "../workload/metadata.ts";
 import { told } from "../workload/step-objects.ts";
 import { annotationJson } from "../annotation-json.ts";
 import { givenBack, isUntouched, withFields } from "./originals.ts";
-import { changed } from "./owned-objects.ts";
+import { changed, type Words } from "./owned-objects.ts";
 
 const LastApplied = z.looseObject({
   spec: z.looseObject({
@@ -17,19 +17,33 @@ const LastApplied = z.looseObject({
   }),
 });
 
+interface GivingBack {
+  readonly canary: Canary;
+  /** The selector of the primary's pods. */
+  readonly primary: Words;
+  readonly deps: StepDeps;
+}
+
 /**
  * Gives an apex Service of somebody else its selector, its ports and its annotations back (reference canary 16). Answers false where nothing
- * tells what they were.
+ * tells what they were, or where they would lead to the primary, which goes with the Canary.
  */
-export async function isGivenBack(service: LiveObject, canary: Canary, deps: StepDeps): Promise<boolean> {
-  if (isUntouched(service, canary)) return true;
+export async function isGivenBack(service: LiveObject, { canary, primary, deps }: GivingBack): Promise<boolean> {
+  // An older Flagger leads a Service to the primary without both annotations by which Flux leaves it alone.
+  if (isUntouched(service, canary) && !leadsTo(primary, service["spec"])) return true;
   const { annotations = {}, name } = service.metadata;
   const lastApplied = annotations[kubectlAnnotation];
   const original = givenBack(service, canary, ["selector", "ports"]);
   if (original === undefined && lastApplied === undefined) return false;
   const wanted = original ?? { spec: asLastApplied(service, lastApplied) };
+  if (leadsTo(primary, wanted.spec)) return false;
   await told(changed(service, wanted, deps), (cause) => `service ${name} update error: ${cause}`);
   return true;
+}
+
+/** Whether the spec of a Service has this very selector. */
+export function leadsTo(selector: Words, spec: unknown): boolean {
+  return isJsonObject(spec) && equal(spec["selector"], selector);
 }
 
 /** Selector and ports as `kubectl apply` has written them last. */

@@ -8,7 +8,7 @@ import { StepFault } from "../step-fault.ts";
 import { controllerReference } from "../workload/metadata.ts";
 import { told } from "../workload/step-objects.ts";
 import type { TargetMetadata } from "../workload/workload.ts";
-import { isGivenBack } from "./apex-given-back.ts";
+import { isGivenBack, leadsTo } from "./apex-given-back.ts";
 import {
   changed,
   controllerOf,
@@ -63,7 +63,7 @@ export function servicesOf(canary: Canary, target: TargetMetadata, deps: StepDep
       const found = await live.get(apex, (cause) => `service ${apex}.${canary.namespace} get query error: ${cause}`);
       // One that is gone, or was never made, holds up no deletion.
       if (found === undefined || controllerOf(found)?.kind === "Canary" || isExternal(found)) return;
-      if (await isGivenBack(found, canary, deps)) return;
+      if (await isGivenBack(found, { canary, primary: { [label]: primaryValue }, deps })) return;
       await ensure({ name: apex, selected: labelValue, metadata: undefined });
     },
   };
@@ -159,7 +159,9 @@ async function ensureService(wanted: Wanted, context: Context): Promise<void> {
   // Another Canary's: each would point it to its own pods in turn.
   if (controllerOf(found)?.kind === "Canary") refuseOwnedByOthers(found, canary);
   const change = mended(found, wanted, context);
-  if (change.spec !== undefined && isUntouched(found, canary)) await context.takeOver?.(found);
+  // One that leads there already was taken over without a record: its selector is not what it was before.
+  const isTaken = change.spec !== undefined && !leadsTo(spec.selector, found["spec"]);
+  if (isTaken && isUntouched(found, canary)) await context.takeOver?.(found);
   const after = await told(changed(found, change, deps), failed(`${name} update error`));
   if (after === found) return;
   live.written(after);

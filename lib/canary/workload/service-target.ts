@@ -5,7 +5,15 @@ import type { StepDeps } from "../canary-deps.ts";
 import { type Canary, canaryText, primaryName } from "../canary.ts";
 import { serviceSpecHash } from "../revision/template-hash.ts";
 import { inItems, objectAt, only, without } from "./fields.ts";
-import { controllerReference, included, kubectlAnnotation, refuseFormer, type Texts, withoutFlux } from "./metadata.ts";
+import {
+  controllerReference,
+  included,
+  kubectlAnnotation,
+  refuseForeign,
+  refuseFormer,
+  type Texts,
+  withoutFlux,
+} from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type NamedKind, stepObjects, within } from "./step-objects.ts";
 import type { TargetRevision, Workload } from "./workload.ts";
@@ -35,16 +43,41 @@ export function serviceTarget(canary: Canary, deps: StepDeps): Workload {
   };
 }
 
-/** The copy for the canary follows the target; that for the primary is only made if it is missing. */
+/** The copy for the canary follows the target; that for the primary is only made if it is missing. Neither is written if one is refused. */
 async function ensureCopies(step: WorkloadStep): Promise<void> {
   const { canary, objects } = step;
   const target = canary.spec.targetRef.name;
   const own = await objects.read(kind, target);
-  await within("reconcileCanaryService failed", followTarget(own, `${target}-canary`, step));
+  const followed = `${target}-canary`;
   const primary = primaryName(target);
-  const known = await objects.find(kind, primary);
-  if (known !== undefined) return refuseFormer(known, canary, `service ${primary}.${canary.namespace}`);
+  const live = await within("reconcileCanaryService failed", objects.find(kind, followed));
+  if (live !== undefined) refuseOthers(live, canary);
+  const known = await within("reconcilePrimaryService failed", objects.find(kind, primary));
+  if (known !== undefined) refuseOtherPrimary(known, own, canary);
+  await within("reconcileCanaryService failed", followTarget(own, followed, step));
+  if (known !== undefined) return;
   await within("reconcilePrimaryService failed", createCopy(copyOf(own, primary, step), step));
+}
+
+function refuseOthers(copy: LiveObject, canary: Canary): void {
+  refuseForeign(copy, canary, textOf(copy, canary), ", or give the Canary another target");
+}
+
+/** Flagger takes the owner from the primary's copy at the first promotion. Later the target may differ from what it is promoted to. */
+function refuseOtherPrimary(copy: LiveObject, own: LiveObject, canary: Canary): void {
+  refuseFormer(copy, canary, textOf(copy, canary));
+  const { ownerReferences = [] } = copy.metadata;
+  const isPromoted = canary.status.lastPromotedSpec !== undefined || equal(routedOf(copy), routedOf(own));
+  if (ownerReferences.length > 0 || !isPromoted) refuseOthers(copy, canary);
+}
+
+function textOf({ metadata }: LiveObject, { namespace }: Canary): string {
+  return `service ${metadata.name}.${namespace}`;
+}
+
+/** Where a Service leads. */
+function routedOf(service: Manifest): JsonObject {
+  return only(copiedSpec(service), ["selector", "ports", "externalName"]);
 }
 
 async function followTarget(own: LiveObject, name: string, step: WorkloadStep): Promise<void> {

@@ -186,6 +186,32 @@ describe("the Services of a Canary", () => {
     expect(spec).toMatchObject({ selector: { app: "podinfo" } });
   });
 
+  it("canary/66: one that leads to the primary without the annotations of Flux selects the target's pods", async () => {
+    const world = await worldOf();
+    await world.create(foreign({ app: "podinfo-primary" }));
+    await world.services().finalize();
+    expect((await serviceOf(world, "podinfo"))?.["spec"]).toMatchObject({ selector: { app: "podinfo" } });
+    world.writes.splice(0);
+    await world.services().finalize();
+    expect(world.writes).toEqual([]);
+  });
+
+  it("what leads to the primary is not kept as the original, though the Canary writes its ports", async () => {
+    const world = await worldOf();
+    await world.create(foreign({ app: "podinfo-primary" }));
+    await world.services().ensureApex(world.takeOver);
+    expect([world.writes, world.taken]).toEqual([["patch Service/podinfo"], []]);
+    await world.services({ annotations: world.originals() }).finalize();
+    expect((await serviceOf(world, "podinfo"))?.["spec"]).toMatchObject({ selector: { app: "podinfo" } });
+  });
+
+  it("an original that leads to the primary is not given back", async () => {
+    const world = await worldOf();
+    await world.takeOver(await world.create(foreign({ app: "podinfo-primary" })));
+    await world.services({ annotations: world.originals() }).finalize();
+    expect((await serviceOf(world, "podinfo"))?.["spec"]).toMatchObject({ selector: { app: "podinfo" } });
+  });
+
   it("an annotation of kubectl that is not JSON ends the step, and the Service stays as it is", async () => {
     const world = await worldOf();
     await world.create(foreign({ app: "podinfo" }, { "kubectl.kubernetes.io/last-applied-configuration": "{" }));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { objectAt } from "../../../../lib/canary/workload/fields.ts";
+import { StepFault } from "../../../../lib/canary/step-fault.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
 import { canaryUid, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
@@ -78,6 +79,46 @@ describe("a Service as target", () => {
     expect(primary?.metadata.labels).toBeUndefined();
     expect(primary?.metadata.annotations).toEqual({ owner: "web" });
     expect(primary?.metadata.ownerReferences).toMatchObject([{ uid: canaryUid }]);
+  });
+
+  const theirs = { ...internal, selector: { app: "theirs" } };
+  const owner = {
+    apiVersion: "example.test/v1",
+    kind: "Site",
+    name: "web",
+    uid: "2d6c1c5e-5c1b-4f7e-9c39-0d1f5b2c7a10",
+  };
+
+  test.each([
+    { what: "for the canary", name: "backend-canary", spec: theirs },
+    { what: "for the primary", name: "backend-primary", spec: theirs },
+    {
+      what: "for the primary, like the target,",
+      name: "backend-primary",
+      spec: internal,
+      owners: [owner],
+    },
+  ])("a copy $what that somebody else has made is refused, and nothing is written", async ({ name, spec, owners }) => {
+    const one = await world(internal);
+    const metadata = owners === undefined ? { name } : { name, ownerReferences: owners };
+    await one.put({ apiVersion: "v1", kind: "Service", metadata, spec });
+    await expect(one.step(target).ensurePrimary()).rejects.toThrow(
+      new StepFault(
+        `service ${name}.${one.namespace} is not made by Canary podinfo.${one.namespace}, so it is not written: rename it, ` +
+          "delete it, or give the Canary another target",
+      ),
+    );
+    expect(one.writes).toEqual([]);
+  });
+
+  test("a primary's copy without an owner, as Flagger leaves it, is accepted, also once the target has changed", async () => {
+    const one = await world({ ...internal, type: "NodePort" });
+    await one.put({ apiVersion: "v1", kind: "Service", metadata: { name: "backend-primary" }, spec: internal });
+    await one.step(target).ensurePrimary();
+    expect(one.writes).toEqual(["create Service/backend-canary"]);
+    await one.change("v1", "Service", "backend", { spec: { selector: { app: "other" } } });
+    await one.step({ ...target, status: { phase: "Progressing", lastPromotedSpec: "5f6" } }).ensurePrimary();
+    expect(one.writes).toEqual(["patch Service/backend-canary"]);
   });
 
   test("has no pods: there is nothing to wait for, to scale or to select by", async () => {
