@@ -116,7 +116,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
       },
       {
         what: "a promotion waits for a canary that does not serve",
-        find: "    if (!isPrimaryPromoted(ctx)) return;",
+        find: "    if (!isPromoted(ctx)) return;",
         replace: "    if (!isPrimaryPromoted(ctx) || ctx.workload !== undefined) return;",
       },
       {
@@ -129,6 +129,21 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         find: "const isCopied = isAnalysing(ctx) &&",
         replace: 'const isCopied = ctx.phase === "Waiting" &&',
         tests: [killed],
+      },
+      {
+        what: "a closed gate after a failed promotion sends the traffic to a primary that does not serve",
+        find: 'phase === "Failed" || phase === "Waiting") return canaryWeight',
+        replace: 'phase === "Failed") return canaryWeight',
+      },
+      {
+        what: "without analysis the traffic goes to a primary that does not serve",
+        find: "found.isPrimaryDown ? promote(ctx) : promoteAtOnce(router, ctx)",
+        replace: "promoteAtOnce(router, ctx)",
+      },
+      {
+        what: "a revision is rejected for a primary that is not ready at rest",
+        find: "if (!isDown && !isGoing(ctx.phase)) throw",
+        replace: "if (!isDown && primary.isRetriable && !isGoing(ctx.phase)) throw",
       },
       {
         what: "the revision after a failed promotion is rolled back to a primary that does not serve",
@@ -182,18 +197,18 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a rejected revision becomes the primary where nothing keeps the promoted one",
-        find: "      if (!isChanged(canary.status,",
-        replace: "      if (isChanged(canary.status,",
+        find: 'const isNew = phase === "Waiting" || isChanged(',
+        replace: 'const isNew = phase === "Waiting" || !isChanged(',
       },
       {
         what: "the revision under analysis becomes the primary where nothing keeps the promoted one",
-        find: "      if (!isAtRest) throw new StepFault(restored.text);\n",
-        replace: '      if (!isAtRest && restored.text === "") throw new StepFault(restored.text);\n',
+        find: "if (!isNew && !isAtRest) throw",
+        replace: "if (!isNew && isAtRest) throw",
       },
       {
         what: "a primary that nothing can make again is told in each run",
-        find: '        await ctx.sayOnce("Warning", restored.text);\n        return false;',
-        replace: '        await ctx.say("Warning", restored.text);\n        return false;',
+        find: 'else await ctx.sayOnce("Warning", restored.text);',
+        replace: 'else await ctx.say("Warning", restored.text);',
       },
     ],
   },
@@ -213,8 +228,8 @@ export const canaryFlowFaults: readonly FileFaults[] = [
       },
       {
         what: "a primary is put right in the middle of a run",
-        find: "isAtRest ? await mend(",
-        replace: "isAtRest || primary !== undefined ? await mend(",
+        find: "isAtRest && !isOfTarget(canary)",
+        replace: "!isOfTarget(canary)",
       },
     ],
   },

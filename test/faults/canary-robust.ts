@@ -27,8 +27,8 @@ export const canaryRobustFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a write that the API server refuses parks the Canary",
-        find: "if (error instanceof ApiError && !isOutage(error)) return",
-        replace: "if (error instanceof ApiError && isOutage(error)) return",
+        find: "if (error instanceof ApiError && blamingCodes.has(error.code)) return",
+        replace: "if (error instanceof ApiError && !blamingCodes.has(error.code)) return",
       },
       {
         what: "a Canary that another one shuts out is looked at each minute for good",

@@ -5,7 +5,7 @@ import { totalWeight } from "../analysis.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
 import type { Canary } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
-import { controllerReference } from "../workload/metadata.ts";
+import { adoption, controllerReference, isOwnerless } from "../workload/metadata.ts";
 import { told } from "../workload/step-objects.ts";
 import { givenBack, hasOriginal, isUntouched, type TakeOver } from "./originals.ts";
 import { changed, refuseForeign, refuseOwnedByOthers, type Wanted } from "./owned-objects.ts";
@@ -46,6 +46,8 @@ export interface RouteObject {
   readonly refuseOthers?: (live: LiveObject) => void;
   /** Where its name is made up for the Canary, so that one of somebody else is refused: what to change beside its name. */
   readonly madeUpBy?: string;
+  /** Whether one with such a name and without an owner can only be the Canary's, which was deleted without its objects. */
+  readonly isLeft?: (live: LiveObject) => boolean;
   /** Fields beside metadata and spec, when it is made. */
   readonly extra?: JsonObject;
   /** A cluster-wide object cannot belong to a Canary. */
@@ -59,6 +61,8 @@ export interface RouteView {
   /** Throws a {@link StepFault} if there is none. */
   existing(doing: Doing): Promise<LiveObject>;
   change(live: LiveObject, wanted: Wanted, doing: Doing): Promise<boolean>;
+  /** Makes the Canary its owner. */
+  adopt(live: LiveObject): Promise<LiveObject>;
   create(wanted: Wanted): Promise<void>;
 }
 
@@ -66,6 +70,7 @@ export interface RouteView {
 export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps): Router {
   const view = viewOf(route, canary, deps);
   const refuseOthers = (live: LiveObject) => {
+    if (isOwnerless(live) && route.isLeft?.(live) === true) return;
     if (route.madeUpBy !== undefined) refuseForeign(live, canary, route.madeUpBy);
     else if (route.refuseOthers === undefined) refuseOwnedByOthers(live, canary);
     else route.refuseOthers(live);
@@ -82,13 +87,14 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
   return {
     ensure: async ({ takeOver, weight } = {}) => {
       await route.begin?.();
-      const live = await view.find("find");
+      const found = await view.find("find");
       const first: Routes = { ...firstWeights(canary.status), isMirrored: false };
-      if (live === undefined) {
+      if (found === undefined) {
         await view.create(await route.wanted((await route.former?.()) ?? first, undefined));
         deps.log.info("route created", logged(route, canary));
       } else {
-        refuseOthers(live);
+        refuseOthers(found);
+        const live = route.madeUpBy !== undefined && isOwnerless(found) ? await view.adopt(found) : found;
         const routes = route.traffic(live) ?? first;
         const kept = { ...withWeight(routes, weight), isMirrored: routes.isMirrored && isMirroring(canary) };
         const wanted = withoutSame(await route.wanted(kept, live), live, route);
@@ -151,6 +157,12 @@ function viewOf(route: RouteObject, canary: Canary, { cluster, signal, ...deps }
       const after = await told(changed(live, wanted, { cluster, signal, ...deps }), failed(doing));
       known = Promise.resolve(after);
       return after !== live;
+    },
+    adopt: async (live) => {
+      const patch = { type: "merge", body: adoption(live, canary) } as const;
+      const after = await told(cluster.patch(ref, patch, { manager: canaryManager }, signal), failed("mend"));
+      known = Promise.resolve(after);
+      return after;
     },
     create: async ({ labels, annotations, spec }) => {
       const manifest = {

@@ -3,8 +3,9 @@ import type { LiveObject, Manifest } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
 import type { StepDeps } from "../canary-deps.ts";
 import { type Canary, canaryText, primaryName } from "../canary.ts";
+import { configKey, configReferences } from "./config-references.ts";
 import { objectAt, objectsAt, only, textAt } from "./fields.ts";
-import { controllerReference, included, isOwnedBy, refuseForeign } from "./metadata.ts";
+import { adoption, controllerReference, included, isOwnedBy, isOwnerless, refuseForeign } from "./metadata.ts";
 import { type StepObjects, within } from "./step-objects.ts";
 import { configKinds, hashOf, type TrackedConfig, trackingAnnotation } from "./tracked-configs.ts";
 
@@ -27,6 +28,32 @@ export async function syncCopies(
       deps.log.info("a config of the primary is synced", { canary: canaryText(canary), object });
     }
   }
+}
+
+/**
+ * Makes the Canary the owner of the copies that have no owner and that the primary reads: their Canary was deleted without its objects. What
+ * is in them stays. A name that the target reads too is no copy's.
+ */
+export async function adoptCopies(
+  configs: ReadonlyMap<string, TrackedConfig>,
+  { primary, target }: { readonly primary: LiveObject; readonly target: LiveObject },
+  { canary, objects }: { readonly canary: Canary; readonly objects: StepObjects },
+): Promise<void> {
+  const [ofPrimary, ofTarget] = [readBy(primary), readBy(target)];
+  for (const { kind: configKind, name: original } of configs.values()) {
+    const name = primaryName(original);
+    const key = configKey({ kind: configKind, name });
+    if (!ofPrimary.has(key) || ofTarget.has(key)) continue;
+    const kind = configKinds[configKind];
+    const copy = await objects.find(kind, name);
+    if (copy === undefined || !isOwnerless(copy)) continue;
+    const text = `updating ${kind.noun} ${name}.${canary.namespace} failed`;
+    await within(text, objects.merge(kind, name, adoption(copy, canary)));
+  }
+}
+
+function readBy(workload: LiveObject): ReadonlySet<string> {
+  return new Set(configReferences(objectAt(workload, "spec", "template", "spec")).map(configKey));
 }
 
 async function syncCopy(

@@ -3,9 +3,9 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
 import { canaryText, primaryName } from "../canary.ts";
 import { objectAt, only } from "./fields.ts";
-import { controllerReference, refuseForeign, withoutFlux } from "./metadata.ts";
+import { adoption, controllerReference, refuseForeign, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
-import { type AutoscalerReference, horizontalPodAutoscalerKind } from "./scaler-kinds.ts";
+import { type AutoscalerReference, horizontalPodAutoscalerKind, isLeftOfPrimary } from "./scaler-kinds.ts";
 import { within } from "./step-objects.ts";
 import type { Scaler } from "./workload.ts";
 
@@ -46,12 +46,12 @@ async function ensurePrimary(reference: AutoscalerReference, isFirst: boolean, s
     });
     return;
   }
-  refuseForeign(
-    primary,
-    canary,
-    `HorizontalPodAutoscaler ${name}.${canary.namespace}`,
-    ", or take autoscalerRef out of the Canary",
-  );
+  if (isLeftOfPrimary(primary, canary)) {
+    await within(`updating ${text}`, objects.merge(kind, name, adoption(primary, canary)));
+  } else {
+    const what = `HorizontalPodAutoscaler ${name}.${canary.namespace}`;
+    refuseForeign(primary, canary, what, ", or take autoscalerRef out of the Canary");
+  }
   if (isFirst) return;
   const live = only(objectAt(primary, "spec"), copiedFields);
   const patch = mergePatch(live, only(wanted, copiedFields));

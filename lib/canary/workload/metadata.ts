@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonicalJson, type JsonObject } from "../../core/json.ts";
+import { canonicalJson, type JsonObject, toJsonObject } from "../../core/json.ts";
 import type { LiveObject, Manifest, OwnerReference } from "../../core/manifest.ts";
 import { type Canary, canaryText } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
@@ -59,6 +59,16 @@ export function refuseForeign(object: Manifest, canary: Canary, what: string, me
 /** Whether a Canary of this name, or of any, is among the owners. */
 export function isOwnedBy({ metadata: { ownerReferences = [] } }: Manifest, name?: string): boolean {
   return ownerReferences.some((owner) => owner.kind === "Canary" && (name === undefined || owner.name === name));
+}
+
+/** Whether nothing owns it, as is left where its Canary is deleted without its objects. */
+export function isOwnerless({ metadata: { ownerReferences = [] } }: Manifest): boolean {
+  return ownerReferences.length === 0;
+}
+
+/** The patch that makes the Canary the owner of this very object. One that was made anew since it was read has another uid: it is refused. */
+export function adoption({ metadata: { uid } }: LiveObject, canary: Canary): JsonObject {
+  return toJsonObject({ metadata: { uid, ownerReferences: [controllerReference(canary)] } });
 }
 
 export function withoutFlux(texts: Texts): Texts {

@@ -3,9 +3,9 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
 import type { StepDeps } from "../canary-deps.ts";
 import { type Canary, canaryText, primaryName } from "../canary.ts";
-import { syncCopies } from "./config-copies.ts";
+import { adoptCopies, syncCopies } from "./config-copies.ts";
 import { objectAt } from "./fields.ts";
-import { podsIdOf, refuseForeign, refuseFormer } from "./metadata.ts";
+import { adoption, isOwnerless, podsIdOf, refuseForeign, refuseFormer } from "./metadata.ts";
 import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
 import { podRevision } from "./pod-revision.ts";
 import { type PairReader, pairReader } from "./read-together.ts";
@@ -72,19 +72,25 @@ async function ensurePrimary(kind: PodKind, step: WorkloadStep): Promise<void> {
   const selector = selectorLabel(target, kind, deps.settings.selectorLabels);
   const name = primaryName(canary.spec.targetRef.name);
   const known = await objects.find(kind, name);
-  if (known !== undefined) return refuseOthers(known, `${kind.noun} ${name}.${canary.namespace}`, canary);
+  const what = `${kind.noun} ${name}.${canary.namespace}`;
+  if (known !== undefined) refuseOthers(known, what, canary);
+  if (known !== undefined && !isOwnerless(known)) return;
   const configs = await trackedConfigs(podSpecOf(target), canary, step);
+  if (known !== undefined) {
+    // The primary last: without an owner it says that the copies may have none either.
+    await adoptCopies(configs, { primary: known, target }, step);
+    return await within(`updating ${what} failed`, objects.merge(kind, name, adoption(known, canary)));
+  }
   await syncCopies(configs, canary, step);
   const primary = createdPrimary(target, { kind, selector, configs, canary, settings: deps.settings });
-  await within(`creating ${kind.noun} ${name}.${canary.namespace} failed`, objects.create(kind, primary));
+  await within(`creating ${what} failed`, objects.create(kind, primary));
   deps.log.info("the primary of a canary is created", { canary: canaryText(canary), object: `${kind.kind}/${name}` });
 }
 
 /** A primary without any owner, as it is left by a Canary that was deleted without its objects, is told by the id of its pods. */
 function refuseOthers(known: LiveObject, what: string, canary: Canary): void {
   refuseFormer(known, canary, what);
-  const { ownerReferences = [] } = known.metadata;
-  if (ownerReferences.length === 0 && podsIdOf(objectAt(known, "spec", "template")) !== "") return;
+  if (isOwnerless(known) && podsIdOf(objectAt(known, "spec", "template")) !== "") return;
   refuseForeign(known, canary, what, ", or give the Canary another target");
 }
 

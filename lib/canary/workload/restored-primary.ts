@@ -19,7 +19,8 @@ const autoscalers = new Set(["keda", "keda-operator", "kube-controller-manager"]
 
 /**
  * Keeps the primary what was last promoted. One that is gone is made again of that, never of a revision that nobody has checked or that was
- * rejected. At rest, what others have changed of its pod spec is put right, and so is a scaling to zero; other counts are theirs to choose.
+ * rejected. A scaling to zero is put right, which would stop each run; other counts are theirs to choose. At rest, what others have changed of
+ * its pod spec is put right too.
  */
 export async function restorePrimary(
   kind: PodKind,
@@ -28,15 +29,15 @@ export async function restorePrimary(
 ): Promise<Restored | undefined> {
   const { canary, objects } = step;
   const target = await objects.find(kind, canary.spec.targetRef.name);
-  if (target === undefined || isOfTarget(canary)) return undefined;
+  const { lastPromotedSpec = "", phase = "Initializing" } = canary.status;
+  if (target === undefined || lastPromotedSpec === "" || phase === "Initializing") return undefined;
   const primary = await objects.find(kind, primaryName(target.metadata.name));
-  if (primary === undefined) return await within(`${kind.creation} failed`, remake(target, kind, step));
-  return isAtRest ? await mend(primary, target, kind, step) : undefined;
+  if (primary !== undefined) return await mend(primary, target, kind, { ...step, isAtRest });
+  return isOfTarget(canary) ? undefined : await within(`${kind.creation} failed`, remake(target, kind, step));
 }
 
-/** Whether the primary is to be what the target is now: before anything was promoted, and once the target has passed its checks. */
-function isOfTarget({ status: { canaryWeight, lastPromotedSpec = "", phase = "Initializing" } }: Canary): boolean {
-  if (lastPromotedSpec === "" || phase === "Initializing") return true;
+/** Whether the primary is to be what the target is now: that has passed its checks. */
+function isOfTarget({ status: { canaryWeight, phase } }: Canary): boolean {
   return phase === "Promoting" || phase === "Finalising" || (phase === "Failed" && canaryWeight === totalWeight);
 }
 
@@ -61,12 +62,13 @@ async function mend(
   primary: LiveObject,
   target: LiveObject,
   kind: PodKind,
-  step: WorkloadStep,
+  step: WorkloadStep & { readonly isAtRest: boolean },
 ): Promise<Restored | undefined> {
-  const { canary, objects } = step;
+  const { canary, isAtRest, objects } = step;
   const what = primaryText(kind, canary);
   const zero = await scaledToZero(primary, target, kind, step);
-  const template = await changedTemplate(primary, target, kind, step);
+  const isKept = isAtRest && !isOfTarget(canary);
+  const template = isKept ? await changedTemplate(primary, target, kind, step) : undefined;
   if (template?.podSpec === undefined && zero === undefined) {
     if (template === undefined) return undefined;
     return { kind: "changed", text: `${what} was changed by ${template.writer}, and ${unknown(kind, canary)}` };

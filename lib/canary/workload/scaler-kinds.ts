@@ -1,6 +1,9 @@
 import type { CanarySpec } from "../../api/canary.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import { type Canary, primaryName } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
-import { numberAt, objectAt } from "./fields.ts";
+import { numberAt, objectAt, textAt } from "./fields.ts";
+import { isOwnerless } from "./metadata.ts";
 import type { NamedKind, StepObjects } from "./step-objects.ts";
 
 export type AutoscalerReference = NonNullable<CanarySpec["autoscalerRef"]>;
@@ -21,6 +24,12 @@ export const scaledObjectKind: NamedKind = {
   plural: "scaledobjects",
   noun: "Keda ScaledObject",
 };
+
+/** Whether an autoscaler without an owner can only be the primary's: its Canary was deleted without its objects. */
+export function isLeftOfPrimary(autoscaler: LiveObject, { spec }: Canary): boolean {
+  const scaled = textAt(objectAt(autoscaler, "spec", "scaleTargetRef"), "name");
+  return isOwnerless(autoscaler) && scaled === primaryName(spec.targetRef.name);
+}
 
 /** The replicas below which an autoscaler never goes; undefined if it is not known. */
 export async function autoscalerMinimum(

@@ -14,8 +14,11 @@ import { promote } from "./promotion.ts";
 export async function analyse(routes: Routes, standing: Standing, router: Router, ctx: CanaryContext): Promise<void> {
   const { at, isAhead } = standing;
   const { failedChecks = 0 } = ctx.canary.status;
-  await raiseShare(routes, standing, router, ctx);
+  const isWaiting = ctx.phase === "WaitingPromotion";
+  if (!isWaiting) await raiseShare(routes, standing, router, ctx);
   const isPassed = isFirst(at) ? await areFirstChecksPassed(ctx) : await areChecksPassed(ctx);
+  // The last weight is that of the spec, which may be another one by now.
+  if (isWaiting && isPassed) await raiseShare(routes, standing, router, ctx);
   if (isPassed) for (const warning of feasibleAnalysis(ctx).warnings) await ctx.say("Warning", warning);
   if (isPassed && (await isCarriedOut(nextMove(at), router, ctx))) return;
   if (isAhead) await ctx.setRoutes(router, at.routes);

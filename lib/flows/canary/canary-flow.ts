@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import { CanarySpec, canaryPhases } from "../../api/canary.ts";
 import { parseLive } from "../../api/parse-live.ts";
@@ -12,7 +13,6 @@ import { Failure, messageOf } from "../../core/failure.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
-import { isOutage } from "../../core/ports/outage.ts";
 import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
 import { specTopic } from "../../core/topics.ts";
 import { reportEvent } from "../record-event.ts";
@@ -40,7 +40,7 @@ export function canaryFlow(deps: CanaryDeps): Flow {
       const asked = { namespace: ctx.canary.namespace, home: ctx.home, signal: run.signal };
       return await reconcile(ctx, () => list(asked, since));
     } catch (error) {
-      if (error instanceof ApiError && !isOutage(error)) return refusedWrite(live, error, run, deps);
+      if (error instanceof ApiError && blamingCodes.has(error.code)) return refusedWrite(live, error, run, deps);
       if (!(error instanceof Failure)) throw error;
       return refuse(live, error, run, deps);
     }
@@ -141,8 +141,8 @@ async function leave({ message, name }: TargetOwner, ctx: CanaryContext): Promis
 
 /** The event is written once, not each time that a suspended Canary is woken. The first step after the suspension keeps the interval. */
 async function suspend(ctx: CanaryContext): Promise<FlowResult> {
-  // An outage is over once a run comes so far.
-  const { isSuspended, outage: _, ...carried } = ctx.run.carried ?? {};
+  // An outage is over once a run comes so far. What the last step knew of the Services may have changed since.
+  const { isSuspended, memory: _, outage: __, ...carried } = ctx.run.carried ?? {};
   const isTold = isSuspended === true;
   if (!isTold) await ctx.say("Normal", "skipping canary run as object is suspended");
   return {
@@ -169,14 +169,20 @@ async function absent({ subscriptions }: CanaryDeps, run: Run): Promise<FlowResu
   return { outcome: "absent", dueInMs: undefined };
 }
 
+/** The API server answers them to a write with a field that it, or a policy, does not accept. */
+const blamingCodes = new Set([400, 422]);
+
 /**
  * The API server refuses what every run writes, its status above all: the cause is an invalid field of the Canary, or a policy. A run that
  * threw would park the Canary. Told once; a change of the Canary starts the next run at once.
  */
 async function refusedWrite(live: LiveObject, error: ApiError, run: Run, deps: CanaryDeps): Promise<FlowResult> {
   const { message: why } = error;
-  const carried = { ...run.carried, refusedWrite: why };
-  if (run.carried?.["refusedWrite"] === why) return { outcome: "failed", dueInMs: leftMs, carried, isQuiet: true };
+  // A hash, since the text may be of any length. The memory goes: the change that has woken this run is not looked at yet.
+  const told = createHash("sha256").update(why).digest("hex");
+  const { memory: _, ...before } = run.carried ?? {};
+  const carried = { ...before, refusedWrite: told };
+  if (before["refusedWrite"] === told) return { outcome: "failed", dueInMs: leftMs, carried, isQuiet: true };
   const mend = "correct the field that it names, for example with kubectl edit, or the policy that refuses it";
   const message = `${subject(refOf(live))}: no step is taken, since the API server refuses a write of the run: ${why}; ${mend}`;
   await warn(live, message, run, deps);

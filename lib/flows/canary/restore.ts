@@ -22,14 +22,19 @@ export async function isPrimaryKept(ctx: CanaryContext): Promise<boolean> {
       await ctx.sayOnce("Warning", restored.text);
       return true;
     case "lost": {
-      if (!isAtRest) throw new StepFault(restored.text);
-      if (!isChanged(canary.status, await workload.revision(), tracksConfigs(ctx))) {
-        await ctx.sayOnce("Warning", restored.text);
-        return false;
-      }
-      await ctx.say("Warning", `${restored.text}. The target is new: it is initialised as it is now`);
-      await ctx.write(inPhase(ctx.status(), "Initializing", canary.analysis, ctx.at()));
+      // What waits for its gate has not been rejected either.
+      const isNew = phase === "Waiting" || isChanged(canary.status, await workload.revision(), tracksConfigs(ctx));
+      if (!isNew && !isAtRest) throw new StepFault(restored.text);
+      if (isNew) await initialise(restored.text, ctx);
+      else await ctx.sayOnce("Warning", restored.text);
       return false;
     }
   }
+}
+
+/** Nothing keeps what was promoted, so the status no longer names it: an initialisation that fails may then begin again with another target. */
+async function initialise(why: string, ctx: CanaryContext): Promise<void> {
+  await ctx.say("Warning", `${why}. The target is new: it is initialised as it is now`);
+  const { lastPromotedSpec: _, ...status } = ctx.status();
+  await ctx.write(inPhase(status, "Initializing", ctx.canary.analysis, ctx.at()));
 }

@@ -12,7 +12,7 @@ import { type CanaryContext, feasibleAnalysis, skipsAnalysis, tracksConfigs } fr
 import { ensureObjects } from "./ensure-objects.ts";
 import { isRollbackAsked, isRollbackWanted } from "./gates.ts";
 import { lowerShare, standingOf } from "./own-shares.ts";
-import { finish, moveBack, promoteAtOnce } from "./promotion.ts";
+import { finish, moveBack, promote, promoteAtOnce } from "./promotion.ts";
 import { failPromotion, rollBack, stay } from "./roll-back.ts";
 
 /** What a step of a run has read. */
@@ -81,12 +81,12 @@ async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
   const standing = standingOf(routes, found.isPrimaryDown, ctx);
   if (isAnalysing(ctx) && !skipsAnalysis(ctx.canary)) await lowerShare(routes, standing, router, ctx);
   if (!(await isCanaryServing(found, ctx))) {
-    if (!isPrimaryPromoted(ctx)) return;
+    if (!isPromoted(ctx)) return;
     // The primary is ready with the promoted template: a canary that does not serve gives its share back at once.
     await ctx.setRoutes(router, allToPrimary);
     return ctx.phase === "Promoting" ? moveBack(router, allToPrimary, ctx) : finish(router, allToPrimary, ctx);
   }
-  if (skipsAnalysis(ctx.canary)) return promoteAtOnce(router, ctx);
+  if (skipsAnalysis(ctx.canary)) return found.isPrimaryDown ? promote(ctx) : promoteAtOnce(router, ctx);
   if (isAnalysing(ctx) && (await isRollbackWanted(ctx))) return rollBackByHand(found, ctx);
   if (ctx.phase === "Promoting") return moveBack(router, routes, ctx);
   if (ctx.phase === "Finalising") return finish(router, routes, ctx);
@@ -98,9 +98,9 @@ function isAnalysing({ phase }: CanaryContext): boolean {
   return phase === "Progressing" || phase === "WaitingPromotion";
 }
 
-/** Only with analysis the primary has been looked at before the canary. */
-function isPrimaryPromoted({ canary, phase }: CanaryContext): boolean {
-  return (phase === "Promoting" || phase === "Finalising") && !skipsAnalysis(canary);
+/** Whether the primary has the target's template. In these phases a step goes on only if it is ready. */
+function isPromoted({ phase }: CanaryContext): boolean {
+  return phase === "Promoting" || phase === "Finalising";
 }
 
 function isThresholdReached(ctx: CanaryContext): boolean {
@@ -140,7 +140,7 @@ type PrimaryState = "serving" | "down" | "not serving" | "promoted";
 
 /** Without a primary that serves nothing goes on. The end of waiting ends the run, with the traffic on what does serve. */
 async function primaryState(isNew: boolean, router: Router, ctx: CanaryContext): Promise<PrimaryState> {
-  if (skipsAnalysis(ctx.canary)) return "serving";
+  if (await needsNoPrimary(router, ctx)) return "serving";
   const primary = await ctx.workload.primaryReadiness();
   const isCopied = isAnalysing(ctx) && (await ctx.workload.isPromoted?.()) === true;
   if (isCopied) {
@@ -149,16 +149,23 @@ async function primaryState(isNew: boolean, router: Router, ctx: CanaryContext):
     await ctx.write(inPhase(ctx.status(), "Promoting", ctx.canary.analysis, ctx.at()));
   }
   if (primary.isReady) return isCopied ? "promoted" : "serving";
-  // At rest nothing else brings the next step, which is to begin the run.
-  if (primary.isRetriable && !isGoing(ctx.phase)) throw new StepFault(primary.message);
+  const isDown = !primary.isRetriable && (await isWithoutTraffic(router, ctx));
+  // No run has begun that could fail: the revision waits for the primary. At rest nothing else brings the next step.
+  if (!isDown && !isGoing(ctx.phase)) throw new StepFault(primary.message);
   await ctx.say("Warning", primary.message);
-  if (primary.isRetriable) return "not serving";
-  if (await isWithoutTraffic(router, ctx)) return isNew || isAnalysing(ctx) ? "down" : "not serving";
+  if (isDown) return isNew || ctx.phase === "Waiting" || isAnalysing(ctx) ? "down" : "not serving";
+  if (primary.isRetriable || !isInFlight(ctx.phase)) return "not serving";
   const { phase } = ctx.status();
   if (phase === "Promoting" || phase === "Finalising") {
     await failPromotion(primary.message, (await router.routes()).canary, router, ctx);
   } else await rollBack(router, ctx);
   return "not serving";
+}
+
+/** Without analysis nothing is compared with the primary. But one that a failed promotion has left without traffic gets none before it serves. */
+async function needsNoPrimary(router: Router, ctx: CanaryContext): Promise<boolean> {
+  if (!skipsAnalysis(ctx.canary) || isPromoted(ctx)) return false;
+  return !(await isWithoutTraffic(router, ctx));
 }
 
 /**
@@ -167,7 +174,8 @@ async function primaryState(isNew: boolean, router: Router, ctx: CanaryContext):
  */
 async function isWithoutTraffic(router: Router, ctx: CanaryContext): Promise<boolean> {
   const { canaryWeight = 0, phase } = ctx.status();
-  if (phase === "Failed") return canaryWeight === totalWeight;
+  // A run that waits for its gate keeps the routes of the run before.
+  if (phase === "Failed" || phase === "Waiting") return canaryWeight === totalWeight;
   if (phase !== "Progressing" && phase !== "WaitingPromotion") return false;
   const { analysis } = feasibleAnalysis(ctx);
   return strategyOf(analysis) !== "ab" && (await router.routes()).canary === totalWeight;
@@ -191,7 +199,7 @@ async function isCanaryServing(found: Found, ctx: CanaryContext): Promise<boolea
   const canary = await workload.canaryReadiness();
   if (canary.isReady) return true;
   await ctx.say("Warning", canary.message);
-  if (isPrimaryPromoted(ctx)) return false;
+  if (isPromoted(ctx)) return false;
   if (!canary.isRetriable || isThresholdReached(ctx)) await rollBackFound(found, ctx);
   else if (canary.isLost === true) await withdraw(found, ctx);
   return false;
@@ -206,10 +214,12 @@ async function withdraw({ isPrimaryDown, revision, router, routes }: Found, ctx:
   const isTested = strategyOf(feasibleAnalysis(ctx).analysis) === "ab" && iterations > 0;
   const hasTraffic = routes.canary > 0 || canaryWeight > 0 || isTested;
   if (isPrimaryDown || ctx.provider === "kubernetes" || !hasTraffic) return;
-  await ctx.setRoutes(router, allToPrimary);
   const synced = { revision, isTracking: tracksConfigs(ctx) };
   const begun = syncedIn(ctx.status(), "Progressing", synced, ctx.at());
+  // Before the routes: a run that was cut off in between would give the canary its former share back once it serves.
   await ctx.write({ ...begun, failedChecks: failedChecks + 1 });
+  await ctx.setRoutes(router, allToPrimary);
+  await ctx.write(ctx.status());
   const { name, namespace } = ctx.canary;
   await ctx.say(
     "Warning",

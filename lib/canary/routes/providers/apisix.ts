@@ -37,6 +37,7 @@ export function apisixRouter(canary: Canary, deps: StepDeps): Router {
       ref: { group, version, kind: "ApisixRoute", namespace, name },
       resource: `apisixroutes.${group}`,
       madeUpBy: "give spec.service.name another value",
+      isLeft: (live) => liveRoutes(live, canary) !== undefined,
       failed: (doing, cause) => {
         const words = { find: "query error:", create: "create error:", mend: "update error:" };
         if (doing === "read") return `apisix route ${name}.${namespace} query error: ${cause}`;

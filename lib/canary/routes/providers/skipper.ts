@@ -33,6 +33,7 @@ export function skipperRouter(canary: Canary, deps: StepDeps): Router {
       ref,
       resource: "ingresses.networking.k8s.io",
       madeUpBy: "give spec.ingressRef another Ingress",
+      isLeft: (live) => liveRoutes(live, primary, ours) !== undefined,
       failed: (doing, cause) => {
         const words = {
           find: "query error:",

@@ -210,6 +210,17 @@ describe("a primary at rest that others change", () => {
     expect(await primary()).toMatchObject({ replicas: 1 });
   });
 
+  test.each([
+    ["after a failed promotion", { phase: "Failed", canaryWeight: 100 }, true],
+    ["in the middle of a run", { phase: "Progressing" }, false],
+    ["in a promotion", { phase: "Promoting" }, false],
+  ] as const)("is scaled up from zero %s too, since each revision waits for it", async (_when, status, isAtRest) => {
+    const { one, options, primary } = await rejected();
+    await scale(one, 0);
+    expect(await one.step(options(status)).restorePrimary?.(isAtRest)).toMatchObject({ kind: "restored" });
+    expect(await primary()).toMatchObject({ replicas: 1 });
+  });
+
   test("is left at zero where an autoscaler has scaled it", async () => {
     const { one, options, primary } = await rejected();
     await scale(one, 0);

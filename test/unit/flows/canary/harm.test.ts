@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../../lib/core/json.ts";
 import { kubernetesTime } from "../../../../lib/core/kubernetes-time.ts";
 import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { canaryWorld } from "./canary-world.ts";
@@ -54,12 +55,18 @@ describe("a primary that does not come up", () => {
   });
 
   /** A promotion has failed: all traffic is on the canary, and the primary does not come up. */
-  async function afterFailedPromotion() {
-    const world = canaryWorld();
+  async function failedPromotion(spec: JsonObject = {}) {
+    const world = canaryWorld(spec);
     await world.begun();
     for (let ticks = 0; ticks < 3; ticks++) await world.tick();
     if (world.state.primary !== undefined) world.state.primary.isStuck = true;
     await world.tick();
+    expect(world.now()).toBe("Failed w100 0/100");
+    return world;
+  }
+
+  async function afterFailedPromotion() {
+    const world = await failedPromotion();
     world.state.target.template = "three";
     await world.run({ isRequested: true });
     expect(world.now()).toBe("Progressing 0/100");
@@ -92,6 +99,60 @@ describe("a primary that does not come up", () => {
     ]);
     expect(world.state.target.replicas).toBe(2);
     expect(world.harm).toEqual([]);
+  });
+
+  test("after a failed promotion a gate that is closed keeps all traffic on the canary", async () => {
+    const gate = { name: "gate", type: "confirm-rollout", url: "http://gate.test" };
+    const world = await failedPromotion({
+      analysis: { interval: "10s", stepWeight: 25, maxWeight: 50, webhooks: [gate] },
+    });
+    world.state.refusals.set("gate", "closed");
+    world.state.target.template = "three";
+    await world.run({ isRequested: true });
+    for (let ticks = 0; ticks < 2; ticks++) {
+      expect(world.now()).toBe("Waiting w100 0/100");
+      world.clock.pass(10_000);
+      await world.run();
+    }
+    expect(world.state.target.replicas).toBe(2);
+    world.state.refusals.clear();
+    world.clock.pass(10_000);
+    await world.run();
+    expect(world.now()).toBe("Progressing 0/100");
+    expect(world.harm).toEqual([]);
+  });
+
+  test("after a failed promotion a revision without analysis gets the traffic back to the primary only once that serves", async () => {
+    const world = await failedPromotion();
+    world.change({ spec: { skipAnalysis: true } });
+    world.state.target.template = "three";
+    await world.run({ isRequested: true });
+    const tick = async () => {
+      world.state.target.isReady = true;
+      world.clock.pass(10_000);
+      await world.run();
+    };
+    await tick();
+    expect(world.now()).toBe("Promoting 0/100");
+    expect(world.state.primary?.template).toBe("three");
+    if (world.state.primary !== undefined) world.state.primary.isStuck = false;
+    await tick();
+    expect(world.now()).toBe("Promoting 0/100");
+    await world.tick();
+    expect(world.now()).toBe("Succeeded 100/0");
+    expect(world.harm).toEqual([]);
+  });
+
+  test("one that does not become ready at rest keeps the next revision waiting, which is not rejected", async () => {
+    const world = canaryWorld();
+    await world.initialised();
+    if (world.state.primary !== undefined) world.state.primary.isStuck = true;
+    world.state.target.template = "two";
+    expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: 10_000 });
+    expect(world.now()).toBe("Initialized 100/0");
+    if (world.state.primary !== undefined) world.state.primary.isStuck = false;
+    await world.tick();
+    expect(world.now()).toBe("Progressing 100/0");
   });
 
   test("one that is still rolling out ends the step, and counts as no failed check", async () => {
@@ -287,6 +348,41 @@ describe("a primary that is gone", () => {
     expect(world.now()).toBe("Initialized 100/0");
     expect(world.state.primary).toMatchObject({ template: "three", isReady: true });
     expect(world.harm).toEqual([]);
+  });
+
+  test("and whose new revision does not come up is initialised again with a revision that does", async () => {
+    const world = await rejected();
+    world.state.isPromotedKept = false;
+    world.state.target.template = "three";
+    await world.run({ isRequested: true });
+    world.clock.pass(10_000);
+    await world.run();
+    if (world.state.primary !== undefined) world.state.primary.isStuck = true;
+    world.clock.pass(10_000);
+    await world.run();
+    expect(world.now()).toBe("Failed 100/0");
+    world.state.target.template = "four";
+    if (world.state.primary !== undefined) world.state.primary.isStuck = false;
+    world.clock.pass(10_000);
+    await world.run({ isRequested: true });
+    expect(world.now()).toBe("Initializing 100/0");
+    expect(world.state.primary?.template).toBe("four");
+  });
+
+  test("in the middle of a run is made of a new revision where nothing keeps the promoted one", async () => {
+    const world = canaryWorld();
+    await world.begun();
+    await world.tick();
+    world.state.primary = undefined;
+    world.state.isPromotedKept = false;
+    world.state.target.template = "three";
+    world.clock.pass(10_000);
+    await world.run({ isRequested: true });
+    expect(world.status()).toMatchObject({ phase: "Initializing" });
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("Initialized 100/0");
+    expect(world.state.primary).toMatchObject({ template: "three", isReady: true });
   });
 
   test("in the middle of a run is not made of the revision under analysis, which goes no further", async () => {

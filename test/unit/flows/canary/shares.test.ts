@@ -83,6 +83,18 @@ describe("a route whose shares somebody changes in the middle of a run", () => {
     expect(world.now()).toBe("Promoting i-1 50/50");
   });
 
+  test("while a promotion waits, a last weight that the spec has raised is given only if the checks pass", async () => {
+    const world = await at25({ maxWeight: 40, threshold: 5, webhooks: [gate] });
+    world.state.refusals.set("gate", "closed");
+    await world.tick();
+    await world.tick();
+    expect(world.now()).toBe("WaitingPromotion i-1 50/50");
+    world.change({ spec: { analysis: { maxWeight: 100 } } });
+    world.state.checks = [{ isPassed: false, text: "no" }];
+    await world.tick();
+    expect(world.state.routes).toEqual(to(50));
+  });
+
   test("a promotion in steps goes on from its own weight", async () => {
     const world = await at25({ maxWeight: 75, stepWeightPromotion: 25 });
     for (let ticks = 0; ticks < 4; ticks++) await world.tick();
