@@ -79,8 +79,8 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a Service that an older Flagger has taken over still leads to the primary when that goes",
-        find: "if (isUntouched(service, canary) && !leadsTo(",
-        replace: "if (isUntouched(service, canary) || leadsTo(",
+        find: ' && !leadsTo(primary, service["spec"])',
+        replace: "",
       },
       {
         what: "an original that leads to the primary is given back when that goes",
