@@ -119,7 +119,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
       {
         what: "a promotion waits for a canary that does not serve",
         find: "    if (!isPromoted(ctx)) return;",
-        replace: "    if (!isPrimaryPromoted(ctx) || ctx.workload !== undefined) return;",
+        replace: "    if (!isPromoted(ctx) || ctx.workload !== undefined) return;",
       },
       {
         what: "a status in the future stays as it is",

@@ -37,8 +37,8 @@ export const canaryRobustFaults: readonly FileFaults[] = [
       },
       {
         what: "a Canary that another one shuts out is not woken when that goes",
-        find: "    await deps.subscriptions.subscribe([ownerTopic(run, name)], run.fence, run.signal);\n",
-        replace: "    await deps.subscriptions.subscribe([], run.fence, run.signal);\n",
+        find: "topicsOf(ctx, canary.status) : [ownerTopic(run, before)]);",
+        replace: "topicsOf(ctx, canary.status) : []);",
       },
       {
         what: "a status without conditions begins anew",
