@@ -18,7 +18,7 @@ function wrapped(text: string, columns = width): string {
   return lines.join("\n");
 }
 
-/** People read why in docs/adr/0026-the-id-of-a-cluster.md. */
+/** People read why in docs/maintainers/adr/0026-the-id-of-a-cluster.md. */
 const installationPart = `${wrapped(
   "The functions read one JSON document from S3. A deployment uploads it and puts its digest into the environment of the functions, so they refuse a document that was changed later. The CDK app checks the document at synth with the same schema (`functions/settings/installation.ts`), which names every fault and quotes no value.",
 )}
@@ -47,7 +47,7 @@ const installationPart = `${wrapped(
 
 | key of a cluster | what | default |
 | --- | --- | --- |
-| \`arn\` | its ARN, which is its [id](adr/0026-the-id-of-a-cluster.md) in every key, log line and metric; each cluster once, ${maxClusters} at most | required |
+| \`arn\` | its ARN, which is its [id](maintainers/adr/0026-the-id-of-a-cluster.md) in every key, log line and metric; each cluster once, ${maxClusters} at most | required |
 | \`roles\` | by function (\`reconcile\`, with webhooks \`receiver\`, with notifications \`notify\`), the role in the cluster's account that the function assumes to describe the cluster and to sign its token | none: the function's own role |
 | \`role\` | instead of \`roles\`, one role for all functions; the app refuses it with webhooks | none |
 | \`network\` | letters, digits and hyphens, 32 at most. The clusters of a network share a reconcile function and a queue; ${maxNetworks} networks at most | \`default\` |
