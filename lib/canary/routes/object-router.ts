@@ -5,12 +5,12 @@ import { totalWeight } from "../analysis.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
 import type { Canary } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
-import { adoption, controllerReference, isOwnerless } from "../workload/metadata.ts";
 import { told } from "../workload/step-objects.ts";
 import { givenBack, hasOriginal, isUntouched, type TakeOver } from "./originals.ts";
-import { changed, refuseForeign, refuseOwnedByOthers, type Wanted } from "./owned-objects.ts";
+import { changed, type Wanted } from "./changed-object.ts";
 import type { CookieChanges, Router, Routes } from "./router.ts";
 import { checkSum, firstWeights } from "./weights.ts";
+import { adoption, controllerReference, isOwnerless, refuseForeignRoute, refuseOwnedByOthers } from "../ownership.ts";
 
 /** What is done with the object, where it fails: looked for before it is made or mended, read for its weights, and so on. */
 export type Doing = "find" | "read" | "create" | "mend" | "set";
@@ -71,7 +71,7 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
   const view = viewOf(route, canary, deps);
   const refuseOthers = (live: LiveObject) => {
     if (isOwnerless(live) && route.isLeft?.(live) === true) return;
-    if (route.madeUpBy !== undefined) refuseForeign(live, canary, route.madeUpBy);
+    if (route.madeUpBy !== undefined) refuseForeignRoute(live, canary, route.madeUpBy);
     else if (route.refuseOthers === undefined) refuseOwnedByOthers(live, canary);
     else route.refuseOthers(live);
   };

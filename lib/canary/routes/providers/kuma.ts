@@ -8,10 +8,10 @@ import { told } from "../../workload/step-objects.ts";
 import type { TargetMetadata } from "../../workload/workload.ts";
 import { apexMetadata } from "../apex-metadata.ts";
 import { objectRouter } from "../object-router.ts";
-import { isTakenOver } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
 import { sharesOf } from "../weights.ts";
+import { isTakenOver } from "../../ownership.ts";
 
 const serviceTag = "kuma.io/service";
 
