@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { StepMemory } from "../../../../lib/canary/step-memory.ts";
+import type { StepMemory } from "../../../../lib/canary/canary-deps.ts";
 import { objectAt } from "../../../../lib/canary/workload/fields.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
