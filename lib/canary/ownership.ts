@@ -58,27 +58,39 @@ export function isTakenOver({ metadata: { annotations = {} } }: Manifest): boole
 }
 
 /**
- * Throws a {@link StepFault} for a route or Service that another object controls. Flagger would overwrite it: then two write the same routes in
- * turn, and requests go to either's pods.
+ * Why a route or Service is not written; undefined unless another object controls it. Flagger would overwrite it: then two write the same
+ * routes in turn, and requests go to either's pods.
  */
-export function refuseOwnedByOthers(object: Manifest, canary: Canary): void {
+export function ownedByOthers(object: Manifest, canary: Canary): StepFault | undefined {
   const controller = controllerOf(object);
-  if (controller === undefined || isOwned(object, canary)) return;
-  throw new StepFault(
+  if (controller === undefined || isOwned(object, canary)) return undefined;
+  return new StepFault(
     `${textOf(object, canary)} belongs to ${controller.kind} ${controller.name}, ` +
       `so Canary ${canaryText(canary)} does not write it: give spec.service.name another value, or delete the ${object.kind}`,
   );
 }
 
+/** Throws what {@link ownedByOthers} answers. */
+export function refuseOwnedByOthers(object: Manifest, canary: Canary): void {
+  const fault = ownedByOthers(object, canary);
+  if (fault !== undefined) throw fault;
+}
+
 /**
- * Throws a {@link StepFault} for a route or Service with a name that is made up for the Canary, such as `podinfo-primary`, if the Canary has
- * neither made it nor taken it over. Flagger overwrites it.
+ * Why a route or Service with a name that is made up for the Canary, such as `podinfo-primary`, is not written; undefined if the Canary has made
+ * it or taken it over. Flagger overwrites it.
  *
  * @param mend what to do beside deleting or renaming it
  */
+export function foreignRoute(object: Manifest, canary: Canary, mend: string): StepFault | undefined {
+  const isMade = isOwned(object, canary) || isTakenOver(object);
+  return ownedByOthers(object, canary) ?? (isMade ? undefined : foreign(object, canary, mend));
+}
+
+/** Throws what {@link foreignRoute} answers. */
 export function refuseForeignRoute(object: Manifest, canary: Canary, mend: string): void {
-  refuseOwnedByOthers(object, canary);
-  if (!isOwned(object, canary) && !isTakenOver(object)) throw foreign(object, canary, mend);
+  const fault = foreignRoute(object, canary, mend);
+  if (fault !== undefined) throw fault;
 }
 
 /**

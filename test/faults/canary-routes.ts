@@ -127,13 +127,13 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
       },
       {
         what: "an annotation of a Canary gives a route of another namespace a spec",
-        find: "live === undefined || isRefused(live) ? undefined",
+        find: "live === undefined || faultOf(live) !== undefined ? undefined",
         replace: "live === undefined ? undefined",
       },
       {
         what: "a route whose name is made up for the Canary is taken from somebody else",
-        find: "if (route.madeUpBy !== undefined) refuseForeignRoute(",
-        replace: 'if (route.madeUpBy === "none") refuseForeignRoute(',
+        find: "if (route.madeUpBy !== undefined) return foreignRoute(",
+        replace: 'if (route.madeUpBy === "none") return foreignRoute(',
       },
     ],
   },
