@@ -53,8 +53,8 @@ async function reconcile(ctx: CanaryContext, others: () => Promise<readonly List
   const fault = specFault(canary, deps.settings);
   if (fault !== undefined) {
     // As in Flagger there is neither a status nor an Event of it (reference canary, statement 41).
-    deps.log.error("canary refused", { ...run.key, error: `invalid canary spec: ${fault}` });
-    return { outcome: "stalled", dueInMs: undefined };
+    const failure = { reason: "InvalidSpec", message: `invalid canary spec: ${fault}` };
+    return { outcome: "stalled", failure, dueInMs: undefined };
   }
   await ensureFinalizer(ctx);
   const { takenBy: before } = carriedTo(run);
@@ -126,7 +126,12 @@ async function leave({ message, name }: TargetOwner, ctx: CanaryContext): Promis
     await deps.subscriptions.subscribe([ownerTopic(run, name)], run.fence, run.signal);
   }
   return {
-    ...{ outcome: "stalled", dueInMs: isFirst ? leftMs : undefined, carried: { takenBy: name } },
+    ...{
+      outcome: "stalled",
+      failure: { reason: "TargetTaken", message },
+      dueInMs: isFirst ? leftMs : undefined,
+      carried: { takenBy: name },
+    },
     ...(isFirst ? {} : { isQuiet: true }),
   };
 }
@@ -151,7 +156,8 @@ async function end(ctx: CanaryContext): Promise<FlowResult> {
   } catch (error) {
     if (!isOfStep(error)) throw error;
     await ctx.say("Warning", messageOf(error));
-    return { outcome: "failed", dueInMs: intervalMs(canary.analysis) };
+    const failure = { reason: "ReconciliationFailed", message: messageOf(error) };
+    return { outcome: "failed", failure, dueInMs: intervalMs(canary.analysis) };
   }
 }
 
@@ -173,18 +179,18 @@ async function refusedWrite(live: LiveObject, error: ApiError, run: Run, deps: C
   const told = createHash("sha256").update(why).digest("hex");
   const { memory: _, outage: __, ...before } = carriedTo(run);
   const carried = { ...before, refusedWrite: told };
-  if (before.refusedWrite === told) return { outcome: "failed", dueInMs: leftMs, carried, isQuiet: true };
   const mend = "correct the field that it names, for example with kubectl edit, or the policy that refuses it";
   const message = `${subject(refOf(live))}: no step is taken, since the API server refuses a write of the run: ${why}; ${mend}`;
+  const result = { outcome: "failed", failure: { reason: error.reason, message }, dueInMs: leftMs, carried };
+  if (before.refusedWrite === told) return { ...result, isQuiet: true };
   await warn(live, message, run, deps);
-  return { outcome: "failed", dueInMs: leftMs, carried };
+  return result;
 }
 
 async function refuse(live: LiveObject, failure: Failure, run: Run, deps: CanaryDeps): Promise<FlowResult> {
   const { message } = failure;
   await warn(live, message, run, deps);
-  deps.log.info("reconcile failed", { ...run.key, reason: failure.reason, error: message });
-  return { outcome: "stalled", dueInMs: undefined };
+  return { outcome: "stalled", failure, dueInMs: undefined };
 }
 
 async function warn(live: LiveObject, message: string, run: Run, deps: CanaryDeps): Promise<void> {
