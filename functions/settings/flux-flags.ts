@@ -47,7 +47,7 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["http-retry", "artifacts are read from Sluice's own store, and a download that fails is tried again with back-off"],
   ["http-timeout", "artifacts are read from Sluice's own store"],
   ["insecure-allow-http", "the setting network says which hosts may be reached"],
-  ["insecure-kubeconfig-exec", "no program is run for a kubeconfig that somebody else wrote"],
+  ["insecure-kubeconfig-exec", "no program is run for a kubeconfig that another user wrote"],
   ["insecure-kubeconfig-tls", "the certificate of every cluster is verified"],
   ["kube-api-burst", limitedRuns],
   ["kube-api-qps", limitedRuns],
