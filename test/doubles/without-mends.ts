@@ -4,6 +4,7 @@
  */
 const mends = [
   /; the (?:repository|artifact|chart|Secret) has (?:no|the) [^\n]*/g,
+  /; it is a file, set [^\n]*/g,
   /; Sluice runs no Helm in a build: [^\n]*/g,
   /; to have it deleted and created again, set [^\n]*/g,
   /: it is suspended, resume it with sluice resume [^\n]*/g,

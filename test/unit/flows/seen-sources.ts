@@ -90,7 +90,7 @@ export function seenSources() {
     const events = world().events.map((event) =>
       Told.parse({
         ...event,
-        message: withoutMends(event.message),
+        message: withoutMends(z.string().parse(event["message"])),
         object: `OCIRepository/${name}`,
         source: componentOf(event),
         ...annotated(event),
