@@ -78,7 +78,7 @@ export const assumptions = {
   coldStarts: 2 * 730,
   /** A guess: 4 KB for each unit with its history, a tenth of it in backups beside the table. */
   tableGbPerUnit: 4_096 / 1_000_000_000,
-  /** A guess: artifacts are never deleted (docs/state-table.md); a month of them at 20 KB, a year old. */
+  /** A guess: artifacts are never deleted (docs/maintainers/state-table.md); a month of them at 20 KB, a year old. */
   artifactGb: 20_000 / 1_000_000_000,
   artifactMonths: 12,
   /** With pushes in every hour: durations of two kinds, applied objects, and from push to applied. At rest nothing is written. */

@@ -128,7 +128,7 @@ export const Settings = z
     "no-remote-bases": documented(
       {
         description:
-          "Remote bases are refused with `BuildFailed`. It can only be true: builds have no network ([ADR 0014](adr/0014-kustomize-as-webassembly.md)). Publish the base with the artifact instead.",
+          "Remote bases are refused with `BuildFailed`. It can only be true: builds have no network ([ADR 0014](maintainers/adr/0014-kustomize-as-webassembly.md)). Publish the base with the artifact instead.",
         flux: "false",
         since: "0.2.0",
       },

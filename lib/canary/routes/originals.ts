@@ -5,7 +5,8 @@ import type { LiveObject, Manifest } from "../../core/manifest.ts";
 import type { Canary } from "../canary.ts";
 import { kubectlAnnotation } from "../workload/metadata.ts";
 import { annotationJson } from "../annotation-json.ts";
-import { fluxAnnotations, isOwned, isTakenOver, type Wanted, type Words } from "./owned-objects.ts";
+import { type Wanted } from "./changed-object.ts";
+import { type Texts, fluxAnnotations, isOwned, isTakenOver } from "../ownership.ts";
 
 /** Holds the spec of a VirtualService as it was before the Canary, for Flagger. */
 export const flaggerOriginalAnnotation = "flagger.kubernetes.io/original-configuration";
@@ -82,7 +83,7 @@ function lastAppliedSpec({ metadata }: Manifest): JsonObject | undefined {
   return isJsonObject(spec) ? spec : undefined;
 }
 
-function withoutOurs(annotations: Words, { spec }: Canary): Words {
+function withoutOurs(annotations: Texts, { spec }: Canary): Texts {
   const ours = { ...spec.service.apex?.annotations, ...fluxAnnotations, [flaggerOriginalAnnotation]: "" };
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !Object.hasOwn(ours, key)));
 }

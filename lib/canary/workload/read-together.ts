@@ -2,8 +2,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import type { VersionedRef } from "../../core/object-ref.ts";
 import type { Cluster } from "../../core/ports/cluster.ts";
 import { primaryName, type Canary } from "../canary.ts";
-import type { StepDeps } from "../canary-deps.ts";
-import type { SharedLabel } from "../step-memory.ts";
+import type { SharedLabel, StepDeps } from "../canary-deps.ts";
 import { isAboutTheObject, type NamedKind } from "./step-objects.ts";
 import type { TargetMetadata } from "./workload.ts";
 

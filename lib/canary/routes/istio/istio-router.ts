@@ -9,12 +9,13 @@ import { annotationJson } from "../../annotation-json.ts";
 import { apexMetadata, type RouteMetadata } from "../apex-metadata.ts";
 import { type Doing, objectRouter, type RouteView, type WantedRoute } from "../object-router.ts";
 import { flaggerOriginalAnnotation } from "../originals.ts";
-import { isOwned, kept } from "../owned-objects.ts";
+import { kept } from "../changed-object.ts";
 import type { Router, Routes } from "../router.ts";
 import { cookiesOf } from "../session-cookies.ts";
 import { ensureDestinationRules } from "./destination-rules.ts";
 import { liveCookies, liveRoutes } from "./live-virtual-service.ts";
 import { checkDelegation, virtualServiceSpec } from "./virtual-service.ts";
+import { isOwned } from "../../ownership.ts";
 
 const group = "networking.istio.io";
 

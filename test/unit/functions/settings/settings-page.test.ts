@@ -18,7 +18,7 @@ function wrapped(text: string, columns = width): string {
   return lines.join("\n");
 }
 
-/** People read why in docs/adr/0026-the-id-of-a-cluster.md. */
+/** People read why in docs/maintainers/adr/0026-the-id-of-a-cluster.md. */
 const installationPart = `${wrapped(
   "The functions read one JSON document from S3. A deploy uploads it and names it by its digest in their environment; a document that was changed since is not used. The CDK app checks it at synth by the same schema (`functions/settings/installation.ts`), which names every fault and quotes no value.",
 )}
@@ -47,7 +47,7 @@ const installationPart = `${wrapped(
 
 | key of a cluster | what | default |
 | --- | --- | --- |
-| \`arn\` | its ARN, which is its [id](adr/0026-the-id-of-a-cluster.md) in every key, log line and metric; each cluster once, ${maxClusters} at most | required |
+| \`arn\` | its ARN, which is its [id](maintainers/adr/0026-the-id-of-a-cluster.md) in every key, log line and metric; each cluster once, ${maxClusters} at most | required |
 | \`roles\` | by function (\`reconcile\`, \`receiver\` where there are webhooks, \`notify\` where there are notifications), a role in the cluster's account, which that function assumes to describe the cluster and to sign its token | none: the function's own role |
 | \`role\` | in place of \`roles\`, one for all functions; the app refuses it with webhooks | none |
 | \`network\` | letters, digits and hyphens, 32 at most. The clusters of a network share a reconcile function and a queue; ${maxNetworks} networks at most | \`default\` |
