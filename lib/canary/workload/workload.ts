@@ -54,8 +54,8 @@ export interface Workload {
   /** Makes the primary and the copies of configs that are missing. */
   ensurePrimary(): Promise<void>;
   /**
-   * Makes a primary that is gone again, of what was last promoted. At rest also what others have changed of it is put right. Undefined where
-   * there is nothing to do. Absent where the primary has no pods of its own.
+   * Makes a missing primary again from the revision that was last promoted. At rest it also reverts changes that others have made to it.
+   * Undefined if there is nothing to do. Absent if the primary has no pods of its own.
    */
   restorePrimary?(isAtRest: boolean): Promise<Restored | undefined>;
   primaryReadiness(): Promise<Readiness>;

@@ -249,8 +249,8 @@ async function purge(heads: readonly RevisionHead[], { ctx, store }: UninstallOr
 }
 
 /**
- * The inventory without what is deleted: what is protected stays in it and is never deleted, what is another's leaves it. Claims end
- * before, so that the next owner of an object may have it. An event names the namespaces and definitions that stay.
+ * The inventory without the deleted objects. Protected objects stay in it and are never deleted; objects of another owner are removed from
+ * it. Claims end first, so that the next owner of an object may take it. An event names the namespaces and definitions that stay.
  */
 async function forget(
   deleted: readonly DeletedObject[],
