@@ -5,6 +5,7 @@ import { ownVersion } from "../lib/core/own-version.ts";
 import { addBootstrapCommands } from "./bootstrap-commands.ts";
 import { addCanaryCommands } from "./canary-commands.ts";
 import { addClusterCommands } from "./cluster-commands.ts";
+import { addCompletionCommands } from "./completion-command.ts";
 import { addCreateCommands } from "./create-commands.ts";
 import type { DiffOptions } from "./diff-helm-release.ts";
 import { addImageCommand, addWhyCommand } from "./image-command.ts";
@@ -78,6 +79,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   addInitCommand(root, surroundings);
   addSettingsCommand(root, terminal);
   addVersionCommand(root, terminal);
+  addCompletionCommands(root, kept, surroundings);
   return root;
 }
 

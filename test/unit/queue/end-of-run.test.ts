@@ -6,6 +6,7 @@ import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
 import { sweep } from "../../../lib/queue/sweep.ts";
 import { maxAnnouncements, maxAttempts } from "../../../lib/queue/timing.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
+import { recordedLog } from "../../doubles/recorded-log.ts";
 import { applied, key, queueWorld } from "./queue-world.ts";
 
 describe("a run that has lost its lease when it ends", () => {
@@ -155,5 +156,30 @@ describe("the sweep", () => {
       reads: 1,
       sent: 0,
     });
+  });
+});
+
+describe("the log line of a run that has ended", () => {
+  async function logged(flow: Flow) {
+    const world = queueWorld();
+    const log = recordedLog();
+    await requestReconcile(key, "test", world.deps, never);
+    await world.handle(flow, undefined, never, { ...world.deps, log });
+    return log;
+  }
+  const failure = { reason: "BuildFailed", message: "kustomize build failed: no such file" };
+
+  test.each(["failed", "stalled"])("has the level error, the reason and the message if it %s", async (outcome) => {
+    const { errors } = await logged(async () => ({ outcome, failure, dueInMs: 5_000 }));
+    const { reason, message: error } = failure;
+    expect(errors).toEqual([
+      { message: "reconcile failed", key, outcome, dueInMs: 5_000, durationMs: 0, reason, error },
+    ]);
+  });
+
+  test("has the level info if it waits for another object, and says why", async () => {
+    const { infos } = await logged(async () => ({ outcome: "waiting", failure, dueInMs: 5_000 }));
+    const { reason, message: error } = failure;
+    expect(infos).toMatchObject([{ message: "reconcile finished", outcome: "waiting", reason, error }]);
   });
 });

@@ -103,8 +103,8 @@ describe("a HorizontalPodAutoscaler", () => {
     const spec = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "other" }, maxReplicas: 9 };
     await one.put({ apiVersion: "autoscaling/v2", kind: reference.kind, metadata: { name: "podinfo-primary" }, spec });
     await expect(one.scaler(options).ensurePrimary(true)).rejects.toThrow(
-      `HorizontalPodAutoscaler podinfo-primary.${one.namespace} is not made by Canary podinfo.${one.namespace}, ` +
-        "so it is not written: rename it, delete it, or take autoscalerRef out of the Canary",
+      `HorizontalPodAutoscaler podinfo-primary.${one.namespace} exists, and Canary podinfo.${one.namespace} has not made it, ` +
+        "so it is not overwritten: delete or rename it, or take autoscalerRef out of the Canary",
     );
     expect(one.writes).toEqual([]);
   });
@@ -173,7 +173,7 @@ describe("a ScaledObject", () => {
       spec: { scaleTargetRef: { name: "other" }, triggers: [] },
     });
     await expect(one.scaler(options).ensurePrimary(false)).rejects.toThrow(
-      `Keda ScaledObject podinfo-primary.${one.namespace} is not made by Canary podinfo.${one.namespace}`,
+      `ScaledObject podinfo-primary.${one.namespace} exists, and Canary podinfo.${one.namespace} has not made it`,
     );
     expect(one.writes).toEqual([]);
   });

@@ -99,8 +99,8 @@ describe("the configs of a target", () => {
     await putConfig(one, "settings");
     await putConfig(one, "settings-primary", { data: { key: "precious" } });
     await expect(one.step().ensurePrimary()).rejects.toThrow(
-      `CreatePrimaryConfigs failed: configmap settings-primary.${one.namespace} is not made by Canary ` +
-        `podinfo.${one.namespace}, so it is not written: rename it, delete it, or set the annotation ` +
+      `CreatePrimaryConfigs failed: ConfigMap settings-primary.${one.namespace} exists, and Canary ` +
+        `podinfo.${one.namespace} has not made it, so it is not overwritten: delete or rename it, or set the annotation ` +
         "flagger.app/config-tracking: disabled on settings",
     );
     expect(one.writes).toEqual([]);
@@ -230,7 +230,7 @@ describe("the copy of a config", () => {
     await shared.change("apps/v1", "Deployment", "podinfo", { spec: { template: { spec: { volumes } } } });
     for (const one of [unread, shared]) {
       await one.step().ensurePrimary();
-      await expect(one.step().promote()).rejects.toThrow("is not made by Canary");
+      await expect(one.step().promote()).rejects.toThrow("has not made it, so it is not overwritten");
       expect((await copyOf(one, "settings"))?.metadata.ownerReferences).toBeUndefined();
     }
   });

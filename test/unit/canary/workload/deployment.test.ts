@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { StepMemory } from "../../../../lib/canary/step-memory.ts";
+import type { StepMemory } from "../../../../lib/canary/canary-deps.ts";
 import { objectAt } from "../../../../lib/canary/workload/fields.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
@@ -103,7 +103,7 @@ describe("the primary of a Deployment", () => {
     const one = await world();
     await one.step({ uid: "former" }).ensurePrimary();
     const text =
-      `createPrimaryDeployment failed: deployment podinfo-primary.${one.namespace} ` +
+      `createPrimaryDeployment failed: Deployment podinfo-primary.${one.namespace} ` +
       "belongs to a Canary podinfo that was deleted: it is made anew once the cluster has removed it";
     await expect(one.step().ensurePrimary()).rejects.toThrow(text);
     await one.remove("apps/v1", "Deployment", "podinfo-primary");
@@ -118,8 +118,8 @@ describe("the primary of a Deployment", () => {
     const spec = { selector: { matchLabels: labels }, template };
     await one.put({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "podinfo-primary" }, spec });
     await expect(one.step().ensurePrimary()).rejects.toThrow(
-      `createPrimaryDeployment failed: deployment podinfo-primary.${one.namespace} is not made by Canary ` +
-        `podinfo.${one.namespace}, so it is not written: rename it, delete it, or give the Canary another target`,
+      `createPrimaryDeployment failed: Deployment podinfo-primary.${one.namespace} exists, and Canary ` +
+        `podinfo.${one.namespace} has not made it, so it is not overwritten: delete or rename it, or give the Canary another target`,
     );
     expect(one.writes).toEqual([]);
   });

@@ -104,8 +104,8 @@ describe("a Service as target", () => {
     await one.put({ apiVersion: "v1", kind: "Service", metadata, spec });
     await expect(one.step(target).ensurePrimary()).rejects.toThrow(
       new StepFault(
-        `service ${name}.${one.namespace} is not made by Canary podinfo.${one.namespace}, so it is not written: rename it, ` +
-          "delete it, or give the Canary another target",
+        `Service ${name}.${one.namespace} exists, and Canary podinfo.${one.namespace} has not made it, so it is not ` +
+          "overwritten: delete or rename it, or give the Canary another target",
       ),
     );
     expect(one.writes).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { StepMemory } from "../../../../lib/canary/step-memory.ts";
+import type { StepMemory } from "../../../../lib/canary/canary-deps.ts";
 import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { canaryWorld } from "./canary-world.ts";
 

@@ -5,7 +5,7 @@ import { firstFailures, foundPage } from "../../queue/simulator/found-page.ts";
 import { tellOwnership } from "./ownership-story.ts";
 import { ownershipTakenOut } from "./ownership-taken-out.ts";
 
-const page = join(import.meta.dirname, "../../../../docs/simulator/ownership.md");
+const page = join(import.meta.dirname, "../../../../docs/maintainers/simulator/ownership.md");
 const seeds = Number(process.env["SLUICE_SIM_OWNERSHIP_SEEDS"] ?? 60);
 const only = process.env["SLUICE_SIM_OWNERSHIP_SEED"];
 
@@ -42,7 +42,7 @@ describe("the simulator notices every ownership rule that is removed", () => {
     expect(await find(taken)).toBeDefined();
   });
 
-  test("docs/simulator/ownership.md lists the seed for each rule: vitest -u writes it", async () => {
+  test("docs/maintainers/simulator/ownership.md lists the seed for each rule: vitest -u writes it", async () => {
     const found = foundPage({
       title: "Rules of ownership",
       run: "test/unit/flows/ownership/ownership.test.ts",
