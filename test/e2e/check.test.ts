@@ -68,7 +68,7 @@ const patch = (name: string, body: JsonObject) =>
 const state = () => ["--state", join(world.folder, "state")];
 
 describe("sluice check", () => {
-  test("says that the kinds are served and which installation owns the cluster", async () => {
+  test("reports that the kinds are served and which installation owns the cluster", async () => {
     const { code, out, err } = await world.sh("check");
     expect([code, out]).toEqual([0, ""]);
     const kinds = served.map((name) => String.raw`✔ ${name}, installed by Sluice \d\S+`);
@@ -127,7 +127,7 @@ describe("sluice check", () => {
     });
   });
 
-  test("counts the objects of Flux's kinds that Sluice does not reconcile, and fails nothing for them", async () => {
+  test("counts the objects of Flux kinds that Sluice does not reconcile, and does not fail because of them", async () => {
     const group = "helm.toolkit.fluxcd.io";
     const definition = widgetDefinition(group, { name: "v2" });
     await world.cluster.apply(definition, { manager, force: true }, signal);
@@ -165,7 +165,7 @@ describe("sluice check", () => {
     expect(JSON.parse(none.out)).toMatchObject({ fault: expect.stringContaining("no kubeconfig at"), kinds: [] });
   });
 
-  test("refuses options that make no sense", async () => {
+  test("refuses invalid combinations of options", async () => {
     expect(await world.sh("check", "-o", "yaml")).toMatchObject({
       code: 1,
       err: "✗ --output must be table or json, not yaml\n",
@@ -175,7 +175,7 @@ describe("sluice check", () => {
 });
 
 describe("sluice check --orphans", () => {
-  test("finds no orphans if every object has an owner, retained objects and those of a suspended Kustomization included", async () => {
+  test("finds no orphans if every object has an owner, including retained objects and those of a suspended Kustomization", async () => {
     await follow("web", ["web-a", "web-b"]);
     await follow("kept", ["kept-a", "kept-b"], { prune: false });
     // Without the second, which stays in the cluster and in the inventory alone.
@@ -187,7 +187,7 @@ describe("sluice check --orphans", () => {
     expect(clean.err).toMatch(/► looking for orphans\n✔ no orphans found\n✔ All checks passed\n$/);
   });
 
-  test("uses the statuses and says so if it cannot read the inventories", async () => {
+  test("uses the statuses and reports that if it cannot read the inventories", async () => {
     const { code, out, err } = await world.sh("check", "--orphans");
     expect(code).toBe(1);
     expect(out.split("\n").slice(1, -1)).toEqual([
