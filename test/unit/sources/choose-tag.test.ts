@@ -32,7 +32,11 @@ describe("choosing a tag from a range", () => {
   });
 
   test.each([
-    { semver: ">=9.0.0", filter: undefined, message: "no match found for semver: >=9.0.0" },
+    {
+      semver: ">=9.0.0",
+      filter: undefined,
+      message: "no match found for semver: >=9.0.0; the repository has the versions 1.0.0",
+    },
     {
       semver: "nonsense",
       filter: undefined,

@@ -71,7 +71,7 @@ describe("a chart in the artifact of a source", () => {
     [
       "a missing values file",
       { valuesFiles: ["env/missing.yaml"] },
-      "values files merge error: no values file found at path '/env/missing.yaml' (reference 'env/missing.yaml')",
+      "values files merge error: no values file found at path '/env/missing.yaml' (reference 'env/missing.yaml'); the artifact has the files bad.yaml, list.yaml",
     ],
     [
       "a values file that is a list",
@@ -117,12 +117,12 @@ describe("a chart in the artifact of a source", () => {
     [
       "a path that is not there",
       "charts/nothing",
-      "invalid chart reference: stat source/charts/nothing: no such file or directory",
+      "invalid chart reference: stat source/charts/nothing: no such file or directory; the artifact has the charts broken, climbing, nameless, unversioned",
     ],
     [
       "a folder without Chart.yaml",
       "empty",
-      "invalid chart reference: open source/empty/Chart.yaml: no such file or directory",
+      "invalid chart reference: open source/empty/Chart.yaml: no such file or directory; the artifact has the charts broken, climbing,",
     ],
     ["a file that is no archive", "empty/x", "invalid chart reference: gzip: invalid header"],
     ["a chart without a name", "nameless", "invalid chart reference: validation: chart.metadata.name is required"],
