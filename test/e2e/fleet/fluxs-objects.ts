@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { findCondition, type Condition } from "../../../lib/api/condition.ts";
+import type { KindDeclaration } from "../../../lib/api/kinds/declaration.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
@@ -11,7 +12,8 @@ export async function fluxsObjects(
   cluster: Pick<Cluster, "list">,
   signal: AbortSignal,
 ): Promise<readonly LiveObject[]> {
-  const kinds = declaredKinds.filter(({ group, isStatusless }) => group !== "flagger.app" && isStatusless !== true);
+  const declared: readonly KindDeclaration[] = declaredKinds;
+  const kinds = declared.filter(({ group, isStatusless }) => group !== "flagger.app" && isStatusless !== true);
   const lists = kinds.map(async ({ group, kind, versions: [version], isStatic = () => false }) =>
     (await cluster.list({ group, version, kind }, signal)).filter(({ spec }) => !isStatic(spec)),
   );
