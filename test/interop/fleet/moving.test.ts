@@ -164,7 +164,7 @@ describe.skipIf(missing)(
 
       await using back = await flux();
       await reconcileAll();
-      expect(await present()).toEqual(bySluice);
+      expect(withoutWaits(await present())).toEqual(withoutWaits(bySluice));
       await hosts.pushImage("6.9.2");
       await reconcileImages();
       await vi.waitFor(async () => expect(await hosts.log()).toHaveLength(bySluice.commits.length + 1), waiting);
@@ -196,4 +196,9 @@ function isOfTheRepository({ kind, metadata: { name, namespace } }: LiveObject):
 
 function versionOf({ kind, metadata: { namespace = "", name, uid, resourceVersion } }: LiveObject): string {
   return `${kind} ${namespace}/${name} ${uid} ${resourceVersion}`;
+}
+
+/** With Flux a Kustomization is not Ready while it runs, so its dependents tell that they wait after each start of the controllers. */
+function withoutWaits<Told extends { readonly told: readonly string[] }>({ told, ...rest }: Told) {
+  return { ...rest, told: told.filter((text) => !text.includes("Dependencies do not meet ready condition")) };
 }
