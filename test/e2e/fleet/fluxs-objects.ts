@@ -7,13 +7,16 @@ import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 
 const Conditions = z.object({ conditions: z.array(z.custom<Condition>()).optional() });
 
+/** Flagger's, and that of source-watcher: the example has none of them, and Flux may be installed without. */
+const others: ReadonlySet<string> = new Set(["flagger.app", "source.extensions.fluxcd.io"]);
+
 /** Every object of Flux's kinds in the cluster that is reconciled: Alerts, Providers and HelmRepositories of type oci never are. */
 export async function fluxsObjects(
   cluster: Pick<Cluster, "list">,
   signal: AbortSignal,
 ): Promise<readonly LiveObject[]> {
   const declared: readonly KindDeclaration[] = declaredKinds;
-  const kinds = declared.filter(({ group, isStatusless }) => group !== "flagger.app" && isStatusless !== true);
+  const kinds = declared.filter(({ group, isStatusless }) => !others.has(group) && isStatusless !== true);
   const lists = kinds.map(async ({ group, kind, versions: [version], isStatic = () => false }) =>
     (await cluster.list({ group, version, kind }, signal)).filter(({ spec }) => !isStatic(spec)),
   );

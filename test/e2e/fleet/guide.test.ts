@@ -143,6 +143,7 @@ describe.skipIf(gitPrograms === undefined)(
         group: "apiextensions.k8s.io",
         version: "v1",
         kind: "CustomResourceDefinition",
+        namespace: "",
         name: "things.example.com",
       };
       expect((await world.sh("reconcile", "kustomization", "flux-system", "--with-source")).code).toBe(0);

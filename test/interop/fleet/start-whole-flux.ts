@@ -61,7 +61,7 @@ const WithArtifact = z.object({
 
 /** Without this kustomize-controller would try for 3.5 minutes to fetch an artifact of Sluice. */
 async function untilServedFrom(artifacts: string, cluster: Cluster, signal: AbortSignal): Promise<void> {
-  const kinds = declaredKinds.filter(({ group, isSource }) => isSource && group === "source.toolkit.fluxcd.io");
+  const kinds = declaredKinds.filter(({ isSource }) => isSource);
   let others: readonly string[] = [];
   const isServed = async (): Promise<boolean> => {
     const lists = kinds.map(({ group, kind, versions: [version] }) => cluster.list({ group, version, kind }, signal));
