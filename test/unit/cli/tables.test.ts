@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { eventRow, eventTime, humanDuration } from "../../../cli/event-row.ts";
-import { parseStatusSelector, shortenHashes } from "../../../cli/get-objects.ts";
+import { shortenHashes } from "../../../cli/object-rows.ts";
+import { parseStatusSelector } from "../../../cli/status-selector.ts";
 import { table } from "../../../cli/table.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 
@@ -37,11 +38,11 @@ describe("a table", () => {
     test.each([
       {
         said: "failed to checkout and determine revision: unable to clone 'https://git.test/app.git': couldn't find remote ref \"refs/heads/x\"",
-        shown: "…couldn't find remote ref \"refs/heads/x\"",
+        shown: '…couldn\'t find remote ref "refs/heads/x"',
       },
       {
-        said: "Deployment/apps/web dry-run failed (Invalid): Deployment.apps \"web\" is invalid: spec.replicas: must be positive",
-        shown: "…Deployment.apps \"web\" is invalid: spec.replicas: must…",
+        said: 'Deployment/apps/web dry-run failed (Invalid): Deployment.apps "web" is invalid: spec.replicas: must be positive',
+        shown: '…Deployment.apps "web" is invalid: spec.replicas: must…',
       },
       {
         said: "HelmChart 'apps/apps-web' is not ready: chart pull error: no chart version found for web-9.0.0",
