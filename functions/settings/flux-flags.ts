@@ -6,6 +6,7 @@ const concurrency =
   "sluice local runs 8 objects of a cluster at the same time; in AWS the event source of the queue sets the number";
 const limitedRuns = "concurrent-ssa limits the requests of a run";
 const jsonLogs = "logs are lines of JSON";
+const ownLeases = "a lease for each object takes its place";
 const noFileServer = "Sluice keeps artifacts in its own store and serves them to no client";
 
 /** Flags of Flagger that Flux does not have and Sluice does not honour, each with the reason as a part of a sentence. */
@@ -17,8 +18,8 @@ const flaggerFlags: ReadonlyMap<string, string> = new Map([
   ["kubeconfig-burst", limitedRuns],
   ["kubeconfig-qps", limitedRuns],
   ["kubeconfig-service-mesh", "routes are written to the cluster of the Canary"],
-  ["leader-election-namespace", "a lease for each object takes its place"],
-  ["namespace", "an installation looks after the Canaries of all namespaces of a cluster"],
+  ["leader-election-namespace", ownLeases],
+  ["namespace", "an installation reconciles the Canaries of all namespaces of a cluster"],
   ["port", noController],
   ["threadiness", concurrency],
   ["zap-encoding", jsonLogs],
@@ -32,7 +33,7 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["artifact-retention-records", noFileServer],
   ["artifact-retention-ttl", noFileServer],
   ["concurrent", concurrency],
-  ["enable-leader-election", "a lease for each object takes its place"],
+  ["enable-leader-election", ownLeases],
   ["events-addr", "Alerts send the events of Sluice's own flows, which need no address"],
   ["export-http-path-metrics", noController],
   ["gc-interval", noDatabase],
@@ -45,13 +46,22 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["helm-chart-max-size", fixedChart],
   ["http-retry", "artifacts are read from Sluice's own store, and a download that fails is tried again with back-off"],
   ["http-timeout", "artifacts are read from Sluice's own store"],
-  ["insecure-kubeconfig-exec", "no program is run for a kubeconfig that somebody else wrote"],
+  ["insecure-allow-http", "the setting network says which hosts may be reached"],
+  ["insecure-kubeconfig-exec", "Sluice runs no program for a kubeconfig that a tenant may have written"],
   ["insecure-kubeconfig-tls", "the certificate of every cluster is verified"],
   ["kube-api-burst", limitedRuns],
   ["kube-api-qps", limitedRuns],
+  ["leader-election-lease-duration", ownLeases],
+  ["leader-election-release-on-cancel", ownLeases],
+  ["leader-election-renew-deadline", ownLeases],
+  ["leader-election-retry-period", ownLeases],
   ["log-encoding", jsonLogs],
   ["log-level", "functions have SLUICE_LOG_LEVEL, sluice local has --verbose"],
   ["metrics-addr", noController],
+  ["oom-watch-current-memory-path", noController],
+  ["oom-watch-interval", noController],
+  ["oom-watch-max-memory-path", noController],
+  ["oom-watch-memory-threshold", noController],
   ["rate-limit-interval", "equal events are sent once in five minutes, as in Flux by default"],
   ["receiverAddr", "sluice local has --receiver-port, and the function has an address of its own"],
   ["snapshot-digest-algo", "digests of releases are made with SHA-256"],
@@ -60,12 +70,9 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["storage-compression-threshold", noDatabase],
   ["storage-path", noFileServer],
   ["storage-value-log-file-size", noDatabase],
-  ["token-cache-max-duration", "tokens are kept for 80 % of their life, an hour at most"],
-  ["token-cache-max-size", "tokens are kept for 80 % of their life, an hour at most"],
-  [
-    "watch-label-selector",
-    "an installation looks after all objects of a cluster, so they cannot be shared out by label",
-  ],
+  ["token-cache-max-duration", "tokens are cached for 80 % of their life, an hour at most"],
+  ["token-cache-max-size", "tokens are cached for 80 % of their life, an hour at most"],
+  ["watch-label-selector", "an installation reconciles all objects of a cluster, so they cannot be divided by label"],
 ]);
 
 /** Whose flag it is, of those that Sluice does not honour. */

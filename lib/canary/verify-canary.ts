@@ -2,8 +2,13 @@ import { parseApiVersion } from "../core/object-ref.ts";
 import type { Canary } from "./canary.ts";
 import type { CanarySettings } from "./settings.ts";
 
+type SpecOfCanary = Pick<Canary, "analysis" | "namespace" | "spec">;
+
 /** Why no step of a Canary is taken, in Flagger's words (reference canary 2.3); undefined if its spec is fine. */
-export function specFault(canary: Canary, settings: Pick<CanarySettings, "noCrossNamespaceRefs">): string | undefined {
+export function specFault(
+  canary: SpecOfCanary,
+  settings: Pick<CanarySettings, "noCrossNamespaceRefs">,
+): string | undefined {
   const faults = [
     ...(settings.noCrossNamespaceRefs ? crossNamespaceFaults(canary) : []),
     ...knativeFaults(canary),
@@ -12,7 +17,7 @@ export function specFault(canary: Canary, settings: Pick<CanarySettings, "noCros
   return faults[0];
 }
 
-function crossNamespaceFaults({ analysis, namespace, spec }: Canary): readonly string[] {
+function crossNamespaceFaults({ analysis, namespace, spec }: SpecOfCanary): readonly string[] {
   const upstream = spec.upstreamRef === undefined ? [] : [{ what: "gloo upstream", ref: spec.upstreamRef }];
   const templates = (analysis.metrics ?? []).flatMap(({ templateRef: ref }) =>
     ref === undefined ? [] : [{ what: "metric template", ref }],
@@ -25,7 +30,7 @@ function crossNamespaceFaults({ analysis, namespace, spec }: Canary): readonly s
   });
 }
 
-function knativeFaults({ spec: { autoscalerRef, provider, targetRef } }: Canary): readonly string[] {
+function knativeFaults({ spec: { autoscalerRef, provider, targetRef } }: SpecOfCanary): readonly string[] {
   const { apiVersion, kind } = targetRef;
   const isKnative = kind === "Service" && parseApiVersion(apiVersion).group === "serving.knative.dev";
   if (isKnative && provider !== "knative")
@@ -36,7 +41,7 @@ function knativeFaults({ spec: { autoscalerRef, provider, targetRef } }: Canary)
   return isKnative && autoscalerRef !== undefined ? ["can't use autoscaler with Knative Service"] : [];
 }
 
-function cookieFaults({ analysis: { sessionAffinity } }: Canary): readonly string[] {
+function cookieFaults({ analysis: { sessionAffinity } }: SpecOfCanary): readonly string[] {
   if (sessionAffinity === undefined) return [];
   const { cookieName, primaryCookieName = "" } = sessionAffinity;
   if (cookieName !== primaryCookieName) return [];

@@ -252,13 +252,13 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/canary/workload/metadata.ts",
+    file: "lib/canary/ownership.ts",
     tests: [deployment],
     faults: [
       {
         what: "a Deployment of somebody else is taken for the primary",
-        find: "  if (isOwnedBy(object, canary.name)) return;",
-        replace: "  if (isOwnedBy(object, canary.name) || what !== mend) return;",
+        find: "if (!isOwnedBy(object, canary.name)) throw foreign",
+        replace: 'if (mend === "") throw foreign',
       },
     ],
   },

@@ -24,7 +24,10 @@ export function refuseOwnSources(
 }
 
 /** Throws a {@link Failure} for a spec that only a change of the object mends, in Flux's words (reference sources 10.2). */
-export function checkSpec(spec: ArtifactGeneratorSpec, ctx: Pick<GeneratorContext, "deps" | "namespace">): void {
+export function checkSpec(
+  spec: ArtifactGeneratorSpec,
+  ctx: Pick<GeneratorContext, "namespace"> & { readonly deps: Pick<GeneratorContext["deps"], "noCrossNamespaceRefs"> },
+): void {
   const [over] = overLimits(Schema, spec);
   if (over !== undefined) throw new Failure("ValidationFailed", `${over}: split it over several ArtifactGenerators`);
   const aliases = new Set<string>();

@@ -1,9 +1,4 @@
-import {
-  BucketSpec as BucketSchema,
-  type BucketSpec,
-  BucketStatus,
-  unsupportedBucketFields,
-} from "../../api/bucket.ts";
+import { BucketSpec as BucketSchema, type BucketSpec, BucketStatus } from "../../api/bucket.ts";
 import { declaredBucket } from "../../api/kinds/bucket.ts";
 import { parseDuration } from "../../core/duration.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
@@ -45,14 +40,7 @@ function bucketSource({ limits = defaultArchiveLimits, ...parts }: BucketDeps): 
     latest: "latest.tar.gz",
     conditionByReason,
     recordedBeside,
-    check: (spec) => {
-      const fields = unsupportedBucketFields(spec);
-      if (fields.length > 0) {
-        const mend = "remove it, or leave this Bucket to Flux until it is";
-        throw new Failure("UnsupportedField", `${fields.join(", ")} is not supported yet: ${mend}`);
-      }
-      checkBucket(spec);
-    },
+    check: checkBucket,
     topics: ({ bucketName, prefix = "" }) => [
       // For every provider: a custom event can announce changes of a bucket that is not in S3.
       prefix === "" ? bucketTopic(bucketName) : { topic: bucketTopic(bucketName), follows: { kind: "prefix", prefix } },

@@ -1,10 +1,19 @@
-import { type BucketSpec, bucketCombinationFault } from "../../api/bucket.ts";
+import { type BucketSpec, bucketCombinationFault, unsupportedBucketFields } from "../../api/bucket.ts";
 import { Failure } from "../../core/failure.ts";
 import { goUrlFault } from "../../core/go-url-fault.ts";
 import { addressFault, hostOf, isAmazonS3 } from "../../sources/bucket/s3-endpoint.ts";
 
 /** Refuses a spec before its run begins (reference sources 8.2): what only a change of it can mend. Throws a {@link Failure}. */
 export function checkBucket(spec: BucketSpec): void {
+  const fields = unsupportedBucketFields(spec);
+  if (fields.length > 0) {
+    const mend = "remove it, or leave this Bucket to Flux until it is";
+    throw new Failure("UnsupportedField", `${fields.join(", ")} is not supported yet: ${mend}`);
+  }
+  checkCombinations(spec);
+}
+
+function checkCombinations(spec: BucketSpec): void {
   const { bucketName: bucket, endpoint, provider, serviceAccountName = "", sts } = spec;
   if (sts !== undefined) {
     const isRight =

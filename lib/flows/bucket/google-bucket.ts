@@ -14,10 +14,7 @@ export function openGoogleBucket(
   way: Way,
   { deps, namespace }: Pick<SourceContext, "deps" | "namespace">,
 ): ObjectStore {
-  if (secret === undefined) {
-    const why = "spec.provider gcp without secretRef is not supported, since Sluice has no Google identity";
-    throw new Failure("UnsupportedField", `${why}: give a secretRef with the key of a service account`);
-  }
+  if (secret === undefined) throw noGoogleIdentity();
   const text = secret.get("serviceaccount") ?? "";
   if (text === "") throw invalidSecret(secretRef?.name, "required fields 'serviceaccount'");
   return googleStore(
@@ -25,6 +22,12 @@ export function openGoogleBucket(
     googleTokens(accountOf(text, `${namespace}/${secretRef?.name ?? ""}`), way, deps.clock),
     way,
   );
+}
+
+/** Of a bucket of Google without a Secret. */
+export function noGoogleIdentity(): Failure {
+  const why = "spec.provider gcp without secretRef is not supported, since Sluice has no Google identity";
+  return new Failure("UnsupportedField", `${why}: give a secretRef with the key of a service account`);
 }
 
 function accountOf(text: string, secret: string): GoogleServiceAccount {

@@ -3,7 +3,7 @@ import { findCondition } from "../../api/condition.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
 import { intervalMs } from "../../canary/analysis.ts";
 import { isChanged, isGoing, isInFlight } from "../../canary/run/run-state.ts";
-import type { StepMemory } from "../../canary/step-memory.ts";
+import type { StepMemory } from "../../canary/canary-deps.ts";
 import { messageOf } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
 import type { FlowResult } from "../../core/ports/run.ts";

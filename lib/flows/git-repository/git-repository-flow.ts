@@ -40,28 +40,31 @@ export function gitRepositoryFlow(deps: GitRepositoryDeps): Flow {
   return sourceFlow(gitRepositorySource(deps), deps);
 }
 
+/** Refuses a spec that only a change of the object mends. Throws a {@link Failure}. */
+export function checkGitRepository(spec: GitRepositorySpec): void {
+  const fault = goUrlFault(spec.url);
+  if (fault !== undefined || !URL.canParse(spec.url)) {
+    const shown = shownUrl(spec.url);
+    // With an @ behind the host, what Go takes for a port may be a part of a password.
+    const isQuotable = fault !== undefined && !/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(spec.url);
+    const why = isQuotable ? `parse ${JSON.stringify(shown)}: ${fault}` : "it has no valid host or port";
+    throw new Failure("URLInvalid", `failed to parse url '${shown}': ${why}`);
+  }
+  const tooMuch = overGitRepositoryLimits(spec);
+  if (tooMuch.length > 0) throw new Failure("InvalidSpec", `${tooMuch.join("; ")}: use fewer`);
+  const fields = unsupportedGitRepositoryFields(spec);
+  if (fields.length === 0) return;
+  const message = `${fields.join(", ")} is not supported yet: remove it, or leave this GitRepository to Flux until it is`;
+  throw new Failure("UnsupportedField", message);
+}
+
 function gitRepositorySource({ limits, openRepository }: GitRepositoryDeps): SourceKind<GitRepositorySpec> {
   return {
     declared: declaredGitRepository,
     spec: GitRepositorySchema,
     status: GitRepositoryStatus,
     conditionByReason,
-    check: (spec) => {
-      const fault = goUrlFault(spec.url);
-      if (fault !== undefined || !URL.canParse(spec.url)) {
-        const shown = shownUrl(spec.url);
-        // With an @ behind the host, what Go takes for a port may be a part of a password.
-        const isQuotable = fault !== undefined && !/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(spec.url);
-        const why = isQuotable ? `parse ${JSON.stringify(shown)}: ${fault}` : "it has no valid host or port";
-        throw new Failure("URLInvalid", `failed to parse url '${shown}': ${why}`);
-      }
-      const tooMuch = overGitRepositoryLimits(spec);
-      if (tooMuch.length > 0) throw new Failure("InvalidSpec", `${tooMuch.join("; ")}: use fewer`);
-      const fields = unsupportedGitRepositoryFields(spec);
-      if (fields.length === 0) return;
-      const message = `${fields.join(", ")} is not supported yet: remove it, or leave this GitRepository to Flux until it is`;
-      throw new Failure("UnsupportedField", message);
-    },
+    check: checkGitRepository,
     topics: (spec) => [ownTopic(spec)],
     resolve: async (spec, ctx) => {
       const warning = idleFieldsWarning(spec, ctx);

@@ -62,18 +62,26 @@ export async function providerLogin(
     case "github":
       return githubLogin(request, logins.github, ctx);
     case "aws":
-      refuseServiceAccount(spec);
+      refuseProvider(spec);
       return awsLogin(request, logins.aws, ctx);
-    case "azure": {
-      refuseServiceAccount(spec);
-      const mend = "give a secretRef with a personal access token, or leave this GitRepository to Flux";
-      throw new Failure("UnsupportedField", `spec.provider azure is not supported: ${mend}`);
-    }
+    case "azure":
+      refuseProvider(spec);
+      return undefined;
   }
 }
 
+/** Throws a {@link Failure} for the identity of a cloud that Sluice never has. */
+export function refuseProvider(spec: Pick<AccessSpec, "provider" | "serviceAccountName">): void {
+  const { provider } = spec;
+  if (provider !== "aws" && provider !== "azure") return;
+  refuseServiceAccount(spec);
+  if (provider === "aws") return;
+  const mend = "give a secretRef with a personal access token, or leave this GitRepository to Flux";
+  throw new Failure("UnsupportedField", `spec.provider azure is not supported: ${mend}`);
+}
+
 /** It names an identity of its own. Flux takes it only behind a gate that is off by default. */
-function refuseServiceAccount({ serviceAccountName = "" }: AccessSpec): void {
+function refuseServiceAccount({ serviceAccountName = "" }: Pick<AccessSpec, "serviceAccountName">): void {
   if (serviceAccountName === "") return;
   const gate = "please enable the ObjectLevelWorkloadIdentity feature gate in the controller";
   const why = `to use spec.serviceAccountName for provider authentication ${gate}`;

@@ -48,6 +48,12 @@ export function helmChartFlow(deps: HelmChartDeps): Flow {
 /** The kinds that a chart may come from, as `spec.sourceRef` names them. */
 const chartSources: ReadonlySet<string> = new Set(["HelmRepository", "GitRepository", "Bucket", "OCIRepository"]);
 
+/** Refuses a spec that only a change of the object mends. Throws a {@link Failure}. */
+export function checkHelmChart(spec: HelmChartSpec): void {
+  const tooMuch = overHelmChartLimits(spec);
+  if (tooMuch.length > 0) throw new Failure("InvalidSpec", `${tooMuch.join("; ")}: use fewer`);
+}
+
 function helmChartSource(deps: HelmChartDeps): SourceKind<HelmChartSpec> {
   const { clock, helmIndexMaxBytes, http, logins, skipLinks = false } = deps;
   const repositories = {
@@ -62,10 +68,7 @@ function helmChartSource(deps: HelmChartDeps): SourceKind<HelmChartSpec> {
     status: HelmChartStatus,
     latest: "latest.tar.gz",
     conditionByReason,
-    check: (spec) => {
-      const tooMuch = overHelmChartLimits(spec);
-      if (tooMuch.length > 0) throw new Failure("InvalidSpec", `${tooMuch.join("; ")}: use fewer`);
-    },
+    check: checkHelmChart,
     topics: (spec, ctx) => [sourceTopic(chartSourceKey(spec, ctx))],
     resolve: async (spec, ctx) => {
       const source = await findChartSource(spec, sources, ctx);

@@ -81,18 +81,7 @@ async function registryAccess(
   const basic = username === undefined || password === undefined ? undefined : { username, password };
   const credentials = (await ofDockerConfig(spec, host, ctx)) ?? basic;
   const isLent = credentials === undefined && spec.secretRef === undefined && spec.provider === "aws";
-  if (spec.provider !== "generic" && spec.secretRef === undefined && !(isLent && aws !== undefined)) {
-    const why = `failed to get credential from '${spec.provider}': Sluice has no identity of it here`;
-    throw new Failure("AuthenticationFailed", `${why}: log in with a secretRef`);
-  }
-  if (isLent && (spec.insecure === true || spec.certSecretRef !== undefined)) {
-    const field = spec.insecure === true ? "spec.insecure" : "spec.certSecretRef";
-    const why = "cannot be set with provider aws, whose token is for the registry alone";
-    throw new Failure(
-      "InvalidProviderConfiguration",
-      `${field} of the HelmRepository ${why}: remove it, or log in with a secretRef`,
-    );
-  }
+  refuseLogin(spec, aws === undefined ? [] : ["aws"]);
   const { namespace, run } = ctx;
   const access = {
     ...{ host, insecure: spec.insecure === true, timeoutMs, totalMs: timeoutMs },
@@ -104,6 +93,27 @@ async function registryAccess(
     ...access,
     login: (signal) => aws.credentials({ host, repository, cluster: run.key.cluster, namespace }, signal),
   });
+}
+
+/**
+ * Throws a {@link Failure} for a registry without a Secret that Sluice has no login for.
+ *
+ * @param clouds providers that the installation has an identity of
+ */
+export function refuseLogin(spec: HelmRepositorySpec, clouds: readonly "aws"[]): void {
+  const { certSecretRef, insecure, provider, secretRef } = spec;
+  if (provider === "generic" || secretRef !== undefined) return;
+  if (provider !== "aws" || !clouds.includes(provider)) {
+    const why = `failed to get credential from '${provider}': Sluice has no identity of it here`;
+    throw new Failure("AuthenticationFailed", `${why}: log in with a secretRef`);
+  }
+  if (insecure !== true && certSecretRef === undefined) return;
+  const field = insecure === true ? "spec.insecure" : "spec.certSecretRef";
+  const why = "cannot be set with provider aws, whose token is for the registry alone";
+  throw new Failure(
+    "InvalidProviderConfiguration",
+    `${field} of the HelmRepository ${why}: remove it, or log in with a secretRef`,
+  );
 }
 
 async function ofDockerConfig(

@@ -3,6 +3,7 @@ import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
 import { sourceGroup } from "../../api/names.ts";
 import { type Artifact, SourceStatus } from "../../api/source.ts";
 import type { Digest } from "../../core/digest.ts";
+import type { FeatureGates } from "../../core/feature-gates.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { type FetchableArtifact, fetchableArtifact } from "../source/read-source.ts";
@@ -41,12 +42,8 @@ export async function findChart(ctx: HelmReleaseContext): Promise<ChartSource> {
   const key = chartSourceKey(ctx);
   const isExternal = key.kind === declaredExternalArtifact.kind;
   refuseElsewhere(key.kind, key, ctx);
-  if (isExternal && !deps.gates.ExternalArtifact) {
-    throw terminal(
-      "AccessDenied",
-      `cannot access ExternalArtifact ${key.namespace}/${key.name}: ExternalArtifact feature gate is disabled`,
-    );
-  }
+  const closed = closedGate(key, deps);
+  if (closed !== undefined) throw terminal("AccessDenied", closed);
   const live = await home.get({ ...key, version: "v1" }, run.signal).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.reason !== "NoMatch") throw error;
     return undefined;
@@ -66,6 +63,15 @@ export async function findChart(ctx: HelmReleaseContext): Promise<ChartSource> {
   const found = await fetchableArtifact({ key, uid: live.metadata.uid, artifact }, { deps, run });
   if (found === undefined) return notFound(key, ctx);
   return { key, artifact, ...found, ...revisionOf(key, artifact) };
+}
+
+/** Why a HelmRelease may not take its chart from an ExternalArtifact; undefined if it may. */
+export function closedGate(
+  { kind, name, namespace }: Pick<WorkKey, "kind" | "name" | "namespace">,
+  { gates }: { readonly gates: Pick<FeatureGates, "ExternalArtifact"> },
+): string | undefined {
+  if (kind !== declaredExternalArtifact.kind || gates.ExternalArtifact) return undefined;
+  return `cannot access ExternalArtifact ${namespace}/${name}: ExternalArtifact feature gate is disabled`;
 }
 
 /** A source that is reconciled here is asked for a run, which pulls the artifact again. */

@@ -92,7 +92,7 @@ async function reconcile(spec: ImageRepositorySpec, connect: Connect, ctx: Repos
 }
 
 /** It names an identity of a cloud: ours in its place would grant more than was asked for. */
-function refuseAccount({ provider, serviceAccountName = "" }: ImageRepositorySpec): void {
+export function refuseAccount({ provider, serviceAccountName = "" }: ImageRepositorySpec): void {
   if (provider === "generic" || serviceAccountName === "") return;
   const message =
     "to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller";

@@ -76,7 +76,7 @@ function cloudLogin(
       if (provider === "aws" && aws !== undefined) {
         return await aws.credentials({ ...address, cluster: run.key.cluster, namespace }, signal);
       }
-      throw new RegistryLoginError("not-supported", unsupported(address.host, provider));
+      throw new RegistryLoginError("not-supported", unsupportedProvider(address.host, provider));
     } catch (error) {
       if (!(error instanceof RegistryLoginError)) throw error;
       throw new RegistryLoginError(error.reason, `Get "${url}": ${error.message}`, { cause: error });
@@ -93,7 +93,8 @@ const cloudHosts = {
   },
 } as const;
 
-function unsupported(host: string, provider: "aws" | "azure" | "gcp"): string {
+/** Why there is no login by the identity of this cloud. */
+export function unsupportedProvider(host: string, provider: "aws" | "azure" | "gcp"): string {
   if (provider !== "aws") {
     const { name, expression } = cloudHosts[provider];
     if (!new RegExp(expression).test(host)) return `invalid ${name} registry: '${host}'. must match ${expression}`;

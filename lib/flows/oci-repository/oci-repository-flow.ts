@@ -30,6 +30,19 @@ export interface OciRepositoryDeps extends SourceDeps {
   readonly skipLinks?: boolean;
 }
 
+/**
+ * Refuses a spec that only a change of the object mends. Throws a {@link Failure}.
+ *
+ * @param clouds providers that the installation has an identity of
+ */
+export function checkOciRepository(spec: OciRepositorySpec, clouds: readonly "aws"[]): void {
+  if (clouds.includes("aws")) refuseUnsafeLogin(spec);
+  const fields = unsupportedOciRepositoryFields(spec, clouds);
+  if (fields.length === 0) return;
+  const message = `${fields.join(", ")} is not supported yet: remove it, or leave this OCIRepository to Flux until it is`;
+  throw new Failure("UnsupportedField", message);
+}
+
 /** The reconcile of an OCIRepository. */
 export function ociRepositoryFlow(deps: OciRepositoryDeps): Flow {
   return sourceFlow(ociRepositorySource(deps), deps);
@@ -49,13 +62,7 @@ function ociRepositorySource({
     status: OciRepositoryStatus,
     latest: "latest.tar.gz",
     conditionByReason,
-    check: (spec) => {
-      if (logins?.aws !== undefined) refuseUnsafeLogin(spec);
-      const fields = unsupportedOciRepositoryFields(spec, logins?.aws === undefined ? [] : ["aws"]);
-      if (fields.length === 0) return;
-      const message = `${fields.join(", ")} is not supported yet: remove it, or leave this OCIRepository to Flux until it is`;
-      throw new Failure("UnsupportedField", message);
-    },
+    check: (spec) => checkOciRepository(spec, logins?.aws === undefined ? [] : ["aws"]),
     topics: (spec) => {
       const { host, repository } = parseRepositoryUrl(spec.url);
       const topic = repositoryTopic(host, repository);

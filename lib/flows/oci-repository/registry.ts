@@ -85,17 +85,21 @@ function sharing(client: RegistryClient, identity: string, share: ShareListing, 
 /** A login with our own identity, for an object without pull secrets whose provider asks for it. */
 function cloudLogin(
   address: RepositoryAddress,
-  { provider, serviceAccountName }: OciRepositorySpec,
+  spec: OciRepositorySpec,
   aws: RegistryLogin | undefined,
   { namespace, run }: SourceContext,
 ): RegistryAccess["login"] {
-  if (provider !== "aws" || aws === undefined) return undefined;
-  if (serviceAccountName !== undefined && serviceAccountName !== "") {
-    // It names the identity to log in with: ours in its place would grant more than was asked for.
-    const why = `spec.serviceAccountName without pull secrets and with provider ${provider} is not supported yet`;
-    throw new Failure("UnsupportedField", `${why}: remove it, or give its service account imagePullSecrets`);
-  }
+  if (spec.provider !== "aws" || aws === undefined) return undefined;
+  refuseAccount(spec);
   return (signal) => aws.credentials({ ...address, cluster: run.key.cluster, namespace }, signal);
+}
+
+/** Throws a {@link Failure} for a service account without pull secrets that stands for the identity of a cloud. */
+export function refuseAccount({ provider, serviceAccountName = "" }: OciRepositorySpec): void {
+  if (provider !== "aws" || serviceAccountName === "") return;
+  // It names the identity to log in with: ours in its place would grant more than was asked for.
+  const why = `spec.serviceAccountName without pull secrets and with provider ${provider} is not supported yet`;
+  throw new Failure("UnsupportedField", `${why}: remove it, or give its service account imagePullSecrets`);
 }
 
 /**

@@ -12,8 +12,7 @@ export async function checkSpec(
   cel: Pick<Cel, "compileBool" | "compileRules">,
   signal: AbortSignal,
 ): Promise<void> {
-  const over = overLimits(ReceiverSpec, spec);
-  if (over.length > 0) throw new Failure("InvalidSpec", over.join("; "));
+  refuseOverLimits(spec);
   for (const { expression, what } of filtersOf(spec)) {
     try {
       await cel.compileBool(expression, filterVariables(spec.type), signal);
@@ -30,6 +29,12 @@ export async function checkSpec(
       throw failureOf(error, `oidcProviders[${index}] (issuerURL=${JSON.stringify(issuerURL)})`);
     }
   }
+}
+
+/** Throws a {@link Failure} for a spec that holds more than it may. */
+export function refuseOverLimits(spec: ReceiverSpec): void {
+  const over = overLimits(ReceiverSpec, spec);
+  if (over.length > 0) throw new Failure("InvalidSpec", over.join("; "));
 }
 
 /** What Flux's controller refuses of providers beside their expressions, in its words. */

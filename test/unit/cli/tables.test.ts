@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { eventRow, eventTime, humanDuration } from "../../../cli/event-row.ts";
-import { parseStatusSelector, shortenHashes } from "../../../cli/get-objects.ts";
+import { shortenHashes } from "../../../cli/object-rows.ts";
+import { parseStatusSelector } from "../../../cli/status-selector.ts";
 import { table } from "../../../cli/table.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 

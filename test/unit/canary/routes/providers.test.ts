@@ -210,7 +210,7 @@ describe.each(providers)("provider $name", ({ name, route, scene = {}, given, sp
   const scened: Scene = { ...scene, settings: { ...scene.settings, meshProvider: name } };
   const routeOf = (world: RoutesWorld) => world.get(...route);
 
-  it("canary/28: sends everything to the primary at first, then the shares that are set, and writes nothing that is so already", async () => {
+  it("canary/28: sends everything to the primary first, then by the weights that are set, and writes only changes", async () => {
     const world = await worldOf();
     await given?.(world);
     await world.router(scened).ensure();
@@ -230,7 +230,7 @@ describe.each(providers)("provider $name", ({ name, route, scene = {}, given, sp
     expect(await world.router(scened).routes()).toEqual(to(0));
   });
 
-  it("mends what others change of the route, and the shares stay", async () => {
+  it("repairs changes of other clients to the route, and the weights stay", async () => {
     const world = await worldOf();
     await given?.(world);
     await world.router(scened).ensure();
@@ -241,7 +241,7 @@ describe.each(providers)("provider $name", ({ name, route, scene = {}, given, sp
     expect((await routeOf(world))?.["spec"]).toEqual(before?.["spec"]);
   });
 
-  it("refuses a route that another controls", async () => {
+  it("refuses a route that another object controls", async () => {
     const world = await worldOf();
     await given?.(world);
     await world.router({ ...scened, name: "first" }).ensure();
@@ -250,7 +250,7 @@ describe.each(providers)("provider $name", ({ name, route, scene = {}, given, sp
     expect(world.writes).toEqual([]);
   });
 
-  it("ensure sets the given weight, and writes nothing if the route has it", async () => {
+  it("ensure sets the given weight, and writes nothing if the route has it already", async () => {
     const world = await worldOf();
     await given?.(world);
     await world.router(scened).ensure();
@@ -262,7 +262,7 @@ describe.each(providers)("provider $name", ({ name, route, scene = {}, given, sp
     expect(world.writes).toEqual([]);
   });
 
-  it("tells in its own words that the route is missing", async () => {
+  it("reports a missing route with its own text", async () => {
     const world = await worldOf();
     const text = new RegExp(`${route[2]}\\.${world.namespace} (get )?query error:? .*"${route[2]}" not found$`);
     await expect(world.router(scened).routes()).rejects.toThrow(text);
@@ -281,23 +281,26 @@ const createTheirs = (world: RoutesWorld, provider: Provider, metadata: object =
   return world.create({ apiVersion, kind, metadata: { ...metadata, name }, spec: theirs(provider) });
 };
 
-describe("a route of somebody else", () => {
-  it.each(providers.filter(isMadeUp))("is refused by $name: its name is made up for the Canary", async (provider) => {
-    const { given, route } = provider;
-    const scened = scenedBy(provider);
-    const world = await worldOf();
-    await given?.(world);
-    const before = await createTheirs(world, provider);
-    await expect(world.router(scened).ensure()).rejects.toThrow(
-      new RegExp(
-        `${route[1]} ${route[2]}.* has not made it, so it is not overwritten: delete or rename it, or give spec`,
-      ),
-    );
-    expect(await world.get(...route)).toEqual(before);
-  });
+describe("a route that the Canary did not create", () => {
+  it.each(providers.filter(isMadeUp))(
+    "is refused by $name, because its name is derived from the Canary",
+    async (provider) => {
+      const { given, route } = provider;
+      const scened = scenedBy(provider);
+      const world = await worldOf();
+      await given?.(world);
+      const before = await createTheirs(world, provider);
+      await expect(world.router(scened).ensure()).rejects.toThrow(
+        new RegExp(
+          `${route[1]} ${route[2]}.* has not made it, so it is not overwritten: delete or rename it, or give spec`,
+        ),
+      );
+      expect(await world.get(...route)).toEqual(before);
+    },
+  );
 
   it.each(providers.filter(isMadeUp))(
-    "of $name that a Canary has left behind is the new Canary's: its name is made up for it, and it leads to its Services",
+    "of $name that an earlier Canary left behind is adopted: its name is derived from the Canary, and it points to its Services",
     async (provider) => {
       const { given, route } = provider;
       const scened = scenedBy(provider);
@@ -319,7 +322,7 @@ describe("a route of somebody else", () => {
     },
   );
 
-  it("an Upstream of Gloo that a Canary has left behind is the new Canary's, one of another Service is refused", async () => {
+  it("an Upstream of Gloo that an earlier Canary left behind is adopted; one for another Service is refused", async () => {
     const world = await worldOf();
     await world.services().ensureOwn();
     const gloo: Scene = { settings: { meshProvider: "gloo" } };
@@ -334,7 +337,7 @@ describe("a route of somebody else", () => {
   });
 
   it.each(providers.filter((one) => !isMadeUp(one)))(
-    "is kept by $name before it is written, and given back",
+    "is stored by $name before it is written, and restored",
     async (provider) => {
       const { given, route } = provider;
       const scened = scenedBy(provider);
@@ -369,7 +372,7 @@ describe("A/B tests", () => {
     settings: { meshProvider },
   });
 
-  it("canary/34: nginx takes requests by header or cookie in a run, and none at rest", async () => {
+  it("canary/34: nginx matches requests by header or cookie during a run, and none at rest", async () => {
     const world = await worldOf();
     await givenIngress(world);
     const scene = tested("nginx", { spec: { ingressRef } });
@@ -391,7 +394,7 @@ describe("A/B tests", () => {
     expect(await annotations()).toEqual(atRest);
   });
 
-  it("canary/34: contour and gloo have a route for the requests of the test, and one to the primary for all others", async () => {
+  it("canary/34: contour and gloo have one route for the requests of the test, and one to the primary for all others", async () => {
     const world = await worldOf();
     await world.services().ensureOwn();
     for (const provider of ["contour", "gloo"]) {
@@ -433,7 +436,7 @@ describe("A/B tests", () => {
   });
 
   it.each(["linkerd", "traefik", "apisix", "skipper", "kuma", "knative"])(
-    "canary/34: %s cannot tell requests apart, and is refused: it would send every request to the canary",
+    "canary/34: %s is refused, because it cannot match requests and would send all of them to the canary",
     async (provider) => {
       const world = await worldOf();
       const routeRef = { apiVersion: "apisix.apache.org/v2", kind: "ApisixRoute", name: "web" };
@@ -446,7 +449,7 @@ describe("A/B tests", () => {
 });
 
 describe("mirrors", () => {
-  it("a provider that cannot mirror refuses a mirror before weights, for which Flagger waits without end", async () => {
+  it("a provider that cannot mirror refuses a mirror before weights, for which Flagger waits forever", async () => {
     const world = await worldOf();
     const scene: Scene = { analysis: { mirror: true }, settings: { meshProvider: "linkerd" } };
     await expect(world.router(scene).ensure()).rejects.toThrow("provider linkerd cannot mirror requests");
@@ -455,7 +458,7 @@ describe("mirrors", () => {
 
 describe("Ingresses", () => {
   it.each(["nginx", "skipper"])(
-    "%s ends the step in Flagger's words without one, or without the apex Service in it",
+    "%s ends the step with Flagger's text if it is missing, or if the apex Service is not in it",
     async (provider) => {
       const world = await worldOf();
       const settings = { meshProvider: provider };
@@ -471,7 +474,7 @@ describe("Ingresses", () => {
     },
   );
 
-  it("skipper's own route is off after a run, is deleted at the end, and a second end is no fault", async () => {
+  it("skipper's own route is disabled after a run and deleted at the end, and a second deletion does not fail", async () => {
     const world = await worldOf();
     await givenIngress(world);
     const scene: Scene = { spec: { ingressRef }, settings: { meshProvider: "skipper" } };
@@ -493,7 +496,7 @@ describe("Ingresses", () => {
 describe("Kuma", () => {
   const kuma: Scene = { settings: { meshProvider: "kuma" } };
 
-  it("canary/28: has weights for the Services by their names in the mesh; of another namespace it is refused", async () => {
+  it("canary/28: sets weights for the Services by their names in the mesh; one of another namespace is refused", async () => {
     const [world, other] = [await worldOf(), await worldOf()];
     await world.router(kuma).ensure();
     await world.router(kuma).setRoutes(to(30));
@@ -520,8 +523,8 @@ describe("Kuma", () => {
   });
 });
 
-describe("a TrafficRoute of somebody else about the same Service", () => {
-  it("is given back, and not deleted", async () => {
+describe("a TrafficRoute of a user for the same Service", () => {
+  it("is restored and not deleted", async () => {
     const world = await worldOf();
     const service = { "kuma.io/service": `theirs_${world.namespace}_svc_9898` };
     const spec = { destinations: [{ match: service }], conf: { split: [] } };
@@ -539,7 +542,7 @@ describe("a TrafficRoute of somebody else about the same Service", () => {
     });
   });
 
-  it("is not written for another namespace, whatever the annotation of the Canary says", async () => {
+  it("is not written in another namespace, whatever the annotation of the Canary says", async () => {
     const [world, other] = [await worldOf(), await worldOf()];
     const scene: Scene = { service: { name: "shared" }, settings: { meshProvider: "kuma" } };
     const routeOf = () => world.get("kuma.io/v1alpha1", "TrafficRoute", "shared");
@@ -558,7 +561,7 @@ describe("Knative", () => {
   };
   const serviceOf = (world: RoutesWorld) => world.get("serving.knative.dev/v1", "Service", "podinfo");
 
-  it("canary/28: requests are shared between the latest revision and the one that serves production", async () => {
+  it("canary/28: requests are split between the latest revision and the one in production", async () => {
     const world = await worldOf();
     const spec = { template: {} };
     await world.create({ apiVersion: "serving.knative.dev/v1", kind: "Service", metadata: { name: "podinfo" }, spec });
@@ -592,10 +595,13 @@ describe("Knative", () => {
 });
 
 describe("App Mesh", () => {
-  it.each(["appmesh", "appmesh:v1beta2"])("%s is refused, with what to take instead", async (meshProvider) => {
-    const world = await worldOf();
-    expect(() => world.router({ settings: { meshProvider } })).toThrow(
-      `provider ${meshProvider} is not supported: AWS App Mesh is at its end of life. Set spec.provider to gatewayapi:v1`,
-    );
-  });
+  it.each(["appmesh", "appmesh:v1beta2"])(
+    "%s is refused, and the message names a replacement",
+    async (meshProvider) => {
+      const world = await worldOf();
+      expect(() => world.router({ settings: { meshProvider } })).toThrow(
+        `provider ${meshProvider} is not supported: AWS App Mesh is at its end of life. Set spec.provider to gatewayapi:v1`,
+      );
+    },
+  );
 });

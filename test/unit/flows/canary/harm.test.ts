@@ -4,8 +4,8 @@ import { kubernetesTime } from "../../../../lib/core/kubernetes-time.ts";
 import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { canaryWorld } from "./canary-world.ts";
 
-describe("a target that is deleted in the middle of a run", () => {
-  test("leaves all traffic to the primary, and the analysis starts over when it is back", async () => {
+describe("a target that is deleted during a run", () => {
+  test("leaves all traffic on the primary, and the analysis starts over when the target is back", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -21,8 +21,8 @@ describe("a target that is deleted in the middle of a run", () => {
   });
 });
 
-describe("a primary that does not come up", () => {
-  test("canary/59: in a promotion it leaves all traffic on the canary, which stays", async () => {
+describe("a primary that does not become ready", () => {
+  test("canary/59: during a promotion leaves all traffic on the canary, which keeps running", async () => {
     const world = canaryWorld();
     await world.begun();
     for (let ticks = 0; ticks < 3; ticks++) await world.tick();
@@ -41,7 +41,7 @@ describe("a primary that does not come up", () => {
     expect(dueInMs).toBeUndefined();
   });
 
-  test("a failed promotion leaves the routes as they are where the canary does not serve either", async () => {
+  test("and a canary that does not serve either: a failed promotion leaves the routes as they are", async () => {
     const world = canaryWorld();
     await world.begun();
     for (let ticks = 0; ticks < 3; ticks++) await world.tick();
@@ -74,7 +74,7 @@ describe("a primary that does not come up", () => {
     return world;
   }
 
-  test("after a failed promotion the next revision is released by the canary, and mends the primary", async () => {
+  test("after a failed promotion the next revision is released by the canary and repairs the primary", async () => {
     const world = await afterFailedPromotion();
     await world.tick();
     expect(world.now()).toBe("Promoting 0/100");
@@ -86,7 +86,7 @@ describe("a primary that does not come up", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("after a failed promotion a revision that fails keeps the traffic, since nothing else serves", async () => {
+  test("after a failed promotion a revision that fails keeps the traffic, because nothing else serves", async () => {
     const world = await afterFailedPromotion();
     world.state.checks = [
       { isPassed: false, text: "no" },
@@ -101,7 +101,7 @@ describe("a primary that does not come up", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("after a failed promotion a gate that is closed keeps all traffic on the canary", async () => {
+  test("after a failed promotion a closed gate keeps all traffic on the canary", async () => {
     const gate = { name: "gate", type: "confirm-rollout", url: "http://gate.test" };
     const world = await failedPromotion({
       analysis: { interval: "10s", stepWeight: 25, maxWeight: 50, webhooks: [gate] },
@@ -122,7 +122,7 @@ describe("a primary that does not come up", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("after a failed promotion a revision without analysis gets the traffic back to the primary only once that serves", async () => {
+  test("after a failed promotion, without analysis, the traffic moves to the primary only once the primary serves", async () => {
     const world = await failedPromotion();
     world.change({ spec: { skipAnalysis: true } });
     world.state.target.template = "three";
@@ -143,7 +143,7 @@ describe("a primary that does not come up", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("one that does not become ready at rest keeps the next revision waiting, which is not rejected", async () => {
+  test("at rest keeps the next revision waiting, without rejecting it", async () => {
     const world = canaryWorld();
     await world.initialised();
     if (world.state.primary !== undefined) world.state.primary.isStuck = true;
@@ -155,7 +155,7 @@ describe("a primary that does not come up", () => {
     expect(world.now()).toBe("Progressing 100/0");
   });
 
-  test("one that is still rolling out ends the step, and counts as no failed check", async () => {
+  test("while still rolling out ends the step, and is not a failed check", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -167,8 +167,8 @@ describe("a primary that does not come up", () => {
   });
 });
 
-describe("a canary that does not come up", () => {
-  test("waits, and is rolled back without an alert once waiting does not help", async () => {
+describe("a canary that does not become ready", () => {
+  test("waits, and is rolled back without an alert after its deadline", async () => {
     const world = canaryWorld();
     await world.begun();
     world.clock.pass(10_000);
@@ -217,7 +217,7 @@ describe("a canary whose pods no longer serve", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("again and again is rolled back at the threshold, since each time is a failed check", async () => {
+  test("is rolled back at the threshold if that repeats, because each time is a failed check", async () => {
     const world = canaryWorld();
     await world.begun();
     for (let times = 0; times < 2; times++) {
@@ -231,7 +231,7 @@ describe("a canary whose pods no longer serve", () => {
     expect(world.said).toContain("Warning: Rolling back podinfo.apps failed checks threshold reached 2");
   });
 
-  test("of an A/B test loses the requests of its users, and its iterations start over", async () => {
+  test("in an A/B test loses the matched requests, and its iterations start over", async () => {
     const match = [{ headers: { "x-canary": { exact: "always" } } }];
     const world = canaryWorld({ analysis: { interval: "10s", iterations: 3, match } });
     await world.begun();
@@ -242,7 +242,7 @@ describe("a canary whose pods no longer serve", () => {
     expect(world.now()).toBe("Progressing f1 100/0");
   });
 
-  test("before they have had traffic lose none, and that is no failed check", async () => {
+  test("before it has had traffic loses none, and that is not a failed check", async () => {
     const world = canaryWorld({ analysis: { interval: "10s", iterations: 3 } });
     await world.begun();
     await world.tick();
@@ -250,7 +250,7 @@ describe("a canary whose pods no longer serve", () => {
     expect(world.now()).toBe("Progressing i1 100/0");
   });
 
-  test("keeps the traffic where pods are missing that a rollout or an autoscaler explains", async () => {
+  test("keeps the traffic if a rollout or an autoscaler explains the missing pods", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -259,7 +259,7 @@ describe("a canary whose pods no longer serve", () => {
     expect(world.now()).toBe("Progressing w25 75/25");
   });
 
-  test("does not hold up a promotion: the primary is ready, and gets its share at once", async () => {
+  test("does not block a promotion: the primary is ready, and gets its share at once", async () => {
     const world = canaryWorld({ analysis: { interval: "10s", stepWeights: [50], stepWeightPromotion: 10 } });
     await world.begun();
     await world.tick();
@@ -274,8 +274,8 @@ describe("a canary whose pods no longer serve", () => {
   });
 });
 
-describe("a status that a clock far ahead has written", () => {
-  test("gets the time that it is, so that deadlines that count from it come", async () => {
+describe("a status written by a clock that is far ahead", () => {
+  test("is reset to the current time, so that deadlines that count from it expire", async () => {
     const world = canaryWorld();
     await world.begun();
     const ahead = (ms: number) => kubernetesTime(world.clock.now() + ms);
@@ -292,7 +292,7 @@ describe("a status that a clock far ahead has written", () => {
   });
 });
 
-describe("a primary that is gone", () => {
+describe("a primary that is missing", () => {
   const failure = [
     { isPassed: false, text: "no" },
     { isPassed: false, text: "no" },
@@ -308,7 +308,7 @@ describe("a primary that is gone", () => {
     return world;
   }
 
-  test("after a failed run is made again of what was last promoted", async () => {
+  test("after a failed run is recreated from the last promoted revision", async () => {
     const world = await rejected();
     world.clock.pass(10_000);
     const { dueInMs } = await world.run({ isRequested: true });
@@ -317,7 +317,7 @@ describe("a primary that is gone", () => {
     expect(dueInMs).toBeUndefined();
   });
 
-  test("is not made of the rejected revision where nothing keeps the promoted one, which is told once", async () => {
+  test("is not recreated from the rejected revision if the promoted one is not stored; one event says so", async () => {
     const world = await rejected();
     world.state.isPromotedKept = false;
     for (let times = 0; times < 2; times++) {
@@ -334,7 +334,7 @@ describe("a primary that is gone", () => {
     expect(world.state.primary).toMatchObject({ template: "one" });
   });
 
-  test("is made of a new revision where nothing keeps the promoted one, as in an initialisation", async () => {
+  test("is created from a new revision if the promoted one is not stored, as in an initialisation", async () => {
     const world = await rejected();
     world.state.isPromotedKept = false;
     world.state.target.template = "three";
@@ -350,7 +350,7 @@ describe("a primary that is gone", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("and whose new revision does not come up is initialised again with a revision that does", async () => {
+  test("is initialised again with a working revision if the new revision does not become ready", async () => {
     const world = await rejected();
     world.state.isPromotedKept = false;
     world.state.target.template = "three";
@@ -369,7 +369,7 @@ describe("a primary that is gone", () => {
     expect(world.state.primary?.template).toBe("four");
   });
 
-  test("in the middle of a run is made of a new revision where nothing keeps the promoted one", async () => {
+  test("during a run is created from a new revision if the promoted one is not stored", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -385,7 +385,7 @@ describe("a primary that is gone", () => {
     expect(world.state.primary).toMatchObject({ template: "three", isReady: true });
   });
 
-  test("in the middle of a run is not made of the revision under analysis, which goes no further", async () => {
+  test("during a run is not created from the revision under analysis, which does not advance", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -399,7 +399,7 @@ describe("a primary that is gone", () => {
     expect(world.state.primary).toMatchObject({ template: "one" });
   });
 
-  test("after its promotion is made of the target", async () => {
+  test("after its promotion is recreated from the target", async () => {
     const world = canaryWorld();
     await world.begun();
     for (let ticks = 0; ticks < 3; ticks++) await world.tick();
@@ -413,7 +413,7 @@ describe("a primary that is gone", () => {
     expect(world.now()).toBe("Succeeded 100/0");
   });
 
-  test("or not ready at rest does not keep a run from beginning later", async () => {
+  test("or not ready at rest does not stop a later run from starting", async () => {
     const world = canaryWorld();
     await world.initialised();
     if (world.state.primary !== undefined) world.state.primary.isReady = false;
@@ -425,7 +425,7 @@ describe("a primary that is gone", () => {
 });
 
 describe("an initialisation without analysis", () => {
-  test("waits until the primary serves before production moves to it", async () => {
+  test("waits until the primary serves before it moves production traffic to it", async () => {
     const world = canaryWorld({ skipAnalysis: true });
     await world.run();
     expect(world.now()).toBe("Initializing");
@@ -443,8 +443,8 @@ describe("an initialisation without analysis", () => {
   });
 });
 
-describe("a target that others change in the middle of a run", () => {
-  test("scaled to zero it loses its traffic, is scaled up again and analysed anew; the primary keeps its replicas", async () => {
+describe("a target that another client changes during a run", () => {
+  test("to zero replicas loses its traffic, is scaled up again and analysed again; the primary keeps its replicas", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -462,7 +462,7 @@ describe("a target that others change in the middle of a run", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("a fault of the step is told, and the step is tried again after the interval", async () => {
+  test("an error of the step is reported, and the step is retried after the interval", async () => {
     const world = canaryWorld();
     await world.begun();
     world.state.fault = 'deployment podinfo.apps get query error: deployments.apps "podinfo" not found';
@@ -476,7 +476,7 @@ describe("a target that others change in the middle of a run", () => {
 });
 
 describe("a Canary that is refused", () => {
-  test("the younger of two with one target takes no step, and one Warning names both", async () => {
+  test("the younger of two with the same target takes no step, and one Warning names both", async () => {
     const world = canaryWorld();
     const live = world.live();
     if (live === undefined) throw new Error("there is a Canary");
@@ -493,7 +493,7 @@ describe("a Canary that is refused", () => {
     expect(world.subscribed.at(-1)).toEqual(["spec#here/flagger.app/Canary/apps/older"]);
   });
 
-  test("the younger of two begins once the older one is gone, and not while that is being deleted", async () => {
+  test("the younger of two starts once the older one is deleted, and not while it is terminating", async () => {
     const world = canaryWorld();
     const live = world.live();
     if (live === undefined) throw new Error("there is a Canary");
@@ -508,7 +508,7 @@ describe("a Canary that is refused", () => {
     expect(await world.tick()).toMatchObject({ outcome: "ready" });
   });
 
-  test("a Canary at rest that an older one takes the target from has its condition again once that lets go", async () => {
+  test("a Canary at rest that loses its target to an older one gets its condition back once the older one releases the target", async () => {
     const world = canaryWorld();
     await world.initialised();
     const live = world.live();
@@ -525,7 +525,7 @@ describe("a Canary that is refused", () => {
     });
   });
 
-  test("the older of two goes on", async () => {
+  test("the older of two with the same target goes on", async () => {
     const world = canaryWorld();
     const live = world.live();
     if (live === undefined) throw new Error("there is a Canary");
@@ -535,7 +535,7 @@ describe("a Canary that is refused", () => {
     expect(world.status().phase).toBe("Initializing");
   });
 
-  test("canary/41: equal cookie names give an error in the log, no status and no event", async () => {
+  test("canary/41: equal cookie names log an error, without status or event", async () => {
     const sessionAffinity = { cookieName: "flagger", primaryCookieName: "flagger" };
     const world = canaryWorld({ analysis: { interval: "10s", stepWeight: 10, sessionAffinity } });
     expect(await world.run({ isRequested: true })).toEqual({ outcome: "stalled", dueInMs: undefined });
@@ -552,7 +552,7 @@ describe("a Canary that is refused", () => {
   test.each([
     [{ metrics: [{ name: "m", templateRef: { name: "t", namespace: "other" } }] }, "metric template t.other"],
     [{ alerts: [{ name: "a", providerRef: { name: "p", namespace: "other" } }] }, "alert provider p.other"],
-  ])("refuses a reference to another namespace where the installation blocks them", async (analysis, what) => {
+  ])("refuses a reference to another namespace if the installation forbids them", async (analysis, what) => {
     const spec = { analysis: { interval: "10s", stepWeight: 10, ...analysis } };
     const blocked = canaryWorld(spec, { noCrossNamespaceRefs: true });
     await blocked.run();
@@ -564,7 +564,7 @@ describe("a Canary that is refused", () => {
     expect(free.status().phase).toBe("Initializing");
   });
 
-  test("an invalid spec is told by one Warning that names the field", async () => {
+  test("an invalid spec is reported in one Warning that names the field", async () => {
     const world = canaryWorld({ analysis: { interval: "soon", stepWeight: 10 } });
     await world.run();
     expect(world.said).toEqual([
@@ -573,10 +573,10 @@ describe("a Canary that is refused", () => {
   });
 });
 
-describe("a status that another program or a person has written", () => {
+describe("a status of a Canary that another program or a user has written", () => {
   const promoted = { type: "Promoted", status: "Unknown", lastTransitionTime: "2026-11-22T12:00:00Z" };
 
-  test("without conditions goes on with the run, and gets its conditions back; unknown fields stay", async () => {
+  test("without conditions goes on with the run and gets its conditions back; unknown fields are kept", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -589,7 +589,7 @@ describe("a status that another program or a person has written", () => {
   test.each([
     { what: "a condition without a message", status: { conditions: [{ ...promoted, reason: "Progressing" }] } },
     { what: "a counter that is no whole number", status: { iterations: 1.5 } },
-  ])("keeps its other fields with $what: the run goes on, and an event says it once", async ({ status }) => {
+  ])("keeps its other fields with $what: the run goes on, and one event says so", async ({ status }) => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -613,7 +613,7 @@ describe("a status that another program or a person has written", () => {
     expect(world.said.filter((text) => text.includes("cannot be read"))).toEqual([]);
   });
 
-  test("whose phase is not known stops the Canary where it is, and it goes on once the phase is mended", async () => {
+  test("with an unknown phase stops the Canary, which goes on once the phase is corrected", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -627,7 +627,7 @@ describe("a status that another program or a person has written", () => {
     expect(world.now()).toBe("Progressing w50 50/50");
   });
 
-  test("whose phase is empty, as Flagger leaves a new one, is that of a new Canary", async () => {
+  test("with an empty phase, as Flagger writes a new one, counts as a new Canary", async () => {
     const world = canaryWorld();
     world.change({ status: { phase: "", canaryWeight: 0 } });
     await world.run();
@@ -640,7 +640,7 @@ describe("a Canary whose writes the API server refuses", () => {
   const why = 'Canary.flagger.app "podinfo" is invalid: spec.service.port: Invalid value: 0: must be above 0';
   const invalid = new ApiError({ code: 422, reason: "Invalid", message: why });
 
-  test("says once which field is refused, and goes on when the Canary has changed", async () => {
+  test("reports once which field is refused, and goes on when the Canary has changed", async () => {
     const world = canaryWorld();
     world.state.writeFault = invalid;
     expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: 60_000 });
@@ -657,7 +657,7 @@ describe("a Canary whose writes the API server refuses", () => {
   });
 
   test.each([404, 415])(
-    "tells no field for an answer of the status %i, which names none: the queue tries again",
+    "names no field for an answer with the status %i, which names none, and the queue retries",
     async (code) => {
       const world = canaryWorld();
       world.state.writeFault = new ApiError({ code, reason: "", message: 'canaries.flagger.app "podinfo" is refused' });
@@ -666,7 +666,7 @@ describe("a Canary whose writes the API server refuses", () => {
     },
   );
 
-  test("keeps a text of any length within what a run may hand on", async () => {
+  test("shortens a long message, so that the carried state stays within its limit", async () => {
     const world = canaryWorld();
     world.state.writeFault = new ApiError({ code: 422, reason: "Invalid", message: why.repeat(500) });
     await world.run({ isRequested: true });
@@ -674,7 +674,7 @@ describe("a Canary whose writes the API server refuses", () => {
     expect(await world.tick(60_000)).toMatchObject({ isQuiet: true });
   });
 
-  test("in the middle of a run keeps its routes whole, and the run goes on from there", async () => {
+  test("during a run keeps its routes intact, and the run goes on from there", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
