@@ -44,7 +44,7 @@ export default defineConfig({
       listSkipped((text) => process.stdout.write(text)),
       tellClaims({
         tests: join(import.meta.dirname, "test"),
-        document: join(import.meta.dirname, "docs/conformance.md"),
+        document: join(import.meta.dirname, "docs/maintainers/conformance.md"),
         write: (text) => process.stdout.write(text),
         fail: () => {
           process.exitCode = 1;

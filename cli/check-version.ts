@@ -1,4 +1,4 @@
-/** The minor versions of Kubernetes 1 that Sluice is tested with (docs/embedded-cluster.md). */
+/** The minor versions of Kubernetes 1 that Sluice is tested with (docs/maintainers/embedded-cluster.md). */
 const testedMinors = { oldest: 33, newest: 36 } as const;
 
 /** The version of the API server, judged. */

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import cdk from "../cdk.json" with { type: "json" };
 import cdkPackage from "../infra/package.json" with { type: "json" };
 import { shellWord } from "../local/own-installation.ts";
+import { wantedMajor } from "./needs-node-24.ts";
 import type { Surroundings } from "./session.ts";
 
 export interface InitOptions {
@@ -27,8 +28,6 @@ interface NamedArn extends Place {
 const clusterArn = /^arn:aws[\w-]*:eks:([a-z0-9-]+):(\d{12}):cluster\/([A-Za-z0-9][\w-]{0,99})$/;
 const repositoryArn = /^arn:aws[\w-]*:ecr:([a-z0-9-]+):(\d{12}):repository\/([a-z0-9][a-z0-9._/-]{1,255})$/;
 const repositoryName = /^[a-z0-9][a-z0-9._/-]{1,255}$/;
-/** Of Node, which runs the TypeScript of the app as it is. */
-const wantedMajor = 24;
 /** A fresh clone of an empty repository is an empty folder. */
 const ignoredNames = new Set([".git"]);
 

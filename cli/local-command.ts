@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { parseHostPattern } from "../lib/core/network/host-pattern.ts";
 import type { ClusterEntry } from "../local/open-cluster.ts";
+import { needsNode24 } from "./needs-node-24.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
 
 interface LocalCommandOptions extends Omit<GlobalOptions, "kubeconfig" | "context"> {
@@ -41,6 +42,7 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
     .option("--reset", "remove all state instead: the embedded cluster, the registry and what Sluice has recorded")
     .option("--yes", "with --reset: do not ask for confirmation");
   local.action(async () => {
+    needsNode24("sluice local");
     const options = local.optsWithGlobals<LocalCommandOptions>();
     if (options.reset === true) {
       await reset(options, surroundings);

@@ -4,6 +4,7 @@ import type { LiveObject } from "../lib/core/manifest.ts";
 import type { ListQuery } from "../lib/core/ports/cluster.ts";
 import { eventRow, eventTime } from "./event-row.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
+import { columnLook } from "./looks.ts";
 import { generatedChartOf, sourceOf } from "./object-source.ts";
 import { textAt } from "./read-object.ts";
 import { type Session, TimeIsUp } from "./session.ts";
@@ -42,10 +43,11 @@ export async function showEvents(
   const header = [...(showNamespace ? ["Namespace"] : []), "Last seen", "Type", "Reason", "Object", "Message"];
 
   const columns = options.output === "wide" ? undefined : terminal.columns();
+  const look = columnLook(header.indexOf("Type"), { Warning: "yellow" });
   if (options.watch === true) {
     let pending: readonly string[] | undefined = header;
     const print = (event: LiveObject) => {
-      terminal.out(table(pending, [eventRow(event, showNamespace, Date.now())], columns));
+      terminal.out(table(pending, [eventRow(event, showNamespace, Date.now())], columns), look);
       pending = undefined;
     };
     await Promise.all(queries.map((query) => follow(query, isShown, print, session)));
@@ -66,6 +68,7 @@ export async function showEvents(
       sorted.map((event) => eventRow(event, showNamespace, now)),
       columns,
     ),
+    look,
   );
 }
 

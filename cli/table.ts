@@ -29,8 +29,10 @@ function cutToScreen(
 }
 
 function cutCell(cell: string, width: number): string {
-  const line = oneLine(cell);
-  if (columnsOf(line) <= width) return cell;
+  const whole = oneLine(cell);
+  if (columnsOf(whole) <= width) return cell;
+  const line = causeFirst(whole, width);
+  if (columnsOf(line) <= width) return line;
   let kept = "";
   let used = 0;
   for (const character of line) {
@@ -39,6 +41,22 @@ function cutCell(cell: string, width: number): string {
     kept += character;
   }
   return `${kept.trimEnd()}…`;
+}
+
+/** What only says that something failed, and not why: the cause follows it. */
+const consequence = /\b(?:failed|failure|fails|unable|cannot|could not|not ready|error)\b/i;
+
+/**
+ * A failure without the consequences before its cause, as far as it is too wide: `failed to fetch: unable to clone 'x': no such host`
+ * becomes `…no such host`.
+ */
+function causeFirst(line: string, width: number): string {
+  let rest = line;
+  for (let end = rest.indexOf(": "); end > 0 && columnsOf(rest) >= width; end = rest.indexOf(": ")) {
+    if (!consequence.test(rest.slice(0, end))) break;
+    rest = rest.slice(end + 2).trimStart();
+  }
+  return rest === line ? line : `…${rest}`;
 }
 
 function padded(header: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {

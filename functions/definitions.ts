@@ -17,7 +17,7 @@ import type { HandleResource, ResourceDone, ResourceRequest } from "./lambda/cus
 import { admitted, assertOwn, explained, type OpenCluster, openIfThere, RoleArn } from "./lambda/reach-cluster.ts";
 import { defaultConfigSelector } from "./settings/settings.ts";
 
-/** The versions of Kubernetes that Sluice is tested with: docs/embedded-cluster.md. */
+/** The versions of Kubernetes that Sluice is tested with: docs/maintainers/embedded-cluster.md. */
 const [oldestMinor, newestMinor] = [33, 36];
 
 /** The properties of the custom resource, as `SluiceCluster` in infra/ writes them. */

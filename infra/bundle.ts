@@ -27,19 +27,51 @@ export async function bundleFunctions(into: string, plugins: readonly Plugin[] =
       const folder = join(into, name);
       await rm(folder, { recursive: true, force: true });
       await mkdir(folder, { recursive: true });
-      const { inputs, startFiles } = await bundle(join(root, "functions", file), "index", folder, plugins);
-      const started = threads.filter(({ starter }) => inputs.includes(starter));
-      await Promise.all(
-        started.map(({ thread }) => bundle(join(root, thread), basename(thread, ".ts"), folder, plugins)),
-      );
-      await Promise.all(
-        besides
-          .filter(({ starter }) => inputs.includes(starter))
-          .map(({ from, file }) => copyFile(join(root, from), join(folder, file))),
-      );
+      const options = { target: "node24", plugins: [...plugins, withoutSettingTexts] };
+      const { startFiles } = await bundleProgram(join(root, "functions", file), "index", folder, options);
       return { name, folder, entry: join(folder, "index.mjs"), startFiles };
     }),
   );
+}
+
+/** How a program is bundled. */
+export interface BundleOptions {
+  /** The oldest Node that it runs on, as esbuild names it: `node24`. */
+  readonly target: string;
+  /** Of esbuild, before our own. */
+  readonly plugins: readonly Plugin[];
+  /** Name of a module in the folder that each file of the bundle imports before all else. */
+  readonly first?: string;
+}
+
+/** A program that lies in a folder of its own. */
+export interface BundledProgram {
+  /** Files that went in, the threads' included, relative to the root of the repository. */
+  readonly inputs: readonly string[];
+  readonly startFiles: Bundle["startFiles"];
+}
+
+/**
+ * Writes `<name>.mjs` and its chunks into `folder`, with the threads that it starts, each as a bundle of its own, and with what it
+ * loads at run time.
+ */
+export async function bundleProgram(
+  entry: string,
+  name: string,
+  folder: string,
+  options: BundleOptions,
+): Promise<BundledProgram> {
+  const { inputs, startFiles } = await bundle(entry, name, folder, options);
+  const started = threads.filter(({ starter }) => inputs.includes(starter));
+  const ofThreads = await Promise.all(
+    started.map(({ thread }) => bundle(join(root, thread), basename(thread, ".ts"), folder, options)),
+  );
+  await Promise.all(
+    besides
+      .filter(({ starter }) => inputs.includes(starter))
+      .map(({ from, file }) => copyFile(join(root, from), join(folder, file))),
+  );
+  return { inputs: [...new Set([inputs, ...ofThreads.map((each) => each.inputs)].flat())], startFiles };
 }
 
 /** The files that start a thread, and the program of the thread. */
@@ -63,6 +95,11 @@ const besides = [
     from: "node_modules/openpgp/dist/node/openpgp.min.mjs",
     file: openpgpFile,
   },
+  {
+    starter: "packages/embedded-kubernetes/src/schema/type-names.ts",
+    from: "packages/embedded-kubernetes/src/schema/types.json",
+    file: "types.json",
+  },
 ];
 
 /** The name that the program of a thread has beside its bundle. */
@@ -70,16 +107,25 @@ function mjs(thread: string): string {
   return `${basename(thread, ".ts")}.mjs`;
 }
 
-/** A worker is named by a URL, which esbuild leaves as it is: here it gets the name that its bundle has. */
-const threadBesideBundle: Plugin = {
-  name: "thread-beside-bundle",
+/** What a starter names by a URL from its own folder, which esbuild leaves as it is, and the name of that beside a bundle. */
+const renamed = [
+  ...threads.map(({ starter, thread }) => ({ starter, from: `"./${basename(thread)}"`, to: `"./${mjs(thread)}"` })),
+  ...besides
+    .filter(({ file }) => file.endsWith(".wasm.br"))
+    .map(({ starter, from, file }) => ({ starter, from: `"../../${from}"`, to: `"./${file}"` })),
+];
+
+/** Threads and WebAssembly modules lie beside the bundle of the file that starts them. */
+const namedBesideBundle: Plugin = {
+  name: "named-beside-bundle",
   setup(build) {
-    for (const { starter, thread } of threads) {
+    for (const [starter, names] of Map.groupBy(renamed, (each) => each.starter)) {
       build.onLoad({ filter: new RegExp(`/${starter.replaceAll(".", "\\.")}$`) }, async ({ path }) => {
-        const source = await readFile(path, "utf8");
-        const contents = source.replace(`"./${basename(thread)}"`, `"./${mjs(thread)}"`);
-        if (contents === source)
-          throw new Error(`${path} names no ./${basename(thread)}: say here how its thread is shipped`);
+        let contents = await readFile(path, "utf8");
+        for (const { from, to } of names) {
+          if (!contents.includes(from)) throw new Error(`${path} names no ${from}: say here how that is shipped`);
+          contents = contents.replace(from, to);
+        }
         return { contents, loader: "ts" };
       });
     }
@@ -136,7 +182,7 @@ const ssh2WithoutNativeCode: Plugin = {
 };
 
 /** Writes `<name>.mjs` and its chunks; answers the files that went in, and those that are loaded at the start. */
-async function bundle(entry: string, name: string, folder: string, plugins: readonly Plugin[]) {
+async function bundle(entry: string, name: string, folder: string, { target, plugins, first }: BundleOptions) {
   const { metafile } = await esbuild({
     entryPoints: [{ in: entry, out: name }],
     outdir: folder,
@@ -147,7 +193,7 @@ async function bundle(entry: string, name: string, folder: string, plugins: read
     splitting: true,
     chunkNames: "[name]-[hash]",
     platform: "node",
-    target: "node24",
+    target,
     format: "esm",
     // The modules of a package rather than its CommonJS, which comes as a whole: the AWS clients get half as large.
     mainFields: ["module", "main"],
@@ -157,16 +203,12 @@ async function bundle(entry: string, name: string, folder: string, plugins: read
     legalComments: "none",
     metafile: true,
     logLevel: "error",
-    plugins: [
-      ...plugins,
-      threadBesideBundle,
-      englishOnly,
-      withoutSettingTexts,
-      openpgpBesideBundle,
-      ssh2WithoutNativeCode,
-    ],
+    plugins: [...plugins, namedBesideBundle, englishOnly, openpgpBesideBundle, ssh2WithoutNativeCode],
     // CommonJS inside an ES module asks for these.
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    banner: {
+      // Not esbuild's `inject`, which runs after the chunks that an entry imports.
+      js: `${first === undefined ? "" : `import "./${first}"; `}import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
+    },
   });
   return { inputs: Object.keys(metafile.inputs), startFiles: startFiles(metafile, `${name}.mjs`) };
 }

@@ -21,7 +21,7 @@ export interface LoggedRequest extends z.infer<typeof RequestLine> {
 /** One ended run of a flow, from the log. */
 const EndLine = z.object({
   time: z.string(),
-  message: z.literal("reconcile finished"),
+  message: z.enum(["reconcile finished", "reconcile failed"]),
   key: z.object({ kind: z.string(), name: z.string() }),
   outcome: z.string(),
   durationMs: z.number(),
@@ -58,13 +58,13 @@ export async function startSluiceProcess(args: readonly string[], signal: AbortS
     const logged = Line.safeParse(parsed(line));
     if (!logged.success) return;
     const at = Date.parse(logged.data.time);
-    if (logged.data.message === "reconcile finished") {
-      const { key, outcome, durationMs } = logged.data;
-      ends.push({ key, outcome, durationMs, at });
-      return;
-    }
     if (logged.data.message === "measured") {
       missed.push({ at });
+      return;
+    }
+    if (logged.data.message !== "api request") {
+      const { key, outcome, durationMs } = logged.data;
+      ends.push({ key, outcome, durationMs, at });
       return;
     }
     const request = { ...logged.data, at };

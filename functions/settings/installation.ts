@@ -170,7 +170,7 @@ export function roleOf(
 
 /**
  * An installation: the clusters that it looks after, and its settings (docs/settings.md). The functions read it from S3, and the CDK
- * app checks it at synth, both by this schema (docs/adr/0026-the-id-of-a-cluster.md).
+ * app checks it at synth, both by this schema (docs/maintainers/adr/0026-the-id-of-a-cluster.md).
  */
 export const Installation = z
   .strictObject({

@@ -66,7 +66,7 @@ export class Queues extends Construct {
       networks.map((network) => [
         network,
         queue(`WakeUps${pascalCase(network)}`, {
-          // The least that Lambda accepts. The lease protocol hides a message itself for as long as it needs (docs/work-queue.md), so
+          // The least that Lambda accepts. The lease protocol hides a message itself for as long as it needs (docs/maintainers/work-queue.md), so
           // this is only how long a wake-up waits if the state table did not answer: six times as long would be 90 minutes.
           visibilityTimeout: Duration.seconds(timeoutSeconds.reconcile),
           retentionPeriod: workRetention,

@@ -10,7 +10,7 @@ const ObjectSelector = z.union([
 export type ObjectSelector = Readonly<z.infer<typeof ObjectSelector>>;
 
 /**
- * What an object follows of a topic (docs/adr/0037-what-a-subscription-follows.md), so that an event for anything else does not
+ * What an object follows of a topic (docs/maintainers/adr/0037-what-a-subscription-follows.md), so that an event for anything else does not
  * wake it. Names are those of the topic's own world: tags of a registry, whole refs of git (`refs/heads/main`), keys of a bucket.
  */
 export const Follows = z.discriminatedUnion("kind", [

@@ -12,7 +12,7 @@ export const clusterArnPattern =
   /^arn:(aws[\w-]*):eks:([a-z0-9-]+):([0-9]{12}):cluster\/([0-9A-Za-z][A-Za-z0-9_-]{0,99})$/;
 
 /**
- * What a cluster is called in every key (docs/adr/0026-the-id-of-a-cluster.md): in AWS its ARN, at home the uid of its namespace
+ * What a cluster is called in every key (docs/maintainers/adr/0026-the-id-of-a-cluster.md): in AWS its ARN, at home the uid of its namespace
  * `kube-system`. No two clusters share one and it never changes, unlike a name. Only an ARN holds a slash.
  */
 export const ClusterId = z

@@ -19,7 +19,7 @@ interface AnnounceDeps {
 
 /**
  * Wakes the Canaries that follow what a run has changed in its own cluster, so that they need not wait for a watch or the sweep
- * (docs/adr/0058-a-canary-at-rest-costs-nothing.md). An unchanged object costs nothing. If the process ends before, the sweep tells them.
+ * (docs/maintainers/adr/0058-a-canary-at-rest-costs-nothing.md). An unchanged object costs nothing. If the process ends before, the sweep tells them.
  */
 export async function announceChanged(
   applied: readonly AppliedRef[],

@@ -39,7 +39,7 @@ export interface ReadOwnerObject extends OwnerObject {
 }
 
 const manager = "sluice";
-/** A namespace that every cluster has and whose uid is the cluster's identity (docs/adr/0016-each-cluster-has-one-owner.md). */
+/** A namespace that every cluster has and whose uid is the cluster's identity (docs/maintainers/adr/0016-each-cluster-has-one-owner.md). */
 const identity = {
   apiVersion: "v1",
   kind: "ConfigMap",

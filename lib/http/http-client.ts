@@ -3,7 +3,7 @@ import { lookup } from "node:dns";
 import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
-import { getCACertificates, TLSSocket } from "node:tls";
+import * as nodeTls from "node:tls";
 import { messageOf } from "../core/failure.ts";
 import type { NetworkPolicy } from "../core/network/network-policy.ts";
 import { DialError } from "../core/ports/dial.ts";
@@ -248,11 +248,17 @@ const credentialHeaders = new Set(["authorization", "cookie", "proxy-authorizati
 
 function tlsOptions({ ca, isCaAlone, cert, key, insecure }: TlsTrust): object {
   return {
-    ...(ca === undefined ? {} : { ca: isCaAlone === true ? [ca] : [...getCACertificates("default"), ca] }),
+    ...(ca === undefined ? {} : { ca: isCaAlone === true ? [ca] : [...trustedByDefault(), ca] }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
     rejectUnauthorized: insecure !== true,
   };
+}
+
+/** The authorities that Node trusts. The installed command also runs on Node 20, which knows only those that it is built with. */
+function trustedByDefault(): readonly string[] {
+  const names: object = nodeTls;
+  return "getCACertificates" in names ? nodeTls.getCACertificates("default") : nodeTls.rootCertificates;
 }
 
 /**
@@ -262,7 +268,7 @@ function tlsOptions({ ca, isCaAlone, cert, key, insecure }: TlsTrust): object {
 function shownCertificate(outgoing: ClientRequest): () => X509Certificate | undefined {
   let shown: X509Certificate | undefined;
   outgoing.once("socket", (socket) => {
-    if (outgoing.reusedSocket || !(socket instanceof TLSSocket)) return;
+    if (outgoing.reusedSocket || !(socket instanceof nodeTls.TLSSocket)) return;
     socket.prependOnceListener("secure", () => {
       // Not getPeerX509Certificate: after calling it, Node finds no name in the certificate.
       const certificate = socket.getPeerCertificate(true);

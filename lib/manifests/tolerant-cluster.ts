@@ -14,7 +14,7 @@ const maxAttempts = 20;
  * A cluster that accepts built-in objects with fields that their kind does not have, as Flux does: Flux decodes them into Go
  * types, which drop such fields. We have no types, so we apply the object, leave out the fields that the API server calls
  * undeclared, log and report them, and apply again. As in Flux this does not hold for custom resources and RBAC roles. See
- * docs/adr/0003.
+ * docs/maintainers/adr/0003.
  */
 export function tolerantCluster(
   cluster: TargetCluster,

@@ -47,7 +47,7 @@ export interface GroupedMessages {
 export const groupAnnotation = "sluice.dev/group";
 
 /**
- * The messages that an Alert sends for an event, grouped by cause (docs/adr/0057). What has to do with no other object is sent as it is,
+ * The messages that an Alert sends for an event, grouped by cause (docs/maintainers/adr/0057). What has to do with no other object is sent as it is,
  * and so is everything where the groups cannot be read or written. Throws nothing but the reason of the signal.
  */
 export async function groupMessages(

@@ -52,7 +52,7 @@ export interface ClusterPlace extends AsyncDisposable {
 }
 
 /**
- * The breaker and the cap of each cluster, for one process: see docs/adr/0027-one-cluster-does-not-stall-another.md. Both are hints
+ * The breaker and the cap of each cluster, for one process: see docs/maintainers/adr/0027-one-cluster-does-not-stall-another.md. Both are hints
  * in the state table. Where that is away, runs go on.
  */
 export interface ClusterLimits {

@@ -6,7 +6,7 @@ import type { WakeBudget } from "./sweep.ts";
 import { marginMs, wakeMs } from "./timing.ts";
 
 /**
- * The rules by which one cluster neither starves nor stalls another (docs/adr/0027-one-cluster-does-not-stall-another.md), as pure
+ * The rules by which one cluster neither starves nor stalls another (docs/maintainers/adr/0027-one-cluster-does-not-stall-another.md), as pure
  * functions. Clocks of different machines are never compared: a row that stays the same for long enough, by the clocks of the
  * process that reads it, is one that no process looks after any longer.
  */

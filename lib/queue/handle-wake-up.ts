@@ -139,10 +139,17 @@ async function readInput(key: WorkKey, deps: RunnerDeps, signal: AbortSignal): P
 async function runFlow(flow: Flow, run: Run, { clock, log }: RunnerDeps): Promise<End> {
   const startedAt = clock.monotonic();
   const result = await flow(run);
-  const { outcome, dueInMs } = result;
-  log.info("reconcile finished", { key: run.key, outcome, dueInMs, durationMs: clock.monotonic() - startedAt });
+  const { outcome, dueInMs, failure } = result;
+  const durationMs = clock.monotonic() - startedAt;
+  const why = failure === undefined ? {} : { reason: failure.reason, error: failure.message };
+  const fields = { key: run.key, outcome, dueInMs, durationMs, ...why };
+  if (failedOutcomes.has(outcome)) log.error("reconcile failed", fields);
+  else log.info("reconcile finished", fields);
   return { kind: "finished", result };
 }
+
+/** A run that waits for another object has not failed: the other one's run logs why. */
+const failedOutcomes: ReadonlySet<string> = new Set(["failed", "stalled"]);
 
 async function park(
   run: Run,

@@ -2,7 +2,7 @@ import type { WorkItem } from "../core/ports/work-items.ts";
 import { burstMs, hintGapMs } from "./timing.ts";
 
 /**
- * The rules by which a burst of hints becomes one or two runs (docs/adr/0049-a-burst-of-hints-is-two-runs.md), as pure functions. Hints
+ * The rules by which a burst of hints becomes one or two runs (docs/maintainers/adr/0049-a-burst-of-hints-is-two-runs.md), as pure functions. Hints
  * come from outside, in any number. Other requests come from runs, from people and from changed resources, and never wait.
  */
 export type RequestKind = "request" | "hint";

@@ -63,7 +63,7 @@ const targetGroup = `targets.${canaryGroup}`;
 
 /**
  * What Canaries release, and the ConfigMaps and Secrets of that, in the namespaces that have Canaries: the Canaries run that subscribe to it
- * when it is created, changed or deleted (docs/adr/0058-a-canary-at-rest-costs-nothing.md). Only its metadata is read.
+ * when it is created, changed or deleted (docs/maintainers/adr/0058-a-canary-at-rest-costs-nothing.md). Only its metadata is read.
  *
  * @param kinds those that are reconciled: without Canary there are none
  */

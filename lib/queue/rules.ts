@@ -19,7 +19,7 @@ import {
 
 /**
  * The protocol: every decision of the work queue, as pure functions of a work item and of what was received. The driver carries
- * them out. See docs/work-queue.md for the picture and docs/adr/0002-work-queue.md for the reasons.
+ * them out. See docs/maintainers/work-queue.md for the picture and docs/maintainers/adr/0002-work-queue.md for the reasons.
  */
 export const rules = { followUps, mayWrite, onEnd, onRenew, onRequest, onSweep, onWakeUp, tryAgain } as const;
 export type Rules = typeof rules;

@@ -9,7 +9,7 @@ import { formatResults, runStep, type StepResult } from "./run-step.ts";
 
 /**
  * `npm run deep [-- NAME...] [--list]`: the checks that take too long for each change, one after the other, all of them or those
- * that are named. A table at the end says what ran, what it found and how long it took. See docs/testing.md.
+ * that are named. A table at the end says what ran, what it found and how long it took. See docs/maintainers/testing.md.
  */
 const root = join(import.meta.dirname, "../..");
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

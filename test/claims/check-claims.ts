@@ -5,13 +5,13 @@ import { VitestReport } from "../report/suite-counts.ts";
 import { readClaims, tableFaults, unclaimedTitles, unprovenClaims } from "./claims.ts";
 
 /**
- * `node test/claims/check-claims.ts [--document=FILE] REPORT...`: compares the statements that docs/conformance.md claims with the
+ * `node test/claims/check-claims.ts [--document=FILE] REPORT...`: compares the statements that docs/maintainers/conformance.md claims with the
  * titles of the tests that passed in all reports of a whole run together. Fails if a claim has no such test, and if such a
  * test names a statement that is not claimed.
  */
 const tests = join(import.meta.dirname, "..");
 const { values, positionals } = parseArgs({
-  options: { document: { type: "string", default: join(tests, "../docs/conformance.md") } },
+  options: { document: { type: "string", default: join(tests, "../docs/maintainers/conformance.md") } },
   allowPositionals: true,
 });
 const claims = readClaims(await readFile(values.document, "utf8"));
@@ -33,7 +33,7 @@ const count = new Set(
 ).size;
 const lines =
   faults.length === 0
-    ? [`docs/conformance.md: ${count} statements are claimed, and each has a test that passed`]
-    : faults.map((fault) => `docs/conformance.md: ${fault}`);
+    ? [`docs/maintainers/conformance.md: ${count} statements are claimed, and each has a test that passed`]
+    : faults.map((fault) => `docs/maintainers/conformance.md: ${fault}`);
 process.stdout.write(`${lines.join("\n")}\n`);
 if (faults.length > 0) process.exitCode = 1;

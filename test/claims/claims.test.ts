@@ -8,9 +8,9 @@ import { runVitest, vitestModule } from "../report/run-vitest.ts";
 import { lastStatements, readClaims, statementsIn, tableFaults, unclaimedTitles, unprovenClaims } from "./claims.ts";
 import { tellClaims } from "./tell-claims.ts";
 
-const documentPath = join(import.meta.dirname, "../../docs/conformance.md");
+const documentPath = join(import.meta.dirname, "../../docs/maintainers/conformance.md");
 
-describe("docs/conformance.md", () => {
+describe("docs/maintainers/conformance.md", () => {
   test("has each statement of the references in one row", async () => {
     expect(tableFaults(readClaims(await readFile(documentPath, "utf8")))).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe("the check of CI", () => {
 
   test("accepts tests that passed", async () => {
     expect(await check([{ fullName: "a suite does it (1)", status: "passed" }])).toEqual({
-      stdout: "docs/conformance.md: 1 statements are claimed, and each has a test that passed\n",
+      stdout: "docs/maintainers/conformance.md: 1 statements are claimed, and each has a test that passed\n",
       status: 0,
     });
   });
@@ -183,7 +183,8 @@ describe("a local run", () => {
     return told;
   };
   const claimed = 'describe("a suite", () => test("does it (1)", () => {}));\n';
-  const unproven = "docs/conformance.md: statement 1 of kustomization.md has no test that passed in a.test.ts\n";
+  const unproven =
+    "docs/maintainers/conformance.md: statement 1 of kustomization.md has no test that passed in a.test.ts\n";
 
   test.each([
     { what: "that passed", tests: claimed },

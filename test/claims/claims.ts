@@ -1,4 +1,4 @@
-/** The references with numbered statements that have a section in docs/conformance.md, and the number of statements in each. */
+/** The references with numbered statements that have a section in docs/maintainers/conformance.md, and the number of statements in each. */
 export const lastStatements = {
   kustomization: 124,
   sources: 127,
@@ -15,7 +15,7 @@ interface Statement {
   readonly number: number;
 }
 
-/** A row of docs/conformance.md: the statements, and the folders and files below `test/` that prove them (none if a later issue implements them). */
+/** A row of docs/maintainers/conformance.md: the statements, and the folders and files below `test/` that prove them (none if a later issue implements them). */
 export interface Claim {
   readonly reference: Reference;
   readonly numbers: readonly number[];
@@ -65,7 +65,7 @@ export function statementsIn({ file, title }: ReportedTest): readonly Statement[
   ];
 }
 
-/** The rows of the tables of docs/conformance.md. */
+/** The rows of the tables of docs/maintainers/conformance.md. */
 export function readClaims(document: string): readonly Claim[] {
   const row = new RegExp(`^\\| (${listOfNumbers}) \\|([^|]*)\\|`, "gm");
   return document.split(/^## /m).flatMap((section) => {

@@ -13,7 +13,7 @@ export interface ToClaims {
 }
 
 /**
- * A reporter that compares what docs/conformance.md claims with the titles of the tests of this run. For a run of some of
+ * A reporter that compares what docs/maintainers/conformance.md claims with the titles of the tests of this run. For a run of some of
  * the tests it only checks that they name no statements that are not claimed. A test that was skipped because its part is missing
  * counts here, but not in CI (`check-claims.ts`), which has every part.
  */
@@ -30,7 +30,7 @@ export function tellClaims({ tests, document, write, fail }: ToClaims): Reporter
       const unproven = isWhole ? unprovenClaims(claims, titlesOf(modules, tests, ["passed", "skipped"])) : [];
       const faults = [...tableFaults(claims), ...unproven, ...unclaimedTitles(claims, passed)];
       if (faults.length === 0) return;
-      write(`\n${faults.map((fault) => `docs/conformance.md: ${fault}\n`).join("")}`);
+      write(`\n${faults.map((fault) => `docs/maintainers/conformance.md: ${fault}\n`).join("")}`);
       fail();
     },
   };

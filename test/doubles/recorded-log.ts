@@ -1,19 +1,20 @@
 import type { Log, LogFields } from "../../lib/core/ports/log.ts";
 
-/** A log for tests: every line in order, and those of level info by themselves. */
-export function recordedLog(): Log & { readonly lines: readonly LogFields[]; readonly infos: readonly LogFields[] } {
+interface RecordedLog extends Log {
+  readonly lines: readonly LogFields[];
+  readonly infos: readonly LogFields[];
+  readonly errors: readonly LogFields[];
+}
+
+/** A log for tests: every line in order, and those of the levels info and error by themselves. */
+export function recordedLog(): RecordedLog {
   const lines: LogFields[] = [];
   const infos: LogFields[] = [];
-  const add = (message: string, fields: LogFields = {}): void => void lines.push({ message, ...fields });
-  return {
-    lines,
-    infos,
-    debug: add,
-    info(message, fields) {
-      add(message, fields);
-      infos.push({ message, ...fields });
-    },
-    warn: add,
-    error: add,
-  };
+  const errors: LogFields[] = [];
+  const add =
+    (...to: LogFields[][]) =>
+    (message: string, fields: LogFields = {}): void => {
+      for (const list of [lines, ...to]) list.push({ message, ...fields });
+    };
+  return { lines, infos, errors, debug: add(), info: add(infos), warn: add(), error: add(errors) };
 }

@@ -3,7 +3,7 @@ import type { FileFaults } from "./fault.ts";
 const shares = "test/unit/flows/canary/shares.test.ts";
 const objects = "test/unit/flows/canary/objects.test.ts";
 const services = "test/unit/canary/routes/services.test.ts";
-const providers = "test/unit/canary/routes/providers.test.ts";
+const owners = "test/unit/canary/routes/provider-owners.test.ts";
 
 /** What a Canary does to the routes and Services of others, and what others do to its own. */
 export const canaryRoutesFaults: readonly FileFaults[] = [
@@ -63,8 +63,8 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "Services of others are overwritten",
-        find: "if (found !== undefined) refuseForeign(",
-        replace: 'if (found?.kind === "none") refuseForeign(',
+        find: "if (found !== undefined) refuseForeignRoute(",
+        replace: 'if (found?.kind === "none") refuseForeignRoute(',
       },
       {
         what: "an ExternalName is led to the primary",
@@ -118,7 +118,7 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/canary/routes/object-router.ts",
-    tests: [providers],
+    tests: [owners],
     faults: [
       {
         what: "a route of somebody else is overwritten before it is kept",
@@ -127,13 +127,13 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
       },
       {
         what: "an annotation of a Canary gives a route of another namespace a spec",
-        find: "live === undefined || isRefused(live) ? undefined",
+        find: "live === undefined || faultOf(live) !== undefined ? undefined",
         replace: "live === undefined ? undefined",
       },
       {
         what: "a route whose name is made up for the Canary is taken from somebody else",
-        find: "if (route.madeUpBy !== undefined) refuseForeign(",
-        replace: 'if (route.madeUpBy === "none") refuseForeign(',
+        find: "if (route.madeUpBy !== undefined) return foreignRoute(",
+        replace: 'if (route.madeUpBy === "none") return foreignRoute(',
       },
     ],
   },

@@ -15,7 +15,7 @@ export interface Asked {
 }
 
 export const usage =
-  "usage: npm run faults [-- [--all] [--file PATH]... [-t WORDS] [--since COMMIT] [--most NUMBER] [--tested] [--jobs NUMBER]], see docs/testing.md";
+  "usage: npm run faults [-- [--all] [--file PATH]... [-t WORDS] [--since COMMIT] [--most NUMBER] [--tested] [--jobs NUMBER]], see docs/maintainers/testing.md";
 
 /** @throws Error with the reason where the arguments are no good */
 export function readArguments(args: readonly string[]): Asked | "help" {

@@ -11,7 +11,7 @@ import { runTests, type TestRun } from "./run-tests.ts";
 
 /**
  * `npm run faults`: plants known mistakes in a copy of the project, one after the other, and fails where none of the tests that
- * a mistake names notices it. See docs/testing.md.
+ * a mistake names notices it. See docs/maintainers/testing.md.
  */
 const asked = askedOrEnd();
 

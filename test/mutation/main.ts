@@ -11,7 +11,7 @@ import { type Measured, measure, mutantsOf, Report, type Score } from "./score.t
 
 /**
  * `npm run mutation -- PATH…`: Stryker changes these files or folders of lib in many small ways, and runs the nearest tests on
- * each change. Prints the changes that no test has noticed. See docs/testing.md.
+ * each change. Prints the changes that no test has noticed. See docs/maintainers/testing.md.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

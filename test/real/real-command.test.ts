@@ -13,7 +13,7 @@ import { cacheFolder } from "./folders.ts";
 import { sandboxes } from "./lambda/sandbox.ts";
 
 const main = join(import.meta.dirname, "main.ts");
-const guide = join(import.meta.dirname, "../../docs/testing.md");
+const guide = join(import.meta.dirname, "../../docs/maintainers/testing.md");
 /** A small disk that only these commands see: it gets full while a part is up. */
 const onFullDisk = `
 mount -t tmpfs -o size=200k tmpfs "$1" && ln -s "$2" "$1/installed" && shift 2

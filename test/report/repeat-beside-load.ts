@@ -11,7 +11,7 @@ import { suiteCounts, VitestReport } from "./suite-counts.ts";
 
 /**
  * `node test/report/repeat-beside-load.ts`: runs test files again and again, each by itself, while other processes keep the processors
- * busy. A test that fails here now and then depends on the speed of the machine, or on the order of two processes. See docs/testing.md.
+ * busy. A test that fails here now and then depends on the speed of the machine, or on the order of two processes. See docs/maintainers/testing.md.
  */
 const project = join(import.meta.dirname, "../..");
 const vitest = join(project, "node_modules/vitest/vitest.mjs");

@@ -14,7 +14,7 @@ export interface RepeatOptions {
 }
 
 export const usage =
-  "usage: node test/report/repeat-beside-load.ts [--times NUMBER] [--burners NUMBER] [--list] [--root FOLDER] [FILE...], see docs/testing.md";
+  "usage: node test/report/repeat-beside-load.ts [--times NUMBER] [--burners NUMBER] [--list] [--root FOLDER] [FILE...], see docs/maintainers/testing.md";
 
 /** @throws Error with the reason where the arguments are no good */
 export function readArguments(args: readonly string[]): RepeatOptions | "help" {

@@ -8,7 +8,8 @@ import { kubectlAnnotation } from "../workload/metadata.ts";
 import { told } from "../workload/step-objects.ts";
 import { annotationJson } from "../annotation-json.ts";
 import { givenBack, isUntouched, withFields } from "./originals.ts";
-import { changed, type Words } from "./owned-objects.ts";
+import { changed } from "./changed-object.ts";
+import { type Texts } from "../ownership.ts";
 
 const LastApplied = z.looseObject({
   spec: z.looseObject({
@@ -20,12 +21,12 @@ const LastApplied = z.looseObject({
 interface GivingBack {
   readonly canary: Canary;
   /** The selector of the primary's pods. */
-  readonly primary: Words;
+  readonly primary: Texts;
   readonly deps: StepDeps;
 }
 
 /**
- * Gives an apex Service of somebody else its selector, its ports and its annotations back (reference canary 16). Answers false where nothing
+ * Gives an apex Service that the Canary did not make its selector, its ports and its annotations back (reference canary 16). Answers false where nothing
  * tells what they were, or where they would lead to the primary, which goes with the Canary.
  */
 export async function isGivenBack(service: LiveObject, { canary, primary, deps }: GivingBack): Promise<boolean> {
@@ -42,7 +43,7 @@ export async function isGivenBack(service: LiveObject, { canary, primary, deps }
 }
 
 /** Whether the spec of a Service has this very selector. */
-export function leadsTo(selector: Words, spec: unknown): boolean {
+export function leadsTo(selector: Texts, spec: unknown): boolean {
   return isJsonObject(spec) && equal(spec["selector"], selector);
 }
 

@@ -2,12 +2,13 @@ import type { StepDeps } from "../canary-deps.ts";
 import { apexName, type Canary } from "../canary.ts";
 import { told } from "../workload/step-objects.ts";
 import type { TargetMetadata } from "../workload/workload.ts";
-import { fluxAnnotations, isOwned, kept, type Words } from "./owned-objects.ts";
+import { kept } from "./changed-object.ts";
+import { type Texts, fluxAnnotations, isOwned } from "../ownership.ts";
 
 /** Labels and annotations that a route is to have. */
 export interface RouteMetadata {
-  readonly labels: Words;
-  readonly annotations: Words;
+  readonly labels: Texts;
+  readonly annotations: Texts;
 }
 
 /**

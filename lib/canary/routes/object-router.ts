@@ -5,12 +5,12 @@ import { totalWeight } from "../analysis.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
 import type { Canary } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
-import { adoption, controllerReference, isOwnerless } from "../workload/metadata.ts";
 import { told } from "../workload/step-objects.ts";
 import { givenBack, hasOriginal, isUntouched, type TakeOver } from "./originals.ts";
-import { changed, refuseForeign, refuseOwnedByOthers, type Wanted } from "./owned-objects.ts";
+import { changed, type Wanted } from "./changed-object.ts";
 import type { CookieChanges, Router, Routes } from "./router.ts";
 import { checkSum, firstWeights } from "./weights.ts";
+import { adoption, controllerReference, isOwnerless, foreignRoute, ownedByOthers } from "../ownership.ts";
 
 /** What is done with the object, where it fails: looked for before it is made or mended, read for its weights, and so on. */
 export type Doing = "find" | "read" | "create" | "mend" | "set";
@@ -42,9 +42,9 @@ export interface RouteObject {
   readonly finish?: (view: RouteView) => Promise<void>;
   /** Throws a {@link StepFault} while the object has not taken effect. */
   readonly check?: (live: LiveObject) => void;
-  /** Throws a {@link StepFault} for one of somebody else; by its controller unless given. */
-  readonly refuseOthers?: (live: LiveObject) => void;
-  /** Where its name is made up for the Canary, so that one of somebody else is refused: what to change beside its name. */
+  /** Why one that is not the Canary's is not written; by its controller unless given. */
+  readonly foreign?: (live: LiveObject) => StepFault | undefined;
+  /** Where its name is made up for the Canary, so that one of another owner is refused: what to change beside its name. */
   readonly madeUpBy?: string;
   /** Whether one with such a name and without an owner can only be the Canary's, which was deleted without its objects. */
   readonly isLeft?: (live: LiveObject) => boolean;
@@ -69,20 +69,14 @@ export interface RouteView {
 /** A router by one object. All weights are in it, so no request sees one without the other. */
 export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps): Router {
   const view = viewOf(route, canary, deps);
-  const refuseOthers = (live: LiveObject) => {
-    if (isOwnerless(live) && route.isLeft?.(live) === true) return;
-    if (route.madeUpBy !== undefined) refuseForeign(live, canary, route.madeUpBy);
-    else if (route.refuseOthers === undefined) refuseOwnedByOthers(live, canary);
-    else route.refuseOthers(live);
+  const faultOf = (live: LiveObject): StepFault | undefined => {
+    if (isOwnerless(live) && route.isLeft?.(live) === true) return undefined;
+    if (route.madeUpBy !== undefined) return foreignRoute(live, canary, route.madeUpBy);
+    return route.foreign === undefined ? ownedByOthers(live, canary) : route.foreign(live);
   };
-  const isRefused = (live: LiveObject): boolean => {
-    try {
-      refuseOthers(live);
-      return false;
-    } catch (error) {
-      if (!(error instanceof StepFault)) throw error;
-      return true;
-    }
+  const refuseForeign = (live: LiveObject): void => {
+    const fault = faultOf(live);
+    if (fault !== undefined) throw fault;
   };
   return {
     ensure: async ({ takeOver, weight } = {}) => {
@@ -93,7 +87,7 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
         await view.create(await route.wanted((await route.former?.()) ?? first, undefined));
         deps.log.info("route created", logged(route, canary));
       } else {
-        refuseOthers(found);
+        refuseForeign(found);
         const live = route.madeUpBy !== undefined && isOwnerless(found) ? await view.adopt(found) : found;
         const routes = route.traffic(live) ?? first;
         const kept = { ...withWeight(routes, weight), isMirrored: routes.isMirrored && isMirroring(canary) };
@@ -113,7 +107,7 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
     setRoutes: async (routes) => {
       checkSum(routes);
       const live = await view.existing("read");
-      refuseOthers(live);
+      refuseForeign(live);
       const wanted = await route.wanted(routes, live);
       await view.change(live, withoutSame(wanted, live, route), "set");
       return wanted.changes ?? {};
@@ -121,14 +115,14 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
     finalize: async () => {
       // A provider whose definitions are gone holds up no deletion where there is nothing to give back.
       const live = hasOriginal(route.ref.kind, route.ref.name, canary) ? await view.find("read") : undefined;
-      const original = live === undefined || isRefused(live) ? undefined : givenBack(live, canary);
+      const original = live === undefined || faultOf(live) !== undefined ? undefined : givenBack(live, canary);
       if (live === undefined || original === undefined) await route.finalize?.(view);
       else await view.change(live, original, "mend");
     },
   };
 }
 
-/** Before the first write to a route of somebody else. */
+/** Before the first write to a route of another owner. */
 async function keep(live: LiveObject, wanted: Wanted, canary: Canary, takeOver: TakeOver | undefined): Promise<void> {
   const isWritten = wanted.spec !== undefined || wanted.annotations !== undefined;
   if (isWritten && isUntouched(live, canary)) await takeOver?.(live);

@@ -5,22 +5,20 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
 import { apexName, type Canary, canaryServiceName, canaryText, primaryServiceName } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
-import { controllerReference } from "../workload/metadata.ts";
 import { told } from "../workload/step-objects.ts";
 import type { TargetMetadata } from "../workload/workload.ts";
 import { isGivenBack, leadsTo } from "./apex-given-back.ts";
+import { changed, kept, type Wanted as Change } from "./changed-object.ts";
+import { isUntouched, type TakeOver } from "./originals.ts";
 import {
-  changed,
+  type Texts,
   controllerOf,
+  controllerReference,
   fluxAnnotations,
   isOwned,
-  kept,
-  refuseForeign,
+  refuseForeignRoute,
   refuseOwnedByOthers,
-  type Wanted as Change,
-  type Words,
-} from "./owned-objects.ts";
-import { isUntouched, type TakeOver } from "./originals.ts";
+} from "../ownership.ts";
 import type { Services } from "./router.ts";
 
 /** One of the three Services, as it is to be. */
@@ -77,11 +75,11 @@ interface Context {
   readonly takeOver?: TakeOver | undefined;
 }
 
-/** Before anything is written: Services of somebody else that would be overwritten, and an apex that selects no pods. */
+/** Before anything is written: Services of other owners that would be overwritten, and an apex that selects no pods. */
 async function refuseUnfit(apex: string, { canary, live }: Pick<Context, "canary" | "live">): Promise<void> {
   for (const name of [canaryServiceName(canary), primaryServiceName(canary)]) {
     const found = await live.get(name, failedRead(name));
-    if (found !== undefined) refuseForeign(found, canary, "give spec.service.name another value");
+    if (found !== undefined) refuseForeignRoute(found, canary, "give spec.service.name another value");
   }
   const found = await live.get(apex, failedRead(apex));
   if (found === undefined || !isExternal(found)) return;
@@ -168,7 +166,7 @@ async function ensureService(wanted: Wanted, context: Context): Promise<void> {
   deps.log.info("service updated", { canary: canary.name, namespace: canary.namespace, service: name });
 }
 
-function ownMetadata({ name, metadata }: Wanted, { target }: Context): { labels: Words; annotations: Words } {
+function ownMetadata({ name, metadata }: Wanted, { target }: Context): { labels: Texts; annotations: Texts } {
   return {
     labels: { ...metadata?.labels, [target.label]: name },
     annotations: { ...metadata?.annotations, ...fluxAnnotations },

@@ -5,9 +5,10 @@ import type { StepDeps } from "../canary-deps.ts";
 import { type Canary, canaryText, primaryName } from "../canary.ts";
 import { configKey, configReferences } from "./config-references.ts";
 import { objectAt, objectsAt, only, textAt } from "./fields.ts";
-import { adoption, controllerReference, included, isOwnedBy, isOwnerless, refuseForeign } from "./metadata.ts";
+import { included } from "./metadata.ts";
 import { type StepObjects, within } from "./step-objects.ts";
 import { configKinds, hashOf, type TrackedConfig, trackingAnnotation } from "./tracked-configs.ts";
+import { adoption, controllerReference, isOwnedBy, isOwnerless, refuseForeign } from "../ownership.ts";
 
 /** What a copy has of the original. `binaryData` is more than Flagger copies: pods that read it would not start without it. */
 const copiedFields = ["data", "binaryData", "type"];
@@ -71,8 +72,8 @@ async function syncCopy(
     return true;
   }
   if (!isOwnedBy(old) && hashOf(old) !== hash) {
-    const mend = `, or set the annotation ${trackingAnnotation}: disabled on ${original}`;
-    refuseForeign(old, canary, `${kind.noun} ${name}.${canary.namespace}`, mend);
+    const mend = `set the annotation ${trackingAnnotation}: disabled on ${original}`;
+    refuseForeign(old, canary, mend);
   }
   const patch = mergePatch(managedOf(old), managedOf(copy));
   if (patch === undefined) return false;

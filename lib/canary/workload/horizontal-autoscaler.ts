@@ -3,10 +3,11 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
 import { canaryText, primaryName } from "../canary.ts";
 import { objectAt, only } from "./fields.ts";
-import { adoption, controllerReference, refuseForeign, withoutFlux } from "./metadata.ts";
+import { withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type AutoscalerReference, horizontalPodAutoscalerKind, isLeftOfPrimary } from "./scaler-kinds.ts";
 import { within } from "./step-objects.ts";
+import { adoption, controllerReference, refuseForeign } from "../ownership.ts";
 import type { Scaler } from "./workload.ts";
 
 const kind = horizontalPodAutoscalerKind;
@@ -49,8 +50,7 @@ async function ensurePrimary(reference: AutoscalerReference, isFirst: boolean, s
   if (isLeftOfPrimary(primary, canary)) {
     await within(`updating ${text}`, objects.merge(kind, name, adoption(primary, canary)));
   } else {
-    const what = `HorizontalPodAutoscaler ${name}.${canary.namespace}`;
-    refuseForeign(primary, canary, what, ", or take autoscalerRef out of the Canary");
+    refuseForeign(primary, canary, "take autoscalerRef out of the Canary");
   }
   if (isFirst) return;
   const live = only(objectAt(primary, "spec"), copiedFields);

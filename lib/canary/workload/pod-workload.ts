@@ -5,7 +5,7 @@ import type { StepDeps } from "../canary-deps.ts";
 import { type Canary, canaryText, primaryName } from "../canary.ts";
 import { adoptCopies, syncCopies } from "./config-copies.ts";
 import { objectAt } from "./fields.ts";
-import { adoption, isOwnerless, podsIdOf, refuseForeign, refuseFormer } from "./metadata.ts";
+import { podsIdOf } from "./metadata.ts";
 import type { PodKind, Role, WorkloadStep } from "./pod-kind.ts";
 import { podRevision } from "./pod-revision.ts";
 import { type PairReader, pairReader } from "./read-together.ts";
@@ -14,6 +14,7 @@ import { restorePrimary } from "./restored-primary.ts";
 import { stepObjects, within } from "./step-objects.ts";
 import { discoveredPorts, selectorLabel } from "./target-metadata.ts";
 import { trackedConfigs } from "./tracked-configs.ts";
+import { adoption, isOwnerless, refuseForeign, refuseFormer } from "../ownership.ts";
 import type { Readiness, TargetMetadata, Workload } from "./workload.ts";
 
 const primarySuffix = "-primary";
@@ -73,7 +74,7 @@ async function ensurePrimary(kind: PodKind, step: WorkloadStep): Promise<void> {
   const name = primaryName(canary.spec.targetRef.name);
   const known = await objects.find(kind, name);
   const what = `${kind.noun} ${name}.${canary.namespace}`;
-  if (known !== undefined) refuseOthers(known, what, canary);
+  if (known !== undefined) refuseOthers(known, canary);
   if (known !== undefined && !isOwnerless(known)) return;
   const configs = await trackedConfigs(podSpecOf(target), canary, step);
   if (known !== undefined) {
@@ -88,10 +89,10 @@ async function ensurePrimary(kind: PodKind, step: WorkloadStep): Promise<void> {
 }
 
 /** A primary without any owner, as it is left by a Canary that was deleted without its objects, is told by the id of its pods. */
-function refuseOthers(known: LiveObject, what: string, canary: Canary): void {
-  refuseFormer(known, canary, what);
+function refuseOthers(known: LiveObject, canary: Canary): void {
+  refuseFormer(known, canary);
   if (isOwnerless(known) && podsIdOf(objectAt(known, "spec", "template")) !== "") return;
-  refuseForeign(known, canary, what, ", or give the Canary another target");
+  refuseForeign(known, canary, "give the Canary another target");
 }
 
 async function readiness(kind: PodKind, role: Role, step: WorkloadStep): Promise<Readiness> {

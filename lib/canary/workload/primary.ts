@@ -5,18 +5,10 @@ import type { Canary } from "../canary.ts";
 import { primaryName } from "../canary.ts";
 import type { CanarySettings } from "../settings.ts";
 import { objectAt, only, textsOf, without } from "./fields.ts";
-import {
-  controllerReference,
-  idOf,
-  included,
-  podAnnotations,
-  podsIdOf,
-  primaryLabels,
-  type Texts,
-  withoutFlux,
-} from "./metadata.ts";
+import { idOf, included, podAnnotations, podsIdOf, primaryLabels, withoutFlux } from "./metadata.ts";
 import type { PodKind } from "./pod-kind.ts";
 import { withCopies } from "./primary-pods.ts";
+import { type Texts, controllerReference } from "../ownership.ts";
 import type { TrackedConfig } from "./tracked-configs.ts";
 import type { TargetMetadata } from "./workload.ts";
 

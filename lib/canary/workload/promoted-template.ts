@@ -4,9 +4,9 @@ import { primaryName } from "../canary.ts";
 import { templateHash } from "../revision/template-hash.ts";
 import { configKey, configReferences } from "./config-references.ts";
 import { objectAt, textsOf } from "./fields.ts";
-import { isOwnedBy } from "./metadata.ts";
 import type { PodKind, WorkloadStep } from "./pod-kind.ts";
 import { configKinds, hashOf, type TrackedConfig, trackedConfig } from "./tracked-configs.ts";
+import { isOwnedBy } from "../ownership.ts";
 
 /** What was last promoted, as the cluster still keeps it. */
 export interface Promoted {

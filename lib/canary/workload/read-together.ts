@@ -2,8 +2,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import type { VersionedRef } from "../../core/object-ref.ts";
 import type { Cluster } from "../../core/ports/cluster.ts";
 import { primaryName, type Canary } from "../canary.ts";
-import type { StepDeps } from "../canary-deps.ts";
-import type { SharedLabel } from "../step-memory.ts";
+import type { SharedLabel, StepDeps } from "../canary-deps.ts";
 import { isAboutTheObject, type NamedKind } from "./step-objects.ts";
 import type { TargetMetadata } from "./workload.ts";
 
@@ -22,7 +21,7 @@ export interface PairReader {
 }
 
 /**
- * Reads both by one list where `shared` says how, and what the list lacks by its name: a label that somebody has removed costs a request, and
+ * Reads both by one list where `shared` says how, and what the list lacks by its name: a label that was removed costs a request, and
  * changes nothing. Any other object is read by its name.
  */
 export function pairReader(kind: NamedKind, canary: Canary, deps: StepDeps, shared?: SharedLabel): PairReader {

@@ -3,10 +3,11 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { mergePatch } from "../../core/merge-patch.ts";
 import { canaryText, primaryName } from "../canary.ts";
 import { inItems, objectAt, textAt } from "./fields.ts";
-import { adoption, controllerReference, included, refuseForeign, withoutFlux } from "./metadata.ts";
+import { included, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type AutoscalerReference, isLeftOfPrimary, scaledObjectKind } from "./scaler-kinds.ts";
 import { within } from "./step-objects.ts";
+import { adoption, controllerReference, refuseForeign } from "../ownership.ts";
 import type { Scaler } from "./workload.ts";
 
 const kind = scaledObjectKind;
@@ -51,8 +52,7 @@ async function ensurePrimary(reference: AutoscalerReference, isFirst: boolean, s
     const text = `updating ScaledObject ${name}.${canary.namespace} failed`;
     await within(text, objects.merge(kind, name, adoption(primary, canary)));
   } else {
-    const what = `Keda ScaledObject ${name}.${canary.namespace}`;
-    refuseForeign(primary, canary, what, ", or take autoscalerRef out of the Canary");
+    refuseForeign(primary, canary, "take autoscalerRef out of the Canary");
   }
   if (!isFirst) await update(primary, wanted, step);
 }

@@ -3,7 +3,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { type Canary, primaryName } from "../canary.ts";
 import { StepFault } from "../step-fault.ts";
 import { numberAt, objectAt, textAt } from "./fields.ts";
-import { isOwnerless } from "./metadata.ts";
+import { isOwnerless } from "../ownership.ts";
 import type { NamedKind, StepObjects } from "./step-objects.ts";
 
 export type AutoscalerReference = NonNullable<CanarySpec["autoscalerRef"]>;

@@ -5,17 +5,10 @@ import type { StepDeps } from "../canary-deps.ts";
 import { type Canary, canaryText, primaryName } from "../canary.ts";
 import { serviceSpecHash } from "../revision/template-hash.ts";
 import { inItems, objectAt, only, without } from "./fields.ts";
-import {
-  controllerReference,
-  included,
-  kubectlAnnotation,
-  refuseForeign,
-  refuseFormer,
-  type Texts,
-  withoutFlux,
-} from "./metadata.ts";
+import { included, kubectlAnnotation, withoutFlux } from "./metadata.ts";
 import type { WorkloadStep } from "./pod-kind.ts";
 import { type NamedKind, stepObjects, within } from "./step-objects.ts";
+import { type Texts, controllerReference, refuseForeign, refuseFormer } from "../ownership.ts";
 import type { TargetRevision, Workload } from "./workload.ts";
 
 const kind: NamedKind = { group: "", version: "v1", kind: "Service", plural: "services", noun: "service" };
@@ -60,19 +53,15 @@ async function ensureCopies(step: WorkloadStep): Promise<void> {
 }
 
 function refuseOthers(copy: LiveObject, canary: Canary): void {
-  refuseForeign(copy, canary, textOf(copy, canary), ", or give the Canary another target");
+  refuseForeign(copy, canary, "give the Canary another target");
 }
 
 /** Flagger takes the owner from the primary's copy at the first promotion. Later the target may differ from what it is promoted to. */
 function refuseOtherPrimary(copy: LiveObject, own: LiveObject, canary: Canary): void {
-  refuseFormer(copy, canary, textOf(copy, canary));
+  refuseFormer(copy, canary);
   const { ownerReferences = [] } = copy.metadata;
   const isPromoted = canary.status.lastPromotedSpec !== undefined || equal(routedOf(copy), routedOf(own));
   if (ownerReferences.length > 0 || !isPromoted) refuseOthers(copy, canary);
-}
-
-function textOf({ metadata }: LiveObject, { namespace }: Canary): string {
-  return `service ${metadata.name}.${namespace}`;
 }
 
 /** Where a Service leads. */
@@ -121,7 +110,7 @@ async function promote(step: WorkloadStep): Promise<void> {
 }
 
 /**
- * None where the primary's copy is of an earlier Service than there is when the initialisation ends: a run brings the Service that nobody has
+ * None where the primary's copy is of an earlier Service than there is when the initialisation ends: a run brings the Service that no check has
  * checked yet. Flagger takes it for promoted.
  */
 async function revision(step: WorkloadStep): Promise<TargetRevision> {

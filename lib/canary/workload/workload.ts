@@ -1,4 +1,4 @@
-import type { SharedLabel } from "../step-memory.ts";
+import type { SharedLabel } from "../canary-deps.ts";
 
 /** Whether the pods of a workload serve. */
 export type Readiness =

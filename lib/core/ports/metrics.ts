@@ -43,7 +43,7 @@ export type MetricName = keyof typeof metricUnits;
 /** How long an object may be not Ready before {@link metricUnits ObjectsNotReady} counts it. */
 export const notReadyMs = 30 * 60_000;
 
-/** The metrics that are counted by kind; all others by installation alone (docs/adr/0031-metrics-that-cost-nothing-at-rest.md). */
+/** The metrics that are counted by kind; all others by installation alone (docs/maintainers/adr/0031-metrics-that-cost-nothing-at-rest.md). */
 export const metricsByKind: ReadonlySet<MetricName> = new Set(["ReconcileDuration"]);
 
 /** Values by the name of their metric, in its unit. */

@@ -47,6 +47,8 @@ export interface FlowResult {
   readonly seen?: Seen;
   /** The run changed and told nothing that was not known before: no metric counts it. */
   readonly isQuiet?: boolean;
+  /** Why the run did not reach its end, for the log: the reason and the message that the object's Ready condition shows. */
+  readonly failure?: { readonly reason: string; readonly message: string };
   /** One word for logs: `applied`, `failed`, `waiting`, `suspended`, `deleted`, `absent`, … */
   readonly outcome: string;
 }

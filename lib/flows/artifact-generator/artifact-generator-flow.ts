@@ -185,17 +185,17 @@ async function fail(failure: Failure, ctx: GeneratorContext): Promise<FlowResult
   const isShown = ready?.status === "False" && ready.reason === reason && ready.message === message;
   const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== before.lastHandledReconcileAt;
   const isStalled = retry === "never";
-  deps.log.info("reconcile failed", { ...run.key, reason, error: message });
   // Before the status, which says that it is told.
   if (!isShown || isRequested) {
     await ctx.record({ type: "Warning", reason, message, annotations: {}, relation: waitsOrFailed(waitsFor) });
   }
   await ctx.conclude((isStalled ? stalled : failed)(ctx.status(), failure, ctx.now()));
-  if (isStalled) return { outcome: "stalled", dueInMs: undefined };
-  if (retry === "dependency") return { outcome: "waiting", dueInMs: sourceRetryMs };
+  if (isStalled) return { outcome: "stalled", failure, dueInMs: undefined };
+  if (retry === "dependency") return { outcome: "waiting", failure, dueInMs: sourceRetryMs };
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;
   return {
     outcome: "failed",
+    failure,
     dueInMs: backOffMs(failures, deps.timing.retryDelay),
     carried: { failures: failures + 1 },
   };

@@ -15,7 +15,7 @@ import type { Run } from "../../core/ports/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
 import { reportEvent } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
-import type { Carried } from "./carried.ts";
+import { type Carried, carriedTo } from "./carried.ts";
 import type { Handled } from "./by-hand.ts";
 import type { CanaryDeps, CanaryParts } from "./canary-parts.ts";
 
@@ -118,7 +118,7 @@ export function canaryContext(
     },
     say,
     sayOnce: async (type, message) => {
-      if (run.carried?.["told"] !== message) await say(type, message);
+      if (carriedTo(run).told !== message) await say(type, message);
       once = message;
     },
     saidOnce: () => once,

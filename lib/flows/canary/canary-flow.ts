@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
 import { CanarySpec, canaryPhases } from "../../api/canary.ts";
 import { parseLive } from "../../api/parse-live.ts";
 import { intervalMs } from "../../canary/analysis.ts";
@@ -54,11 +53,11 @@ async function reconcile(ctx: CanaryContext, others: () => Promise<readonly List
   const fault = specFault(canary, deps.settings);
   if (fault !== undefined) {
     // As in Flagger there is neither a status nor an Event of it (reference canary, statement 41).
-    deps.log.error("canary refused", { ...run.key, error: `invalid canary spec: ${fault}` });
-    return { outcome: "stalled", dueInMs: undefined };
+    const failure = { reason: "InvalidSpec", message: `invalid canary spec: ${fault}` };
+    return { outcome: "stalled", failure, dueInMs: undefined };
   }
   await ensureFinalizer(ctx);
-  const before = takenBefore(run);
+  const { takenBy: before } = carriedTo(run);
   const subscribe = (topics: readonly string[]) => deps.subscriptions.subscribe(topics, run.fence, run.signal);
   // Before the look, so that no change in between is missed.
   await subscribe(before === undefined ? topicsOf(ctx, canary.status) : [ownerTopic(run, before)]);
@@ -79,7 +78,7 @@ function canaryOf(live: LiveObject): Canary {
 
 /**
  * Says which fields of the status cannot be read. The step goes on with the others and writes them anew. Throws a `Failure` for an unknown
- * phase: nobody knows who has the traffic, and the initialisation would scale the target to zero.
+ * phase: it is unknown who has the traffic, and the initialisation would scale the target to zero.
  */
 async function tellUnread(ctx: CanaryContext): Promise<void> {
   const { live } = ctx.canary;
@@ -110,13 +109,6 @@ async function showPhase(ctx: CanaryContext): Promise<void> {
 
 const leftMs = 60_000;
 
-/** What a Canary carries over whose target another one has: the name of that one. */
-const Left = z.object({ takenBy: z.string() });
-
-function takenBefore({ carried }: Pick<Run, "carried">): string | undefined {
-  return Left.safeParse(carried).data?.takenBy;
-}
-
 function ownerTopic({ key }: Run, name: string): string {
   return specTopic({ ...key, name });
 }
@@ -127,14 +119,19 @@ function ownerTopic({ key }: Run, name: string): string {
  */
 async function leave({ message, name }: TargetOwner, ctx: CanaryContext): Promise<FlowResult> {
   const { deps, run } = ctx;
-  const isFirst = takenBefore(run) !== name;
+  const isFirst = carriedTo(run).takenBy !== name;
   await ctx.write(withoutTarget(ctx.status(), message, ctx.at()));
   if (isFirst) {
     await ctx.say("Warning", message);
     await deps.subscriptions.subscribe([ownerTopic(run, name)], run.fence, run.signal);
   }
   return {
-    ...{ outcome: "stalled", dueInMs: isFirst ? leftMs : undefined, carried: { takenBy: name } },
+    ...{
+      outcome: "stalled",
+      failure: { reason: "TargetTaken", message },
+      dueInMs: isFirst ? leftMs : undefined,
+      carried: { takenBy: name },
+    },
     ...(isFirst ? {} : { isQuiet: true }),
   };
 }
@@ -142,8 +139,7 @@ async function leave({ message, name }: TargetOwner, ctx: CanaryContext): Promis
 /** The event is written once, not each time that a suspended Canary is woken. The first step after the suspension keeps the interval. */
 async function suspend(ctx: CanaryContext): Promise<FlowResult> {
   // An outage is over once a run comes so far. What the last step knew of the Services may have changed since.
-  const { isSuspended, memory: _, outage: __, ...carried } = ctx.run.carried ?? {};
-  const isTold = isSuspended === true;
+  const { isSuspended: isTold = false, memory: _, outage: __, ...carried } = carriedTo(ctx.run);
   if (!isTold) await ctx.say("Normal", "skipping canary run as object is suspended");
   return {
     ...{ outcome: "suspended", dueInMs: undefined, carried: { ...carried, isSuspended: true } },
@@ -160,7 +156,8 @@ async function end(ctx: CanaryContext): Promise<FlowResult> {
   } catch (error) {
     if (!isOfStep(error)) throw error;
     await ctx.say("Warning", messageOf(error));
-    return { outcome: "failed", dueInMs: intervalMs(canary.analysis) };
+    const failure = { reason: "ReconciliationFailed", message: messageOf(error) };
+    return { outcome: "failed", failure, dueInMs: intervalMs(canary.analysis) };
   }
 }
 
@@ -180,20 +177,20 @@ async function refusedWrite(live: LiveObject, error: ApiError, run: Run, deps: C
   const { message: why } = error;
   // A hash, since the text may be of any length. The memory goes: the change that has woken this run is not looked at yet.
   const told = createHash("sha256").update(why).digest("hex");
-  const { memory: _, ...before } = run.carried ?? {};
+  const { memory: _, outage: __, ...before } = carriedTo(run);
   const carried = { ...before, refusedWrite: told };
-  if (before["refusedWrite"] === told) return { outcome: "failed", dueInMs: leftMs, carried, isQuiet: true };
   const mend = "correct the field that it names, for example with kubectl edit, or the policy that refuses it";
   const message = `${subject(refOf(live))}: no step is taken, since the API server refuses a write of the run: ${why}; ${mend}`;
+  const result = { outcome: "failed", failure: { reason: error.reason, message }, dueInMs: leftMs, carried };
+  if (before.refusedWrite === told) return { ...result, isQuiet: true };
   await warn(live, message, run, deps);
-  return { outcome: "failed", dueInMs: leftMs, carried };
+  return result;
 }
 
 async function refuse(live: LiveObject, failure: Failure, run: Run, deps: CanaryDeps): Promise<FlowResult> {
   const { message } = failure;
   await warn(live, message, run, deps);
-  deps.log.info("reconcile failed", { ...run.key, reason: failure.reason, error: message });
-  return { outcome: "stalled", dueInMs: undefined };
+  return { outcome: "stalled", failure, dueInMs: undefined };
 }
 
 async function warn(live: LiveObject, message: string, run: Run, deps: CanaryDeps): Promise<void> {

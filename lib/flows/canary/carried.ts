@@ -1,10 +1,13 @@
 import { z } from "zod";
-import { StepMemory } from "../../canary/step-memory.ts";
+import { StepMemory } from "../../canary/canary-deps.ts";
 import type { Run } from "../../core/ports/run.ts";
 import { Handled } from "./by-hand.ts";
 import { Paced } from "./when-to-step.ts";
 
-/** What one run of a Canary tells the next one. Without it the next one does the same, at most an interval later. */
+/**
+ * What one run of a Canary tells the next one, by the work item. It decides nothing but time, requests and what is said again: a run without
+ * it does the same, at most an interval later.
+ */
 const CarriedRun = Paced.extend({
   handled: Handled.exactOptional(),
   memory: StepMemory.exactOptional(),
@@ -12,9 +15,18 @@ const CarriedRun = Paced.extend({
   told: z.string().exactOptional(),
   /** Whether the last step has ended a run, or the initialisation, with a target that has changed since: the next run waits for its interval. */
   hasNext: z.boolean().exactOptional(),
+  /** Whether an Event has said that the Canary is suspended. */
+  isSuspended: z.literal(true).exactOptional(),
+  /** The Canary that has the target, as an Event has said. */
+  takenBy: z.string().exactOptional(),
+  /** SHA-256 of the refusal of a write that an Event has told. */
+  refusedWrite: z.string().exactOptional(),
+  /** How often a target that is given back was not ready. */
+  waits: z.int().min(0).exactOptional(),
 });
 export type Carried = z.infer<typeof CarriedRun>;
 
+/** What the run before has left; empty if there is nothing, or nothing that can be read. */
 export function carriedTo(run: Pick<Run, "carried">): Carried {
   return CarriedRun.safeParse(run.carried ?? {}).data ?? {};
 }

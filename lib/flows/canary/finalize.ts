@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { canaryFinalizer } from "../../api/names.ts";
 import { intervalMs } from "../../canary/analysis.ts";
 import { canaryText, targetText } from "../../canary/canary.ts";
@@ -8,12 +7,10 @@ import { parseApiVersion } from "../../core/object-ref.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import type { CanaryContext } from "./canary-context.ts";
+import { carriedTo } from "./carried.ts";
 
 /** How long the target gets to become ready before it is looked at again, as Flagger's first wait. Each wait is twice the one before. */
 const lookAgainMs = 3_000;
-
-/** How often the target was not ready. */
-const Waits = z.object({ waits: z.int().min(0).max(10) });
 
 function hasFinalizer({ canary }: Pick<CanaryContext, "canary">): boolean {
   return (canary.live.metadata.finalizers ?? []).includes(canaryFinalizer);
@@ -38,9 +35,9 @@ export async function finalize(ctx: CanaryContext): Promise<FlowResult> {
   if (!hasFinalizer(ctx)) return { outcome: "deleted", dueInMs: undefined };
   const { home, run } = ctx;
   if (canary.spec.revertOnDeletion === true && !(await revert(ctx))) {
-    const waits = Waits.safeParse(run.carried).data?.waits ?? 0;
+    const { waits = 0 } = carriedTo(run);
     const dueInMs = Math.min(lookAgainMs * 2 ** waits, intervalMs(canary.analysis));
-    return { outcome: "deleting", dueInMs, carried: { waits: Math.min(waits + 1, 10) } };
+    return { outcome: "deleting", dueInMs, carried: { waits: waits + 1 } };
   }
   const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== canaryFinalizer);
   await writeFinalizers(canary.live, withoutOurs, { home, manager: canaryManager }, run.signal);

@@ -1,8 +1,9 @@
 import type { CanaryPhase, CanaryStatus } from "../../api/canary.ts";
+import { findCondition } from "../../api/condition.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../../api/names.ts";
 import { intervalMs } from "../../canary/analysis.ts";
 import { isChanged, isGoing, isInFlight } from "../../canary/run/run-state.ts";
-import type { StepMemory } from "../../canary/step-memory.ts";
+import type { StepMemory } from "../../canary/canary-deps.ts";
 import { messageOf } from "../../core/failure.ts";
 import { equal } from "../../core/json.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
@@ -30,7 +31,8 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
       return { outcome: "early", dueInMs: due.dueInMs, carried, isQuiet: true };
     }
   }
-  const isWhole = await isStepTaken(ctx);
+  const fault = await stepFault(ctx);
+  const isWhole = fault === undefined;
   recordRelease(ctx);
   const isObserved = await follow(ctx);
   const { lastAppliedSpec, phase } = ctx.status();
@@ -41,6 +43,7 @@ export async function pacedStep(ctx: CanaryContext): Promise<FlowResult> {
   const isDueAgain = isOpen || hasNextNow || !isWhole || !isObserved || !isTargetObserved(canary);
   return {
     outcome: isWhole ? outcomeOf(phase) : "failed",
+    ...failureOf(ctx, fault),
     dueInMs: isDueAgain ? Math.max(0, startedAt + ms - deps.clock.now()) : undefined,
     carried: {
       ...toldOnce(ctx.saidOnce()),
@@ -75,16 +78,26 @@ async function isTargetChanged(ctx: CanaryContext): Promise<boolean> {
   }
 }
 
-/** Whether the step has come to its end. What has ended it is told, and the step is tried again. */
-async function isStepTaken(ctx: CanaryContext): Promise<boolean> {
+/** Why the step has not come to its end; undefined if it has. The reason is told, and the step is tried again. */
+async function stepFault(ctx: CanaryContext): Promise<string | undefined> {
   try {
     await takeStep(ctx);
-    return true;
+    return undefined;
   } catch (error) {
     if (!isOfStep(error)) throw error;
-    await ctx.say("Warning", messageOf(error));
-    return false;
+    const fault = messageOf(error);
+    await ctx.say("Warning", fault);
+    return fault;
   }
+}
+
+/** For the log: why the step did not come to its end, or that the release has failed. */
+function failureOf(ctx: CanaryContext, fault: string | undefined): Pick<FlowResult, "failure"> {
+  if (fault !== undefined) return { failure: { reason: "ReconciliationFailed", message: fault } };
+  const { conditions = [], phase } = ctx.status();
+  const promoted = findCondition(conditions, "Promoted");
+  if (phase !== "Failed" || promoted === undefined) return {};
+  return { failure: { reason: promoted.reason, message: promoted.message } };
 }
 
 /**

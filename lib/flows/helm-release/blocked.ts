@@ -54,20 +54,21 @@ export async function reportBlocked(
   if (event !== undefined && !isTold) {
     ctx.record({ ...event, reason, annotations: {}, relation: waitsOrFailed(waitsFor) });
   }
-  const ready = { type: "Ready", status: "False", ...{ reason, message } } as const;
+  const failure = { reason, message };
+  const ready = { type: "Ready", status: "False", ...failure } as const;
   if (retry === "terminal") {
-    const stalled = { type: "Stalled", status: "True", ...{ reason, message } } as const;
+    const stalled = { type: "Stalled", status: "True", ...failure } as const;
     const status = withConditions(withoutConditions(ctx.status(), "Reconciling"), ctx, stalled, ready);
     await ctx.write(handled(observed(status, ctx), ctx));
-    return { outcome: "failed", dueInMs: undefined, carried: toCarried({ failures: 0 }) };
+    return { outcome: "failed", failure, dueInMs: undefined, carried: toCarried({ failures: 0 }) };
   }
   const waiting = reconciling(ctx.status(), { reason: "Progressing", message: "Fulfilling prerequisites" }, ctx);
   await ctx.write(handled(withConditions(waiting, ctx, ready), ctx));
   const { timing } = ctx.deps;
   if (retry === "soon") {
     const next = toCarried({ ...carried, failures: 0 });
-    return { outcome: "blocked", dueInMs: timing.requeueDependencyMs, carried: next };
+    return { outcome: "blocked", failure, dueInMs: timing.requeueDependencyMs, carried: next };
   }
   const dueInMs = backOffMs(carried.failures, timing.retryDelay);
-  return { outcome: "failed", dueInMs, carried: toCarried({ ...carried, failures: carried.failures + 1 }) };
+  return { outcome: "failed", failure, dueInMs, carried: toCarried({ ...carried, failures: carried.failures + 1 }) };
 }

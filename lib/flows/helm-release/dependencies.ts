@@ -7,6 +7,7 @@ import { configTopic, readyTopic, sourceTopic } from "../../core/topics.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { kubeConfigTopics } from "../owner/elsewhere.ts";
 import { evaluateReadyExpr } from "../owner/ready-expr.ts";
+import { suspendedText } from "../owner/suspended-dependency.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
 import { Blocked, terminal } from "./blocked.ts";
 import { chartSourceKey } from "./chart-source.ts";
@@ -64,6 +65,7 @@ async function problemOf(key: WorkKey, readyExpr: string, ctx: HelmReleaseContex
   if (live === undefined) {
     return `unable to get '${name}' dependency: helmreleases.${helmGroup} "${key.name}" not found`;
   }
+  const suspended = suspendedText({ ...key, kind: "HelmRelease" }, live);
   if (readyExpr !== "") {
     if (deps.noCrossNamespaceRefs && key.namespace !== ctx.namespace) {
       throw terminal(
@@ -73,10 +75,10 @@ async function problemOf(key: WorkKey, readyExpr: string, ctx: HelmReleaseContex
     }
     const verdict = await evaluate(readyExpr, live, ctx);
     if (typeof verdict === "string") return `dependency '${name}' is not ready: ${verdict}`;
-    if (!verdict) return `dependency '${name}' is not ready according to readyExpr eval`;
+    if (!verdict) return `dependency '${name}' is not ready according to readyExpr eval${suspended}`;
     if (!deps.gates.AdditiveCELDependencyCheck) return undefined;
   }
-  return isReadyNow(live) ? undefined : `dependency '${name}' is not ready`;
+  return isReadyNow(live) ? undefined : `dependency '${name}' is not ready${suspended}`;
 }
 
 async function evaluate(readyExpr: string, live: LiveObject, ctx: HelmReleaseContext): Promise<boolean | string> {

@@ -109,5 +109,6 @@ async function held(error: Error, ctx: HelmReleaseContext): Promise<FlowResult> 
   );
   const { failures, wait } = readCarriedEnd(run.carried);
   const dueInMs = backOffMs(failures, deps.timing.retryDelay);
-  return { outcome: "failed", dueInMs, carried: toCarriedEnd({ failures: failures + 1, wait }) };
+  const failure = { reason: said.reason, message };
+  return { outcome: "failed", failure, dueInMs, carried: toCarriedEnd({ failures: failures + 1, wait }) };
 }

@@ -88,9 +88,10 @@ async function uninstalled(
     return { outcome: "waiting", dueInMs: outcome.dueInMs, carried: toCarriedEnd({ failures, wait: outcome.wait }) };
   }
   const status = await report(outcome, latest, ctx);
-  if (status === undefined) {
+  if (typeof status === "string") {
+    const failure = { reason: "UninstallFailed", message: status };
     const carried = toCarriedEnd({ failures: failures + 1, wait: undefined });
-    return { outcome: "failed", dueInMs: backOffMs(failures, ctx.deps.timing.retryDelay), carried };
+    return { outcome: "failed", failure, dueInMs: backOffMs(failures, ctx.deps.timing.retryDelay), carried };
   }
   const { history: _history, storageNamespace: _storage, ...rest } = status;
   await ctx.write(rest);
@@ -121,12 +122,12 @@ async function mayUninstall({ deps, home, namespace, release, run }: HelmRelease
   return false;
 }
 
-/** Writes and tells how the uninstall has ended; undefined if it has failed. */
+/** Writes and tells how the uninstall has ended; answers why if it has failed. */
 async function report(
   end: ActionEnd,
   latest: ReleaseSnapshot | undefined,
   ctx: HelmReleaseContext,
-): Promise<HelmReleaseStatus | undefined> {
+): Promise<HelmReleaseStatus | string> {
   const status = withWritten(end, ctx.status());
   const release = latest === undefined ? ctx.name : fullReleaseName(latest);
   const { about, metadata } = aboutLatest(ctx);
@@ -157,7 +158,7 @@ async function report(
   recordRelease(ctx, { type: "Warning", reason: "UninstallFailed", message }, metadata, end.log);
   await ctx.write(released("UninstallFailed", message, { ...status, failures: (status.failures ?? 0) + 1 }));
   await ctx.eventsSent();
-  return undefined;
+  return message;
 }
 
 /** The release that the status knows, for messages and events. */

@@ -53,7 +53,8 @@ export async function reportStalled(
     ...{ reason, message },
   });
   await ctx.write(handled(observed(stalled, ctx), ctx));
-  return { outcome: "failed", dueInMs: undefined, carried: toCarried({ failures: 0 }) };
+  const failure = failureOf(status) ?? { reason, message };
+  return { outcome: "failed", failure, dueInMs: undefined, carried: toCarried({ failures: 0 }) };
 }
 
 /** The pass is over, and another one follows at once, with back-off. */
@@ -64,7 +65,7 @@ export async function reportRequeue(
 ): Promise<FlowResult> {
   const message = findCondition(status.conditions ?? [], "Ready")?.message ?? "";
   await ctx.write(handled(reconciling(status, { reason: "ProgressingWithRetry", message }, ctx), ctx));
-  return backOff(carried, ctx);
+  return { ...backOff(carried, ctx), ...withFailure(status) };
 }
 
 /** The failure is retried after this interval, without remediation. */
@@ -78,7 +79,7 @@ export async function reportRetry(
   await ctx.write(handled(observed(reconciling(status, { reason: "ProgressingWithRetry", message }, ctx), ctx), ctx));
   const { pass: _pass, ...rest } = carried;
   const dueInMs = spreadInterval(retryMs, ctx.deps.jitter(), ctx.deps.timing);
-  return { outcome: "failed", dueInMs, carried: toCarried({ ...rest, failures: 0 }) };
+  return { outcome: "failed", ...withFailure(status), dueInMs, carried: toCarried({ ...rest, failures: 0 }) };
 }
 
 /** The action failed before anything was stored: it is tried again, and does not count. */
@@ -88,7 +89,18 @@ export async function reportBackoff(
   { ctx }: Pick<ReleaseAttempt, "ctx">,
 ): Promise<FlowResult> {
   await ctx.write(handled(status, ctx));
-  return backOff(carried, ctx);
+  return { ...backOff(carried, ctx), ...withFailure(status) };
+}
+
+/** What Ready says of the action that has failed. */
+function failureOf({ conditions = [] }: HelmReleaseStatus): FlowResult["failure"] {
+  const ready = findCondition(conditions, "Ready");
+  return ready?.status === "False" ? { reason: ready.reason, message: ready.message } : undefined;
+}
+
+function withFailure(status: HelmReleaseStatus): Pick<FlowResult, "failure"> {
+  const failure = failureOf(status);
+  return failure === undefined ? {} : { failure };
 }
 
 function backOff({ pass: _pass, ...carried }: Carried, { deps }: HelmReleaseContext): FlowResult {

@@ -127,12 +127,11 @@ async function reportChoice(message: string, key: WorkKey, ctx: PolicyContext): 
 
 async function fail(failure: Failure, ctx: PolicyContext): Promise<FlowResult> {
   const { before, deps, run } = ctx;
-  const { message, reason, retry, waitsFor } = failure;
+  const { retry, waitsFor } = failure;
   const isStalled = retry === "never";
   const status = (isStalled ? stalled : failed)(ctx.status(), failure, ctx.now());
   await ctx.conclude(status);
   if (run.isRetry === true) await wakeAutomations(ctx);
-  deps.log.info("reconcile failed", { ...run.key, reason, error: message });
   const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== before.lastHandledReconcileAt;
   if (isRequested || !isSaid(status, before)) {
     // As in Flux the event says what Ready says, which of a stalled object may be an earlier failure.
@@ -146,11 +145,12 @@ async function fail(failure: Failure, ctx: PolicyContext): Promise<FlowResult> {
       relation,
     });
   }
-  if (isStalled) return { outcome: "stalled", dueInMs: undefined };
-  if (retry === "dependency") return { outcome: "waiting", dueInMs: deps.timing.requeueDependencyMs };
+  if (isStalled) return { outcome: "stalled", failure, dueInMs: undefined };
+  if (retry === "dependency") return { outcome: "waiting", failure, dueInMs: deps.timing.requeueDependencyMs };
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;
   return {
     outcome: "failed",
+    failure,
     dueInMs: Math.max(backOffMs(failures, deps.timing.retryDelay), retryAfterMs(failure)),
     carried: { failures: failures + 1 },
   };

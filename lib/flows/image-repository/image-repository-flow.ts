@@ -194,14 +194,13 @@ async function announce(ctx: RepositoryContext): Promise<JsonObject> {
 }
 
 async function fail(failure: Failure, ctx: RepositoryContext): Promise<FlowResult> {
-  const { before, deps, run } = ctx;
+  const { before, deps } = ctx;
   const isStalled = failure.retry === "never";
   const after = (isStalled ? stalled : failed)(ctx.status(), failure, ctx.now());
   await ctx.conclude(after);
   const ready = findCondition(after.conditions ?? [], "Ready");
   const reason = ready === undefined ? failure.reason : ConditionReason.parse(ready.reason);
   const message = ready?.message ?? failure.message;
-  deps.log.info("reconcile failed", { ...run.key, reason: failure.reason, error: failure.message });
   const was = findCondition(before.conditions ?? [], "Ready");
   const isShown = was?.status === "False" && was.reason === reason && was.message === message;
   const isSeen = isShown && !ctx.isAsked && before.observedGeneration === ctx.status().observedGeneration;
@@ -209,11 +208,11 @@ async function fail(failure: Failure, ctx: RepositoryContext): Promise<FlowResul
     await ctx.record({ type: "Warning", reason, message, annotations: {}, relation: { kind: "failed" } });
   }
   const announced = await announce(ctx);
-  if (isStalled) return { outcome: "stalled", dueInMs: undefined, carried: announced };
+  if (isStalled) return { outcome: "stalled", failure, dueInMs: undefined, carried: announced };
   const { failures = 0 } = carriedOf(ctx);
   const dueInMs = Math.max(backOffMs(failures, deps.timing.retryDelay), retryAfterMs(failure));
   const asked = isAnnounced(ctx) ? { asked: true } : {};
-  return { outcome: "failed", dueInMs, carried: { ...announced, ...asked, failures: failures + 1 } };
+  return { outcome: "failed", failure, dueInMs, carried: { ...announced, ...asked, failures: failures + 1 } };
 }
 
 async function suspend(ctx: RepositoryContext): Promise<FlowResult> {

@@ -62,7 +62,6 @@ export async function reportFailure(failure: Failure, ctx: AutomationContext): P
   const isStalled = failure.retry === "never";
   const now = ctx.now();
   await ctx.conclude(isStalled ? stalled(ctx.status(), failure, ctx.passed, now) : failed(ctx.status(), failure, now));
-  deps.log.info("reconcile failed", { ...run.key, reason: failure.reason, error: failure.message });
   // A stalled object may still tell of the failure before it, and so does its event, as in Flux.
   const ready = findCondition(ctx.status().conditions ?? [], "Ready");
   const { reason, message } = isStalled && ready !== undefined ? ready : failure;
@@ -79,10 +78,11 @@ export async function reportFailure(failure: Failure, ctx: AutomationContext): P
   }
   const settings = lastSettings(run);
   const carried = settings === undefined ? {} : { settings };
-  if (isStalled) return { outcome: "stalled", dueInMs: undefined, carried };
+  if (isStalled) return { outcome: "stalled", failure, dueInMs: undefined, carried };
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;
   return {
     outcome: "failed",
+    failure,
     dueInMs: backOffMs(failures, deps.timing.retryDelay),
     carried: { ...carried, failures: failures + 1 },
   };

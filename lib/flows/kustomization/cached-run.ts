@@ -16,7 +16,7 @@ import { type ObjectVersion, versionOf } from "./object-cache.ts";
 import { isShownOfLate } from "./status.ts";
 
 // A run at the interval reads neither its Kustomization nor the source where nothing has asked for it: each of their changes that
-// matters asks for a run. It may only find out that nothing has changed. Reasons and limits: docs/adr/0052.
+// matters asks for a run. It may only find out that nothing has changed. Reasons and limits: docs/maintainers/adr/0052.
 
 const Version = z.object({ uid: z.string(), resourceVersion: z.string() });
 

@@ -6,6 +6,7 @@ import { Failure } from "../../core/failure.ts";
 import { configTopic, readyTopic, sourceTopic } from "../../core/topics.ts";
 import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
 import { kubeConfigTopics } from "../owner/elsewhere.ts";
+import { suspendedText } from "../owner/suspended-dependency.ts";
 import { type Blocked, invalid, type KustomizationContext, type KustomizationDeps } from "./context.ts";
 import { cycleText, isReady, keysOf, needed } from "./dependency-cycle.ts";
 import { type ResolvedSource, requeueText, sourceKey } from "./resolve-source.ts";
@@ -115,22 +116,23 @@ async function problemOf(
       why: "NotFound",
     };
   }
+  const suspended = suspendedText({ ...key, kind: "Kustomization" }, live);
   if (readyExpr !== "") {
     // Not at the start of a function: few dependencies have one.
     const { evaluateReadyExpr } = await import("../owner/ready-expr.ts");
     const verdict = await evaluateReadyExpr(readyExpr, live, ctx);
     if (typeof verdict === "string") return { text: verdict };
-    if (!verdict) return { text: `dependency '${name}' is not ready according to readyExpr eval` };
+    if (!verdict) return { text: `dependency '${name}' is not ready according to readyExpr eval${suspended}` };
     if (!ctx.deps.gates.AdditiveCELDependencyCheck) return undefined;
   }
   const dependency = readKustomization(live);
   if (dependency === undefined || !isReady(dependency)) {
     const why = findCondition(dependency?.status.conditions ?? [], "Ready")?.reason;
-    return { text: `dependency '${name}' is not ready`, why };
+    return { text: `dependency '${name}' is not ready${suspended}`, why };
   }
   const theirs = sourceKey(dependency.spec, key.namespace, key.cluster);
   const isSameSource = formatWorkKey(theirs) === formatWorkKey(source.key);
   return isSameSource && dependency.status.lastAppliedRevision !== source.revision
-    ? { text: `dependency '${name}' revision is not up to date` }
+    ? { text: `dependency '${name}' revision is not up to date${suspended}` }
     : undefined;
 }

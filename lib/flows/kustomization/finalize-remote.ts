@@ -54,6 +54,7 @@ async function held(error: Error, ctx: KustomizationContext, carried: CarriedSta
   await ctx.write(handled(withConditions(ctx.status(), ctx, { type: "Ready", status: "False", reason, message }), ctx));
   return {
     outcome: "failed",
+    failure: { reason, message },
     dueInMs: backOffMs(carried.failures, deps.timing.retryDelay),
     carried: {
       failures: carried.failures + 1,

@@ -54,9 +54,11 @@ async function finalizeThere(ctx: KustomizationContext, carried: CarriedState): 
   const { entries: inventory } = await inventoryOf(ctx);
   if (deletesObjects(kustomization.spec) && (await mayDelete(inventory, ctx))) {
     const pruned = await pruneAll(inventory, ctx);
-    if (pruned.some(({ kind }) => kind === "refused")) {
+    const refused = refusals(pruned);
+    if (refused.length > 0) {
       return {
         outcome: "failed",
+        failure: { reason: "PruneFailed", message: `${pruneFailed}: ${someOf(refused, maxNamedAtEnd)}` },
         dueInMs: backOffMs(carried.failures, deps.timing.retryDelay),
         carried: { failures: carried.failures + 1, isFinalizing: true, ending: ending(ctx) },
       };
@@ -207,14 +209,20 @@ async function pruneAll(inventory: readonly InventoryEntry[], ctx: Kustomization
   // Nothing else tells of it: the Kustomization is gone in a moment, and the other one may never come to it.
   recordPending(pruned, annotations, ctx);
   await tellNextOwners(pruned, ctx);
-  if (pruned.some(({ kind }) => kind === "refused")) {
-    const message = "pruning for deleted resource failed";
-    ctx.record({ type: "Warning", reason, message, annotations });
-    const refused = pruned.flatMap((one) => (one.kind === "refused" ? one.message : []));
-    deps.log.warn(message, { ...run.key, refused });
-    await reportHanging(`${message}: ${someOf(refused, maxNamedAtEnd)}`, ctx);
+  const refused = refusals(pruned);
+  if (refused.length > 0) {
+    ctx.record({ type: "Warning", reason, message: pruneFailed, annotations });
+    await reportHanging(`${pruneFailed}: ${someOf(refused, maxNamedAtEnd)}`, ctx);
   }
   return pruned;
+}
+
+/** Flux's text. */
+const pruneFailed = "pruning for deleted resource failed";
+
+/** Why objects were not deleted. */
+function refusals(pruned: readonly Pruned[]): readonly string[] {
+  return pruned.flatMap((one) => (one.kind === "refused" ? one.message : []));
 }
 
 /** Tells the next owners which objects stay for them: they have no run that knows of it, and may never apply them. */

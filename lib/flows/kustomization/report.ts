@@ -212,7 +212,7 @@ export async function reportFailure(error: unknown, attempt: Attempt): Promise<F
   await remember(reason, reached ?? { applied: [], pruned: [] }, attempt);
   const { failures } = readCarriedState(ctx.run.carried);
   const dueInMs = retryInMs(failure.retry === "never" ? "interval" : failure.retry, failures, ctx);
-  return { outcome: "failed", dueInMs, carried: { failures: failures + 1 } };
+  return { outcome: "failed", failure: { reason, message }, dueInMs, carried: { failures: failures + 1 } };
 }
 
 function finishedAttempt(
@@ -278,7 +278,8 @@ export async function reportBlocked(ctx: KustomizationContext, blocked: Blocked)
   if (event !== undefined) ctx.record({ ...event, reason, annotations: blocked.annotations ?? {}, relation });
   const { failures } = readCarriedState(ctx.run.carried);
   const carried = { failures: failures + 1 };
-  return { outcome: stalled ? "stalled" : "waiting", dueInMs: retryInMs(blocked.retry, failures, ctx), carried };
+  const outcome = stalled ? "stalled" : "waiting";
+  return { outcome, failure: { reason, message }, dueInMs: retryInMs(blocked.retry, failures, ctx), carried };
 }
 
 /** When a run that failed is tried again without an event, in milliseconds; undefined for never. */

@@ -111,15 +111,15 @@ async function fail(failure: Failure, ctx: ReceiverContext): Promise<FlowResult>
   const isStalled = retry === "never";
   const status = isStalled ? stalled(before, failure, now(ctx)) : failed(before, failure, now(ctx));
   const isChanged = await publish(status, ctx);
-  deps.log.info("reconcile failed", { ...run.key, reason, error: message });
   // A status that says the same of another generation, or of another request, is news too.
   if (!isShown || isChanged) {
     await record({ type: "Warning", reason: isStalled ? reason : "Failed", message, annotations: {} }, ctx);
   }
-  if (isStalled) return { outcome: "stalled", dueInMs: undefined };
+  if (isStalled) return { outcome: "stalled", failure, dueInMs: undefined };
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;
   return {
     outcome: "failed",
+    failure,
     dueInMs: backOffMs(failures, deps.timing.retryDelay),
     carried: { failures: failures + 1 },
   };

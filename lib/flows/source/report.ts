@@ -161,7 +161,6 @@ export async function reportFailure(failure: Failure, ctx: SourceContext): Promi
   const { reason, message, retry, waitsFor } = failure;
   const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== ctx.before.lastHandledReconcileAt;
   const isNews = !isShown(ctx.before, failure, ctx.traits.conditionByReason) || isRequested;
-  ctx.deps.log.info("reconcile failed", { ...ctx.run.key, reason, error: message });
   // What waits is no fault: Flux's event for it is for people who look at the object, not for alerts (reference 1.8).
   const isWaiting = retry === "dependency" || retry === "soon";
   const type = isWaiting ? "Normal" : "Warning";
@@ -175,11 +174,11 @@ export async function reportFailure(failure: Failure, ctx: SourceContext): Promi
   );
   // So that one with a wrong chart or version says so at once.
   if (isNews) await wakeReleases(ctx, "failure");
-  if (retry === "never") return { outcome: "stalled", dueInMs: undefined };
-  if (retry === "dependency") return { outcome: "waiting", dueInMs: ctx.deps.timing.requeueDependencyMs };
+  if (retry === "never") return { outcome: "stalled", failure, dueInMs: undefined };
+  if (retry === "dependency") return { outcome: "waiting", failure, dueInMs: ctx.deps.timing.requeueDependencyMs };
   const failures = Failures.safeParse(ctx.run.carried).data?.failures ?? 0;
   const dueInMs = Math.max(backOffMs(failures, ctx.deps.timing.retryDelay), retryAfterMs(failure));
-  return { outcome: isWaiting ? "waiting" : "failed", dueInMs, carried: { failures: failures + 1 } };
+  return { outcome: isWaiting ? "waiting" : "failed", failure, dueInMs, carried: { failures: failures + 1 } };
 }
 
 /** How long the origin asks to be left alone (429, 503), wherever it stands in the chain of causes. */

@@ -39,7 +39,7 @@ const only = (...resources: readonly string[]): Files => ({
   "kustomization.yaml": JSON.stringify({ resources: ["good.yaml", ...resources] }),
 });
 
-describe("invalid manifests are named in Ready, none of them is applied, and other objects are reconciled", () => {
+describe("invalid manifests are named in Ready and in the log, none of them is applied, and other objects are reconciled", () => {
   const unread = "BuildFailed: failed to decode Kubernetes YAML from a.yaml:";
   const unbuilt = "BuildFailed: kustomize build failed:";
   const refused = "ReconciliationFailed: ";
@@ -163,6 +163,7 @@ describe("invalid manifests are named in Ready, none of them is applied, and oth
       await world.kustomization(name);
       const told = await world.answer("Kustomization", name, says);
       expect(told).toContain(says);
+      await expect.poll(() => world.failedRuns("Kustomization", name)).toContain(told.replace(/^False /, ""));
       // The author has no use for the state folder of the process.
       expect(told).not.toContain(world.local.state);
       expect(await world.has("from-bad-manifests")).toBe(false);

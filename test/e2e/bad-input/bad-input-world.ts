@@ -3,6 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "vitest";
+import { z } from "zod";
 import { Condition, findCondition } from "../../../lib/api/condition.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
@@ -37,6 +38,8 @@ export interface BadInputWorld extends AsyncDisposable {
   readonly cluster: Cluster;
   /** Every line that it logged, requests too. */
   readonly log: readonly string[];
+  /** What the log says at the level error of the failed runs of an object. */
+  failedRuns(kind: Kind, name: string): readonly string[];
   /** Pushes these files, or a layer as it is, as `REPOSITORY:v1` to the embedded registry. */
   push(repository: string, content: Files | Uint8Array): Promise<void>;
   /** Applies an OCIRepository of the embedded registry's repository of that name. */
@@ -165,6 +168,7 @@ export async function badInputWorld(
       const [said] = await Promise.all([readyOnce(kind, name, part), bystanderGoesOn()]);
       return said;
     },
+    failedRuns: (kind, name) => failedRuns(log, kind, name),
     has: async (name) => (await configMap(name)) !== undefined,
     leaks: told,
     async [Symbol.asyncDispose]() {
@@ -172,6 +176,22 @@ export async function badInputWorld(
       expect(await told(), "where a value of a Secret is told").toEqual([]);
     },
   };
+}
+
+const FailedRun = z.object({
+  level: z.literal("error"),
+  message: z.literal("reconcile failed"),
+  key: z.object({ kind: z.string(), name: z.string() }),
+  reason: z.string(),
+  error: z.string(),
+});
+
+function failedRuns(log: readonly string[], kind: Kind, name: string): readonly string[] {
+  return log.flatMap((line) => {
+    if (!line.startsWith("{")) return [];
+    const { data } = FailedRun.safeParse(JSON.parse(line));
+    return data?.key.kind === kind && data.key.name === name ? `${data.reason}: ${data.error}` : [];
+  });
 }
 
 /** All rows of all tables. */

@@ -68,6 +68,24 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("app")).toBe(`False DependencyNotReady: dependency '${id}' revision is not up to date`);
     });
 
+    test("its message says if the dependency is suspended, and how to resume it", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("root", { suspend: true });
+      await world.kustomization("app", { dependsOn: [{ name: "root" }], namePrefix: "app-" });
+      await world.run("app");
+      const why = `it is suspended, resume it with sluice resume ks root -n ${world.namespace}`;
+      const id = `dependency '${world.namespace}/root'`;
+      expect(await world.ready("app")).toBe(`False DependencyNotReady: ${id} is not ready: ${why}`);
+      await world.kustomization("root", {});
+      await world.run("root");
+      await world.publish("v2", [configMap("b")]);
+      await world.kustomization("root", { suspend: true });
+      await world.run("root");
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`False DependencyNotReady: ${id} revision is not up to date: ${why}`);
+    });
+
     test("its event names the dependency and why that is not ready, and the first success after it says so", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);

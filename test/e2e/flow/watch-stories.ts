@@ -184,25 +184,8 @@ export function watchStories(name: string, newWorld: () => Promise<World>): void
       await expect.poll(() => watch.requested).toEqual(["web-canary", "web-canary"]);
     });
 
-    test("canary/18: is an apply that has changed what a Canary releases, and no apply of the same again", async () => {
-      const world = await newWorld();
-      const { namespace } = world;
-      const key = { cluster: "test", group: "flagger.app", kind: "Canary", namespace, name: "web-canary" };
-      const followed = { cluster: "test", group: "apps", kind: "Deployment", namespace, name: "web" };
-      await world.subscribe(key, objectTopic(followed));
-      await world.kustomization("app");
-      const requestedBy = async (tag: string): Promise<readonly string[]> => {
-        const before = world.requested.length;
-        await world.publish(tag, [deployment(namespace, tag)]);
-        await world.run("app");
-        return world.requested.slice(before).filter((one) => one.startsWith("Canary/"));
-      };
-      expect(await requestedBy("1")).toEqual(["Canary/web-canary"]);
-      expect(await requestedBy("1")).toEqual([]);
-      expect(await requestedBy("2")).toEqual(["Canary/web-canary"]);
-    });
-
-    test("canary/18: is a prune of what a Canary releases, and the end of the Kustomization that has it", async () => {
+    /** A Canary follows the Deployment `web`, and a Kustomization has it. `requestedBy`: which Canaries an act and the run after it request. */
+    async function followedDeployment() {
       const world = await newWorld();
       const { namespace } = world;
       const key = { cluster: "test", group: "flagger.app", kind: "Canary", namespace, name: "web-canary" };
@@ -215,6 +198,20 @@ export function watchStories(name: string, newWorld: () => Promise<World>): void
         await world.run("app");
         return world.requested.slice(before).filter((one) => one.startsWith("Canary/"));
       };
+      return { requestedBy, world };
+    }
+
+    test("canary/18: is an apply that has changed what a Canary releases, and no apply of the same again", async () => {
+      const { requestedBy, world } = await followedDeployment();
+      const publish = (tag: string) => requestedBy(() => world.publish(tag, [deployment(world.namespace, tag)]));
+      expect(await publish("1")).toEqual(["Canary/web-canary"]);
+      expect(await publish("1")).toEqual([]);
+      expect(await publish("2")).toEqual(["Canary/web-canary"]);
+    });
+
+    test("canary/18: is a prune of what a Canary releases, and the end of the Kustomization that has it", async () => {
+      const { requestedBy, world } = await followedDeployment();
+      const { namespace } = world;
       const publish = (tag: string, ...manifests: readonly Manifest[]) =>
         requestedBy(() => world.publish(tag, [configMap("other", {}), ...manifests]));
       await publish("1", deployment(namespace, "1"));

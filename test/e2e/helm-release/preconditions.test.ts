@@ -197,9 +197,9 @@ describe("what values come from", () => {
 describe("a dependency", () => {
   const dependent = (more: JsonObject = {}) => ({ dependsOn: [{ name: "base", ...more }] });
   /** Another HelmRelease, as its own run would have left it. */
-  async function base(scene: FlowScene, isReady: boolean): Promise<void> {
+  async function base(scene: FlowScene, isReady: boolean, more: JsonObject = {}): Promise<void> {
     const metadata = { name: "base", namespace: scene.namespace };
-    const spec = { interval: "1h", chartRef: { kind: "OCIRepository", name: "app" } };
+    const spec = { interval: "1h", chartRef: { kind: "OCIRepository", name: "app" }, ...more };
     const { metadata: live } = await scene.apply({ apiVersion: release, kind: "HelmRelease", metadata, spec });
     const ready = {
       ...{ type: "Ready", status: isReady ? "True" : "False", reason: "Test", message: "as the test says" },
@@ -233,6 +233,16 @@ describe("a dependency", () => {
     await base(scene, true);
     await scene.run();
     expect(await scene.condition("Ready")).toMatch(/^True InstallSucceeded/);
+  });
+
+  test("that is suspended is named as suspended, with the command that resumes it", async () => {
+    const scene = await newScene();
+    await scene.publish(chart);
+    await scene.release(dependent());
+    await base(scene, false, { suspend: true });
+    const message = `dependency '${scene.namespace}/base' is not ready: it is suspended, resume it with sluice resume hr base -n ${scene.namespace}`;
+    expect(await scene.run()).toMatchObject({ outcome: "blocked", failure: { reason: "DependencyNotReady", message } });
+    expect(await scene.condition("Ready")).toBe(`False DependencyNotReady: ${message}`);
   });
 
   const readyExpr = "dep.metadata.name == 'base' && self.metadata.name == 'app'";

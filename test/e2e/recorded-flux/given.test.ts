@@ -13,8 +13,8 @@ test("every given scenario is played", async () => {
   expect(played.filter((name) => !scenarios.includes(name))).toEqual([]);
 });
 
-test("docs/conformance.md says how many scenarios are played", async () => {
-  const document = await readFile(join(import.meta.dirname, "../../../docs/conformance.md"), "utf8");
+test("docs/maintainers/conformance.md says how many scenarios are played", async () => {
+  const document = await readFile(join(import.meta.dirname, "../../../docs/maintainers/conformance.md"), "utf8");
   const [, said = ""] = document.split("## Recorded scenarios");
   const text = said.replaceAll(/\s+/g, " ");
   expect(text).toContain(` ${(await playedScenarios()).length} scenarios were recorded`);

@@ -18,7 +18,7 @@ const app = {
   namespace: "default",
   name: "app",
 };
-const Ended = z.object({ message: z.literal("reconcile finished"), cluster: z.string() });
+const Ended = z.object({ message: z.enum(["reconcile finished", "reconcile failed"]), cluster: z.string() });
 const Status = z.object({
   status: z.object({ inventory: z.object({ entries: z.array(z.object({ id: z.string() })) }) }),
 });

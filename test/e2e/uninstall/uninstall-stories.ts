@@ -272,7 +272,7 @@ export function uninstallStories(
       };
       await expect(
         uninstall("eve", { keepDefinitions: false }, { ...deps(), cluster: { ...cluster, patch } }, signal),
-      ).rejects.toThrow("somebody has resumed the cluster: stop that and run sluice uninstall again");
+      ).rejects.toThrow("the cluster was resumed meanwhile: run sluice uninstall again");
       expect(await workloads(made)).toEqual(maps);
       await uninstall("eve", { keepDefinitions: false }, deps(), signal);
       expect([await workloads(made), await isClean()]).toEqual([maps, true]);

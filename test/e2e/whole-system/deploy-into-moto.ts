@@ -44,7 +44,7 @@ export async function deployIntoMoto(
   const env = {
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
     HOME: folder,
-    // Two names of one address: moto takes only one of them for the path of a bucket (docs/deploy-emulator.md).
+    // Two names of one address: moto takes only one of them for the path of a bucket (docs/maintainers/deploy-emulator.md).
     AWS_ENDPOINT_URL: aws.replace("127.0.0.1", "localhost"),
     AWS_ENDPOINT_URL_S3: aws,
     AWS_REGION: region,

@@ -1,4 +1,4 @@
-"""moto, with what the stack of infra/ needs and moto lacks, so that its template is deployed as it is (docs/deploy-emulator.md)."""
+"""moto, with what the stack of infra/ needs and moto lacks, so that its template is deployed as it is (docs/maintainers/deploy-emulator.md)."""
 
 import json
 

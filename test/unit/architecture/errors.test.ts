@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "../../..");
-/** An operator decides by its name: docs/state-table.md. */
+/** An operator decides by its name: docs/maintainers/state-table.md. */
 const namedInDocuments = ["LayoutError"];
 
 /** The classes of errors that a text declares. An abstract one is a family. */

@@ -37,7 +37,7 @@ describe("the project", () => {
   });
 
   test.each([
-    ["Sluice", "docs/architecture.md", layers],
+    ["Sluice", "docs/maintainers/architecture.md", layers],
     ["embedded-kubernetes", "packages/embedded-kubernetes/docs/layers.md", embeddedKubernetesLayers],
   ])("the document shows the list of layers of %s", (_name, page, list) => {
     const text = readFileSync(join(root, page), "utf8");

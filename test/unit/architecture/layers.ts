@@ -1,6 +1,6 @@
 import type { Layer } from "./check-layers.ts";
 
-/** Sluice, above {@link embeddedKubernetesLayers}. docs/architecture.md shows this list. A new import between folders is a new word here, with a reason to know the other. */
+/** Sluice, above {@link embeddedKubernetesLayers}. docs/maintainers/architecture.md shows this list. A new import between folders is a new word here, with a reason to know the other. */
 export const layers: readonly Layer[] = [
   {
     folder: "lib/core",

@@ -105,6 +105,18 @@ const repositoryRef = (name: string, kind = "GitRepository") => ({
   name,
 });
 
+/** Plays the run of a new GitRepository that fails, and is tried again. */
+async function failed(name: string, message: string): Promise<void> {
+  await expect.poll(async () => cluster.get(repositoryRef(name), signal)).toBeDefined();
+  const said = { observedGeneration: 1, lastTransitionTime: "2026-11-23T12:00:00Z", message };
+  const conditions = [
+    { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", ...said },
+    { type: "Ready", status: "False", reason: "GitOperationFailed", ...said },
+  ];
+  const body = { status: { observedGeneration: -1, conditions } };
+  await cluster.patch(repositoryRef(name), { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
+}
+
 /** Plays the reconcile of a source: says that its present generation has an artifact. */
 async function reconciled(name: string, revision: string, kind = "GitRepository"): Promise<void> {
   const generation = await expect
@@ -277,6 +289,17 @@ describe("sluice create source git", () => {
     await reconciled("again", "main@sha1:2");
     expect((await second).err).toContain("✔ GitRepository source updated");
     expect((await cluster.get(repositoryRef("again"), signal))?.metadata.labels).toEqual({ team: "b" });
+  });
+
+  test("ends with the reason as soon as the first run has failed, and does not wait for the next one", async () => {
+    const command = sluice(["create", "source", "git", "wrong", "--url", "https://x/y", "--branch", "mian"]);
+    const message = `couldn't find remote ref "refs/heads/mian"; the repository has the branches main`;
+    await failed("wrong", message);
+    const { code, err } = await command;
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining(`✗ GitRepository source reconciliation failed: '${message}'`),
+    ]);
   });
 
   test("without a terminal needs --silent for a new key, and makes nothing otherwise", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type GetOptions, getAll, getObjects } from "../../../cli/get-objects.ts";
+import { getAll } from "../../../cli/get-all.ts";
+import { type GetOptions, getObjects } from "../../../cli/get-objects.ts";
 import { TimeIsUp } from "../../../cli/session.ts";
 import { declaredHelmRelease } from "../../../lib/api/kinds/helm-release.ts";
 import { declaredHelmRepository } from "../../../lib/api/kinds/helm-repository.ts";

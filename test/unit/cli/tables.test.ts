@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { eventRow, eventTime, humanDuration } from "../../../cli/event-row.ts";
-import { parseStatusSelector, shortenHashes } from "../../../cli/get-objects.ts";
+import { shortenHashes } from "../../../cli/object-rows.ts";
+import { parseStatusSelector } from "../../../cli/status-selector.ts";
 import { table } from "../../../cli/table.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 
@@ -32,6 +33,32 @@ describe("a table", () => {
 
     test("is not cut if it fits", () => {
       expect(table(header, [["web", long]], 100)).toBe(table(header, [["web", long]]));
+    });
+
+    test.each([
+      {
+        said: "failed to checkout and determine revision: unable to clone 'https://git.test/app.git': couldn't find remote ref \"refs/heads/x\"",
+        shown: '…couldn\'t find remote ref "refs/heads/x"',
+      },
+      {
+        said: 'Deployment/apps/web dry-run failed (Invalid): Deployment.apps "web" is invalid: spec.replicas: must be positive',
+        shown: '…Deployment.apps "web" is invalid: spec.replicas: must…',
+      },
+      {
+        said: "HelmChart 'apps/apps-web' is not ready: chart pull error: no chart version found for web-9.0.0",
+        shown: "…chart pull error: no chart version found for web-9.0.0",
+      },
+      {
+        said: "health check failed after 5m0s: timeout waiting for: [Deployment/apps/web status: 'InProgress']",
+        shown: "…timeout waiting for: [Deployment/apps/web status: 'In…",
+      },
+      {
+        said: "stored artifact for revision 'main@sha1:0123456789': a long subject of the last commit",
+        shown: "stored artifact for revision 'main@sha1:0123456789': a…",
+      },
+    ])("keeps the cause of a failure that is too long, not the consequence before it: $shown", ({ said, shown }) => {
+      const [, line] = table(header, [["web", said]], 64).split("\n");
+      expect(line?.trimEnd()).toBe(`web \t${shown}`);
     });
 
     test("keeps 20 characters of a message on a narrow screen, and cuts no other column", () => {

@@ -10,7 +10,7 @@ import { lastStatements, readClaims } from "../../claims/claims.ts";
 
 const folder = join(import.meta.dirname, "../../../docs");
 const page = await readFile(join(folder, "differences-from-flux.md"), "utf8");
-const conformance = await readFile(join(folder, "conformance.md"), "utf8");
+const conformance = await readFile(join(folder, "maintainers/conformance.md"), "utf8");
 
 /** Headings as GitHub makes anchors of them. */
 const anchors = new Set(
@@ -34,7 +34,7 @@ const rows = [...page.matchAll(/^\| \[([\d, ]+)\]\(#([^)]+)\) \| ([^|]+) \| ([^|
 );
 
 const ofKustomization = readClaims(conformance).filter(({ reference }) => reference === "kustomization");
-/** The row of docs/conformance.md that a statement of a Kustomization stands in, as text. */
+/** The row of docs/maintainers/conformance.md that a statement of a Kustomization stands in, as text. */
 const rowOf = (number: number): string => {
   const claim = ofKustomization.find(({ numbers }) => numbers.includes(number));
   const [section = ""] = conformance.split(/^## (?!kustomization)/m).filter((one) => one.includes("kustomization.md"));
@@ -47,7 +47,7 @@ const rowOf = (number: number): string => {
 };
 
 describe("the page of differences", () => {
-  test("has a row for each statement of a Kustomization that docs/conformance.md sends here, and no other", () => {
+  test("has a row for each statement of a Kustomization that docs/maintainers/conformance.md sends here, and no other", () => {
     const sent = [
       ...conformance
         .split("## sources.md", 1)
@@ -72,7 +72,7 @@ describe("the page of differences", () => {
     expect(rows.filter((row) => row === "" || /`spec\.[^`]*` is refused/.test(row))).toEqual([]);
   });
 
-  test("has a section for whatever it and docs/conformance.md link to, with more than a line in each", () => {
+  test("has a section for whatever it and docs/maintainers/conformance.md link to, with more than a line in each", () => {
     const linked = [...rows.map(({ anchor }) => anchor)];
     for (const [, anchor = ""] of conformance.matchAll(/differences-from-flux\.md#([\w-]+)/g)) linked.push(anchor);
     expect(linked.filter((anchor) => !anchors.has(anchor))).toEqual([]);

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, "../../..");
 const begin = "## The walk of one push";
 
 test("the walk of a push to a deletion needs at most 25 files, and each of them exists", async () => {
-  const text = await readFile(join(root, "docs/architecture.md"), "utf8");
+  const text = await readFile(join(root, "docs/maintainers/architecture.md"), "utf8");
   const [, walk = ""] = text.split(begin);
   const [section = ""] = walk.split("\n## ");
   const files = new Set([...section.matchAll(/`([^`]+\.ts)`/g)].map(([, file = ""]) => file));

@@ -4,7 +4,7 @@ import type { WorkKey } from "../../../lib/core/work-key.ts";
 import { announceChanged } from "../../../lib/flows/announce-changed.ts";
 import { never } from "../../contract/state-back-end.ts";
 
-test("canary/18: an apply wakes the Canary of a Deployment that it has changed, and asks for no other's", async () => {
+test("canary/18: an apply that changes a Deployment wakes the Canary of this Deployment, and no other Canary", async () => {
   const topics: string[] = [];
   const asked: string[] = [];
   const canary = { cluster: "home", group: "flagger.app", kind: "Canary", namespace: "apps", name: "web" };

@@ -12,7 +12,7 @@ test.each([
   { what: "reason", changed: { reason: "ArtifactFailed" }, moves: true },
   { what: "message", changed: { message: "no such path" }, moves: true },
   { what: "generation", changed: { observedGeneration: 2 }, moves: false },
-] as const)("the time of a condition moves with a change of $what: $moves", ({ changed, moves }) => {
+] as const)("the time of a condition changes with a change of $what: $moves", ({ changed, moves }) => {
   const first = setCondition([], { ...said, observedGeneration: 1 }, before);
   const [next] = setCondition(first, { ...said, observedGeneration: 1, ...changed }, now);
   expect(next).toEqual({
@@ -29,7 +29,7 @@ test("the time of a condition whose message is cut stays while the message is th
   expect(setCondition(first, long, now)).toEqual(first);
 });
 
-test("a condition says nothing that a screen obeys, and its time stays while it says the same", () => {
+test("control characters are removed from a condition, and its time stays while its text is the same", () => {
   const hostile = { ...said, message: "no branch \u001b[2J\u202e\nat https://user:hunter2@git.example" };
   const first = setCondition([], hostile, before);
   const message = `no branch ${String.raw`\u001b[2J\u202e`}\nat https://user:*****@git.example`;
@@ -37,7 +37,7 @@ test("a condition says nothing that a screen obeys, and its time stays while it 
   expect(setCondition(first, hostile, now)).toEqual(first);
 });
 
-test("the patch of a status has what differs at any depth, and null for what is gone", () => {
+test("the patch of a status contains differences at any depth, and null for removed fields", () => {
   const from = { a: { same: 1, was: 2, gone: 3, inner: { same: 1, was: 2 } }, list: [1, 2], gone: {}, same: { x: 1 } };
   const to = { a: { same: 1, was: 4, new: 5, inner: { same: 1, was: 3 } }, list: [1], new: { y: [2] }, same: { x: 1 } };
   expect(statusPatch(from, to)).toEqual({

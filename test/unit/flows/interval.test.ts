@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { minIntervalMs } from "../../../lib/api/fields.ts";
 import { defaultTiming, shortIntervalWarning, spreadInterval } from "../../../lib/flows/interval.ts";
 
-describe("the interval of one run", () => {
-  test("of 10m lies between 9m30s and 10m30s (13)", () => {
+describe("the interval until the next run", () => {
+  test("for 10m is between 9m30s and 10m30s (13)", () => {
     expect([0, 0.5, 1].map((random) => spreadInterval(600_000, random, defaultTiming))).toEqual([
       570_000, 600_000, 630_000,
     ]);
   });
 
-  test("is never further than a twentieth from the requested one", () => {
+  test("differs from the requested one by at most a twentieth", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2_000, max: 86_400_000 }),
@@ -24,7 +24,7 @@ describe("the interval of one run", () => {
     );
   });
 
-  test("is spread as far as interval-jitter-percentage says", () => {
+  test("varies as interval-jitter-percentage says", () => {
     const spread = (jitterPercentage: number) =>
       [0, 0.5, 1].map((random) => spreadInterval(600_000, random, { jitterPercentage }));
     expect(spread(0)).toEqual([600_000, 600_000, 600_000]);
@@ -32,11 +32,11 @@ describe("the interval of one run", () => {
     expect(spread(99)).toEqual([6_000, 600_000, 1_194_000]);
   });
 
-  test("of 0s is none: nothing runs without a request", () => {
+  test("for 0s is infinite: nothing runs without a request", () => {
     expect(spreadInterval(0, 0.5, defaultTiming)).toBeUndefined();
   });
 
-  test("is never shorter than a second, whatever was requested", () => {
+  test("is at least one second, whatever the spec requests", () => {
     const short = [1, minIntervalMs - 1, minIntervalMs].map((ms) => spreadInterval(ms, 0, defaultTiming));
     expect(short).toEqual(short.map(() => minIntervalMs));
     expect(spreadInterval(minIntervalMs + 100, 0, defaultTiming)).toBe(1_045);
@@ -67,7 +67,7 @@ test.each([
   { generations: [2], isTold: false },
   { generations: [1, 2], isTold: false },
   { generations: [3], isTold: true },
-])("of generation 2 it is told after conditions of generations $generations: $isTold", ({ generations, isTold }) => {
+])("for generation 2 it is sent after conditions of generations $generations: $isTold", ({ generations, isTold }) => {
   const conditions = generations.map((generation, at) => condition(`Type${at}`, generation));
   expect(shortIntervalWarning({ interval: "1ms" }, { generation: 2, conditions }) !== undefined).toBe(isTold);
 });

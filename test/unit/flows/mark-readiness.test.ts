@@ -61,9 +61,9 @@ function marking() {
   };
 }
 
-describe("an object", () => {
+describe("the not-ready mark of an object", () => {
   test.each(["failed", "stalled", "unreachable"])(
-    "whose run ends %s is marked, once, until a run ends well",
+    "is set once if the run ends %s, until a run succeeds",
     async (outcome) => {
       using world = marking();
       await world.ends(outcome);
@@ -75,7 +75,7 @@ describe("an object", () => {
     },
   );
 
-  test("that is Ready, waits for a while or was never marked costs no write", async () => {
+  test("costs no write for an object that is Ready, waits only briefly or was never marked", async () => {
     using world = marking();
     await world.ends("applied");
     await world.ends("waiting");
@@ -85,7 +85,7 @@ describe("an object", () => {
     expect(world.writes).toEqual([]);
   });
 
-  test("that has waited for more than half an hour is marked since it began to wait", async () => {
+  test("is set for an object that has waited for more than half an hour, with the time when the wait began", async () => {
     using world = marking();
     world.pass(1_000);
     await world.ends("waiting");
@@ -94,14 +94,14 @@ describe("an object", () => {
     expect(await world.mark()).toEqual({ since: 1_000, outcome: "waiting" });
   });
 
-  test("that is suspended needs nobody", async () => {
+  test("is not set for a suspended object", async () => {
     using world = marking();
     await world.ends("stalled");
     await world.ends("suspended");
     expect(await world.mark()).toBeUndefined();
   });
 
-  test("whose run throws is marked, and the next run that ends well removes the mark", async () => {
+  test("is set if the run throws, and removed by the next run that succeeds", async () => {
     using world = marking();
     expect(await world.throws(new Error("a bug"))).toEqual(new Error("a bug"));
     expect(await world.mark()).toEqual({ since: 0, outcome: "error" });
@@ -109,7 +109,7 @@ describe("an object", () => {
     expect(await world.mark()).toBeUndefined();
   });
 
-  test("whose run is stopped from outside, or has lost its lease, is not marked", async () => {
+  test("is not set if the run is aborted from outside or has lost its lease", async () => {
     using world = marking();
     await world.throws(new GateClosed("another owner"));
     await world.throws(new Error("stopped"), { signal: AbortSignal.abort(new Shutdown("the process ends")) });
@@ -120,7 +120,7 @@ describe("an object", () => {
     expect(world.writes).toEqual([]);
   });
 
-  test("whose mark could not be written or removed gets that from its next run, and no run fails of it", async () => {
+  test("that could not be written or removed is left to the next run, and no run fails because of it", async () => {
     using world = marking();
     world.away(true);
     expect((await world.ends("stalled")).outcome).toBe("stalled");

@@ -31,26 +31,26 @@ function measure(flow: Flow, stopped?: unknown) {
 
 const broken: Flow = () => Promise.reject(new Error("a bug"));
 
-describe("a run", () => {
+describe("the metrics of a run", () => {
   test.each([
     { outcome: "applied", counts: {} },
     { outcome: "waiting", counts: {} },
     { outcome: "failed", counts: { ReconcilesFailed: 1 } },
     { outcome: "stalled", counts: { ReconcilesFailed: 1 } },
     { outcome: "unreachable", counts: { ReconcilesFailed: 1 } },
-  ])("that ends $outcome is measured and counts $counts", async ({ outcome, counts }) => {
+  ])("that ends with $outcome count $counts", async ({ outcome, counts }) => {
     const { ended, recorded } = measure(async () => ({ outcome, dueInMs: 5 }));
     expect(await ended).toMatchObject({ outcome, dueInMs: 5 });
     expect(recorded).toEqual([["Kustomization/apps/web", { ReconcileDuration: 40, ...counts }, { outcome }]]);
   });
 
-  test("that changes and tells nothing is not measured", async () => {
+  test("are not written for a run that changes and announces nothing", async () => {
     const { ended, recorded } = measure(async () => ({ outcome: "applied", dueInMs: 5, isQuiet: true }));
     await ended;
     expect(recorded).toEqual([]);
   });
 
-  test("that throws has failed, and throws on", async () => {
+  test("count a run that throws as failed, and the error is rethrown", async () => {
     const { ended, recorded } = measure(broken);
     await expect(ended).rejects.toThrow("a bug");
     expect(recorded).toEqual([
@@ -58,13 +58,13 @@ describe("a run", () => {
     ]);
   });
 
-  test("that is stopped because the cluster is another's has not failed", async () => {
+  test("do not count a run as failed that stops because the cluster belongs to another installation", async () => {
     const { ended, recorded } = measure(() => Promise.reject(new GateClosed("this cluster belongs to another Sluice")));
     await expect(ended).rejects.toThrow(GateClosed);
     expect(recorded[0]?.slice(1)).toEqual([{ ReconcileDuration: 40 }, { outcome: "refused" }]);
   });
 
-  test("that is handed back because the process ends has not failed", async () => {
+  test("do not count a run as failed that is handed back because the process shuts down", async () => {
     const { ended, recorded } = measure(broken, new Shutdown("the process ends"));
     await expect(ended).rejects.toThrow("a bug");
     expect(recorded[0]?.slice(1)).toEqual([{ ReconcileDuration: 40 }, { outcome: "handedBack" }]);

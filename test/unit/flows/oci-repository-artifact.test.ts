@@ -6,8 +6,8 @@ import { ociRepository } from "./source-world.ts";
 
 const { world, url, artifactOf, seenNow, recordedFrom } = seenSources();
 
-describe("which revision", () => {
-  test("11.3/62, 63: a digest wins, and once stored the registry is not asked again", async () => {
+describe("the revision of an OCIRepository", () => {
+  test("11.3/62, 63: is the digest if one is set, and once stored the registry is not asked again", async () => {
     const digest = await world().push("1.0.0", file);
     await world().push("2.0.0", { "b.yaml": "kind: Secret\n" });
     world().apply(ociRepository("app", { url: url(), ref: { digest, semver: ">=1.0.0", tag: "2.0.0" } }));
@@ -53,7 +53,7 @@ function chosenBy(ref: Partial<typeof wanted>, isChart: boolean) {
 
 const mediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
 
-describe("what of spec.ref counts decides the revision, and what of the repository is followed:", () => {
+describe("the fields of spec.ref decide the revision and which tags of the repository are followed:", () => {
   const cases = Array.from({ length: 2 ** 4 }, (_, bits) =>
     Object.keys(wanted).filter((_field, at) => (bits & (2 ** at)) !== 0),
   );
@@ -79,7 +79,7 @@ describe("what of spec.ref counts decides the revision, and what of the reposito
   });
 });
 
-describe("golden: what Flux wrote about sources that it could reconcile", () => {
+describe("golden: statuses that Flux wrote for sources that it could reconcile", () => {
   const versions = ["1.0.0", "1.2.3", "1.3.0-rc.1", "2.0.0", "d"];
 
   test.each([
@@ -104,7 +104,7 @@ describe("golden: what Flux wrote about sources that it could reconcile", () => 
   });
 });
 
-test("11.3/70: copy stores the layer as it is, whatever the ignore rules", async () => {
+test("11.3/70: operation copy stores the layer unchanged, whatever the ignore rules", async () => {
   await world().push("latest", file);
   world().apply(ociRepository("app", { url: url(), layerSelector: { operation: "copy" }, ignore: "*" }));
   await world().run();

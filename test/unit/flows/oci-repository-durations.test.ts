@@ -6,21 +6,21 @@ import { ociRepository } from "./source-world.ts";
 
 const { world, url, condition, told } = seenSources();
 
-describe("the durations of a spec", () => {
+describe("the durations of an OCIRepository's spec", () => {
   test.each([
     { timeout: "59999.5ms", timeoutMs: 60_000 },
     { timeout: "899999ms", timeoutMs: 899_999 },
     { timeout: "15m", timeoutMs: maxRegistryTimeoutMs },
     { timeout: "15m1s", timeoutMs: maxRegistryTimeoutMs },
     { timeout: "99999999m", timeoutMs: maxRegistryTimeoutMs },
-  ])("a request with a timeout of $timeout is given $timeoutMs ms", async ({ timeout, timeoutMs }) => {
+  ])("a timeout of $timeout gives a request $timeoutMs ms", async ({ timeout, timeoutMs }) => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url(), timeout }));
     await world().run();
     expect(world().sent.find(({ url: asked }) => asked.includes("/manifests/"))).toMatchObject({ timeoutMs });
   });
 
-  test("the timeout covers all requests of a run to the registry, and the next run has a new one", async () => {
+  test("the timeout covers all registry requests of a run, and the next run starts a new one", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url(), timeout: "60s" }));
     world().sent.length = 0;
@@ -49,7 +49,7 @@ describe("the durations of a spec", () => {
     });
   });
 
-  test("a timeout that Go cannot hold is refused by its name", async () => {
+  test("a timeout that overflows Go's duration is refused, naming the field", async () => {
     world().apply(ociRepository("app", { url: url(), timeout: "153722868m" }));
     expect(await world().run()).toMatchObject({ outcome: "stalled" });
     expect(condition("app", "Ready")).toMatchObject({
@@ -58,7 +58,7 @@ describe("the durations of a spec", () => {
     });
   });
 
-  test("an interval shorter than a second runs once a second, with one event for each spec; 0s runs on request", async () => {
+  test("an interval below one second runs once a second, with one event per spec; 0s runs only on request", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url(), interval: "1ms" }));
     for (let run = 0; run < 3; run++) expect(await world().run()).toMatchObject({ dueInMs: 1_000 });

@@ -8,7 +8,7 @@ const { world, url, artifactOf, observedGeneration, condition, conditionTypes, t
   seenSources();
 
 describe("an OCIRepository that cannot be reconciled", () => {
-  test("golden oci-tag-missing: a tag that is not there", async () => {
+  test("golden oci-tag-missing: a tag that does not exist fails", async () => {
     await world().push("present", file);
     world().apply(ociRepository("app", { url: url(), ref: { tag: "absent" } }));
     await world().run();
@@ -16,7 +16,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(seenNow("app")).toEqual(wanted);
   });
 
-  test("golden oci-tag-missing, 11.3/65: no tag in the range", async () => {
+  test("golden oci-tag-missing, 11.3/65: a range without a matching tag fails", async () => {
     await world().push("present", file);
     world().apply(ociRepository("range", { url: url(), ref: { semver: ">=9.0.0" } }));
     await world().run("range");
@@ -24,7 +24,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(seenNow("range")).toEqual(wanted);
   });
 
-  test("11.1/6: waits longer after each failure, says the same only once, and starts anew after a success", async () => {
+  test("11.1/6: waits longer after each failure, reports the same failure once, and starts again from 750 ms after a success", async () => {
     world().apply(ociRepository("app", { url: url() }));
     const waits: (number | undefined)[] = [];
     for (let tries = 0; tries < 4; tries++) {
@@ -49,7 +49,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(waits).toEqual([...Array.from({ length: 11 }, (_, failures) => 750 * 2 ** failures), 900_000, 900_000]);
   });
 
-  test("tells of a failure again for each new request, and for no run that the same one asks for", async () => {
+  test("reports a failure again for each new request, but only once per request", async () => {
     world().apply(ociRepository("app", { url: url(), ref: { tag: "missing" } }));
     const counts: number[] = [];
     for (const request of [undefined, undefined, "one", "one", "two", "two"]) {
@@ -60,7 +60,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(counts).toEqual([1, 1, 2, 2, 3, 3]);
   });
 
-  test("an artifact that was not stored is neither recorded nor named by a status", async () => {
+  test("an artifact that was not stored is neither recorded nor named in the status", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
     world().deps.artifacts.put = () => Promise.reject(new Error("the storage is away"));
@@ -88,7 +88,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     [`sha256:${"A".repeat(64)}`, "found non-hex character in hash: A"],
     [`sha512:${"0".repeat(128)}`, 'unsupported hash: "sha512"'],
     ["sha256:00", "wrong number of hex digits for sha256: 00"],
-  ])("spec.ref.digest %s is a failure in the words of Flux's library", async (digest, why) => {
+  ])("spec.ref.digest %s fails with the message of Flux's library", async (digest, why) => {
     world().apply(ociRepository("app", { url: url(), ref: { digest } }));
     await world().run();
     const message = `failed to determine artifact digest: ${why}`;
@@ -96,7 +96,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(world().sent).toEqual([]);
   });
 
-  test("the run after a registry's Retry-After waits for that long", async () => {
+  test("after a registry's Retry-After the next run waits for that long", async () => {
     world().deps.http.send = async ({ url }) => ({
       url,
       status: 429,
@@ -111,7 +111,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     });
   });
 
-  test("a Retry-After that is shorter than the wait after so many failures does not shorten it", async () => {
+  test("a Retry-After shorter than the back-off does not shorten it", async () => {
     world().deps.http.send = async ({ url: asked }) => ({
       url: asked,
       status: 503,
@@ -124,7 +124,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(waits).toEqual([2_000, 2_000, 3_000, 6_000]);
   });
 
-  test("a run that ends midway writes nothing: the next one finds out", async () => {
+  test("an aborted run writes nothing, and the next run continues", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
     const stop = new AbortController();
@@ -137,7 +137,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(conditionTypes("app")).toEqual(["Reconciling", "Ready"]);
   });
 
-  test("a missing secret", async () => {
+  test("a missing Secret fails the run", async () => {
     world().apply(ociRepository("app", { url: url(), secretRef: { name: "pull" } }));
     await world().run();
     expect(condition("app", "FetchFailed")).toMatchObject({
@@ -147,7 +147,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(told()).toMatchObject([{ type: "Warning", reason: "AuthenticationFailed" }]);
   });
 
-  test("a registry that is down", async () => {
+  test("a registry that is down fails the run", async () => {
     world().apply(ociRepository("app", { url: "oci://127.0.0.1:1/app" }));
     expect(await world().run()).toMatchObject({ outcome: "failed" });
     expect(condition("app", "Ready")).toMatchObject({
@@ -158,7 +158,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     });
   });
 
-  test("a layer that is no tar: the artifact before it stays, and nothing is made from another", async () => {
+  test("a layer that is not a tar archive fails the run, and the last artifact is kept", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
     await world().run();
@@ -175,7 +175,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(world().requested).toHaveLength(announced);
   });
 
-  test("11.3/69: a layer that is not there", async () => {
+  test("11.3/69: a missing layer fails the run", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url(), layerSelector: { mediaType: "text/x" } }));
     await world().run();

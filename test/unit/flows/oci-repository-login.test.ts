@@ -55,8 +55,8 @@ async function runWithSecret(here: World, config: JsonObject): Promise<void> {
   await here.run();
 }
 
-describe("provider aws", () => {
-  test("logs in with our identity, for this repository and on behalf of this namespace", async () => {
+describe("provider aws of an OCIRepository", () => {
+  test("logs in with Sluice's identity, for this repository and on behalf of this namespace", async () => {
     const { asked, logins } = login();
     const here = await open(logins);
     await here.push("latest", { "a.yaml": "a" });
@@ -69,7 +69,7 @@ describe("provider aws", () => {
     expect(JSON.stringify([here.writes, here.logged])).not.toContain("hunter2");
   });
 
-  test("11.3/76: is not asked if there is a secret, even one without an entry for the host", async () => {
+  test("11.3/76: is not used if a Secret is set, even one without an entry for the host", async () => {
     const { asked, logins } = login();
     const here = await open(logins);
     await here.push("latest", { "a.yaml": "a" });
@@ -78,7 +78,7 @@ describe("provider aws", () => {
     expect(asked).toEqual([]);
   });
 
-  test("11.3/76: is not asked if a secret has an entry for the host, which is sent instead", async () => {
+  test("11.3/76: is not used if a Secret has an entry for the host, which is sent instead", async () => {
     const { asked, logins } = login();
     const here = await open(logins);
     await here.push("latest", { "a.yaml": "a" });
@@ -95,7 +95,7 @@ describe("provider aws", () => {
     ["a tag", {}, "OCIArtifactPullFailed", "failed to determine artifact digest: invalid AWS registry: "],
     ["a range", { ref: { semver: ">=1" } }, "ReadOperationFailed", "invalid AWS registry: "],
   ])(
-    "11.3/77: of a host that is not ECR's fails with the host and the expression, for %s",
+    "11.3/77: with a host outside ECR fails with the host and the expression, for %s",
     async (_, ref, reason, text) => {
       const clock = { now: () => 0 };
       const here = await open({ aws: ecrLogin({ connection: { region: "eu-west-1" }, clock, isAllowed: () => true }) });
@@ -107,7 +107,7 @@ describe("provider aws", () => {
     },
   );
 
-  test("with a service account that has no pull secrets is refused: that account has to log in, not ours", async () => {
+  test("with a service account without pull secrets is refused: Sluice must not log in with its own identity for it", async () => {
     const { asked, logins } = login();
     const here = await open(logins);
     here.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot", namespace: "apps" } });
@@ -122,29 +122,26 @@ describe("provider aws", () => {
     ["insecure", { insecure: true }],
     ["certSecretRef", { certSecretRef: { name: "tls" } }],
     ["proxySecretRef", { proxySecretRef: { name: "proxy" } }],
-  ])(
-    "with %s is refused, since our token would not be the registry's alone, and nothing is asked",
-    async (field, spec) => {
-      const { asked, logins } = login();
-      const here = await open(logins);
-      const data = { "ca.crt": btoa("-----BEGIN CERTIFICATE-----"), address: btoa("http://proxy.test") };
-      for (const name of ["tls", "proxy"]) {
-        here.apply({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace: "apps" }, data });
-      }
-      here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", insecure: false, ...spec }));
-      await here.run();
-      expect(ready(here)).toMatchObject({
-        status: "False",
-        reason: "InvalidProviderConfiguration",
-        message: `spec.${field} cannot be set with provider aws, whose token is for the registry alone: remove it, or log in with a secretRef`,
-      });
-      const stalled = Status.parse(here.get("app")["status"]).conditions.find(({ type }) => type === "Stalled");
-      expect(stalled).toMatchObject({ status: "True", reason: "InvalidProviderConfiguration" });
-      expect([asked, here.sent]).toEqual([[], []]);
-    },
-  );
+  ])("with %s is refused before any request, because our token could leak to another host", async (field, spec) => {
+    const { asked, logins } = login();
+    const here = await open(logins);
+    const data = { "ca.crt": btoa("-----BEGIN CERTIFICATE-----"), address: btoa("http://proxy.test") };
+    for (const name of ["tls", "proxy"]) {
+      here.apply({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace: "apps" }, data });
+    }
+    here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", insecure: false, ...spec }));
+    await here.run();
+    expect(ready(here)).toMatchObject({
+      status: "False",
+      reason: "InvalidProviderConfiguration",
+      message: `spec.${field} cannot be set with provider aws, whose token is for the registry alone: remove it, or log in with a secretRef`,
+    });
+    const stalled = Status.parse(here.get("app")["status"]).conditions.find(({ type }) => type === "Stalled");
+    expect(stalled).toMatchObject({ status: "True", reason: "InvalidProviderConfiguration" });
+    expect([asked, here.sent]).toEqual([[], []]);
+  });
 
-  test("with insecure and a secret is allowed: our identity is not used then", async () => {
+  test("with insecure and a Secret is allowed, because Sluice's identity is not used", async () => {
     const { asked, logins } = login();
     const here = await open(logins);
     await here.push("latest", { "a.yaml": "a" });
@@ -157,7 +154,7 @@ describe("provider aws", () => {
     expect(asked).toEqual([]);
   });
 
-  test("is refused by name if this installation has no such identity", async () => {
+  test("is refused by name if this installation has no AWS identity", async () => {
     const here = await open();
     here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", insecure: false }));
     await here.run();

@@ -10,7 +10,7 @@ describe("an artifact that was replaced", () => {
   const digestInStatus = () =>
     z.object({ artifact: z.object({ digest: z.string() }) }).parse(world().get("app")["status"]).artifact.digest;
 
-  test("11.1/14: is forgotten, except the last one, which a consumer may still be reading", async () => {
+  test("11.1/14: is deleted, except the last one, which a consumer may still be reading", async () => {
     world().apply(ociRepository("app", { url: url() }));
     const stored: string[] = [];
     for (const version of ["1", "2", "3"]) {
@@ -24,7 +24,7 @@ describe("an artifact that was replaced", () => {
     expect(world().stored.size).toBe(3);
   });
 
-  test("stays until the status names its replacement: a run that ends earlier forgets nothing", async () => {
+  test("is kept until the status names its replacement: a run that is killed earlier deletes nothing", async () => {
     world().apply(ociRepository("app", { url: url() }));
     await world().push("latest", { "a.yaml": "v: 1\n" });
     await world().run();
@@ -40,7 +40,7 @@ describe("an artifact that was replaced", () => {
     expect(recordedOf()).toEqual(expect.arrayContaining([first, digestInStatus()]));
   });
 
-  test("11.1/10: and everything else, is forgotten when the source is gone", async () => {
+  test("11.1/10: is deleted with everything else when the source is deleted", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
     await world().run();

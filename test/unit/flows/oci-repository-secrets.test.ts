@@ -33,7 +33,7 @@ function ready() {
   return found ?? { status: "none", reason: "none", message: "none" };
 }
 
-describe("credentials", () => {
+describe("credentials of an OCIRepository", () => {
   const config = (password: string): string =>
     JSON.stringify({ auths: { [world.address]: { username: "robot", password } } });
   const asked = (): (string | undefined)[] =>
@@ -50,7 +50,7 @@ describe("credentials", () => {
     };
   }
 
-  test("are those of the secret, then those of the service account's pull secrets", async () => {
+  test("come from its Secret, and otherwise from the pull secrets of its service account", async () => {
     await world.push("latest", { "a.yaml": "a" });
     secret("other", { ".dockerconfigjson": '{"auths":{"elsewhere":{"username":"x","password":"y"}}}' });
     secret("pull", { ".dockerconfigjson": config("hunter2") });
@@ -65,7 +65,7 @@ describe("credentials", () => {
     expect(JSON.stringify([world.writes, world.logged])).not.toContain("hunter2");
   });
 
-  test("a missing secret of the object counts before its service account, and one of the account is told as that", async () => {
+  test("a missing Secret of the object is reported before its service account; a missing pull secret is reported as such", async () => {
     const metadata = { name: "puller", namespace: "apps" };
     world.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata, imagePullSecrets: [{ name: "pull" }] });
     const spec = { url: `oci://${world.address}/app`, secretRef: { name: "own" }, serviceAccountName: "nobody" };
@@ -79,7 +79,7 @@ describe("credentials", () => {
     );
   });
 
-  test("11.3/78: a service account that is not there", async () => {
+  test("11.3/78: a missing service account fails the run", async () => {
     world.apply(ociRepository("app", { url: `oci://${world.address}/app`, serviceAccountName: "nobody" }));
     await world.run();
     expect(ready()).toMatchObject({
@@ -93,21 +93,24 @@ describe("credentials", () => {
     ["a/b", `invalid resource name "a/b": [may not contain '/']`],
     ["..", `invalid resource name "..": [may not be '..']`],
     ["a%2f/b", `invalid resource name "a%2f/b": [may not contain '/' may not contain '%']`],
-  ])("a secret by the name '%s' is not asked for, in the words of Flux's client", async (name, fault) => {
-    const open = { ...world.deps.home };
-    world.deps.home.get = async (ref, signal) => {
-      if (ref.kind === "Secret") throw new Error("the API server answers with all of them");
-      return open.get(ref, signal);
-    };
-    world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name } }));
-    await world.run();
-    expect(ready()).toMatchObject({
-      reason: "AuthenticationFailed",
-      message: `failed to get credential: failed to get secret 'apps/${name}': ${fault}`,
-    });
-  });
+  ])(
+    "a Secret with the invalid name '%s' is not requested, and fails with the message of Flux's client",
+    async (name, fault) => {
+      const open = { ...world.deps.home };
+      world.deps.home.get = async (ref, signal) => {
+        if (ref.kind === "Secret") throw new Error("the API server answers with all of them");
+        return open.get(ref, signal);
+      };
+      world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name } }));
+      await world.run();
+      expect(ready()).toMatchObject({
+        reason: "AuthenticationFailed",
+        message: `failed to get credential: failed to get secret 'apps/${name}': ${fault}`,
+      });
+    },
+  );
 
-  test("a secret that Sluice may not read is reported in the API server's words", async () => {
+  test("a Secret that Sluice is forbidden to read is reported with the API server's message", async () => {
     const open = { ...world.deps.home };
     world.deps.home.get = async (ref, signal) => {
       if (ref.kind !== "Secret") return open.get(ref, signal);
@@ -121,7 +124,7 @@ describe("credentials", () => {
     });
   });
 
-  test("a secret that cannot be parsed is reported without its content", async () => {
+  test("a Secret that cannot be parsed is reported without its content", async () => {
     secret("pull", { ".dockerconfigjson": "hunter2" });
     world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name: "pull" } }));
     await world.run();
@@ -130,7 +133,7 @@ describe("credentials", () => {
     );
   });
 
-  test("a secret without credentials is named in the log, and anonymous access is tried", async () => {
+  test("a Secret without credentials is logged by name, and anonymous access is tried", async () => {
     await world.push("latest", { "a.yaml": "a" });
     secret("pull", { password: "x" });
     world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name: "pull" } }));
@@ -140,8 +143,8 @@ describe("credentials", () => {
   });
 });
 
-describe("a TLS secret gives every request", () => {
-  test("its authority, its pair or both, by the present names of its keys before the old ones", async () => {
+describe("the TLS Secret of an OCIRepository", () => {
+  test("applies CA, client certificate or both to every request; current key names win over deprecated ones", async () => {
     const [cert, own, other] = await Promise.all([pem("client.crt"), pem("client.key"), pem("expired.crt")]);
     const [ca, pair] = [{ ca: certificate }, { cert, key: own }];
     const cases: readonly (readonly [Readonly<Record<string, string>>, object])[] = [
@@ -178,7 +181,7 @@ describe("a TLS secret gives every request", () => {
   });
 });
 
-describe("a TLS secret that cannot be used", () => {
+describe("an invalid TLS Secret", () => {
   test.each<readonly [what: string, data: Readonly<Record<string, string>>, message: string]>([
     ["11.1/30: tls.crt alone", { "tls.crt": "x" }, "secret 'apps/tls' contains 'tls.crt' but missing 'tls.key'"],
     ["tls.key alone", { "tls.key": "x" }, "secret 'apps/tls' contains 'tls.key' but missing 'tls.crt'"],
@@ -199,14 +202,14 @@ describe("a TLS secret that cannot be used", () => {
     expect(ready().message).not.toContain("hunter2");
   });
 
-  test("a reference without a name counts as none, as in Flux", async () => {
+  test("an empty name counts as no reference, as in Flux", async () => {
     await world.push("latest", { "a.yaml": "a" });
     world.apply(ociRepository("app", { url: `oci://${world.address}/app`, certSecretRef: { name: "" } }));
     await world.run();
     expect(ready()).toMatchObject({ status: "True" });
   });
 
-  test("one that is not there", async () => {
+  test("a missing Secret fails the run", async () => {
     world.apply(ociRepository("app", { url: "oci://r.example.test/app", certSecretRef: { name: "tls" } }));
     await world.run();
     expect(ready().message).toBe(
@@ -215,7 +218,7 @@ describe("a TLS secret that cannot be used", () => {
   });
 });
 
-describe("11.3/75: a registry with an unknown certificate", () => {
+describe("11.3/75: a registry whose certificate has an unknown CA", () => {
   let server: Server;
   let host: string;
   beforeEach(async () => {
@@ -240,7 +243,7 @@ describe("11.3/75: a registry with an unknown certificate", () => {
     expect(ready().message).toBe(isReached);
   });
 
-  test("is refused if it is not, and plain HTTP is not tried instead", async () => {
+  test("is refused otherwise, and plain HTTP is not tried", async () => {
     world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure: false }));
     await world.run();
     expect(ready().message).toMatch(
@@ -249,7 +252,7 @@ describe("11.3/75: a registry with an unknown certificate", () => {
     expect(world.sent.filter(({ url }) => url.startsWith("http:"))).toEqual([]);
   });
 
-  test("is known by certSecretRef, insecure or not", async () => {
+  test("is accepted with the CA of certSecretRef, insecure or not", async () => {
     secret("tls", { "ca.crt": certificate });
     for (const insecure of [false, true]) {
       world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure, certSecretRef: { name: "tls" } }));
@@ -258,7 +261,7 @@ describe("11.3/75: a registry with an unknown certificate", () => {
     }
   });
 
-  test("is known by the system's authorities even if certSecretRef has another one", async () => {
+  test("is accepted if the system trusts its CA, even if certSecretRef has another CA", async () => {
     secret("tls", { "ca.crt": expired });
     world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure: false, certSecretRef: { name: "tls" } }));
     const before = getCACertificates("default");
@@ -271,7 +274,7 @@ describe("11.3/75: a registry with an unknown certificate", () => {
     expect(ready().message).toBe(isReached);
   });
 
-  test("is refused by another certSecretRef even if the source is insecure", async () => {
+  test("is refused with another CA in certSecretRef, even if the source is insecure", async () => {
     secret("tls", { "ca.crt": expired });
     world.apply(ociRepository("app", { url: `oci://${host}/app`, certSecretRef: { name: "tls" } }));
     await world.run();

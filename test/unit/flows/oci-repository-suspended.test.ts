@@ -5,7 +5,7 @@ import { ociRepository } from "./source-world.ts";
 
 const { world, url, condition, conditionTypes } = seenSources();
 
-describe("an OCIRepository that is suspended", () => {
+describe("a suspended OCIRepository", () => {
   beforeEach(async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
@@ -14,7 +14,7 @@ describe("an OCIRepository that is suspended", () => {
     world().requested.length = 0;
   });
 
-  test("11.1/9, 11.1/10: while suspended it asks for nothing but observes its generation, and can be deleted", async () => {
+  test("11.1/9, 11.1/10: sends no request but observes its generation, and can be deleted", async () => {
     const { status } = world().get("app");
     const { conditions = [] } = OciRepositoryStatus.parse(status);
     world().apply(ociRepository("app", { url: url(), ref: { tag: "other" }, ignore: "a.yaml", suspend: true }));
@@ -49,7 +49,7 @@ describe("an OCIRepository that is suspended", () => {
     expect([...world().recorded]).toEqual([]);
   });
 
-  test("11.1/9: suspended after a failure it is to be tried again, under the new generation, as Flux summarises it", async () => {
+  test("11.1/9: that had failed shows that a retry is due, with the new generation, as Flux summarises it", async () => {
     world().apply(ociRepository("app", { url: url(), ref: { tag: "absent" } }));
     await world().run();
     const { conditions = [] } = OciRepositoryStatus.parse(world().get("app")["status"]);
@@ -63,7 +63,7 @@ describe("an OCIRepository that is suspended", () => {
     });
   });
 
-  test("11.1/9: suspended while stalled it is no longer stalled, and stays not ready", async () => {
+  test("11.1/9: that had stalled is no longer stalled, and stays not ready", async () => {
     world().apply(ociRepository("app", { url: "oci://registry.example.test/app:1.0" }));
     await world().run();
     expect(conditionTypes("app")).toContain("Stalled");
@@ -73,7 +73,7 @@ describe("an OCIRepository that is suspended", () => {
     expect(condition("app", "Ready")).toMatchObject({ status: "False", reason: "URLInvalid", observedGeneration: 3 });
   });
 
-  test("11.1/9: suspended from the beginning it has no conditions, and no generation counts as observed", async () => {
+  test("11.1/9: that was created suspended has no conditions and no observed generation", async () => {
     world().apply(ociRepository("new", { url: url(), suspend: true }));
     world().annotate("new", { "reconcile.fluxcd.io/requestedAt": "one" });
     await world().run("new");

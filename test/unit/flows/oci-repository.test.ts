@@ -10,7 +10,7 @@ const { world, url, artifactOf, observedGeneration, condition, conditionTypes, s
 const emptyTar = gzipSync(new Uint8Array(1_024));
 
 describe("a new OCIRepository", () => {
-  test("11.1/1: first gets its finalizer, then is reconciled without waiting", async () => {
+  test("11.1/1: first gets its finalizer, and is then reconciled at once", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
     const result = await world().run();
@@ -27,7 +27,7 @@ describe("a new OCIRepository", () => {
     ).toBe(true);
   });
 
-  test("11.1/2: says that it works on the first generation", async () => {
+  test("11.1/2: reports Reconciling for its first generation", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
     await world().run();
@@ -42,7 +42,7 @@ describe("a new OCIRepository", () => {
     });
   });
 
-  test("11.1/4, 11.1/27, 11.3/61, 67, 68: takes the tag latest and ends Ready with what Flux says", async () => {
+  test("11.1/4, 11.1/27, 11.3/61, 67, 68: pulls the tag latest and becomes Ready with Flux's message", async () => {
     const digest = await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
     await world().run();
@@ -92,7 +92,7 @@ describe("a new OCIRepository", () => {
       only: "an empty source",
       manifest: { "org.opencontainers.image.source": "", "org.opencontainers.image.revision": "r" },
     },
-  ])("11.3/67, 68: of an artifact with only $only the event names no origin", async ({ manifest: annotations }) => {
+  ])("11.3/67, 68: if an artifact has only $only, the event names no origin", async ({ manifest: annotations }) => {
     await world().pushLayer("latest", emptyTar, { annotations });
     world().apply(ociRepository("app", { url: url() }));
     await world().run();
@@ -103,7 +103,7 @@ describe("a new OCIRepository", () => {
     ]);
   });
 
-  test("subscribes to its repository before it asks the registry, and wakes its consumers (15)", async () => {
+  test("subscribes to its repository before its first request, and wakes its consumers (15)", async () => {
     await world().push("latest", file);
     world().sent.length = 0;
     const askedBefore: number[] = [];
@@ -124,7 +124,7 @@ describe("a new OCIRepository", () => {
     ]);
   });
 
-  test("wakes in the next run the consumers that a killed run did not wake", async () => {
+  test("in the next run wakes the consumers that a killed run did not wake", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
     await world().run();
@@ -143,7 +143,7 @@ describe("a new OCIRepository", () => {
     expect(world().requested).toHaveLength(before + 1);
   });
 
-  test("wakes its consumers when it is deleted: they may have cached it", async () => {
+  test("wakes its consumers when it is deleted, because they may have cached it", async () => {
     await world().push("latest", { "a.yaml": "kind: ConfigMap\n" });
     world().apply(ociRepository("app", { url: url() }));
     await world().run();
@@ -185,7 +185,7 @@ describe("an OCIRepository that has its artifact", () => {
     world().requested.length = 0;
   });
 
-  test("11.1/3: is not written if nothing changed, and wakes no consumer; one event says that it is up to date", async () => {
+  test("11.1/3: if nothing has changed, writes no status and wakes no consumer; one event says that it is up to date", async () => {
     const { revision } = artifactOf("app");
     const before = told();
     world().state.now += 3_600_000;
@@ -204,7 +204,7 @@ describe("an OCIRepository that has its artifact", () => {
     expect(world().requested).toEqual([]);
   });
 
-  test("11.1/8: copies the request that it handled and writes nothing else", async () => {
+  test("11.1/8: records the request that it handled and writes nothing else", async () => {
     world().annotate("app", { "reconcile.fluxcd.io/requestedAt": "one" });
     await world().run();
     expect(statusWrites()).toEqual([{ status: { lastHandledReconcileAt: "one" } }]);
@@ -216,14 +216,14 @@ describe("an OCIRepository that has its artifact", () => {
     { end: "a failure", spec: { ref: { tag: "absent" } }, outcome: "failed" },
     { end: "a stall", spec: { url: "oci://registry.example.test/app:1.0" }, outcome: "stalled" },
     { end: "a field that is refused", spec: { provider: "gcp" }, outcome: "stalled" },
-  ])("11.1/8: copies the request that it handled when the run ends in $end", async ({ spec, outcome }) => {
+  ])("11.1/8: records the request that it handled when the run ends in $end", async ({ spec, outcome }) => {
     world().apply(ociRepository("app", { url: url(), ...spec }));
     world().annotate("app", { "reconcile.fluxcd.io/requestedAt": "one" });
     expect(await world().run()).toMatchObject({ outcome });
     expect(world().get("app")["status"]).toMatchObject({ lastHandledReconcileAt: "one" });
   });
 
-  test("11.3/66: shows a new revision while it is built, then publishes it", async () => {
+  test("11.3/66: reports a new revision while it is being built, and then publishes it", async () => {
     const digest = await world().push("latest", { "a.yaml": "kind: Secret\n" });
     await world().run();
     const news = `new revision 'latest@${digest}' for '${world().address}/app:latest'`;
@@ -244,7 +244,7 @@ describe("an OCIRepository that has its artifact", () => {
     expect(world().requested).toHaveLength(1);
   });
 
-  test("11.1/24: a new revision with the same content is published without an event", async () => {
+  test("11.1/24: publishes a new revision with the same content without an event", async () => {
     const before = artifactOf("app");
     await world().push("latest", { ...file, "photo.png": "left out on push and in the archive" });
     await world().push("latest", { ...file, ".sops.yaml": "left out in the archive only" });
@@ -256,7 +256,7 @@ describe("an OCIRepository that has its artifact", () => {
     expect(world().requested).toHaveLength(1);
   });
 
-  test("11.1/5, 11.1/25: keeps its artifact through a failure and says when that is over", async () => {
+  test("11.1/5, 11.1/25: keeps its artifact during a failure and announces the recovery", async () => {
     const before = artifactOf("app");
     const observed = observedGeneration("app");
     world().apply(ociRepository("app", { url: url(), ref: { tag: "absent" } }));
@@ -278,7 +278,7 @@ describe("an OCIRepository that has its artifact", () => {
     expect(conditionTypes("app")).toEqual(["Ready", "ArtifactInStorage"]);
   });
 
-  test("11.1/11: an artifact that the store has lost is built again, without an event", async () => {
+  test("11.1/11: rebuilds an artifact that is missing from the store, without an event", async () => {
     const { revision } = artifactOf("app");
     const before = told();
     world().stored.clear();
@@ -291,14 +291,14 @@ describe("an OCIRepository that has its artifact", () => {
     expect(world().stored.size).toBe(1);
   });
 
-  test("an artifact that was written into the status from outside is not trusted", async () => {
+  test("does not trust an artifact that a user wrote into the status", async () => {
     world().forgetRecords();
     await world().run();
     expect(world().recorded.size).toBe(1);
     expect(world().requested).toHaveLength(0);
   });
 
-  test("11.1/13: only the addresses change if the server has another one, and nothing is announced", async () => {
+  test("11.1/13: if the server's address changes, only the URL in the status changes, and nothing is announced", async () => {
     const before = artifactOf("app");
     const { status } = world().get("app");
     const toldBefore = told().filter(({ reason }) => reason !== "ArtifactUpToDate");
@@ -314,7 +314,7 @@ describe("an OCIRepository that has its artifact", () => {
     expect(world().requested).toEqual([]);
   });
 
-  test("a changed spec.ignore builds again at the same revision", async () => {
+  test("rebuilds the artifact at the same revision when spec.ignore changes", async () => {
     const before = artifactOf("app");
     world().apply(ociRepository("app", { url: url(), ignore: "a.yaml\n" }));
     await world().run();

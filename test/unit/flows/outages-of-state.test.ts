@@ -19,8 +19,8 @@ function failing(error: Error): StatePorts {
   };
 }
 
-describe("an error of the state", () => {
-  test.each(stateCalls)("$call: no answer is an outage, whose message says what was to be done", async ({ make }) => {
+describe("an error of the state store", () => {
+  test.each(stateCalls)("$call: no answer counts as an outage, and the message names the call", async ({ make }) => {
     const throttled = new Error("AWS throttles it");
     const error: unknown = await make(stateErrorsAsOutages(failing(throttled)), never).catch(
       (thrown: unknown) => thrown,
@@ -30,7 +30,7 @@ describe("an error of the state", () => {
     expect(String(error)).toMatch(/(state is out of reach|wake-up was not sent): AWS throttles it$/);
   });
 
-  test.each(stateCalls)("$call: a lost lease, the end of a run and a bug are not outages", async ({ make }) => {
+  test.each(stateCalls)("$call: a lost lease, an aborted run and a bug do not count as outages", async ({ make }) => {
     for (const error of [new LeaseLost("another holds it"), new TypeError("a bug")]) {
       await expect(make(stateErrorsAsOutages(failing(error)), never)).rejects.toBe(error);
     }
@@ -38,7 +38,7 @@ describe("an error of the state", () => {
     await expect(make(stateErrorsAsOutages(failing(new Error("no answer"))), ended)).rejects.toThrow("time is up");
   });
 
-  test.each(stateCalls)("$call: arguments and answer are passed through", async ({ call, make }) => {
+  test.each(stateCalls)("$call: arguments and result are passed through", async ({ call, make }) => {
     const asked: unknown[] = [];
     const answering = failing(new Error("unused"));
     const [port = "", method = ""] = call.split(".");

@@ -41,8 +41,8 @@ const refused = async (): Promise<never> => {
   throw new Error("s3:PutObject on bucket b: AWS cannot be reached");
 };
 
-describe("an outage that concerns an OCIRepository", () => {
-  test("of the store of artifacts is reported once, in Flux's words for storage, and ends by itself", async () => {
+describe("an outage that affects an OCIRepository", () => {
+  test("in the artifact store is reported once, with Flux's text for storage, and ends by itself", async () => {
     await world.push("latest", { "a.yaml": "a" });
     world.apply(ociRepository("app", { url: `oci://${world.address}/app` }));
     const { put } = world.deps.artifacts;
@@ -67,7 +67,7 @@ describe("an outage that concerns an OCIRepository", () => {
     expect(said().toSorted()).toEqual(["ArtifactInStorage=True Succeeded", "Ready=True Succeeded"]);
   });
 
-  test("of the cluster's secrets is reported as a failure to get credentials", async () => {
+  test("while reading Secrets is reported as a failure to get credentials", async () => {
     await world.push("latest", { "a.yaml": "a" });
     world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name: "pull" } }));
     const present = { ...world.deps.home };
@@ -83,7 +83,7 @@ describe("an outage that concerns an OCIRepository", () => {
     });
   });
 
-  test("that is shorter than a moment leaves Ready as it is", async () => {
+  test("that is short leaves Ready as it is", async () => {
     await world.push("latest", { "a.yaml": "a" });
     world.apply(ociRepository("app", { url: `oci://${world.address}/app` }));
     await outlast(1);
@@ -97,7 +97,7 @@ describe("an outage that concerns an OCIRepository", () => {
     expect(world.get("app")["status"]).toEqual(before);
   });
 
-  test("is not what a bug in a store is", async () => {
+  test("is not assumed for a bug in a store", async () => {
     await world.push("latest", { "a.yaml": "a" });
     world.apply(ociRepository("app", { url: `oci://${world.address}/app` }));
     world.deps.artifacts.put = async () => {

@@ -20,7 +20,7 @@ function terminating(namespace: string): ApiError {
   });
 }
 
-test("an event says nothing that a screen obeys, in its message and in its annotations", async () => {
+test("control characters are removed from the message and annotations of an event", async () => {
   const written: Manifest[] = [];
   const cluster: HomeCluster = {
     ...noHome,
@@ -54,7 +54,7 @@ test("an event says nothing that a screen obeys, in its message and in its annot
   ]);
 });
 
-test("an event is told to Alerts with what it has to do with other objects, unless it is of type Trace in Flux", async () => {
+test("Alerts get an event with its relations to other objects, unless Flux gives it the type Trace", async () => {
   const { events, reasons, relations } = toldRelations();
   const written: Manifest[] = [];
   const cluster: HomeCluster = {
@@ -128,7 +128,7 @@ function told() {
 }
 
 describe("events that the API server refuses", () => {
-  test("are logged once for a namespace that terminates, and again if it terminates another time", async () => {
+  test("are logged once for a terminating namespace, and again if it terminates another time", async () => {
     const { tell, refuse, lines } = told();
     refuse(terminating);
     for (let n = 0; n < 300; n++) await tell("ends", `app-${n}`);
@@ -145,7 +145,7 @@ describe("events that the API server refuses", () => {
     expect(lines()).toEqual([...once, once[0]]);
   });
 
-  test("are logged one by one if that can be mended", async () => {
+  test("are logged one by one if the user can fix the cause", async () => {
     const { tell, refuse, lines } = told();
     refuse(() => new ApiError({ code: 403, reason: "Forbidden", message: "no" }));
     await tell("apps", "a");
@@ -174,7 +174,7 @@ async function createdFor(name: string, annotations: Readonly<Record<string, str
   return created;
 }
 
-test("an event has the object's own metadata for events, and what the run says of the same key counts", async () => {
+test("an event has the metadata that the object sets for events, but a key of the run takes precedence", async () => {
   const prefix = "event.toolkit.fluxcd.io/";
   const annotations = {
     [`${prefix}team`]: "a",
@@ -190,11 +190,11 @@ test.each([
   ["app", "app"],
   ["a".repeat(253), "a".repeat(200)],
   [`${"a".repeat(198)}.-b`, "a".repeat(198)],
-])("the name of an event about %s is a valid one", async (name, begin) => {
+])("the name of an event about %s is valid", async (name, begin) => {
   expect((await createdFor(name, {}, {}))?.name).toMatch(new RegExp(`^${begin}\\.[0-9a-f]{16}$`));
 });
 
-describe("where Alerts are told of events", () => {
+describe("Alerts", () => {
   const key = { cluster: "c", group: "g", kind: "Kustomization", namespace: "n", name: "a" };
   const object = { apiVersion: "v1", kind: "Kustomization", metadata: { name: "a", namespace: "n", uid: "u" } };
 
@@ -226,7 +226,7 @@ describe("where Alerts are told of events", () => {
     return order;
   }
 
-  test("they are told before the event is written, and so of one that the API server refuses too", async () => {
+  test("get an event before it is written to the API server, so they also get one that the API server refuses", async () => {
     expect(await happens(() => undefined)).toEqual(["told c Progressing m", "written"]);
     const refuse = (): never => {
       throw terminating("n");
@@ -234,12 +234,12 @@ describe("where Alerts are told of events", () => {
     expect(await happens(refuse)).toEqual(["told c Progressing m", "written"]);
   });
 
-  test("they are not told of one that is only for people who look at the object", async () => {
+  test("do not get an event that is only for users who look at the object", async () => {
     const trace = { ...event, isTrace: true };
     expect(await happens(() => undefined, undefined, trace)).toEqual(["written"]);
   });
 
-  test("they are not told by a run that has lost its lease", async () => {
+  test("do not get an event of a run that has lost its lease", async () => {
     const lost = (): never => {
       throw new Error("the lease is lost");
     };

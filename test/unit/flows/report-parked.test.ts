@@ -67,8 +67,8 @@ async function reported(found: LiveObject | undefined, assertLease: () => void =
   return { patches, created, order };
 }
 
-describe("telling that an object is parked", () => {
-  test("comes before the status that says so, so that a process that ends in between has told it", async () => {
+describe("reporting that an object is parked", () => {
+  test("sends the event before the status, so that a process killed in between has sent it", async () => {
     expect((await reported(live)).order).toEqual(["event", "status"]);
   });
 
@@ -93,11 +93,11 @@ describe("telling that an object is parked", () => {
     ]);
   });
 
-  test("an object that is gone is told nothing", async () => {
+  test("sends nothing for a missing object", async () => {
     expect(await reported(undefined)).toEqual({ patches: [], created: [], order: [] });
   });
 
-  test("without the lease nothing is written", async () => {
+  test("writes nothing without the lease", async () => {
     const lost = (): void => {
       throw new LeaseLost("another holds it");
     };

@@ -35,13 +35,13 @@ const body = (version: number, ...finalizers: readonly string[]) => ({
   metadata: { resourceVersion: String(version), finalizers },
 });
 
-test("a list of finalizers that another controller has changed is read again, and its entries stay", async () => {
+test("after a conflict, the list of finalizers is read again, and entries of other controllers are kept", async () => {
   const { add, written } = world(["Conflict", "Conflict"], [["x", "theirs"], ["theirs"]]);
   await add();
   expect(written).toEqual([body(1, "x", "own"), body(2, "x", "theirs", "own"), body(3, "theirs", "own")]);
 });
 
-test("a third conflict and any other refusal fail the run, and an object that is gone does not", async () => {
+test("a third conflict and any other refusal fail the run; a missing object does not", async () => {
   await expect(world(["Conflict", "Conflict", "Conflict"]).add()).rejects.toThrow("Conflict");
   await expect(world(["Forbidden"]).add()).rejects.toThrow("Forbidden");
   await expect(world(["NotFound"]).add()).resolves.toBeUndefined();

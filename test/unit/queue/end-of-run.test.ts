@@ -6,9 +6,10 @@ import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
 import { sweep } from "../../../lib/queue/sweep.ts";
 import { maxAnnouncements, maxAttempts } from "../../../lib/queue/timing.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
+import { recordedLog } from "../../doubles/recorded-log.ts";
 import { applied, key, queueWorld } from "./queue-world.ts";
 
-describe("a run that no longer has its lease at its end", () => {
+describe("a run that has lost its lease when it ends", () => {
   /** Requests and runs it; `change` is what becomes of the row while it runs. */
   async function ended(change: (world: ReturnType<typeof queueWorld>) => void, isAnswered = true) {
     const world = queueWorld();
@@ -42,9 +43,9 @@ describe("a run that no longer has its lease at its end", () => {
   };
 
   test.each([
-    { name: "another has taken it", change: taken, isAnswered: true },
+    { name: "another handler has taken it", change: taken, isAnswered: true },
     { name: "it was voided", change: voided, isAnswered: true },
-    { name: "another took it before the answer to the end came", change: taken, isAnswered: false },
+    { name: "another handler took it before the answer to the end came", change: taken, isAnswered: false },
   ])("writes and sends nothing if $name", async ({ change, isAnswered }) => {
     const { row, sent } = await ended(change, isAnswered);
     expect(row).toMatchObject(change === taken ? { lease: { holder: "other" } } : { dueAt: 7 });
@@ -53,7 +54,7 @@ describe("a run that no longer has its lease at its end", () => {
 });
 
 describe("a wake-up", () => {
-  test("of an object whose runs end well does not read its input", async () => {
+  test("for an object whose last run succeeded does not read its input", async () => {
     const { deps, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     let looks = 0;
@@ -75,7 +76,7 @@ describe("a wake-up", () => {
     expect(row()).toMatchObject({ version: 1, attempts: 3 });
   });
 
-  test("that found a place beside others leaves it if its object has to run alone by then", async () => {
+  test("that started beside other runs gives up its place if its object must run alone by then", async () => {
     const { deps, handle, store, skip } = queueWorld();
     const place = deps.runPlaces.tryEnter(true);
     store(workItem(key, { requested: 1 }));
@@ -94,7 +95,7 @@ describe("a wake-up", () => {
 });
 
 describe("an object that is parked", () => {
-  test("gets a reason if nothing is known about its last run, costs two writes, and always gets a dead letter", async () => {
+  test("gets a default reason if its last run is unknown, costs two writes, and always sends a dead letter", async () => {
     const parked = async (attempts: number) => {
       const { deps, handle, store, told, letters, row } = queueWorld();
       store(workItem(key, { started: 1, attempts, input: "input", dueAt: 7 }));
@@ -137,12 +138,12 @@ describe("the sweep", () => {
     expect(await swept(250, () => ({}))).toEqual({ woken: 250, reads: 3, sent: 250 });
   });
 
-  test("leaves alone what others have changed meanwhile, and goes on to the items after a page of only such ones", async () => {
+  test("skips items that others have changed meanwhile, and goes on after a page with only such items", async () => {
     const put = async ({ key: { name } }: WorkItem) => (Number(name.slice(1)) < 150 ? "conflict" : "stored");
     expect(await swept(250, () => ({ put }))).toEqual({ woken: 100, reads: 3, sent: 100 });
   });
 
-  test("leaves alone what its index still names but is no longer overdue", async () => {
+  test("skips an item that its index still lists but that is no longer overdue", async () => {
     const late = workItem(key, { started: 1, dueAt: 9e9 });
     expect(
       await swept(0, () => ({
@@ -155,5 +156,30 @@ describe("the sweep", () => {
       reads: 1,
       sent: 0,
     });
+  });
+});
+
+describe("the log line of a run that has ended", () => {
+  async function logged(flow: Flow) {
+    const world = queueWorld();
+    const log = recordedLog();
+    await requestReconcile(key, "test", world.deps, never);
+    await world.handle(flow, undefined, never, { ...world.deps, log });
+    return log;
+  }
+  const failure = { reason: "BuildFailed", message: "kustomize build failed: no such file" };
+
+  test.each(["failed", "stalled"])("has the level error, the reason and the message if it %s", async (outcome) => {
+    const { errors } = await logged(async () => ({ outcome, failure, dueInMs: 5_000 }));
+    const { reason, message: error } = failure;
+    expect(errors).toEqual([
+      { message: "reconcile failed", key, outcome, dueInMs: 5_000, durationMs: 0, reason, error },
+    ]);
+  });
+
+  test("has the level info if it waits for another object, and says why", async () => {
+    const { infos } = await logged(async () => ({ outcome: "waiting", failure, dueInMs: 5_000 }));
+    const { reason, message: error } = failure;
+    expect(infos).toMatchObject([{ message: "reconcile finished", outcome: "waiting", reason, error }]);
   });
 });

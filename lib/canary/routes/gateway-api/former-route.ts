@@ -5,15 +5,15 @@ import { ApiError } from "../../../core/ports/cluster.ts";
 import type { StepDeps } from "../../canary-deps.ts";
 import type { Canary } from "../../canary.ts";
 import { told } from "../../workload/step-objects.ts";
+import { type Texts, isOwned } from "../../ownership.ts";
 import type { RouteView } from "../object-router.ts";
-import { isOwned, type Words } from "../owned-objects.ts";
 
 /** The route of the other kind that a Canary has had before its `sluice.dev/route-kind` was changed. */
 export interface FormerRoute {
   /** If there is one, and it is the Canary's own. */
   find(): Promise<LiveObject | undefined>;
   /** Annotations of the route in its place. They outlive a step that is killed before the deletion. */
-  annotations(): Promise<Words>;
+  annotations(): Promise<Texts>;
   /** Deletes it once the other takes the requests. */
   remove(view: RouteView): Promise<void>;
 }

@@ -1,9 +1,9 @@
 import { equal, toJsonObject } from "../../../core/json.ts";
 import { canaryManager, type StepDeps } from "../../canary-deps.ts";
 import { type Canary, canaryServiceName, primaryServiceName } from "../../canary.ts";
-import { controllerReference } from "../../workload/metadata.ts";
 import { told } from "../../workload/step-objects.ts";
-import { changed, refuseForeign, refuseOwnedByOthers } from "../owned-objects.ts";
+import { changed } from "../changed-object.ts";
+import { controllerReference, refuseForeignRoute, refuseOwnedByOthers } from "../../ownership.ts";
 
 /** The DestinationRules of canary and primary. They are there before a route leads to them. */
 export async function ensureDestinationRules(canary: Canary, deps: StepDeps): Promise<void> {
@@ -33,7 +33,7 @@ async function ensureDestinationRule(name: string, canary: Canary, deps: StepDep
   }
   refuseOwnedByOthers(live, canary);
   if (equal(live["spec"], spec)) return;
-  refuseForeign(live, canary, "give spec.service.name another value");
+  refuseForeignRoute(live, canary, "give spec.service.name another value");
   await told(changed(live, { spec }, deps), failed("update"));
   log.info("DestinationRule updated", { canary: canary.name, namespace, name });
 }

@@ -7,7 +7,7 @@ import { StepFault } from "../../step-fault.ts";
 import { objectsOf } from "../../workload/fields.ts";
 import { kubectlAnnotation } from "../../workload/metadata.ts";
 import { told } from "../../workload/step-objects.ts";
-import { type Words } from "../owned-objects.ts";
+import { type Texts } from "../../ownership.ts";
 
 const Backend = z.looseObject({ service: z.looseObject({ name: z.string() }) });
 
@@ -77,7 +77,7 @@ function withService(path: JsonObject, name: string): JsonObject {
 }
 
 /** Annotations of the source that its copy has too. */
-export function copiedAnnotations({ metadata }: LiveObject): Words {
+export function copiedAnnotations({ metadata }: LiveObject): Texts {
   const { [kubectlAnnotation]: _, ...others } = metadata.annotations ?? {};
   return others;
 }

@@ -7,7 +7,7 @@ import type { Canary } from "../../canary.ts";
 import { StepFault } from "../../step-fault.ts";
 import { primaryAnnotation } from "../../workload/knative-target.ts";
 import { told } from "../../workload/step-objects.ts";
-import { changed } from "../owned-objects.ts";
+import { changed } from "../changed-object.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
 import { allToPrimary, checkSum, sharesOf } from "../weights.ts";

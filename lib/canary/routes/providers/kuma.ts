@@ -8,10 +8,10 @@ import { told } from "../../workload/step-objects.ts";
 import type { TargetMetadata } from "../../workload/workload.ts";
 import { apexMetadata } from "../apex-metadata.ts";
 import { objectRouter } from "../object-router.ts";
-import { isTakenOver } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
 import { sharesOf } from "../weights.ts";
+import { isTakenOver } from "../../ownership.ts";
 
 const serviceTag = "kuma.io/service";
 
@@ -44,9 +44,9 @@ export function kumaRouter(canary: Canary, target: TargetMetadata, deps: StepDep
       wanted: async (routes) => ({ ...(await metadata()), spec: routeSpec(canary, routes) }),
       isOwnerless: true,
       extra: { mesh: canary.live.metadata.annotations?.["kuma.io/mesh"] ?? "default" },
-      refuseOthers: (live) => {
-        if (isOurs(live)) return;
-        throw new StepFault(
+      foreign: (live) => {
+        if (isOurs(live)) return undefined;
+        return new StepFault(
           `${text} is about another Service, and Canary ${canaryText(canary)} does not write it: ` +
             "the name is taken in the whole cluster, so give spec.service.name another value",
         );

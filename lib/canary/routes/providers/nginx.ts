@@ -3,11 +3,11 @@ import { type Canary, canaryServiceName } from "../../canary.ts";
 import type { StepDeps } from "../../canary-deps.ts";
 import { StepFault } from "../../step-fault.ts";
 import { objectRouter } from "../object-router.ts";
-import { fluxAnnotations, type Words } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
 import { allToPrimary } from "../weights.ts";
 import { copiedAnnotations, ingressSource, withPaths } from "./ingress-source.ts";
+import { type Texts, fluxAnnotations } from "../../ownership.ts";
 
 /** Routes by a second Ingress, whose annotations say which requests of the first one it takes. */
 export function nginxRouter(canary: Canary, deps: StepDeps): Router {
@@ -50,12 +50,12 @@ export function nginxRouter(canary: Canary, deps: StepDeps): Router {
 }
 
 /** All that says which requests the Ingress takes: none of it is left from before. */
-function withoutCanary(annotations: Words, prefix: string): Words {
+function withoutCanary(annotations: Texts, prefix: string): Texts {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith(`${prefix}/canary`)));
 }
 
 /** An A/B test takes requests by header or cookie in a run, and none at rest. */
-function routeAnnotations(canary: Canary, { canary: weight }: Routes, prefix: string): Words {
+function routeAnnotations(canary: Canary, { canary: weight }: Routes, prefix: string): Texts {
   const isTest = isTested(canary);
   const tested = isTest ? testAnnotations(canary, prefix) : {};
   return {
@@ -65,7 +65,7 @@ function routeAnnotations(canary: Canary, { canary: weight }: Routes, prefix: st
   };
 }
 
-function testAnnotations({ analysis }: Canary, prefix: string): Words {
+function testAnnotations({ analysis }: Canary, prefix: string): Texts {
   const headers = (analysis.match ?? []).flatMap((match) => Object.entries(match.headers ?? {}));
   const cookie = headers.findLast(([name]) => name === "cookie")?.[1].exact ?? "";
   const [header = "", { exact = "", regex = "" } = {}] = headers.findLast(([name]) => name !== "cookie") ?? [];

@@ -5,11 +5,11 @@ import { type Canary, canaryServiceName, primaryServiceName } from "../../canary
 import { told } from "../../workload/step-objects.ts";
 import { annotationJson } from "../../annotation-json.ts";
 import { objectRouter } from "../object-router.ts";
-import { isOwned, type Words } from "../owned-objects.ts";
 import type { Router, Routes } from "../router.ts";
 import { refuseLacking } from "../strategies.ts";
 import { sharesOf } from "../weights.ts";
 import { copiedAnnotations, ingressSource, withPaths } from "./ingress-source.ts";
+import { type Texts, isOwned } from "../../ownership.ts";
 
 const weightsAnnotation = "zalando.org/backend-weights";
 const predicateAnnotation = "zalando.org/skipper-predicate";
@@ -72,7 +72,7 @@ export function skipperRouter(canary: Canary, deps: StepDeps): Router {
 }
 
 /** Both ways all requests get to the primary, so it stays on until a run has ended, as in Flagger. */
-function routeAnnotations(others: Words, routes: Routes, primary: string, ours: string): Words {
+function routeAnnotations(others: Texts, routes: Routes, primary: string, ours: string): Texts {
   const present = others[weightsAnnotation];
   const predicates = (others[predicateAnnotation] ?? "")
     .split("&&")
@@ -87,7 +87,7 @@ function routeAnnotations(others: Words, routes: Routes, primary: string, ours: 
   };
 }
 
-function isDisabled(annotations: Words): boolean {
+function isDisabled(annotations: Texts): boolean {
   return annotations[predicateAnnotation]?.includes(disabled) === true;
 }
 

@@ -2,7 +2,7 @@ import { CanarySpec, CanaryStatus } from "../../../../lib/api/canary.ts";
 import type { Canary } from "../../../../lib/canary/canary.ts";
 import type { StepDeps } from "../../../../lib/canary/canary-deps.ts";
 import { type CanarySettings, defaultCanarySettings } from "../../../../lib/canary/settings.ts";
-import type { StepMemory } from "../../../../lib/canary/step-memory.ts";
+import type { StepMemory } from "../../../../lib/canary/canary-deps.ts";
 import { scalerOf, workloadOf } from "../../../../lib/canary/workload/workload-of.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../../lib/core/manifest.ts";

@@ -174,13 +174,6 @@ describe("sluice bootstrap", () => {
   });
 });
 
-test.each(["gitea", "bitbucket-server"])("bootstrap %s of flux is refused with what to use instead", async (which) => {
-  const instead = "use sluice bootstrap git --url=URL, and add the webhook as docs/receivers.md says";
-  expect(await bootstrap([which, "--owner=acme", "--hostname=git.test"])).toEqual({
-    ...{ code: 1, err: `✗ bootstrap ${which} of flux is not there: ${instead}\n` },
-  });
-});
-
 test.each([
   ["clusters/prod", "./clusters/prod"],
   ["./clusters//prod/", "./clusters/prod"],

@@ -101,7 +101,7 @@ describe("an ArtifactGenerator", () => {
     ]);
   });
 
-  test("writes nothing while nothing changes", async () => {
+  test("writes nothing if nothing has changed", async () => {
     const one = await ready();
     const before = one.writes.length;
     expect(await one.run()).toMatchObject({ outcome: "unchanged", isQuiet: true, dueInMs: 3_600_000 });
@@ -111,7 +111,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.events()).toContain("Normal Ready: No drift detected, 2 artifact(s) up to date");
   });
 
-  test("11.5/117: has the revision of its content, or exactly that of a source", async () => {
+  test("11.5/117: the revision of an artifact is the digest of its content, or the revision of the source that it names", async () => {
     const one = await ready();
     const { digest, revision, metadata } = (await one.artifact("web")) ?? {};
     expect({ revision, metadata }).toEqual({ revision: `latest@${digest}`, metadata: undefined });
@@ -133,7 +133,7 @@ describe("an ArtifactGenerator", () => {
     });
   });
 
-  test("11.5/116: waits for a source without artifact, 5 s each time, and is subscribed to it", async () => {
+  test("11.5/116: waits for a source without an artifact, retries every 5 s and subscribes to the source", async () => {
     const one = await world();
     await one.generator({
       ...split(),
@@ -164,7 +164,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.conditions()).toEqual([succeeded]);
   });
 
-  test("a source whose artifact is lost, or that no flow of ours recorded, is asked for a run and never applied", async () => {
+  test("requests a run of a source whose artifact is missing from the store or was not recorded by a flow, and applies nothing", async () => {
     const one = await world();
     await one.source("repo", files);
     one.stored.clear();
@@ -176,7 +176,7 @@ describe("an ArtifactGenerator", () => {
     );
   });
 
-  test("a new content of a source changes what is made from it, and wakes those that are built from that alone", async () => {
+  test("new content of a source changes the artifacts made from it, and wakes only their consumers", async () => {
     const one = await ready();
     for (const name of ["web", "api"]) {
       const kustomization = { ...one.keyOf("Kustomization", `ks-${name}`), group: "kustomize.toolkit.fluxcd.io" };
@@ -190,7 +190,7 @@ describe("an ArtifactGenerator", () => {
     expect(one.requested).toEqual(["Kustomization/ks-web"]);
   });
 
-  test("a build that fails is shown and tried with back-off, and publishes none of the artifacts", async () => {
+  test("if one build fails, the failure is reported, the run retries with back-off, and no artifact is published", async () => {
     const one = await ready();
     const before = await one.artifact("web");
     const broken = { name: "broken", copy: [{ from: "@repo/none/*", to: "@artifact/" }] };
@@ -207,7 +207,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.externalArtifacts()).toEqual(["api", "web"]);
   });
 
-  test("11.5/122: an output that is removed from the spec loses its ExternalArtifact and its record", async () => {
+  test("11.5/122: if an output is removed from the spec, its ExternalArtifact and its record are deleted", async () => {
     const one = await ready();
     const uid = (await one.get("ExternalArtifact", "api"))?.metadata.uid ?? "";
     const digest = Digest.parse((await one.artifact("api"))?.digest);
@@ -219,7 +219,7 @@ describe("an ArtifactGenerator", () => {
     expect((await one.status()).inventory).toHaveLength(1);
   });
 
-  test("11.5/123: an ExternalArtifact that a person deletes or edits is made again by the next run", async () => {
+  test("11.5/123: the next run restores an ExternalArtifact that a user has deleted or edited", async () => {
     const one = await ready();
     const before = await one.artifact("web");
     await one.remove("ExternalArtifact", "web");
@@ -231,7 +231,7 @@ describe("an ArtifactGenerator", () => {
     expect(one.subscriptionsOf()).toContain(sourceTopic(one.keyOf("ExternalArtifact", "web")));
   });
 
-  test("does not take over what another generator makes, before that one is gone", async () => {
+  test("does not take over the ExternalArtifact of another generator until that generator is deleted", async () => {
     const one = await ready();
     const before = await one.artifact("web");
     const copy = [{ from: "@repo/base/b.yaml", to: "@artifact/" }];
@@ -257,7 +257,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.externalArtifacts()).toEqual(["mine", "web"]);
   });
 
-  test("stalls if an artifact is a source of itself", async () => {
+  test("stalls if an artifact uses itself as a source", async () => {
     const one = await ready();
     const { sources } = split();
     const own = { alias: "self", kind: "ExternalArtifact", name: "web" };
@@ -268,7 +268,7 @@ describe("an ArtifactGenerator", () => {
     );
   });
 
-  test("an artifact that the store has lost is made again", async () => {
+  test("rebuilds an artifact that is missing from the store", async () => {
     const one = await ready();
     const digest = (await one.artifact("web"))?.digest ?? "";
     one.stored.delete(digest);
@@ -277,7 +277,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.conditions()).toEqual([succeeded]);
   });
 
-  test("11.5/124: is paused by its annotation, in any case, and cleans up nevertheless", async () => {
+  test("11.5/124: its annotation pauses it, written in any case, but a deletion still cleans up", async () => {
     const one = await ready();
     await one.annotate("gen", { "source.extensions.fluxcd.io/reconcile": "Disabled" });
     await repoWith(one, { "apps/web/a.yaml": "web 2" });
@@ -292,7 +292,7 @@ describe("an ArtifactGenerator", () => {
     expect(one.subscriptionsOf()).toEqual([]);
   });
 
-  test("that is created paused says so, and works once it is not", async () => {
+  test("reports that it is paused if it is created paused, and runs once it is resumed", async () => {
     const one = await world();
     await one.source("repo", files);
     await one.generator(split());
@@ -306,7 +306,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.conditions()).toEqual([succeeded]);
   });
 
-  test("11.5/127: may not read sources of other namespaces where the installation forbids it", async () => {
+  test("11.5/127: must not read sources of other namespaces if the installation forbids it", async () => {
     const [one, other] = [await world(), await world()];
     await one.source("repo", files, { within: other.namespace });
     const sources = [{ alias: "repo", kind: "OCIRepository", name: "repo", namespace: other.namespace }];
@@ -345,7 +345,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.events()).toEqual([`Warning ValidationFailed: ${text}`]);
   });
 
-  test("the API server refuses a name that no object can have, unless a pathPattern makes it", async () => {
+  test("the API server rejects an artifact name that is not a valid object name, unless a pathPattern makes the names", async () => {
     const one = await world();
     const artifacts = [{ name: "{app}", copy: [{ from: "@repo/apps/{app}/**", to: "@artifact/" }] }];
     await expect(one.generator(split({ artifacts }))).rejects.toThrow(
@@ -363,7 +363,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.externalArtifacts()).toEqual([]);
   });
 
-  test("11.5/125: a pathPattern that gives two folders one name stalls until the source changes", async () => {
+  test("11.5/125: stalls until the source changes if a pathPattern gives two folders the same name", async () => {
     const one = await world();
     await one.source("repo", { "apps/Web/a": "", "apps/web/a": "" });
     const artifacts = [{ name: "{app}", copy: [{ from: "@repo/apps/{app}/**", to: "@artifact/" }] }];
@@ -380,7 +380,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.externalArtifacts()).toEqual(["web"]);
   });
 
-  test("11.5/115: reads the artifact of an ExternalArtifact that others make, also while its producer says that it fails", async () => {
+  test("11.5/115: reads an ExternalArtifact of another producer, even while that producer reports a failure", async () => {
     const one = await world();
     const bytes = await artifactOf(files);
     const url = "http://producer.test/a.tar.gz";
@@ -396,7 +396,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.filesOf("web")).toEqual({ "a.yaml": "web" });
   });
 
-  test("with more operations than are allowed stalls", async () => {
+  test("stalls if it has more operations than the limit", async () => {
     const one = await world();
     await one.source("repo", files);
     const copies = (count: number) => [
@@ -422,7 +422,7 @@ describe("an ArtifactGenerator", () => {
   });
 });
 
-describe("what consumers take of an ExternalArtifact", () => {
+describe("a consumer of an ExternalArtifact", () => {
   const consume = async (one: World, name: string) => {
     const live = await one.get("ExternalArtifact", name);
     const artifact = await one.artifact(name);
@@ -443,7 +443,7 @@ describe("what consumers take of an ExternalArtifact", () => {
     return { bytes: await found?.bytes(), requests };
   };
 
-  test("is the recorded one, whatever address its status names", async () => {
+  test("reads the recorded artifact, whatever address the status names", async () => {
     const one = await ready();
     const url = "http://evil.test/x";
     one.served.set(url, await artifactOf({ x: "" }));
@@ -453,7 +453,7 @@ describe("what consumers take of an ExternalArtifact", () => {
     expect(requests).toEqual([]);
   });
 
-  test("is none if its status names another one than a generator made, which is never downloaded", async () => {
+  test("gets no artifact if the status names another artifact than the generator recorded, and downloads nothing", async () => {
     const one = await ready();
     await one.patchStatus("ExternalArtifact", "web", {
       artifact: { digest: generatedHere.replace(/./g, "0").replace(/^0{7}/, "sha256:") },
@@ -462,7 +462,7 @@ describe("what consumers take of an ExternalArtifact", () => {
   });
 });
 
-describe("a run that ends between two writes", () => {
+describe("an ArtifactGenerator whose run is killed between two writes", () => {
   /** What matters at the end, without times. */
   const end = async (one: World) => ({
     conditions: await one.conditions(),
@@ -480,7 +480,7 @@ describe("a run that ends between two writes", () => {
     });
   };
 
-  test("is repaired by the next one: nothing is lost, nothing stays behind, and consumers are woken", async () => {
+  test("is repaired by the next run: nothing is lost, nothing is left over, and consumers are woken", async () => {
     const whole = await ready();
     await changed(whole);
     const before = whole.writes.length;
@@ -502,7 +502,7 @@ describe("a run that ends between two writes", () => {
     }
   });
 
-  test("leaves nothing behind if the generator is deleted then", async () => {
+  test("leaves nothing over if it is deleted after the killed run", async () => {
     for (let left = 0; left < 30; left++) {
       const one = await ready();
       await changed(one);

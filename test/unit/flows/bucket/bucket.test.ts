@@ -19,7 +19,7 @@ function revisionOf(objects: Readonly<Record<string, string>>): string {
 }
 
 describe("a Bucket", () => {
-  test("is listed, downloaded, stored and announced", async () => {
+  test("lists the bucket, downloads its objects, stores the artifact and announces it", async () => {
     world.hold({ "sub/b.yaml": "b", "a.yaml": "a", "folder/": "" });
     world.bucket();
     expect(await world.reconcile()).toMatchObject({ outcome: "stored", dueInMs: 3_600_000 });
@@ -34,7 +34,7 @@ describe("a Bucket", () => {
     expect(world.requested).toMatchObject([{ key: "here/source.toolkit.fluxcd.io/Kustomization/apps/web" }]);
   });
 
-  test("11.5/107: an empty bucket is Ready with the digest of nothing", async () => {
+  test("11.5/107: an empty bucket is Ready with the digest of an empty list", async () => {
     world.hold({});
     world.bucket();
     await world.reconcile();
@@ -42,14 +42,14 @@ describe("a Bucket", () => {
     expect(await world.files()).toEqual({});
   });
 
-  test("11.5/108: a picture is in the artifact, since there are no default rules", async () => {
+  test("11.5/108: an image file is kept in the artifact, because a Bucket has no default ignore rules", async () => {
     world.hold({ "logo.png": "picture", ".gitignore": "x" });
     world.bucket();
     await world.reconcile();
     expect(await world.files()).toEqual({ "logo.png": "picture", ".gitignore": "x" });
   });
 
-  test("11.5/109: the root .sourceignore leaves keys out, is not in the index, and is in the artifact", async () => {
+  test("11.5/109: the root .sourceignore excludes keys; the file itself is in the artifact but not in the index", async () => {
     world.hold({
       ".sourceignore": "*.md\n",
       "a.md": "a",
@@ -68,7 +68,7 @@ describe("a Bucket", () => {
     });
   });
 
-  test("spec.ignore counts after the .sourceignore, and makes no new artifact where it changes nothing", async () => {
+  test("spec.ignore is applied after the .sourceignore, and makes no new artifact if it excludes nothing more", async () => {
     world.hold({ ".sourceignore": "*.md\n", "a.md": "a", "b.md": "b" });
     world.bucket({ ignore: "!a.md" });
     await world.reconcile();
@@ -79,7 +79,7 @@ describe("a Bucket", () => {
     expect(world.status().observedIgnore).toBe("!a.md");
   });
 
-  test("11.5/110: a prefix lists only the keys below it, and the artifact keeps its folder", async () => {
+  test("11.5/110: with a prefix only keys below it are listed, and the artifact keeps the folder", async () => {
     world.hold({ ".sourceignore": "c", "a/b": "b", "a/c": "c", d: "d" });
     world.bucket({ prefix: "a/" });
     await world.reconcile();
@@ -87,7 +87,7 @@ describe("a Bucket", () => {
     expect(await world.files()).toEqual({ ".sourceignore": "c", "a/": "", "a/b": "b" });
   });
 
-  test("11.5/111: with unchanged etags no object is downloaded, and Ready stays True", async () => {
+  test("11.5/111: if no etag has changed, no object is downloaded and Ready stays True", async () => {
     world.hold({ "a.yaml": "a" });
     world.bucket();
     await world.reconcile();
@@ -106,7 +106,7 @@ describe("a Bucket", () => {
     );
   });
 
-  test("11.5/114: a missing bucket is FetchFailed, and the last artifact stays", async () => {
+  test("11.5/114: a missing bucket gives FetchFailed, and the last artifact is kept", async () => {
     world.bucket();
     expect(await world.reconcile()).toMatchObject({ outcome: "failed", dueInMs: 750 });
     expect(world.ready()).toBe("False BucketOperationFailed: bucket 'things' not found");
@@ -120,7 +120,7 @@ describe("a Bucket", () => {
     expect(world.artifact()).toEqual(before);
   });
 
-  test("an endpoint that cannot be reached is told as Flux tells it", async () => {
+  test("an unreachable endpoint is reported with Flux's message", async () => {
     world.bucket({ endpoint: "127.0.0.1:1" });
     await world.reconcile();
     expect(world.ready()).toBe(
@@ -128,7 +128,7 @@ describe("a Bucket", () => {
     );
   });
 
-  test("of 1,000 objects on ten pages, one of them changed, it downloads one object", async () => {
+  test("if one of 1,000 objects on ten pages has changed, only this object is downloaded", async () => {
     const objects = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`f/${index}.yaml`, `${index}`]));
     world.s3.pageKeys = 100;
     world.hold(objects);
@@ -143,7 +143,7 @@ describe("a Bucket", () => {
     expect(await world.files()).toEqual({ "f/": "", ...objects, "f/7.yaml": "changed" });
   });
 
-  test("a person who pairs an artifact with another index in the status causes a download of everything", async () => {
+  test("if a user edits the status so that artifact and index do not match, all objects are downloaded again", async () => {
     world.hold({ a: "a1", b: "b1" });
     world.bucket();
     await world.reconcile();
@@ -160,7 +160,7 @@ describe("a Bucket", () => {
     expect(await world.files()).toEqual({ a: "a2", b: "b2" });
   });
 
-  test("an object that is gone by the time of its download leaves the index", async () => {
+  test("an object that is deleted between listing and download is removed from the index", async () => {
     world.hold({ a: "a", b: "b" });
     world.s3.onGet = (bucket, key) => void (key === "b" && world.s3.buckets.get(bucket)?.delete("b"));
     world.bucket();
@@ -171,7 +171,7 @@ describe("a Bucket", () => {
     expect(await world.files()).toEqual({ a: "a" });
   });
 
-  test("an object that is replaced by a longer one meanwhile is taken with its new etag", async () => {
+  test("an object that is replaced by a longer one between listing and download is stored with its new etag", async () => {
     world.hold({ a: "a", b: "b" });
     world.s3.onGet = (bucket, key) =>
       void (key === "a" && world.s3.buckets.get(bucket)?.set("a", Buffer.alloc(100_000, "x")));
@@ -188,7 +188,7 @@ describe("a Bucket", () => {
     [{ "a/b": "x", a: "y" }, "object 'a' has the name of a folder of other objects"],
     [{ "/x": "x", x: "y" }, "objects '/x' and 'x' are the same file"],
     [{ [`${"a/".repeat(100)}b`]: "x" }, `object '${"a/".repeat(100)}b' lies in folders more than 100 deep`],
-  ])("a key that no file can have is refused by name: %j", async (objects, fault) => {
+  ])("a key that is not a valid file name is refused by name: %j", async (objects, fault) => {
     world.hold(objects);
     world.bucket();
     await world.reconcile();
@@ -196,7 +196,7 @@ describe("a Bucket", () => {
     expect(world.ready()).toBe(`False BucketOperationFailed: fetch from bucket 'things' failed: ${fault}: ${mend}`);
   });
 
-  test("keys that differ in case only, that begin with a slash, or that hold any text are files of their own", async () => {
+  test("keys that differ only in case, start with a slash or contain unusual characters become separate files", async () => {
     const objects = { A: "1", a: "2", "/b": "3", "c//d": "4", "ü ?#%&+=*'()!~": "5" };
     world.hold(objects);
     world.bucket();
@@ -210,7 +210,7 @@ describe("a Bucket", () => {
   test.each([
     ["", "s3#things"],
     ["a/", { topic: "s3#things", follows: { kind: "prefix", prefix: "a/" } }],
-  ])("is woken by events of its bucket below the prefix '%s'", async (prefix, topic) => {
+  ])("is woken by events of its bucket for keys below the prefix '%s'", async (prefix, topic) => {
     world.hold({});
     world.bucket({ prefix });
     await world.reconcile();
@@ -220,7 +220,7 @@ describe("a Bucket", () => {
   test.each([
     [9_000, /^True Succeeded/],
     [11_000, /^False BucketOperationFailed: indexation of objects .* failed: Get ".*": context deadline exceeded$/],
-  ])("spec.timeout counts for the listing, and anew for the download: %d ms each", async (ms, ready) => {
+  ])("spec.timeout applies to the listing, and separately to the download: %d ms each", async (ms, ready) => {
     world.hold({ ".sourceignore": "", a: "a" });
     world.s3.onGet = () => void (world.state.now += ms);
     world.bucket({ timeout: "10s" });
@@ -228,14 +228,14 @@ describe("a Bucket", () => {
     expect(world.ready()).toMatch(ready);
   });
 
-  test("no request takes longer than a function may live, whatever spec.timeout says", async () => {
+  test("no request lasts longer than a function can run, even if spec.timeout is longer", async () => {
     world.hold({});
     world.bucket({ timeout: "60m" });
     await world.reconcile();
     expect(world.sent[0]?.timeoutMs).toBe(maxBucketTimeoutMs);
   });
 
-  test("keeps the records of its index as long as those of its artifact", async () => {
+  test("keeps the index records as long as those of its artifact", async () => {
     for (const text of ["1", "2", "3"]) {
       world.hold({ a: text });
       world.bucket();

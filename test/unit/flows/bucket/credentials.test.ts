@@ -30,7 +30,7 @@ const keys = { accesskey: "AKIA", secretkey: "hunter2" };
 const secretRef = { name: "s3" };
 
 describe("a generic Bucket", () => {
-  test("signs with the keys of its Secret", async () => {
+  test("signs requests with the keys of its Secret", async () => {
     const here = await open();
     here.s3.accessKeyId = "AKIA";
     here.secret("s3", keys);
@@ -38,7 +38,7 @@ describe("a generic Bucket", () => {
     expect(here.s3.logins.every((login) => login?.startsWith("AWS4-HMAC-SHA256 Credential=AKIA/"))).toBe(true);
   });
 
-  test("without a Secret asks as anyone", async () => {
+  test("sends anonymous requests if it has no Secret", async () => {
     const here = await open();
     expect(await readyOf(here, {})).toMatch(/^True /);
     expect(here.s3.logins.every((login) => login === undefined)).toBe(true);
@@ -77,7 +77,7 @@ describe("a generic Bucket", () => {
       undefined,
       "failed to get STS TLS config: secret 'apps/tls' not found",
     ],
-  ])("with %s fails to log in, and is tried again", async (_what, spec, secret, message) => {
+  ])("with %s fails to log in, and retries", async (_what, spec, secret, message) => {
     const here = await open();
     if (secret !== undefined) here.secret("s3", secret);
     expect(await readyOf(here, spec)).toBe(`False AuthenticationFailed: ${message}`);
@@ -85,7 +85,7 @@ describe("a generic Bucket", () => {
     expect(here.s3.asked).toEqual([]);
   });
 
-  test("11.1/29: whose proxy has another scheme is told which there are", async () => {
+  test("11.1/29: lists the allowed proxy schemes if its proxy has another scheme", async () => {
     const here = await open();
     here.secret("p", { address: "ftp://x" });
     expect(await readyOf(here, { proxySecretRef: { name: "p" } })).toBe(
@@ -93,7 +93,7 @@ describe("a generic Bucket", () => {
     );
   });
 
-  test("signs with what STS gives for its LDAP user", async () => {
+  test("signs requests with the keys that STS returns for its LDAP user", async () => {
     const here = await open();
     here.s3.accessKeyId = "TEMPORARY";
     here.s3.instead = (request, response) => {
@@ -126,7 +126,7 @@ describe("a generic Bucket", () => {
     [{ bucketName: "../x" }, "URLInvalid: spec.bucketName must be 3 to 255 letters, digits, dots and hyphens"],
     [{ serviceAccountName: "robot" }, "InvalidSpec: ServiceAccountName is not supported for the 'generic' Bucket"],
     [{ accessFrom: { namespaceSelectors: [] } }, "UnsupportedField: spec.accessFrom is not supported yet"],
-  ])("of this spec is stalled: %j", async (spec, message) => {
+  ])("stalls with this spec: %j", async (spec, message) => {
     const here = await open();
     expect(await readyOf(here, spec)).toContain(`False ${message}`);
     const [reason = ""] = message.split(":");
@@ -153,7 +153,7 @@ describe("a Bucket of provider aws", () => {
     return { asked, sent, parts: { http, logins: { aws } } };
   }
 
-  test("signs with our identity, for this bucket on behalf of this namespace, and expects its events", async () => {
+  test("signs with Sluice's identity, scoped to this bucket and namespace, and expects events of the bucket", async () => {
     const { asked, sent, parts } = lending();
     const here = await open(parts);
     expect(await readyOf(here, spec)).toMatch(/^True /);
@@ -162,7 +162,7 @@ describe("a Bucket of provider aws", () => {
     expect(sent[0]?.headers?.["authorization"]).toContain("Credential=ASIA/20261121/eu-west-1/s3/aws4_request");
   });
 
-  test("signs with the keys of its Secret where there is one, and our identity is not asked", async () => {
+  test("signs with the keys of its Secret if it has one, and does not use Sluice's identity", async () => {
     const { asked, sent, parts } = lending();
     const here = await open(parts);
     here.secret("s3", keys);
@@ -171,7 +171,7 @@ describe("a Bucket of provider aws", () => {
     expect(sent[0]?.headers?.["authorization"]).toContain("Credential=AKIA/");
   });
 
-  test("that the installation does not list is told so", async () => {
+  test("is refused if its bucket is not listed in the installation, and the message says so", async () => {
     const credentials = () => Promise.reject(new BucketLoginError("not-allowed", "not lent"));
     const here = await open({ logins: { aws: { credentials } } });
     expect(await readyOf(here, spec)).toBe("False AuthenticationFailed: AWS authentication failed: not lent");
@@ -185,14 +185,14 @@ describe("a Bucket of provider aws", () => {
     [{ insecure: true }, "spec.insecure cannot be set with provider aws"],
     [{ certSecretRef: { name: "tls" } }, "spec.certSecretRef cannot be set with provider aws"],
     [{ proxySecretRef: { name: "p" } }, "spec.proxySecretRef cannot be set with provider aws"],
-  ])("shows our identity to Amazon alone: %j", async (change, why) => {
+  ])("sends Sluice's identity only to Amazon: %j", async (change, why) => {
     const { asked, sent, parts } = lending();
     const here = await open(parts);
     expect(await readyOf(here, { ...spec, ...change })).toContain(why);
     expect([asked, sent]).toEqual([[], []]);
   });
 
-  test("whose STS endpoint is not one of AWS is told which there are", async () => {
+  test("lists the allowed STS endpoints if its own is not an AWS endpoint", async () => {
     const { parts } = lending();
     const here = await open(parts);
     const sts = { provider: "aws", endpoint: "https://sts.test" };
@@ -201,7 +201,7 @@ describe("a Bucket of provider aws", () => {
     );
   });
 
-  test("is refused where no AWS identity is", async () => {
+  test("is refused if Sluice has no AWS identity", async () => {
     const here = await open();
     expect(await readyOf(here, spec)).toContain(
       "UnsupportedField: spec.provider aws without secretRef is not supported",
@@ -222,19 +222,19 @@ describe("a Bucket of provider gcp or azure", () => {
     ["azure", {}, { clientId: "hunter2" }, "clientId alone means a managed identity of Azure"],
     ["azure", {}, { tenantId: "t", clientId: "c", clientCertificate: "hunter2" }, "clientCertificate must be PEM"],
     ["azure", { endpoint: "acme.blob" }, { accountKey: "eA==" }, "URLInvalid: spec.endpoint is not a URL"],
-  ])("%s with %j and this Secret is told what is missing", async (provider, spec, secret, why) => {
+  ])("%s with %j and this Secret reports which key is missing", async (provider, spec, secret, why) => {
     const here = await open();
     here.secret("s3", secret);
     const endpoint = "https://acme.blob.core.windows.net";
     expect(await readyOf(here, { provider, endpoint, insecure: false, secretRef, ...spec })).toContain(why);
   });
 
-  test("gcp without a Secret is refused, since there is no identity of Google", async () => {
+  test("of provider gcp without a Secret is refused, because Sluice has no Google identity", async () => {
     const here = await open();
     expect(await readyOf(here, { provider: "gcp" })).toContain("UnsupportedField: spec.provider gcp without secretRef");
   });
 
-  test("an application of Azure logs in by its secret, once for a run", async () => {
+  test("of provider azure logs in with the client secret of an application, once per run", async () => {
     const list = "<EnumerationResults><Blobs/><NextMarker/></EnumerationResults>";
     const { http, sent } = recordedHttp(({ url, method }) =>
       method === "POST"
@@ -253,7 +253,7 @@ describe("a Bucket of provider gcp or azure", () => {
     ]);
   });
 
-  test("gcp logs in by its service account", async () => {
+  test("of provider gcp logs in with a service account", async () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
     const private_key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
     const { http, sent } = recordedHttp(({ url, method }) =>

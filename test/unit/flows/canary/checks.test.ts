@@ -21,8 +21,8 @@ async function told(world: ReturnType<typeof canaryWorld>): Promise<readonly str
   return world.news();
 }
 
-describe("checks", () => {
-  test("canary/43, 44, 57: failed checks up to the threshold roll back one step later, and the primary stays as it is", async () => {
+describe("failed checks of a Canary", () => {
+  test("canary/43, 44, 57: at the threshold roll back one step later, and the primary stays as it is", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -63,7 +63,7 @@ describe("checks", () => {
     expect((await told(world)).slice(0, 3)).toEqual(["hook load Progressing", "hook untyped Progressing", "metrics"]);
   });
 
-  test("canary/50: pre-rollout hooks run once before traffic, and again while they fail", async () => {
+  test("canary/50: pre-rollout hooks run once before traffic is shifted, and again while they fail", async () => {
     const world = canaryWorld(analysis(hook("pre-rollout", "pre")));
     await world.begun();
     world.state.refusals.set("pre", "not yet");
@@ -84,8 +84,8 @@ describe("checks", () => {
   });
 });
 
-describe("gates", () => {
-  test("canary/51, 55: a closed confirm-rollout holds the run with the target at zero, and is told once; muteAlert mutes the alert", async () => {
+describe("gates of a Canary", () => {
+  test("canary/51, 55: a closed confirm-rollout holds the run with the target at zero, and sends one event; muteAlert mutes the alert", async () => {
     for (const muteAlert of [false, true]) {
       const world = canaryWorld(analysis(hook("confirm-rollout", "gate", { muteAlert })));
       await world.initialised();
@@ -109,7 +109,7 @@ describe("gates", () => {
     }
   });
 
-  test("canary/52: a closed confirm-promotion waits for it, while checks go on and may fail the run", async () => {
+  test("canary/52: a closed confirm-promotion waits, while checks go on and may fail the run", async () => {
     const world = canaryWorld(analysis(hook("confirm-promotion")));
     await world.begun();
     world.state.refusals.set("gate", "closed");
@@ -140,7 +140,7 @@ describe("gates", () => {
     expect(world.now()).toBe("Promoting i-1 0/100");
   });
 
-  test("canary/53: a closed confirm-traffic-increase keeps the weight, counts no failure and is told in every step", async () => {
+  test("canary/53: a closed confirm-traffic-increase keeps the weight, counts no failure and sends an event in every step", async () => {
     const world = canaryWorld(analysis(hook("confirm-traffic-increase")));
     await world.begun();
     await world.tick();
@@ -157,7 +157,7 @@ describe("gates", () => {
     }
   });
 
-  test("canary/54: an open rollback hook rolls back by hand", async () => {
+  test("canary/54: an open rollback hook rolls back manually", async () => {
     const world = canaryWorld(analysis(hook("rollback", "back")));
     await world.begun();
     world.state.refusals.set("back", "closed");
@@ -173,7 +173,7 @@ describe("gates", () => {
     expect(world.now()).toBe("Failed 100/0");
   });
 
-  test("canary/58: post-rollout hooks hear of success or failure, and the first that fails ends their list", async () => {
+  test("canary/58: post-rollout hooks get success or failure, and the first that fails stops the rest", async () => {
     const world = canaryWorld(analysis(hook("post-rollout", "first"), hook("post-rollout", "second")));
     await world.begun();
     for (let ticks = 0; ticks < 4; ticks++) await world.tick();
@@ -202,7 +202,7 @@ describe("gates", () => {
   });
 });
 
-describe("by hand", () => {
+describe("annotations that promote or roll back by hand", () => {
   const gates = analysis(hook("confirm-rollout"), hook("confirm-promotion"));
 
   test("the annotation of a promotion opens the gates of the run that it names, and of no other", async () => {
@@ -221,7 +221,7 @@ describe("by hand", () => {
     expect(world.now()).toBe("Promoting i-1 0/100");
   });
 
-  test("a time opens the gates of the run in flight once, and not those of the next run", async () => {
+  test("an annotation with a time opens the gates of the current run once, and not those of the next run", async () => {
     const world = canaryWorld(gates);
     await world.initialised();
     world.state.refusals.set("gate", "closed");
@@ -252,7 +252,7 @@ describe("by hand", () => {
     expect(world.now()).toBe("Promoting i-1 0/100");
   });
 
-  test("a promotion that names a weight lets it rise once", async () => {
+  test("a promotion that names a weight allows one increase", async () => {
     const world = canaryWorld(analysis(hook("confirm-traffic-increase")));
     await world.begun();
     world.state.refusals.set("gate", "closed");
@@ -265,7 +265,7 @@ describe("by hand", () => {
     expect(world.now()).toBe("Progressing w50 50/50");
   });
 
-  test("an annotation that is too long for a revision or a time asks for nothing, and the work item does not keep it", async () => {
+  test("an annotation that is too long for a revision or a time is ignored, and the work item does not store it", async () => {
     const world = canaryWorld();
     const template = "two".repeat(100);
     await world.begun(template);
@@ -278,7 +278,7 @@ describe("by hand", () => {
     expect(JSON.stringify(world.state.carried).length).toBeLessThan(1_000);
   });
 
-  test("the annotation of a rollback ends the run at once, also while the canary does not serve, and does not end the next one", async () => {
+  test("the annotation of a rollback ends the run at once, even if the canary does not serve, and does not end the next run", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -300,7 +300,7 @@ describe("by hand", () => {
   });
 });
 
-describe("webhooks of one step that hang", () => {
+describe("webhooks that hang in one step", () => {
   /** Calls hooks at a server that answers none of them in time. */
   function hanging(...webhooks: readonly JsonObject[]) {
     const world = canaryWorld(analysis(...webhooks));
@@ -320,7 +320,7 @@ describe("webhooks of one step that hang", () => {
     return { world, asked };
   }
 
-  test("have ten minutes together; the step ends, the rest of them fail unasked, and the next step calls them", async () => {
+  test("share ten minutes; then the step ends, the rest fail without a call, and the next step calls them", async () => {
     const { world, asked } = hanging(
       hook("rollback", "slow", { timeout: "8m" }),
       hook("rollback", "slower", { timeout: "8m" }),
@@ -340,7 +340,7 @@ describe("webhooks of one step that hang", () => {
     expect([asked.length, world.now()]).toEqual([2, "Progressing w50 f2 50/50"]);
   });
 
-  test("close the gates after them, which say why", async () => {
+  test("close the gates after them, with a message that says why", async () => {
     const { world } = hanging(hook("rollback", "slow", { timeout: "15m" }), hook("confirm-traffic-increase"));
     await world.begun();
     expect((await told(world)).slice(-3)).toEqual([

@@ -4,8 +4,8 @@ import { canaryWorld } from "./canary-world.ts";
 const deletion = { metadata: { deletionTimestamp: "2026-11-22T12:00:00Z" } };
 const ours = "finalizer.flagger.app";
 
-describe("the end of a Canary", () => {
-  test("canary/64: without revertOnDeletion nothing is given back, and nothing is written", async () => {
+describe("the deletion of a Canary", () => {
+  test("canary/64: without revertOnDeletion writes nothing and leaves target and routes as they are", async () => {
     const world = canaryWorld();
     await world.initialised();
     world.change({ metadata: { ...deletion.metadata, finalizers: ["other"] } });
@@ -15,7 +15,7 @@ describe("the end of a Canary", () => {
     expect(world.subscribed.at(-1)).toEqual([]);
   });
 
-  test("canary/65: with it the target serves again before the finalizer goes", async () => {
+  test("canary/65: with revertOnDeletion the target serves again before the finalizer is removed", async () => {
     const world = canaryWorld({ revertOnDeletion: true });
     await world.run();
     expect(world.live()?.metadata.finalizers).toEqual([ours]);
@@ -34,7 +34,7 @@ describe("the end of a Canary", () => {
     expect(world.state.target.replicas).toBe(2);
   });
 
-  test("a target that does not become ready is looked at less and less often, at least once in each interval", async () => {
+  test("a target that does not become ready is checked less and less often, but at least once per interval", async () => {
     const world = canaryWorld({ revertOnDeletion: true });
     await world.initialised();
     world.change(deletion);
@@ -43,21 +43,22 @@ describe("the end of a Canary", () => {
     expect(waits).toEqual([3_000, 6_000, 10_000, 10_000]);
   });
 
-  test("what holds up the deletion is told by a Warning, and tried again after the interval", async () => {
+  test("an obstacle to the deletion is reported in a Warning, and retried after the interval", async () => {
     const world = canaryWorld({ revertOnDeletion: true });
     await world.initialised();
     world.change(deletion);
     await world.run({ isRequested: true });
     world.news();
     world.state.fault = 'service podinfo.apps get query error: services "podinfo" not found';
-    expect(await world.tick()).toEqual({ outcome: "failed", dueInMs: 10_000 });
+    const failure = { reason: "ReconciliationFailed", message: world.state.fault };
+    expect(await world.tick()).toEqual({ outcome: "failed", failure, dueInMs: 10_000 });
     expect(world.said).toEqual([`Warning: ${world.state.fault}`]);
     world.state.fault = undefined;
     expect(await world.tick()).toEqual({ outcome: "deleted", dueInMs: undefined });
     expect(world.live()).toBeUndefined();
   });
 
-  test("turning revertOnDeletion off removes the finalizer", async () => {
+  test("setting revertOnDeletion to false removes the finalizer", async () => {
     const world = canaryWorld({ revertOnDeletion: true });
     await world.initialised();
     world.change({ spec: { revertOnDeletion: false } });
@@ -65,7 +66,7 @@ describe("the end of a Canary", () => {
     expect(world.live()?.metadata.finalizers).toEqual([]);
   });
 
-  test("a Canary whose target is gone is not held", async () => {
+  test("a Canary whose target is missing can be deleted at once", async () => {
     const world = canaryWorld({ revertOnDeletion: true });
     await world.initialised();
     world.state.isTargetThere = false;

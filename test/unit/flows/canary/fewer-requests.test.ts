@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { StepMemory } from "../../../../lib/canary/step-memory.ts";
+import type { StepMemory } from "../../../../lib/canary/canary-deps.ts";
 import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { canaryWorld } from "./canary-world.ts";
 
@@ -15,8 +15,8 @@ async function inRun() {
   return { world, breakServices };
 }
 
-describe("the requests of a step in the middle of a run", () => {
-  test("a step does not read the Services if no hint has come", async () => {
+describe("the requests of a step during a run", () => {
+  test("a step does not read the Services if no event has come", async () => {
     const { world, breakServices } = await inRun();
     expect(world.subscribed.at(-1)).toContain("obj#here//Service/apps/podinfo-canary");
     breakServices();
@@ -25,7 +25,7 @@ describe("the requests of a step in the middle of a run", () => {
     expect(world.now()).toBe("Progressing w10 90/10");
   });
 
-  test("a changed Service is put right by the step after the hint, even if the hint came before the interval was over", async () => {
+  test("the step after an event repairs a changed Service, even if the event came before the interval was over", async () => {
     const { world, breakServices } = await inRun();
     breakServices();
     world.clock.pass(4_000);
@@ -34,7 +34,7 @@ describe("the requests of a step in the middle of a run", () => {
     expect(world.writes).toContain("services");
   });
 
-  test("a hint that comes when a step is due has it look at the Services", async () => {
+  test("an event that arrives when a step is due makes this step read the Services", async () => {
     const { world, breakServices } = await inRun();
     breakServices();
     world.clock.pass(10_000);
@@ -42,7 +42,7 @@ describe("the requests of a step in the middle of a run", () => {
     expect(world.writes).toContain("services");
   });
 
-  test("the step after a failed check looks at the Services: one that leads nowhere fails checks", async () => {
+  test("the step after a failed check reads the Services, because a broken Service fails checks", async () => {
     const { world, breakServices } = await inRun();
     world.state.checks = [{ isPassed: false, text: "no" }];
     await world.tick();
@@ -51,7 +51,7 @@ describe("the requests of a step in the middle of a run", () => {
     expect(world.writes).toContain("services");
   });
 
-  test("a step after a retry or an outage reads the Services, since a hint may be lost", async () => {
+  test("a step after a retry or an outage reads the Services, because an event may have been lost", async () => {
     for (const isRetry of [true, false]) {
       const { world, breakServices } = await inRun();
       breakServices();
@@ -65,7 +65,7 @@ describe("the requests of a step in the middle of a run", () => {
     }
   });
 
-  test("the step after a run whose write was refused reads the Services, since a hint may have woken that run", async () => {
+  test("the step after a run whose write was refused reads the Services, because an event may have woken that run", async () => {
     const { world, breakServices } = await inRun();
     breakServices();
     world.change({ status: { conditions: null } });
@@ -80,7 +80,7 @@ describe("the requests of a step in the middle of a run", () => {
     expect(world.writes).toContain("services");
   });
 
-  test("the step after a suspension reads the Services, since a hint may have come during it", async () => {
+  test("the step after a suspension reads the Services, because an event may have come meanwhile", async () => {
     const { world, breakServices } = await inRun();
     breakServices();
     world.change({ spec: { suspend: true } });
@@ -90,7 +90,7 @@ describe("the requests of a step in the middle of a run", () => {
     expect(world.writes).toContain("services");
   });
 
-  test("a step passes on the label by which the next one reads target and primary together; a hint ends that", async () => {
+  test("a step passes on the label with which the next one lists target and primary together; an event clears it", async () => {
     const told: (StepMemory | undefined)[] = [];
     const { world } = await inRun();
     const parts = world.parts();

@@ -121,9 +121,9 @@ function endOf(world: World) {
   };
 }
 
-describe("a process that ends between two writes", () => {
+describe("a Canary whose process is killed between two writes", () => {
   test.each(stories)(
-    "$name: ends the same after any of its writes, with no traffic to what is not ready",
+    "$name: ends the same after any of its writes, and no traffic goes to pods that are not ready",
     async (story) => {
       const whole = await play(story, Number.POSITIVE_INFINITY);
       expect(whole.now()).toBe(story.end);
@@ -138,7 +138,7 @@ describe("a process that ends between two writes", () => {
     },
   );
 
-  test("the initialisation ends the same after any of its writes", async () => {
+  test("ends its initialisation the same after any of its writes", async () => {
     const story = async (writes: number): Promise<World> => {
       const world = canaryWorld();
       await toRest(world, writes);
@@ -153,7 +153,7 @@ describe("a process that ends between two writes", () => {
     }
   });
 
-  test("a weight is raised once in each interval, also by the run after one that was cut off", async () => {
+  test("raises the weight once per interval, also in the run after a killed one", async () => {
     const world = canaryWorld();
     await world.begun();
     world.state.writesLeft = 1;
@@ -166,7 +166,7 @@ describe("a process that ends between two writes", () => {
     expect(dueInMs).toBe(10_000);
   });
 
-  test("a copy that was cut off goes on as a promotion, whatever the checks say after it", async () => {
+  test("continues a copy that was cut off as a promotion, whatever later checks say", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();
@@ -182,7 +182,7 @@ describe("a process that ends between two writes", () => {
     expect(world.state.primary?.template).toBe("two");
   });
 
-  test("a copy that was cut off goes on as a promotion, whose failure leaves the traffic on the canary", async () => {
+  test("continues a copy that was cut off as a promotion; if that fails, the traffic stays on the canary", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();

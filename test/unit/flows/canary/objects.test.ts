@@ -9,7 +9,7 @@ function theirs(kind: string, annotations: Record<string, string> = {}): LiveObj
 }
 
 const told = (kind: string) =>
-  `Warning: ${kind} podinfo.apps of somebody else is taken over by Canary podinfo.apps: set spec.revertOnDeletion to have it given back when the Canary is deleted`;
+  `Warning: ${kind} podinfo.apps is taken over by Canary podinfo.apps, which did not make it: set spec.revertOnDeletion to have it given back when the Canary is deleted`;
 
 /** A world whose apex Service and route are somebody else's, and are taken over in the same step. */
 function worldOfOthers() {
@@ -49,8 +49,8 @@ function worldOfOthers() {
   return { world, originals };
 }
 
-describe("objects of others that a Canary takes over", () => {
-  test("are kept in an annotation of the Canary, and a route is told once; an apex Service is taken over as documented", async () => {
+describe("existing objects that a Canary takes over", () => {
+  test("are stored in an annotation of the Canary; a route is announced once; an apex Service is taken over as documented", async () => {
     const { world, originals } = worldOfOthers();
     await world.run();
     await world.tick();
@@ -65,7 +65,7 @@ describe("objects of others that a Canary takes over", () => {
     expect(world.said.filter((text) => text.includes("taken over"))).toEqual([]);
   });
 
-  test("a step that is cut off before a route is kept tells it once more, and never loses it", async () => {
+  test("a step killed before it stored a route announces it once more, and never loses it", async () => {
     const { world, originals } = worldOfOthers();
     await world.run();
     world.news();
@@ -80,7 +80,7 @@ describe("objects of others that a Canary takes over", () => {
   });
 });
 
-test("a name that is too long for what is made of it is one Warning in each step, and nothing is made", async () => {
+test("a name that is too long for the objects made from it gives one Warning per step, and nothing is created", async () => {
   const world = canaryWorld({ service: { port: 9898, name: "x".repeat(56) } });
   await world.run();
   await world.tick();
@@ -89,7 +89,7 @@ test("a name that is too long for what is made of it is one Warning in each step
   expect(new Set(world.said).size).toBe(1);
 });
 
-test("a scaler of the target is paused only when Service and route lead to the primary: it scales the target to zero", async () => {
+test("a scaler of the target is paused only once Service and route point to the primary, because it scales the target to zero", async () => {
   const autoscalerRef = { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", name: "podinfo" };
   const world = canaryWorld({ autoscalerRef });
   await world.run();

@@ -11,8 +11,8 @@ async function atFirstWeight() {
   return world;
 }
 
-describe("the pace of steps", () => {
-  test("canary/30: a hint in the middle of a run takes no step, and the next one comes when the interval is over", async () => {
+describe("the pace of a Canary's steps", () => {
+  test("canary/30: an event during a run takes no step, and the next step comes when the interval is over", async () => {
     const world = await atFirstWeight();
     world.clock.pass(3_000);
     const early = await world.run({ isRequested: true });
@@ -25,7 +25,7 @@ describe("the pace of steps", () => {
     expect(world.now()).toBe("Progressing w50 50/50");
   });
 
-  test("a Canary at rest has no next step; where its target is a Knative Service, which is not observed, it looks at each interval", async () => {
+  test("a Canary at rest has no next step; with a Knative Service as target, which sends no events, it checks at each interval", async () => {
     const targetRef = { apiVersion: "serving.knative.dev/v1", kind: "Service", name: "podinfo" };
     const [usual, knative] = [canaryWorld(), canaryWorld({ provider: "knative", targetRef })];
     await Promise.all([usual.initialised(), knative.initialised()]);
@@ -37,13 +37,13 @@ describe("the pace of steps", () => {
     expect(knative.status().phase).toBe("Progressing");
   });
 
-  test("canary/24: an interval of 1s is ten seconds", async () => {
+  test("canary/24: an interval of 1s is raised to ten seconds", async () => {
     const world = canaryWorld({ analysis: { interval: "1s", stepWeight: 10 } });
     const { dueInMs } = await world.run();
     expect(dueInMs).toBe(10_000);
   });
 
-  test("a step whose work takes time leaves the rest of the interval", async () => {
+  test("the time that a step takes is subtracted from the wait for the next one", async () => {
     const world = canaryWorld();
     world.replaced.alerts = () => ({ send: async () => world.clock.pass(4_000) });
     await world.initialised();
@@ -51,7 +51,7 @@ describe("the pace of steps", () => {
     expect(await world.run({ isRequested: true })).toMatchObject({ dueInMs: 6_000 });
   });
 
-  test("without what the last run carried, the status says when the last step was", async () => {
+  test("without carried state, the time of the last step is read from the status", async () => {
     const world = await atFirstWeight();
     world.state.carried = undefined;
     world.clock.pass(3_000);
@@ -61,7 +61,7 @@ describe("the pace of steps", () => {
     expect(world.now()).toBe("Progressing w25 75/25");
   });
 
-  test("a run after one that was cut off takes no second step at once", async () => {
+  test("the run after a killed one does not take a second step at once", async () => {
     const world = await atFirstWeight();
     world.clock.pass(10_000);
     // The status says the new weight, and then the process ends.
@@ -94,27 +94,27 @@ describe("the pace of steps", () => {
     expect(whenToStep({ ...pace, status, run: hinted })).toMatchObject({ isDue: false, dueInMs: 10_000 });
   });
 
-  test("a last step that seems long overdue, by a clock five minutes behind, makes a hint wait for one more interval", () => {
+  test("a last step that seems long overdue, by a clock five minutes behind, makes an event wait for one more interval", () => {
     const first = whenToStep({ ...pace, paced: { steppedAt: behind }, run: hinted });
     expect(first).toEqual({ isDue: false, dueInMs: 10_000, paced: { steppedAt: now, wrote, isHeldBack: true } });
     const again = { ...pace, now: now + 200_000, paced: { steppedAt: now, isHeldBack: true }, run: hinted };
     expect(whenToStep(again)).toEqual({ isDue: true });
   });
 
-  test("a run that only the interval wants steps, whatever the clocks say", () => {
+  test("a run that was started by the interval alone takes a step, whatever the clocks say", () => {
     for (const steppedAt of [ahead, behind, now]) {
       expect(whenToStep({ ...pace, paced: { steppedAt }, run: { isRequested: false } })).toEqual({ isDue: true });
     }
   });
 
-  test("a run that comes by the back-off of an outage is not one that the interval wants", () => {
+  test("a run that was started by the back-off of an outage waits until the interval is over", () => {
     const paced = { steppedAt: now - 4_000, outage: { tries: 1 } };
     expect(whenToStep({ ...pace, paced, run: { isRequested: false } })).toMatchObject({ isDue: false, dueInMs: 6_000 });
   });
 });
 
 describe("a Canary at rest", () => {
-  test("puts right what others change once in an interval, so that it chases no other writer", async () => {
+  test("repairs changes of other clients once per interval, so that it does not fight with another writer", async () => {
     const world = canaryWorld();
     await world.initialised();
     world.clock.pass(4_000);
@@ -125,7 +125,7 @@ describe("a Canary at rest", () => {
     expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "ready", dueInMs: undefined });
   });
 
-  test("canary/30: a target that has changed in the promotion is released an interval after its end, whatever wakes the Canary before", async () => {
+  test("canary/30: a target that changes during the promotion is released one interval after its end, whatever wakes the Canary before", async () => {
     const world = await atFirstWeight();
     for (const phase of ["Progressing", "Promoting", "Finalising"]) {
       await world.tick();
@@ -152,8 +152,8 @@ describe("a Canary at rest", () => {
   });
 });
 
-describe("what does not wait", () => {
-  test("canary/22: another template in the middle of a run restarts it with all traffic on the primary and counters at zero", async () => {
+describe("events that a Canary handles without waiting", () => {
+  test("canary/22: a new template during a run restarts it with all traffic on the primary and counters at zero", async () => {
     const world = await atFirstWeight();
     world.state.checks = [{ isPassed: false, text: "no" }];
     await world.tick();
@@ -168,14 +168,14 @@ describe("what does not wait", () => {
     expect(dueInMs).toBe(10_000);
   });
 
-  test("the promoted template in the middle of a run neither restarts nor ends it", async () => {
+  test("the promoted template during a run neither restarts nor ends it", async () => {
     const world = await atFirstWeight();
     world.state.target.template = "one";
     await world.tick();
     expect(world.now()).toBe("Progressing w50 50/50");
   });
 
-  test("canary/23: a suspended Canary takes no step and says only that", async () => {
+  test("canary/23: a suspended Canary takes no step and only reports that it is suspended", async () => {
     const world = await atFirstWeight();
     world.change({ spec: { suspend: true } });
     world.clock.pass(3_000);
@@ -188,7 +188,7 @@ describe("what does not wait", () => {
     expect(world.now()).toBe("Progressing w25 75/25");
   });
 
-  test("a suspended Canary does not carry on an outage that is over: the next one would count its tries too", async () => {
+  test("a suspended Canary clears the retry count of an outage that is over", async () => {
     const world = await atFirstWeight();
     world.change({ spec: { suspend: true } });
     world.state.carried = { ...world.state.carried, outage: { tries: 5, since: 0, told: true } };
@@ -197,7 +197,7 @@ describe("what does not wait", () => {
     expect(world.state.carried).toMatchObject({ isSuspended: true, steppedAt: expect.any(Number) });
   });
 
-  test("wakes for its target and for what is tracked, and looks once more where that is new", async () => {
+  test("subscribes to its target and to tracked configs, and checks once more after a new subscription", async () => {
     const world = canaryWorld();
     await world.run();
     world.state.configs = { "configmap/app": "0123456789abcdef", "secret/key": "0123456789abcdef" };

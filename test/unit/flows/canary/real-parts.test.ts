@@ -115,7 +115,7 @@ async function settled(): Promise<void> {
 }
 
 describe("a Canary on an API server", () => {
-  test("is initialised, released and at rest, and a step that changes nothing writes nothing", async () => {
+  test("is initialised, released and at rest, and writes nothing in a step that changes nothing", async () => {
     const run = runs();
     await apply(podinfo("podinfo:1"));
     await apply({
@@ -169,7 +169,7 @@ describe("a Canary on an API server", () => {
 });
 
 describe("the metrics of a Canary", () => {
-  test("each asks its server on its own whether it answers", async () => {
+  test("each metric checks separately whether its server answers", async () => {
     const asked: string[] = [];
     const answer = { status: 200, headers: {}, body: Buffer.from('{"data":{"result":[{"value":[0,"1"]}]}}') };
     const of = (own: readonly string[]): Http => ({

@@ -4,7 +4,7 @@ import { canaryWorld } from "./canary-world.ts";
 
 const no = { isPassed: false, text: "no" } as const;
 
-describe("a Canary without a history", () => {
+describe("a new Canary", () => {
   test("canary/1: is Initializing with Promoted Unknown until its primary is ready", async () => {
     const world = canaryWorld();
     await world.run();
@@ -26,7 +26,7 @@ describe("a Canary without a history", () => {
     ]);
   });
 
-  test("canary/2, 6: makes its own Services first, and scales the target down only when Service and route lead to the primary", async () => {
+  test("canary/2, 6: creates its own Services first, and scales the target down only when Service and route point to the primary", async () => {
     const world = canaryWorld();
     await world.run();
     await world.tick();
@@ -54,7 +54,7 @@ describe("a Canary without a history", () => {
     expect(dueInMs).toBeUndefined();
   });
 
-  test("looks again at once after an initialisation whose target has changed meanwhile, and begins a run", async () => {
+  test("starts a run at once if its target changed during the initialisation", async () => {
     const world = canaryWorld();
     await world.run();
     world.state.target.template = "";
@@ -75,7 +75,7 @@ describe("a Canary without a history", () => {
     expect(world.status().conditions).toEqual([promoted]);
   });
 
-  test("goes on without the servers of its metrics, and says that they do not answer", async () => {
+  test("goes on without its metric servers, and reports that they do not answer", async () => {
     const world = canaryWorld();
     world.state.probe = "prometheus not available";
     await world.run();
@@ -85,7 +85,7 @@ describe("a Canary without a history", () => {
   });
 
   test.each(["kubernetes", "gatewayapi:v1"])(
-    "fails with provider %s when its primary does not come up",
+    "fails with provider %s if its primary does not become ready",
     async (provider) => {
       const world = canaryWorld({ provider });
       await world.run();
@@ -101,7 +101,7 @@ describe("a Canary without a history", () => {
     },
   );
 
-  test("keeps the target when the initialisation fails, and begins again when it is mended", async () => {
+  test("keeps the target if the initialisation fails, and starts again when the target is fixed", async () => {
     const world = canaryWorld();
     await world.run();
     if (world.state.primary !== undefined) world.state.primary.isStuck = true;
@@ -118,7 +118,7 @@ describe("a Canary without a history", () => {
 });
 
 describe("a Canary at rest", () => {
-  test("canary/18, 19: begins a run for another template or another tracked config, and writes nothing for what is the same", async () => {
+  test("canary/18, 19: starts a run for a new template or a changed tracked config, and writes nothing otherwise", async () => {
     const world = canaryWorld();
     await world.initialised();
     world.clock.pass(10_000);
@@ -138,7 +138,7 @@ describe("a Canary at rest", () => {
     ]);
   });
 
-  test("canary/20, 21: does not try a failed template again, and the promoted one starts nothing", async () => {
+  test("canary/20, 21: does not retry a failed template, and the promoted one starts nothing", async () => {
     const world = canaryWorld();
     await world.begun();
     world.state.checks = [
@@ -164,7 +164,7 @@ describe("a Canary at rest", () => {
 });
 
 describe("a release by weights", () => {
-  test("canary/25, 28, 56: raises the weight step by step, promotes, moves back and scales down", async () => {
+  test("canary/25, 28, 56: raises the weight step by step, promotes, moves traffic back and scales down", async () => {
     const world = canaryWorld();
     await world.begun();
     const steps: string[] = [];
@@ -186,7 +186,7 @@ describe("a release by weights", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("canary/61: is measured as 0 while it progresses, 1 after success and 2 after failure", async () => {
+  test("canary/61: has the metric 0 while it progresses, 1 after success and 2 after failure", async () => {
     const world = canaryWorld();
     await world.begun();
     for (let ticks = 0; ticks < 6; ticks++) await world.tick();
@@ -205,7 +205,7 @@ describe("a release by weights", () => {
     ]);
   });
 
-  test("canary/29: brings the traffic back in two steps of 50", async () => {
+  test("canary/29: moves the traffic back in two steps of 50", async () => {
     const world = canaryWorld({ analysis: { interval: "10s", stepWeight: 100, stepWeightPromotion: 50 } });
     await world.begun();
     const steps: string[] = [];
@@ -224,7 +224,7 @@ describe("a release by weights", () => {
     expect(world.said).toContain("Normal: Advance podinfo.apps primary weight 100");
   });
 
-  test("says that an analysis has no next step, and moves nothing", async () => {
+  test("with stepWeight 0 reports that the analysis has no next step, and shifts no traffic", async () => {
     const world = canaryWorld({ analysis: { interval: "10s", stepWeight: 0 } });
     await world.begun();
     await world.tick();
@@ -232,7 +232,7 @@ describe("a release by weights", () => {
     expect(world.now()).toBe("Progressing 100/0");
   });
 
-  test("canary/60: without analysis it is promoted as soon as it is ready, and nothing is asked", async () => {
+  test("canary/60: without analysis promotes as soon as the canary is ready, and runs no checks", async () => {
     const world = canaryWorld({
       skipAnalysis: true,
       analysis: {

@@ -48,7 +48,7 @@ async function run(flow: Flow, isRequested = true) {
   });
 }
 
-test("a step is taken with the rights of the account that default-service-account names, and what those forbid is told", async () => {
+test("a Canary's step uses the rights of the account in default-service-account, and reports what those forbid", async () => {
   const options = { manager: "test", force: true };
   const metadata = { name: key.name, namespace: key.namespace };
   await embedded.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "apps" } }, options, signal);
@@ -77,7 +77,7 @@ test("a step is taken with the rights of the account that default-service-accoun
   );
 });
 
-test("external metrics are read with the rights of that account too", async () => {
+test("a Canary reads external metrics with the rights of that account too", async () => {
   const metadata = { name: key.name, namespace: key.namespace };
   const options = { manager: "test", force: true };
   const spec = {

@@ -14,7 +14,7 @@ function canary(name: string): LiveObject {
   };
 }
 
-test("the Canaries of a namespace are listed once for the runs that began before, and again for one that begins later", async () => {
+test("the Canaries of a namespace are listed once for all runs that started before, and again for a run that starts later", async () => {
   let now = 0;
   const lists: string[] = [];
   const stored = [canary("one")];

@@ -18,8 +18,8 @@ async function at25(analysis: JsonObject = {}): Promise<World> {
   return world;
 }
 
-describe("a route whose shares somebody changes in the middle of a run", () => {
-  test.each([90, 0])("is put back from %i, told, and the run goes on from its own weight", async (given) => {
+describe("a route whose weights another client changes during a run", () => {
+  test.each([90, 0])("is set back from %i, announced, and the run goes on from its own weight", async (given) => {
     const world = await at25();
     world.state.routes = to(given);
     await world.tick();
@@ -29,7 +29,7 @@ describe("a route whose shares somebody changes in the middle of a run", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("loses what it was given before the canary is waited for, and gets back what it lost only once it serves", async () => {
+  test("loses foreign weight before the run waits for the canary, and regains lost weight only once the canary serves", async () => {
     const world = await at25();
     // Its pods are being replaced.
     world.state.isLost = false;
@@ -47,7 +47,7 @@ describe("a route whose shares somebody changes in the middle of a run", () => {
     expect(world.harm).toEqual([]);
   });
 
-  test("with the weight of the next step keeps it only if the checks pass", async () => {
+  test("to the weight of the next step keeps that weight only if the checks pass", async () => {
     const world = await at25({ threshold: 3 });
     world.state.routes = to(50);
     world.state.checks = [{ isPassed: false, text: "no" }];
@@ -58,7 +58,7 @@ describe("a route whose shares somebody changes in the middle of a run", () => {
     expect(world.now()).toBe("Progressing w50 f1 50/50");
   });
 
-  test("is not given back to a canary that is rolled back", async () => {
+  test("is not restored for a canary that is rolled back", async () => {
     const world = await at25({ threshold: 1 });
     world.state.checks = [{ isPassed: false, text: "no" }];
     await world.tick();
@@ -69,7 +69,7 @@ describe("a route whose shares somebody changes in the middle of a run", () => {
     expect(world.writes).toEqual(["scale to zero", "status"]);
   });
 
-  test("while a promotion waits it keeps the last weight of the analysis", async () => {
+  test("keeps the last weight of the analysis while a promotion waits", async () => {
     const world = await at25({ maxWeight: 40, webhooks: [gate] });
     world.state.refusals.set("gate", "closed");
     await world.tick();
@@ -83,7 +83,7 @@ describe("a route whose shares somebody changes in the middle of a run", () => {
     expect(world.now()).toBe("Promoting i-1 50/50");
   });
 
-  test("while a promotion waits, a last weight that the spec has raised is given only if the checks pass", async () => {
+  test("gets a last weight that the spec has raised, while a promotion waits, only if the checks pass", async () => {
     const world = await at25({ maxWeight: 40, threshold: 5, webhooks: [gate] });
     world.state.refusals.set("gate", "closed");
     await world.tick();
@@ -95,7 +95,7 @@ describe("a route whose shares somebody changes in the middle of a run", () => {
     expect(world.state.routes).toEqual(to(50));
   });
 
-  test("a promotion in steps goes on from its own weight", async () => {
+  test("goes on from its own weight in a promotion by steps", async () => {
     const world = await at25({ maxWeight: 75, stepWeightPromotion: 25 });
     for (let ticks = 0; ticks < 4; ticks++) await world.tick();
     expect(world.now()).toBe("Promoting w50 50/50");
@@ -119,7 +119,7 @@ describe("a route whose shares somebody changes in the middle of a run", () => {
   });
 });
 
-test("a step that was cut off is taken again: one of its checks that fails takes its weight back", async () => {
+test("after a killed step repeats it: a failed check takes the step's weight back", async () => {
   const world = await at25({ threshold: 3 });
   world.state.writesLeft = 1;
   await expect(world.tick()).rejects.toThrow(Killed);
@@ -131,7 +131,7 @@ test("a step that was cut off is taken again: one of its checks that fails takes
   expect(world.now()).toBe("Progressing w25 f1 75/25");
 });
 
-test("between two runs the route sends no requests to the canary", async () => {
+test("sends no requests to the canary between two runs", async () => {
   const world = canaryWorld();
   await world.initialised();
   world.state.routes = to(50);

@@ -22,7 +22,7 @@ const iterations = (more: JsonObject = {}): JsonObject => ({
 });
 const header = { match: [{ headers: { "x-canary": { exact: "always" } } }] };
 
-describe("strategies", () => {
+describe("the strategies of a Canary", () => {
   test("canary/33, 35: blue/green routes all traffic to the canary after its iterations, before the copy", async () => {
     expect(await stepsOf(iterations(), 6)).toEqual([
       "Progressing i1 100/0 | Advance podinfo.apps canary iteration 1/2",
@@ -34,7 +34,7 @@ describe("strategies", () => {
     ]);
   });
 
-  test("blue/green with a mirror copies requests to the canary, and stops that when it gets all traffic", async () => {
+  test("blue/green with a mirror copies requests to the canary, and stops when the canary gets all traffic", async () => {
     const steps = await stepsOf(iterations({ mirror: true }), 3);
     expect(steps.at(-1)).toBe("Progressing i3 0/100 | Stop traffic mirroring and route all traffic to canary");
   });
@@ -76,7 +76,7 @@ describe("strategies", () => {
     expect(steps[11]).toMatch(/^Promoting i11 /);
   });
 
-  test("one iteration of blue/green is done again in each step in which its promotion waits", async () => {
+  test("blue/green with a single iteration repeats it in each step while its promotion waits", async () => {
     const world = canaryWorld(
       iterations({ webhooks: [{ name: "gate", type: "confirm-promotion", url: "http://hook.test" }] }),
     );
@@ -96,7 +96,7 @@ describe("strategies", () => {
     ]);
   });
 
-  test("a mirror by weights has one step with copies before the first weight", async () => {
+  test("weights with a mirror start with one step of copied requests before the first weight", async () => {
     const analysis = { interval: "10s", stepWeight: 50, mirror: true };
     const steps = await stepsOf({ provider: "istio", analysis }, 2);
     expect(steps).toEqual([

@@ -10,7 +10,7 @@ const determined = "failed to checkout and determine revision";
 describe("spec.sparseCheckout", () => {
   const files = { "a/x.yaml": manifest, "a/b/y.yaml": manifest, "ab/z.yaml": manifest, "root.yaml": manifest };
 
-  test("11.2/50: with ./a only files below a are in the archive, and only those are asked for", async () => {
+  test("11.2/50: with ./a only files below a are fetched and archived", async () => {
     const commit = repository().commit(files);
     apply({ sparseCheckout: ["./a"] });
     await run();
@@ -19,7 +19,7 @@ describe("spec.sparseCheckout", () => {
     expect(status()).toMatchObject({ observedSparseCheckout: ["./a"] });
   });
 
-  test("takes a single file, and everything for the root", async () => {
+  test("takes a single file by its path, and all files with the root path", async () => {
     repository().commit(files);
     apply({ sparseCheckout: ["a/b/y.yaml"] });
     await run();
@@ -42,14 +42,14 @@ describe("spec.sparseCheckout", () => {
     { path: "a.yaml/", isThere: false },
     { path: "b/", isThere: true },
     { path: "./b", isThere: true },
-  ])("$path is looked for as it is written", async ({ path, isThere }) => {
+  ])("$path is looked up exactly as written", async ({ path, isThere }) => {
     repository().commit({ "a.yaml": manifest, "b/b.yaml": manifest });
     apply({ sparseCheckout: [path] });
     await run();
     expect(conditions()).toContain(isThere ? "Ready=True Succeeded" : "Ready=False GitOperationFailed");
   });
 
-  test("11.2/49: a folder that is not there is a failure that names it", async () => {
+  test("11.2/49: a missing folder fails the run, and the message names the folder", async () => {
     repository().commit(files);
     apply({ sparseCheckout: ["missing"] });
     await run();
@@ -62,7 +62,7 @@ describe("spec.sparseCheckout", () => {
 });
 
 describe("ignore rules", () => {
-  test("11.1/18: of a repository without settings the pictures are left out; with any rule of its own they are not", async () => {
+  test("11.1/18: the default rules exclude images, unless the repository has rules of its own", async () => {
     repository().commit({ "a.yaml": manifest, "logo.png": "x", "docs/b.md": "x" });
     apply();
     await run();
@@ -72,7 +72,7 @@ describe("ignore rules", () => {
     expect((await stored()).names).toEqual(["- 600 .sourceignore", "- 600 a.yaml", "- 600 logo.png"]);
   });
 
-  test("11.1/19: a spec.ignore of comments only leaves the defaults as they are, and is observed", async () => {
+  test("11.1/19: a spec.ignore with only comments keeps the default rules, and is recorded in the status", async () => {
     repository().commit({ "a.yaml": manifest, "logo.png": "x" });
     apply({ ignore: "# nothing\n" });
     await run();
@@ -80,7 +80,7 @@ describe("ignore rules", () => {
     expect(status()).toMatchObject({ observedIgnore: "# nothing\n" });
   });
 
-  test("rules that are too many are one clear failure", async () => {
+  test("too many rules fail with one clear error", async () => {
     repository().commit({ "a.yaml": manifest });
     apply({ ignore: "a\n".repeat(2_001) });
     await run();
@@ -91,8 +91,8 @@ describe("ignore rules", () => {
   });
 });
 
-describe("links", () => {
-  test("inside the tree are followed by copy: of files, of folders, and over other links", async () => {
+describe("symbolic links", () => {
+  test("inside the tree are replaced by copies: to files, to folders, and through other links", async () => {
     repository().commit({
       "a.yaml": manifest,
       "base/b.yaml": "b\n",
@@ -144,7 +144,7 @@ describe("links", () => {
     expect((await stored()).names).toEqual(["- 600 a.yaml"]);
   });
 
-  test("that multiply end at the limit of files", async () => {
+  test("that multiply files stop at the limit of files", async () => {
     const links = Object.fromEntries(
       Array.from({ length: 8 }, (_, at) =>
         Array.from({ length: 10 }, (_unused, each) => [`d${at}/l${each}`, { link: `../d${at + 1}` }] as const),
@@ -158,7 +158,7 @@ describe("links", () => {
     );
   });
 
-  test("that lead to each other end before their paths do", async () => {
+  test("that point to each other are refused before paths get too long", async () => {
     const chain = (length: number, name: string) =>
       Object.fromEntries(
         Array.from({ length }, (_, at): [string, MemoryFile][] => [
@@ -177,7 +177,7 @@ describe("links", () => {
     );
   });
 
-  test("to a folder around another link to them are refused", async () => {
+  test("to a folder that contains a link back to it are refused", async () => {
     repository().commit({ "a/l": { link: "../b" }, "b/l": { link: "../a" } });
     apply();
     await run();
@@ -185,8 +185,8 @@ describe("links", () => {
   });
 });
 
-describe("content that cannot become an artifact", () => {
-  test("a Git LFS pointer is refused by name, unless spec.ignore leaves it out", async () => {
+describe("content that cannot be archived", () => {
+  test("a Git LFS pointer is refused by name, unless spec.ignore excludes it", async () => {
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"0".repeat(64)}\nsize 12345\n`;
     repository().commit({ "a.yaml": manifest, "charts/big.tgz": pointer });
     apply();
@@ -205,7 +205,7 @@ describe("content that cannot become an artifact", () => {
     { files: { "../x": "x" }, says: `the tree has ".."` },
     { files: { "a\\b": "x" }, says: String.raw`the tree has "a\\b"` },
     { files: { "a.yaml": "x", "A.yaml": "x" }, says: "only in case" },
-  ])("a tree with $files is refused by name, and the artifact stays", async ({ files, says }) => {
+  ])("a tree with $files is refused by name, and the last artifact is kept", async ({ files, says }) => {
     repository().commit({ "a.yaml": manifest });
     apply();
     await run();
@@ -217,7 +217,7 @@ describe("content that cannot become an artifact", () => {
     expect(artifact()).toEqual(before);
   });
 
-  test("11.1/17: an equal tree gives an equal digest, an execute bit another", async () => {
+  test("11.1/17: the same tree gives the same digest, and a changed execute bit another one", async () => {
     repository().commit({ "a.yaml": manifest, "b/c.yaml": "c" });
     apply();
     await run();
@@ -241,7 +241,7 @@ const settings = {
 } as const;
 
 test.each(Object.entries(settings))(
-  "an artifact is made again at the same revision where spec.%s is new, and where it is gone",
+  "the artifact is rebuilt at the same revision when spec.%s is added, and when it is removed",
   async (field, [value, observed]) => {
     const lib = "https://git.example.test/lib.git";
     repository(lib).commit({ "lib.yaml": manifest });

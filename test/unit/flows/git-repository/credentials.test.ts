@@ -26,7 +26,7 @@ const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.expor
 const encrypted = await readFile(join(import.meta.dirname, "../../../fixtures/ssh/encrypted"), "utf8");
 
 describe("the Secret of spec.secretRef", () => {
-  test("one that is missing fails with Flux's text, and is tried again (11.2/40)", async () => {
+  test("a missing Secret fails with Flux's text, and the run retries (11.2/40)", async () => {
     expect(await failure(loginSecret({ secretRef }, secretContext({})))).toMatchObject({
       reason: "AuthenticationFailed",
       retry: "backoff",
@@ -34,11 +34,11 @@ describe("the Secret of spec.secretRef", () => {
     });
   });
 
-  test("no reference, no Secret", async () => {
+  test("without a reference no Secret is read", async () => {
     expect(await loginSecret({}, secretContext({}))).toBeUndefined();
   });
 
-  test("one that we may not read is told as such", async () => {
+  test("a Secret that Sluice is forbidden to read is reported as forbidden", async () => {
     const forbidden = new ApiError({ code: 403, reason: "Forbidden", message: `secrets "login" is forbidden` });
     const ctx: SecretContext = { ...secretContext({}), home: { get: () => Promise.reject(forbidden) } };
     expect(await failure(loginSecret({ secretRef }, ctx))).toMatchObject({
@@ -47,14 +47,14 @@ describe("the Secret of spec.secretRef", () => {
     });
   });
 
-  test("an empty name is no name", async () => {
+  test("an empty Secret name counts as no reference", async () => {
     expect(await failure(loginSecret({ secretRef: { name: "" } }, secretContext({})))).toMatchObject({
       message: "failed to get secret 'apps/': failed to get secret 'apps/': resource name may not be empty",
     });
   });
 });
 
-describe("a login by http", () => {
+describe("an HTTP login", () => {
   const read = (data: Record<string, string> | undefined, url = https) => {
     const { username, password, bearerToken } = httpCredentials(url, data && new Map(Object.entries(data)));
     return [username, password.reveal(), bearerToken?.reveal()];
@@ -81,11 +81,11 @@ describe("a login by http", () => {
     [{ username: odd }, `x:${encodeURIComponent(odd)}@`],
     [{ password: odd }, `${encodeURIComponent(odd)}:x@`],
     [undefined, `${encodeURIComponent(odd)}:${encodeURIComponent(odd)}@`],
-  ])("with the Secret %j and the URL's own '%s' is sent as it is meant", (data, login) => {
+  ])("with the Secret %j and a login '%s' in the URL sends the right Authorization header", (data, login) => {
     expect(read(data, new URL(`https://${login}git.example.com/app.git`))).toEqual([odd, odd, undefined]);
   });
 
-  test.each(["http", "https"])("a password without username, with the scheme in the text: %s", (scheme) => {
+  test.each(["http", "https"])("a password without a username is refused with the scheme in the text: %s", (scheme) => {
     expect(thrown(() => read({ password: "hunter2" }, new URL(`${scheme}://git.example.com`)))).toMatchObject({
       reason: "AuthenticationFailed",
       retry: "backoff",
@@ -94,20 +94,20 @@ describe("a login by http", () => {
   });
 });
 
-describe("the trust of the same Secret", async () => {
+describe("the CA and client certificate in the Secret", async () => {
   const trust = (data: Record<string, string>) => httpCredentials(https, new Map(Object.entries(data))).tls;
   const [ca, cert, certKey] = await Promise.all([pem("server.crt"), pem("client.crt"), pem("client.key")]);
 
-  test("an authority, by its present or its former name", () => {
+  test("reads the CA from its current key, or from the deprecated one", () => {
     expect(trust({ "ca.crt": ca, caFile: cert })).toEqual({ ca });
     expect(trust({ "ca.crt": "", caFile: ca })).toEqual({ ca });
   });
 
-  test("as recorded of Flux, an authority that cannot be read is left out", () => {
+  test("ignores a CA that cannot be parsed, as recorded from Flux", () => {
     expect(trust({ "ca.crt": "hunter2" })).toEqual({});
   });
 
-  test("a client certificate counts with its key", () => {
+  test("uses a client certificate only together with its key", () => {
     expect(trust({ "tls.crt": cert, "tls.key": certKey })).toEqual({ cert, key: certKey });
     expect(trust({ "tls.crt": cert })).toEqual({});
   });
@@ -116,18 +116,21 @@ describe("the trust of the same Secret", async () => {
     ["of another key", ca, certKey, "tls: private key does not match public key"],
     ["that is no PEM", "x", certKey, "tls: failed to find any PEM data in certificate input"],
     ["whose key is no PEM", ca, "y", "tls: failed to find any PEM data in key input"],
-  ])("a certificate %s is a fault of the connection, without quoting either", (_what, cert, itsKey, unusable) => {
-    const secret = new Map(Object.entries({ "tls.crt": cert, "tls.key": itsKey }));
-    expect(httpCredentials(new URL("https://git.example.test/app.git"), secret)).toMatchObject({ tls: {}, unusable });
-  });
+  ])(
+    "a certificate %s fails the connection, and the message quotes neither certificate nor key",
+    (_what, cert, itsKey, unusable) => {
+      const secret = new Map(Object.entries({ "tls.crt": cert, "tls.key": itsKey }));
+      expect(httpCredentials(new URL("https://git.example.test/app.git"), secret)).toMatchObject({ tls: {}, unusable });
+    },
+  );
 });
 
-describe("a login by ssh", () => {
+describe("an SSH login", () => {
   const run = { key: { cluster: "home" }, signal: new AbortController().signal };
   const read = (data: Record<string, string> | undefined, its: typeof run = run) =>
     sshCredentials(data && new Map(Object.entries(data)), { secretRef }, { namespace: "apps", run: its });
 
-  test("the end of the run is no fault of its key", async () => {
+  test("a run that is aborted does not blame the key", async () => {
     const ended = { ...run, signal: AbortSignal.abort(new Error("over")) };
     const data = { identity: encrypted, known_hosts: "x", password: "secret" };
     await expect(read(data, ended)).rejects.toThrow("over");
@@ -145,14 +148,14 @@ describe("a login by ssh", () => {
     });
   });
 
-  test("an encrypted key without password names the Secret and the field (11.2/42)", async () => {
+  test("an encrypted key without a password is refused, naming the Secret and the field (11.2/42)", async () => {
     expect(await failure(read({ identity: encrypted, known_hosts: "x" }))).toMatchObject({
       reason: "AuthenticationFailed",
       message: "SSH identity key is encrypted but no 'password' field was provided in the secret 'apps/login'",
     });
   });
 
-  test("an encrypted key with its password, and a key without", async () => {
+  test("an encrypted key with its password works, and so does an unencrypted key", async () => {
     for (const data of [{ identity: encrypted, password: "secret" }, { identity: key.toString() }]) {
       expect(await read({ ...data, known_hosts: "x" })).toMatchObject({
         knownHosts: "x",
@@ -161,7 +164,7 @@ describe("a login by ssh", () => {
     }
   });
 
-  test("a key that cannot be read is kept for the connection, as in Flux", async () => {
+  test("a key that cannot be parsed fails only when connecting, as in Flux", async () => {
     expect((await read({ identity: "hunter2", known_hosts: "x" })).key).toEqual(new Error("ssh: no key found"));
   });
 });

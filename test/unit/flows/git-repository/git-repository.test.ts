@@ -5,7 +5,7 @@ const { world, repository, status, artifact, conditions, condition, message, app
 const revision = (commit: string, name = "main") => `${name}@sha1:${commit}`;
 
 describe("a new GitRepository", () => {
-  test("11.1/1, 2: first gets its finalizer, then says that it works on the first generation", async () => {
+  test("11.1/1, 2: first gets its finalizer, then reports Reconciling for its first generation", async () => {
     repository().commit({ "a.yaml": manifest });
     apply();
     expect(await run()).toMatchObject({ outcome: "stored", dueInMs: 3_600_000 });
@@ -25,7 +25,7 @@ describe("a new GitRepository", () => {
     });
   });
 
-  test("11.1/4, 27, 11.2/32: takes the head of its branch and ends Ready with what Flux says", async () => {
+  test("11.1/4, 27, 11.2/32: fetches the head of its branch and becomes Ready with Flux's message", async () => {
     const commit = repository().commit({ "a.yaml": manifest, "run.sh": { exec: "#!/bin/sh\n" } }, {}, "feature/x");
     apply({ ref: { branch: "feature/x" } });
     await run();
@@ -60,7 +60,7 @@ describe("a new GitRepository", () => {
     expect(told()).toEqual(["Normal NewArtifact: stored artifact for commit 'Add a'"]);
   });
 
-  test("the event has the first fifty characters of the subject", async () => {
+  test("the event contains the first fifty characters of the commit's subject", async () => {
     const message = "Change a with a subject that is longer than fifty characters\n\nAnd a body.\n";
     repository().commit({ "a.yaml": manifest }, { message });
     apply();
@@ -72,7 +72,7 @@ describe("a new GitRepository", () => {
 });
 
 describe("a run that finds nothing new", () => {
-  test("11.1/3, 11.2/38: is one look at the refs: no bytes of content, and no write but its status", async () => {
+  test("11.1/3, 11.2/38: only lists the refs: it fetches no content and writes only its status", async () => {
     const commit = repository().commit({ "a.yaml": manifest });
     apply();
     await run();
@@ -93,7 +93,7 @@ describe("a run that finds nothing new", () => {
     { ref: { name: "refs/tags/v1.0.0" }, asked: "list refs/tags/v1.0.0" },
     { ref: { semver: "1.x" }, asked: "list refs/tags/" },
     { ref: { commit: "COMMIT" }, asked: "list HEAD refs/heads/" },
-  ])("is one request for $ref too", async ({ ref, asked }) => {
+  ])("sends one request for $ref too", async ({ ref, asked }) => {
     const commit = repository().commit({ "a.yaml": manifest });
     repository().tag("v1.0.0", commit, "One");
     apply({ ref: "commit" in ref ? { commit } : { ...ref } });
@@ -105,7 +105,7 @@ describe("a run that finds nothing new", () => {
     expect(repository().asked).toEqual([asked]);
   });
 
-  test("after a look at several tags of equal version, too", async () => {
+  test("sends one request also if several tags have equal versions", async () => {
     const older = repository().commit({ "a.yaml": manifest }, { at: 2_000 });
     const newer = repository().commit({ "b.yaml": manifest }, { at: 1_000 });
     repository().tag("1.0.0+b", newer);
@@ -133,7 +133,7 @@ describe("a change of the repository or of the settings", () => {
     expect(status()).toMatchObject({ observedIgnore: "*.sh\n" });
   });
 
-  test("11.1/24: a revision of the same content changes the revision and tells nothing", async () => {
+  test("11.1/24: a new revision with the same content changes the revision but sends no event", async () => {
     repository().commit({ "a.yaml": manifest });
     apply();
     await run();
@@ -144,7 +144,7 @@ describe("a change of the repository or of the settings", () => {
     expect(told()).toEqual([]);
   });
 
-  test("11.1/5, 8, 25: a failure keeps the artifact and the generation, and its end is told", async () => {
+  test("11.1/5, 8, 25: a failure keeps the artifact and its generation, and the recovery is announced", async () => {
     const commit = repository().commit({ "a.yaml": manifest });
     apply();
     await run();
@@ -161,7 +161,7 @@ describe("a change of the repository or of the settings", () => {
     expect(condition("Reconciling")?.message).toBe("processing object: new generation 1 -> 2");
     expect(status()).toMatchObject({ observedGeneration: 1, lastHandledReconcileAt: "now" });
     expect(artifact().revision).toBe(revision(commit));
-    const why = `failed to checkout and determine revision: unable to clone 'https://git.example.test/app.git': couldn't find remote ref "refs/heads/gone"`;
+    const why = `failed to checkout and determine revision: unable to clone 'https://git.example.test/app.git': couldn't find remote ref "refs/heads/gone"; the repository has the branches main`;
     expect(message()).toBe(why);
     expect(told()).toEqual([`Warning GitOperationFailed: ${why}`]);
     apply({ ref: { branch: "main" } });
@@ -172,7 +172,7 @@ describe("a change of the repository or of the settings", () => {
     ]);
   });
 
-  test("a branch that was force-pushed and a tag that was moved are followed", async () => {
+  test("a force-pushed branch and a moved tag are followed", async () => {
     repository().commit({ "a.yaml": manifest });
     apply();
     await run();
@@ -196,7 +196,7 @@ describe("a change of the repository or of the settings", () => {
 });
 
 describe("11.2/48: an empty repository", () => {
-  test("is EmptyGitRepository without an artifact, and with one a remote that cannot be listed", async () => {
+  test("gives EmptyGitRepository if there is no artifact; with an artifact it gives the error of a failed listing", async () => {
     apply();
     await run();
     expect(conditions()).toContain("FetchFailed=True EmptyGitRepository");

@@ -72,7 +72,7 @@ const verified = (revision: string, name: Name): string =>
   `verified signature of\n\t- commit '${revision}' with key '${ids[name]}'`;
 
 describe("golden git-verify-head", () => {
-  test("11.2/58, 59: what Flux says of signed and unsigned commits, step by step", async () => {
+  test("11.2/58, 59: signed and unsigned commits get the same statuses as in Flux, step by step", async () => {
     const first = commit(1, "Signed by alice", "b", "alice");
     expect(first).toBe("9d306ec455d2cb129ebe8d183691108eef0b2657");
     apply({ verify: { mode: "head", secretRef: { name: "keys" } } });

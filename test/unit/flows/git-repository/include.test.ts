@@ -18,7 +18,7 @@ describe("spec.include", () => {
     told();
   }
 
-  test("11.1/26, 11.2/51: waits for one that is missing or has no artifact, and looks again after 30 s or when it is stored", async () => {
+  test("11.1/26, 11.2/51: waits for an include that is missing or has no artifact, and retries after 30 s or when it is stored", async () => {
     repository().commit({ "a.yaml": manifest });
     including({});
     expect(await run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
@@ -46,7 +46,7 @@ describe("spec.include", () => {
     expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
   });
 
-  test("11.2/52: without toPath its content lies under its name, by the ignore rules of the parent", async () => {
+  test("11.2/52: without toPath the content goes to a folder with the include's name, filtered by the parent's ignore rules", async () => {
     repository().commit({ "a.yaml": manifest, ".sourceignore": "*.txt\n" });
     await withLib();
     including({});
@@ -65,7 +65,7 @@ describe("spec.include", () => {
     });
   });
 
-  test("takes a part of it, to a path that stays inside", async () => {
+  test("copies a part of the include to a path inside the artifact", async () => {
     repository().commit({ "a.yaml": manifest });
     await withLib();
     including({ fromPath: "../sub", toPath: "../../vendored/lib" });
@@ -76,7 +76,7 @@ describe("spec.include", () => {
     expect((await stored()).files).toEqual({ "a.yaml": "1\n" });
   });
 
-  test("takes a folder without its neighbours that begin alike", async () => {
+  test("copies a folder without sibling folders that start with the same name", async () => {
     repository().commit({ "a.yaml": manifest });
     const beside = {
       "deploy-old/b.yaml": "b\n",
@@ -100,17 +100,20 @@ describe("spec.include", () => {
     [{ fromPath: "sub-old" }, ["lib/three.yaml"]],
     [{ fromPath: "sub.yaml" }, ["lib"]],
     [{ fromPath: "", toPath: "" }, ["lib/sub-old/three.yaml", "lib/sub.yaml", "lib/sub/two.yaml"]],
-  ])("takes with %j what lies there, and nothing beside it that begins alike", async (include, paths) => {
-    repository().commit({ "a.yaml": manifest });
-    repository(lib).commit({ "sub/two.yaml": "2\n", "sub-old/three.yaml": "3\n", "sub.yaml": "4\n" });
-    apply({ url: lib }, "lib");
-    await run("lib");
-    including(include);
-    await run();
-    expect(Object.keys((await stored()).files).toSorted()).toEqual(["a.yaml", ...paths]);
-  });
+  ])(
+    "with %j copies the content of that folder, and no sibling that starts with the same name",
+    async (include, paths) => {
+      repository().commit({ "a.yaml": manifest });
+      repository(lib).commit({ "sub/two.yaml": "2\n", "sub-old/three.yaml": "3\n", "sub.yaml": "4\n" });
+      apply({ url: lib }, "lib");
+      await run("lib");
+      including(include);
+      await run();
+      expect(Object.keys((await stored()).files).toSorted()).toEqual(["a.yaml", ...paths]);
+    },
+  );
 
-  test("is awaited with all the others, and seen again with a new revision of the same content", async () => {
+  test("waits for all includes, and notices a new revision of an include whose content is the same", async () => {
     repository().commit({ "a.yaml": manifest });
     apply({ include: ["lib", "lib-old"].map((name) => ({ repository: { name } })) });
     await run();
@@ -143,7 +146,7 @@ describe("spec.include", () => {
     {
       what: "a fromPath that is not there",
       include: { fromPath: "nowhere", toPath: "x" },
-      says: "failed to copy 'lib' include from nowhere to x: cannot stat unpack/nowhere: stat unpack/nowhere: no such file or directory",
+      says: "failed to copy 'lib' include from nowhere to x: cannot stat unpack/nowhere: stat unpack/nowhere: no such file or directory; the artifact has the folders sub",
     },
     {
       what: "a toPath in the folder of git",
@@ -151,7 +154,7 @@ describe("spec.include", () => {
       reason: "IllegalPath",
       says: "path calculation for include 'lib' failed: toPath 'a/.git/hooks' must not have a backslash, a null character or a part '.git'",
     },
-  ])("$what fails", async ({ include, says, reason = "CopyFailure" }) => {
+  ])("an include that $what fails", async ({ include, says, reason = "CopyFailure" }) => {
     repository().commit({ "a.yaml": manifest, "full/b.yaml": manifest });
     await withLib();
     including(include);
@@ -160,7 +163,7 @@ describe("spec.include", () => {
     expect(message()).toBe(says);
   });
 
-  test("is looked for after the login, and each failure stays until a run has passed its step", async () => {
+  test("includes are checked after the login, and each failure is reported until a run gets past its step", async () => {
     const [login, include] = ["FetchFailed=True AuthenticationFailed", "IncludeUnavailable=True NotFound"];
     refuse(new Failure("AuthenticationFailed", "no login"));
     including({});
@@ -186,7 +189,7 @@ describe("spec.include", () => {
     expect(conditions().slice(1)).toEqual(["Ready=False EmptyGitRepository", "FetchFailed=True EmptyGitRepository"]);
   });
 
-  test("counts before a key that only git's client refuses", async () => {
+  test("a missing include is reported before a key that only git's client rejects", async () => {
     const unusable = new Failure("GitOperationFailed", "no key");
     refuse(unusable);
     including({});
@@ -198,7 +201,7 @@ describe("spec.include", () => {
     expect(message()).toBe("no key");
   });
 
-  test("whose name no object can have is not found", async () => {
+  test("an include with an invalid object name counts as not found", async () => {
     repository().commit({ "a.yaml": manifest });
     apply({ include: [{ repository: { name: "" } }] });
     expect(await run()).toMatchObject({ outcome: "waiting" });
@@ -207,7 +210,7 @@ describe("spec.include", () => {
     );
   });
 
-  test("that cannot be put into a new revision leaves the old one outdated, until the next run looks at the refs", async () => {
+  test("an include that cannot be copied into a new revision leaves the old artifact outdated, until the next run lists the refs", async () => {
     repository().commit({ "a.yaml": manifest });
     await withLib();
     including({});
@@ -225,7 +228,7 @@ describe("spec.include", () => {
     ]);
   });
 
-  test("11.2/54: a new artifact of it is noticed by the parent's own next run, under the same revision", async () => {
+  test("11.2/54: the parent's own next run notices a new artifact of an include, at the same revision", async () => {
     repository().commit({ "a.yaml": manifest });
     await withLib();
     including({});
@@ -245,7 +248,7 @@ describe("spec.include", () => {
     expect(told().at(-1)).toContain("no changes since last reconciliation");
   });
 
-  test("whose artifact its own flow has not recorded is not taken", async () => {
+  test("an include whose artifact was not recorded by its own flow is not used", async () => {
     repository().commit({ "a.yaml": manifest });
     await withLib();
     world().forgetRecords();
@@ -254,7 +257,7 @@ describe("spec.include", () => {
     expect(conditions()).toContain("IncludeUnavailable=True NoArtifact");
   });
 
-  test("that the store has lost is stored again by its own run", async () => {
+  test("an include whose artifact is missing from the store is stored again by its own run", async () => {
     repository().commit({ "a.yaml": manifest });
     await withLib();
     including({});

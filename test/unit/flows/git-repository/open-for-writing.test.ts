@@ -37,7 +37,7 @@ describe.skipIf(gitPrograms === undefined)("a GitRepository that is opened for w
     return opened.use(await openForWriting(url, spec, { ...ctx, run: { ...run, key } }));
   }
 
-  test("reads and pushes with the login of its Secret", async () => {
+  test("is read and pushed to with the login of its Secret", async () => {
     const repository = opened.use(await gitRepository());
     await repository.git("config", "http.receivepack", "true");
     await repository.commit({ "a.yaml": "a\n" });
@@ -65,7 +65,7 @@ describe.skipIf(gitPrograms === undefined)("a GitRepository that is opened for w
     expect(writable.limits.timeoutMs).toBe(20_000);
   });
 
-  test("tells a login that the server does not take", async () => {
+  test("reports a login that the server rejects", async () => {
     const repository = opened.use(await gitRepository());
     const server = opened.use(
       await gitServer(repository, { before: (_request, response) => void response.writeHead(401).end("hunter2") }),

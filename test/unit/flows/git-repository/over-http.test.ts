@@ -25,8 +25,8 @@ const run = () =>
     return gitRepositoryFlow({ ...deps, openRepository });
   });
 
-describe.skipIf(gitPrograms === undefined)("a repository of git's own server", () => {
-  test("is fetched by each kind of ref, and an unchanged run is one request without content", async () => {
+describe.skipIf(gitPrograms === undefined)("a GitRepository on a server of git itself", () => {
+  test("fetches each kind of ref, and sends one request without content if nothing has changed", async () => {
     await using repository = await gitRepository();
     const commit = await repository.commit({ "a.yaml": manifest, "deploy/b.yaml": manifest });
     await repository.git("tag", "-a", "v1.0.0", "-m", "One", commit);

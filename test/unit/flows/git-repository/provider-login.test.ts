@@ -58,7 +58,7 @@ const noApp = "secretRef with github app data must be specified when provider is
 describe("provider github", () => {
   const spec = { provider: "github", secretRef } as const;
 
-  test("gives the token of the App, whose API is reached with the Secret's trust and through the proxy", async () => {
+  test("uses the token of the GitHub App; the API is reached with the Secret's CA and through the proxy", async () => {
     const data = { ...app, githubAppBaseURL: "https://github.example.com" };
     expect(await login({ spec, data, proxy: "http://proxy:3128" })).toEqual(["x-access-token", "token"]);
     const [{ privateKey, ...rest } = {}] = asked.slice(-1);
@@ -72,13 +72,13 @@ describe("provider github", () => {
     });
   });
 
-  test("by the owner of the installation", async () => {
+  test("finds the installation of the App by its owner", async () => {
     const { githubAppInstallationID: _id, ...rest } = app;
     await login({ spec, data: { ...rest, githubAppInstallationOwner: "acme" } });
     expect(asked.at(-1)?.installation).toEqual({ owner: "acme" });
   });
 
-  test("without secretRef only a change of the object helps (11.2/43)", async () => {
+  test("without secretRef fails until the object changes (11.2/43)", async () => {
     expect(await failure({ spec: { provider: "github" } })).toMatchObject({
       reason: "InvalidProviderConfiguration",
       retry: "never",
@@ -87,7 +87,7 @@ describe("provider github", () => {
   });
 
   test.each([[{ username: "jane" }], [{ githubAppID: "12" }], [{ githubAppPrivateKey: "pem" }]])(
-    "a Secret without the data of an App is tried again (11.2/43): %j",
+    "retries with a Secret that has no data of an App (11.2/43): %j",
     async (data) => {
       expect(await failure({ spec, data })).toMatchObject({
         reason: "InvalidProviderConfiguration",
@@ -98,7 +98,7 @@ describe("provider github", () => {
   );
 
   test.each([[{ githubAppInstallationOwner: "acme" }], [{ githubAppInstallationID: undefined }]])(
-    "exactly one of owner and id: %j",
+    "requires exactly one of owner and installation ID: %j",
     async (change) => {
       const data = Object.fromEntries(
         Object.entries({ ...app, ...change }).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
@@ -118,14 +118,14 @@ describe("provider github", () => {
       "app installation owner or ID must be provided to use github app authentication",
     ],
     [{ githubAppPrivateKey: "" }, "private key must be provided to use github app authentication"],
-  ])("a value that is none is refused before anything is asked: %j", async (change, why) => {
+  ])("refuses an invalid value before any request: %j", async (change, why) => {
     expect(await failure({ spec, data: { ...app, ...change } })).toMatchObject({
       reason: "AuthenticationFailed",
       message: `failed to configure authentication options: ${why}`,
     });
   });
 
-  test("what GitHub refuses is told and tried again", async () => {
+  test("reports the error of GitHub, and retries", async () => {
     const github = () => Promise.reject(new Error("POST https://api.github.com/app: 401"));
     expect(await failure({ spec, data: app, logins: { ...logins, github } })).toMatchObject({
       reason: "AuthenticationFailed",
@@ -136,7 +136,7 @@ describe("provider github", () => {
 });
 
 test.each([[{ secretRef }], [{ secretRef, provider: "generic" } as const]])(
-  "the data of an App without its provider is told (11.2/44): %j",
+  "App data without provider github is refused (11.2/44): %j",
   async (spec) => {
     expect(await failure({ spec, data: app })).toMatchObject({
       reason: "InvalidProviderConfiguration",
@@ -150,20 +150,23 @@ test.each([[{ secretRef }], [{ secretRef, provider: "generic" } as const]])(
 describe("provider aws", () => {
   const spec = { provider: "aws" } as const;
 
-  test("gives a login for the repository", async () => {
+  test("logs in to the repository", async () => {
     expect(await login({ spec, url: codeCommit })).toEqual(["for /v1/repos/app", "signature"]);
   });
 
-  test.each(["aws", "azure"] as const)("with serviceAccountName is behind a gate (11.2/46): %s", async (provider) => {
-    expect(await failure({ spec: { provider, serviceAccountName: "own" }, url: codeCommit })).toMatchObject({
-      reason: "FeatureGateDisabled",
-      retry: "never",
-      message:
-        "to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller",
-    });
-  });
+  test.each(["aws", "azure"] as const)(
+    "with serviceAccountName needs a feature gate (11.2/46): %s",
+    async (provider) => {
+      expect(await failure({ spec: { provider, serviceAccountName: "own" }, url: codeCommit })).toMatchObject({
+        reason: "FeatureGateDisabled",
+        retry: "never",
+        message:
+          "to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller",
+      });
+    },
+  );
 
-  test("a login that is not lent is told and tried again", async () => {
+  test("reports a login that the identity cannot get, and retries", async () => {
     expect(await failure({ spec, url: codeCommit, namespace: "other" })).toMatchObject({
       reason: "AuthenticationFailed",
       retry: "backoff",
@@ -175,7 +178,7 @@ describe("provider aws", () => {
     [{ proxy: "http://proxy:3128" }, "spec.proxySecretRef"],
     [{ data: { "ca.crt": "pem" } }, "'ca.crt' of spec.secretRef"],
     [{ data: { caFile: "pem" } }, "'caFile' of spec.secretRef"],
-  ])("our login goes to AWS alone: %j", async (given, field) => {
+  ])("sends Sluice's login only to AWS: %j", async (given, field) => {
     expect(await failure({ spec: { ...spec, secretRef }, url: codeCommit, ...given })).toMatchObject({
       reason: "InvalidProviderConfiguration",
       retry: "never",
@@ -183,7 +186,7 @@ describe("provider aws", () => {
     });
   });
 
-  test("where no identity is, it is not supported", async () => {
+  test("is unsupported if Sluice has no AWS identity", async () => {
     expect(await failure({ spec, url: codeCommit, logins: { ...logins, aws: undefined } })).toMatchObject({
       reason: "UnsupportedField",
       retry: "never",
@@ -204,7 +207,7 @@ test.each([
   ["https://git-codecommit-fips.us-gov-west-1.amazonaws.com/v1/repos/a", "us-gov-west-1"],
   ["https://git-codecommit.cn-north-1.amazonaws.com.cn/v1/repos/a", "cn-north-1"],
   ["https://git-codecommit.eu-west-1.amazonaws.com:443/v1/repos/a", "eu-west-1"],
-])("%s is of CodeCommit in the region %s", (text, region) => {
+])("%s is a CodeCommit URL of region %s", (text, region) => {
   const url = new URL(text);
   expect([codeCommitRegion(url), isCodeCommitHost(url.hostname)]).toEqual([region, true]);
 });
@@ -218,6 +221,6 @@ test.each([
   "https://git-codecommit.eu-west-1.amazonaws.org/v1/repos/a",
   "https://git-codecommit.a.b.amazonaws.com/v1/repos/a",
   "https://git-codecommit.amazonaws.com/v1/repos/a",
-])("%s is not of CodeCommit as it has to be asked", (text) => {
+])("%s is not a valid CodeCommit URL", (text) => {
   expect(() => codeCommitRegion(new URL(text))).toThrow(GitLoginError);
 });

@@ -9,7 +9,7 @@ const determined = "failed to checkout and determine revision";
 const url = "https://git.example.test/app.git";
 
 describe("spec.ref", () => {
-  test("11.2/31: without it the branch master is taken", async () => {
+  test("11.2/31: if it is unset, the branch master is fetched", async () => {
     const commit = repository().commit({ "a.yaml": manifest }, {}, "master");
     apply({ ref: null });
     await run();
@@ -19,7 +19,7 @@ describe("spec.ref", () => {
     });
   });
 
-  test("11.2/33: a tag wins over semver and branch, which a Warning says once", async () => {
+  test("11.2/33: a tag wins over semver and branch, and one Warning says so", async () => {
     const commit = repository().commit({ "a.yaml": manifest });
     repository().tag("1.0.0", commit);
     repository().tag("2.0.0", repository().commit({ "b.yaml": manifest }));
@@ -32,7 +32,7 @@ describe("spec.ref", () => {
     ]);
   });
 
-  test("11.2/34: a name wins over a branch and stands in the revision", async () => {
+  test("11.2/34: a name wins over a branch and is part of the revision", async () => {
     const commit = repository().commit({ "a.yaml": manifest });
     repository().commit({ "b.yaml": manifest }, {}, "dev");
     apply({ ref: { name: "refs/heads/main", branch: "dev" } });
@@ -40,7 +40,7 @@ describe("spec.ref", () => {
     expect(artifact().revision).toBe(`refs/heads/main@sha1:${commit}`);
   });
 
-  test("a name may be of a pull request, and of a tag with ^{}", async () => {
+  test("a name may be the ref of a pull request, or a tag with ^{}", async () => {
     const commit = repository().commit({ "a.yaml": manifest });
     repository().refs.set("refs/pull/420/head", { oid: commit });
     repository().tag("v1", commit, "One");
@@ -52,7 +52,7 @@ describe("spec.ref", () => {
     expect(artifact().revision).toBe(`refs/tags/v1^{}@sha1:${commit}`);
   });
 
-  test("11.2/35: a commit alone is the revision, with a branch it stands behind it", async () => {
+  test("11.2/35: a commit alone is the revision; with a branch, the branch stands before it", async () => {
     const commit = repository().commit({ "a.yaml": manifest });
     repository().commit({ "b.yaml": manifest });
     apply({ ref: { commit } });
@@ -64,14 +64,14 @@ describe("spec.ref", () => {
     expect(told().filter((line) => line.startsWith("Warning"))).toEqual([]);
   });
 
-  test("a commit may be written in capital letters", async () => {
+  test("a commit may be written in upper case", async () => {
     const commit = repository().commit({ "a.yaml": manifest });
     apply({ ref: { commit: commit.toUpperCase() } });
     await run();
     expect(artifact().revision).toBe(`sha1:${commit}`);
   });
 
-  test("11.2/36: the highest tag of a range is chosen, pre-releases only if it asks for them, and keeps its v", async () => {
+  test("11.2/36: semver selects the highest tag of the range, pre-releases only if the range allows them, and keeps the v", async () => {
     for (const tag of ["1.0.0", "1.1.0-rc.1", "v1.0.5", "1.9", "latest"]) {
       repository().tag(tag, repository().commit({ [`${tag}.yaml`]: manifest }));
     }
@@ -83,7 +83,7 @@ describe("spec.ref", () => {
     expect(artifact().revision).toMatch(/^1\.1\.0-rc\.1@sha1:/);
   });
 
-  test("that Flux clones anew each time names the commit when a failure ends, another one the revision", async () => {
+  test("a recovery event names the commit only for refs that Flux clones again each time; for others it names the revision", async () => {
     const commit = repository().commit({ "a.yaml": manifest }, { message: "The subject\n\nThe rest\n" });
     repository().tag("1.0.0", commit);
     for (const [ref, wrong, says] of [
@@ -102,7 +102,7 @@ describe("spec.ref", () => {
     }
   });
 
-  test("11.2/37: an annotated tag stands for its commit", async () => {
+  test("11.2/37: an annotated tag resolves to its commit", async () => {
     const commit = repository().commit({ "a.yaml": manifest });
     repository().tag("v1.0.0", commit, "One");
     apply({ ref: { tag: "v1.0.0" } });
@@ -110,7 +110,7 @@ describe("spec.ref", () => {
     expect(artifact().revision).toBe(`v1.0.0@sha1:${commit}`);
   });
 
-  test("is followed as far as it decides the revision", async () => {
+  test("subscribes only to the refs that decide the revision", async () => {
     const follows = async (ref: JsonObject) => {
       apply({ ref });
       await run();
@@ -176,7 +176,7 @@ const combinations = Array.from(
 ).filter((ref) => Object.keys(ref).length > 0);
 
 test.each(combinations.map((ref) => [Object.keys(ref).join(" and "), ref] as const))(
-  "with %s set, the revision shows the field that counts, for a commit its name or branch, and the others are idle",
+  "with %s set, the revision shows the field that counts, for a commit its name or branch, and the other fields are ignored",
   async (_, ref) => {
     const { revision, commit } = await chooseRef(ref, listed, async () => new Map(), AbortSignal.timeout(20_000));
     expect(revision).toBe(shownFor(ref));
@@ -186,7 +186,7 @@ test.each(combinations.map((ref) => [Object.keys(ref).join(" and "), ref] as con
   },
 );
 
-test("the history in which a commit is looked for is that of its branch alone, or of every ref", async () => {
+test("a commit is searched in the history of its branch if one is set, and otherwise in that of every ref", async () => {
   const within = async (ref: WantedRef) =>
     (await chooseRef(ref, listed, async () => new Map(), AbortSignal.timeout(20_000))).within;
   expect(await within({ commit: oids.commit, branch: "main" })).toEqual([oids.branch]);
@@ -207,7 +207,7 @@ test("the history in which a commit is looked for is that of its branch alone, o
   await expect(gone).rejects.toThrow('couldn\'t find remote ref "refs/heads/main"');
 });
 
-describe("of tags with the same version, that of the newest commit is chosen, or else the last by name:", () => {
+describe("of tags with the same version, the one with the newest commit is chosen, and then the last by name:", () => {
   const lightweight = (name: string, commit: string) => ({ name: `refs/tags/${name}`, oid: commit });
   const annotated = (name: string, commit: string) => ({ name: `refs/tags/${name}`, oid: oids.tag, peeled: commit });
   const [older, newer] = ["a".repeat(40), "b".repeat(40)];
@@ -241,14 +241,23 @@ describe("of tags with the same version, that of the newest commit is chosen, or
   });
 });
 
-describe("a ref that leads nowhere says so", () => {
+describe("a ref that does not exist fails the run at once, and the message lists the refs that exist", () => {
   const commit = "1".repeat(40);
+  const branches = "; the repository has the branches main, dev-9, dev-8, dev-7, dev-6 and 5 more";
+  const tags = "; the repository has the tags v0.10.0, v0.9.0";
   test.each([
-    { ref: { branch: "dev/one" }, says: `unable to clone '${url}': couldn't find remote ref "refs/heads/dev/one"` },
-    { ref: { tag: "v9" }, says: `unable to clone '${url}': couldn't find remote ref "refs/tags/v9"` },
-    { ref: { semver: ">=9.0.0" }, says: "no match found for semver: >=9.0.0" },
+    {
+      ref: { branch: "dev/one" },
+      says: `unable to clone '${url}': couldn't find remote ref "refs/heads/dev/one"${branches}`,
+    },
+    { ref: { tag: "v9" }, says: `unable to clone '${url}': couldn't find remote ref "refs/tags/v9"${tags}` },
+    { ref: { semver: ">=9.0.0" }, says: `no match found for semver: >=9.0.0${tags}` },
     { ref: { semver: "not a range" }, says: 'semver parse error: improper constraint: "not a range"' },
-    { ref: { name: "refs/heads/gone" }, says: "unable to resolve ref 'refs/heads/gone' to a specific commit" },
+    {
+      ref: { name: "refs/heads/gone" },
+      says: `unable to resolve ref 'refs/heads/gone' to a specific commit${branches}`,
+    },
+    { ref: { name: "refs/pull/1" }, says: "unable to resolve ref 'refs/pull/1' to a specific commit" },
     {
       ref: { name: "/refs/heads/main" },
       says: "ref /refs/heads/main is invalid; Git refs cannot begin or end with a slash '/'",
@@ -257,10 +266,12 @@ describe("a ref that leads nowhere says so", () => {
     { ref: { commit: "main" }, says: "unable to resolve commit object for 'main': object not found" },
     {
       ref: { commit, branch: "gone" },
-      says: `unable to clone '${url}': couldn't find remote ref "refs/heads/gone"`,
+      says: `unable to clone '${url}': couldn't find remote ref "refs/heads/gone"${branches}`,
     },
   ])("$ref", async ({ ref, says }) => {
-    repository().commit({ "a.yaml": manifest });
+    const head = repository().commit({ "a.yaml": manifest });
+    for (let count = 1; count < 10; count++) repository().commit({}, {}, `dev-${count}`);
+    for (const tag of ["v0.9.0", "v0.10.0"]) repository().tag(tag, head);
     apply({ ref });
     expect(await run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
     expect(conditions()).toContain("FetchFailed=True GitOperationFailed");
@@ -268,7 +279,7 @@ describe("a ref that leads nowhere says so", () => {
   });
 });
 
-describe("a server that does not answer as it should", () => {
+describe("a server that answers wrongly", () => {
   test.each([
     { fault: new GitFault("authentication", "it wants credentials"), says: "authentication required: " },
     { fault: new GitFault("authorization", "it says no"), says: "authorization failed: " },
@@ -289,7 +300,7 @@ describe("a server that does not answer as it should", () => {
     expect(conditions()).toContain("ArtifactInStorage=True Succeeded");
   });
 
-  test("11.1/6: is asked again after 750 ms, then after twice as long each time, and anew after a success", async () => {
+  test("11.1/6: is retried after 750 ms, then after twice as long each time, and from 750 ms again after a success", async () => {
     repository().commit({ "a.yaml": manifest });
     apply();
     const waits: unknown[] = [];
@@ -303,7 +314,7 @@ describe("a server that does not answer as it should", () => {
     expect(await run()).toMatchObject({ dueInMs: 750 });
   });
 
-  test("a URL that Go cannot read is stalled with what Go says of it", async () => {
+  test("a URL that Go cannot parse stalls with Go's message", async () => {
     apply({ url: "https://user:secret@git.example.test:x/app.git" });
     expect(await run()).toMatchObject({ outcome: "stalled" });
     const shown = "https://git.example.test:x/app.git";
@@ -318,21 +329,21 @@ describe("a server that does not answer as it should", () => {
     ["https://user:S3cr?et@git.example.test/x", "https://git.example.test/x"],
     ["https://user:S3cr#et@git.example.test/x", "https://git.example.test/x"],
     ["https://user:S3c@ret@git.example.test:bad/x", "https://git.example.test:bad/x"],
-  ])("a URL that cannot be read shows no part of a login: %s", async (url, shown) => {
+  ])("a URL that cannot be parsed is reported without any part of its login: %s", async (url, shown) => {
     apply({ url });
     expect(await run()).toMatchObject({ outcome: "stalled" });
     expect(message()).toContain(`failed to parse url '${shown}': `);
     expect(message()).not.toMatch(/user|S3c|ret@|et@/);
   });
 
-  test("a URL with more slashes than two shows no login", async () => {
+  test("a URL with more than two slashes is reported without its login", async () => {
     repository().faults.push(new GitFault("not-found", "there is none"));
     apply({ url: "https:///user:S3cret@git.example.test/x" });
     await run();
     expect(message()).not.toContain("S3cret");
   });
 
-  test("no login that stands in the URL is in any text", async () => {
+  test("a login in the URL never appears in any text", async () => {
     repository().faults.push(new GitFault("not-found", "there is none"));
     apply({ url: "https://user:secret@git.example.test/app.git" });
     await run();

@@ -13,7 +13,7 @@ describe("submodules", () => {
   const url = "https://git.example.test/lib.git";
   const gitmodules = (to: string) => `[submodule "lib"]\n\tpath = vendor/lib\n\turl = ${to} ; a comment\n`;
 
-  test("are empty folders, and with recurseSubmodules their files, those of theirs included", async () => {
+  test("are empty folders by default; with recurseSubmodules their files are fetched, including nested submodules", async () => {
     const deep = repository("https://git.example.test/deep.git").commit({ "deep.yaml": "deep\n" });
     const lib = repository(url).commit({
       ".gitmodules": '[submodule "deep"]\npath = "deep"\nurl = ../deep.git\n',
@@ -34,7 +34,7 @@ describe("submodules", () => {
     expect(status()).toMatchObject({ observedRecurseSubmodules: true });
   });
 
-  test("with relative URLs lie beside the repository that names them, not beside the outermost", async () => {
+  test("with relative URLs are resolved against the repository that declares them, not against the outermost one", async () => {
     const at = (path: string) => `https://git.example.test/${path}.git`;
     const deep = repository(at("group/deep")).commit({ "deep.yaml": "deep\n" });
     repository(at("deep")).commit({ "deep.yaml": "another\n" });
@@ -49,7 +49,7 @@ describe("submodules", () => {
     expect(opened.map((one) => one.url)).toEqual([at("app"), at("group/lib"), at("group/deep")]);
   });
 
-  test("are named by a .gitmodules that is executable too, and by none that is a link", async () => {
+  test("are read from an executable .gitmodules too, but not from one that is a symbolic link", async () => {
     const lib = repository(url).commit({ "lib.yaml": "x\n" });
     apply({ recurseSubmodules: true });
     for (const [file, ends] of [
@@ -62,7 +62,7 @@ describe("submodules", () => {
     }
   });
 
-  test("are fetched at their commit, whatever their branches are at now", async () => {
+  test("are fetched at their recorded commit, wherever their branches are now", async () => {
     const lib = repository(url).commit({ "lib.yaml": "old\n" });
     repository(url).commit({ "lib.yaml": "new\n" });
     repository().commit({ ".gitmodules": gitmodules(url), "vendor/lib": { commit: lib } });
@@ -71,7 +71,7 @@ describe("submodules", () => {
     expect((await stored()).files).toEqual({ "vendor/lib/lib.yaml": "old\n" });
   });
 
-  test("on the same host get the login of their parent, on another they do not", async () => {
+  test("on the same host get the login of their parent; on another host they do not", async () => {
     const elsewhere = "https://elsewhere.example.test/lib.git";
     const [own, other] = [url, elsewhere].map((each) => repository(each).commit({ "lib.yaml": "x\n" }));
     repository().commit({
@@ -95,7 +95,7 @@ describe("submodules", () => {
     { secretRef: { name: "login" } },
     { provider: "aws" },
     { provider: "azure", serviceAccountName: "robot" },
-  ])("get the login of %j on the same host alone, and behind another host no more", async (login) => {
+  ])("get the login of %j on the same host only, and not behind a redirect through another host", async (login) => {
     const at = (host: string, name: string) => `https://${host}/${name}.git`;
     const own = "git.example.test";
     /** A repository with one submodule, and the submodule's. */
@@ -134,7 +134,7 @@ describe("submodules", () => {
     },
   );
 
-  test("that cannot be fetched are named", async () => {
+  test("that cannot be fetched fail the run, and the message names them", async () => {
     repository(url).commit({ "lib.yaml": "x\n" });
     repository().commit({ ".gitmodules": gitmodules(url), "vendor/lib": { commit: "1".repeat(40) } });
     apply({ recurseSubmodules: true });
@@ -144,14 +144,14 @@ describe("submodules", () => {
     );
   });
 
-  test("that cannot be fetched keep what is new to themselves: they are a part of the clone", async () => {
+  test("that cannot be fetched leave the status conditions of the source as a failed clone does", async () => {
     repository().commit({ ".gitmodules": gitmodules("../lib.git"), "vendor/lib": { commit: "1".repeat(40) } });
     apply({ recurseSubmodules: true });
     await run();
     expect(condition("Reconciling")).toMatchObject({ message: "building artifact" });
   });
 
-  test("in a folder of spec.sparseCheckout are fetched, though .gitmodules is in none", async () => {
+  test("in a folder of spec.sparseCheckout are fetched, even if .gitmodules is outside these folders", async () => {
     const lib = repository(url).commit({ "lib.yaml": "lib\n" });
     repository().commit({ ".gitmodules": gitmodules("../lib.git"), "a.yaml": manifest, "vendor/lib": { commit: lib } });
     apply({ recurseSubmodules: true, sparseCheckout: ["vendor"] });
@@ -176,7 +176,7 @@ describe("submodules", () => {
     expect(Object.keys((await stored()).files)).toContain("vendor/lib/lib.yaml");
   });
 
-  test("that lie in more than ten others are refused", async () => {
+  test("nested more than ten levels deep are refused", async () => {
     // A commit cannot name itself, so each names the one before.
     let commit = repository(url).commit({ "end.yaml": "x" });
     for (let depth = 0; depth < 12; depth++) {
@@ -194,7 +194,7 @@ describe("submodules", () => {
     );
   });
 
-  test("whose .gitmodules is too long are refused", async () => {
+  test("with a .gitmodules that is too long are refused", async () => {
     const text = `${gitmodules(url)}${"#".repeat(maxGitmodulesBytes)}`;
     repository().commit({ ".gitmodules": text, "vendor/lib": { commit: "1".repeat(40) } });
     apply({ recurseSubmodules: true });
@@ -202,7 +202,7 @@ describe("submodules", () => {
     expect(message()).toBe(`${determined}: .gitmodules has more than 1048576 bytes`);
   });
 
-  describe("have together no more than a revision may have", () => {
+  describe("submodules and their parent share the limits of one revision", () => {
     const others = Array.from({ length: 3 }, (_, at) => `https://git.example.test/s${at}.git`);
     const use = (files: Readonly<Record<string, MemoryFile>>) => {
       const commits = others.map((other) => repository(other).commit(files));
@@ -213,7 +213,7 @@ describe("submodules", () => {
       apply({ recurseSubmodules: true });
     };
 
-    test("of packed bytes", async () => {
+    test("for packed bytes", async () => {
       use({ "a.yaml": manifest });
       for (const other of others) repository(other).costs.packedBytes = defaultGitLimits.maxPackBytes / 3;
       await run();
@@ -226,7 +226,7 @@ describe("submodules", () => {
       );
     });
 
-    test("of files and folders", async () => {
+    test("for files and folders", async () => {
       use(Object.fromEntries(Array.from({ length: 34_000 }, (_, at) => [`f${at}`, "x"])));
       await run();
       expect(message()).toContain(
@@ -234,7 +234,7 @@ describe("submodules", () => {
       );
     });
 
-    test("of time", async () => {
+    test("for time", async () => {
       use({ "a.yaml": manifest });
       repository(others[0]).costs.onFetch = () => void (world().state.now += 60_000);
       await run();
@@ -244,7 +244,7 @@ describe("submodules", () => {
     });
   });
 
-  test("are at most a hundred", async () => {
+  test("and for the number of submodules, a hundred", async () => {
     const lib = repository(url).commit({ "lib.yaml": "x\n" });
     const names = Array.from({ length: maxSubmodules + 1 }, (_, at) => `s${at}`);
     repository().commit({

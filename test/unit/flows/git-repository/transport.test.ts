@@ -58,7 +58,7 @@ async function loginOf(spec: AccessSpec, login: Readonly<Record<string, string>>
 
 const secretRef = { name: "login" };
 
-describe("by http", () => {
+describe("GitRepository over HTTP", () => {
   test.each([
     ["basic", { secretRef }, { username: "jane", password: "pässword" }, "", "jane:pässword"],
     ["bearer", { secretRef }, { bearerToken: "token" }, "", "Bearer token"],
@@ -75,7 +75,7 @@ describe("by http", () => {
     expect(await loginOf(spec, login, userinfo)).toBe(header);
   });
 
-  test("a token beside the URL's own login is refused in Flux's words, without either", async () => {
+  test("a token together with a login in the URL is refused with Flux's text, without showing either", async () => {
     const opened = open(
       `http://jane:hunter2@127.0.0.1:${port}/app.git`,
       { secretRef },
@@ -87,12 +87,12 @@ describe("by http", () => {
     });
   });
 
-  test("a Secret that has rotated is read anew by the next run", async () => {
+  test("a rotated Secret is read again by the next run", async () => {
     expect(await loginOf({ secretRef }, { username: "jane", password: "old" })).toBe("jane:old");
     expect(await loginOf({ secretRef }, { username: "jane", password: "new" })).toBe("jane:new");
   });
 
-  test("no text of a fault holds a credential", async () => {
+  test("no error text contains a credential", async () => {
     const spec = { secretRef };
     const login = { username: "jane", password: "hunter2" };
     const transport = await open(`http://jane:hunter2@127.0.0.1:${port}/app.git`, spec, { login });
@@ -102,7 +102,7 @@ describe("by http", () => {
   });
 });
 
-test("a certificate without its key is a fault of the connection, before any request", async () => {
+test("a certificate without its key fails the connection before any request", async () => {
   const login = { "tls.crt": "x", "tls.key": "y" };
   const transport = await open(`https://127.0.0.1:${port}/app.git`, { secretRef }, { login });
   const fault = { reason: "tls", message: "tls: failed to find any PEM data in certificate input" };
@@ -110,14 +110,14 @@ test("a certificate without its key is a fault of the connection, before any req
   await expect(transport.send(new Uint8Array(), 2, never)).rejects.toMatchObject(fault);
 });
 
-describe("by ssh", async () => {
+describe("GitRepository over SSH", async () => {
   const [hostKey, key] = await Promise.all([newSshKey(), newSshKey()]);
   const run = (_command: string, channel: { exit(code: number): void; end(text: string): void }) => {
     channel.exit(0);
     channel.end("hello");
   };
 
-  test("the login is the Secret's key, for a host that its known_hosts names", async () => {
+  test("logs in with the Secret's key, to a host that its known_hosts lists", async () => {
     await using host = await sshServer({ hostKey, user: { name: "git", key }, run });
     const login = { identity: key.getPrivatePEM(), known_hosts: host.knownHosts };
     await using transport = await open(`ssh://git@127.0.0.1:${host.port}/app.git`, { secretRef }, { login });
@@ -125,7 +125,7 @@ describe("by ssh", async () => {
     expect(Buffer.from(value instanceof Uint8Array ? value : []).toString()).toBe("hello");
   });
 
-  test("a host is offered the algorithms of the installation alone", async () => {
+  test("offers a host only the algorithms that the installation allows", async () => {
     await using host = await sshServer({ hostKey, user: { name: "git", key }, run });
     const login = { identity: key.getPrivatePEM(), known_hosts: host.knownHosts };
     const chosen = { kex: ["diffie-hellman-group1-sha1"] } as const;
@@ -136,7 +136,7 @@ describe("by ssh", async () => {
   test.each([
     [{ identity: "hunter2" }, "ssh: no key found"],
     [{ known_hosts: "hunter2" }, "knownhosts: knownhosts: missing host pattern"],
-  ])("what cannot be read is told as Flux's client does: %j", async (change, why) => {
+  ])("reports a connection error as Flux's client does: %j", async (change, why) => {
     const login = { identity: key.getPrivatePEM(), known_hosts: "# none", ...change };
     await expect(open("ssh://git@127.0.0.1/app.git", { secretRef }, { login })).rejects.toMatchObject({
       reason: "GitOperationFailed",
@@ -144,7 +144,7 @@ describe("by ssh", async () => {
     });
   });
 
-  test("CodeCommit's provider has no login for it", async () => {
+  test("provider aws is refused, because CodeCommit logins need an HTTPS URL", async () => {
     const login = { identity: key.getPrivatePEM(), known_hosts: "# none" };
     await expect(
       open("ssh://git-codecommit.eu-west-1.amazonaws.com/v1/repos/app", { secretRef, provider: "aws" }, { login }),

@@ -79,7 +79,7 @@ describe("verification of a revision", () => {
     { mode: "head", parts: ["commit"] },
     { mode: "Tag", parts: ["tag"] },
     { mode: "TagAndHEAD", parts: ["tag", "commit"] },
-  ] as const)("by mode $mode proves its $parts", async ({ mode, parts }) => {
+  ] as const)("mode $mode verifies its $parts", async ({ mode, parts }) => {
     const { commit, tag, objects } = repository();
     const head = commit(alice);
     const named = tag(head, alice);
@@ -106,7 +106,7 @@ describe("verification of a revision", () => {
     return error;
   }
 
-  test("fails without a tag where one has to be signed, until the spec changes", async () => {
+  test("fails if a signed tag is required and no tag is set, until the spec changes", async () => {
     const { commit, objects } = repository();
     const head = commit(alice);
     for (const mode of ["Tag", "TagAndHEAD"] as const) {
@@ -118,7 +118,7 @@ describe("verification of a revision", () => {
     }
   });
 
-  test("fails for a tag that is lightweight or not signed", async () => {
+  test("fails for a lightweight tag and for an unsigned tag", async () => {
     const { commit, tag, objects } = repository();
     const head = commit(alice);
     const unsigned = tag(head);
@@ -134,7 +134,7 @@ describe("verification of a revision", () => {
     });
   });
 
-  test("fails for a signature by another key, of the tag or the commit", async () => {
+  test("fails if the tag or the commit is signed with another key", async () => {
     const { commit, tag, objects } = repository();
     const [head, bad] = [commit(alice), commit(mallory, "bad")];
     const why =
@@ -166,7 +166,7 @@ describe("verification of a revision", () => {
     });
   });
 
-  test("fails for a signed tag of another commit than the server leads us to", async () => {
+  test("fails for a signed tag of another commit than the server advertises", async () => {
     const { commit, tag, objects } = repository();
     const [head, other] = [commit(alice), commit(mallory, "other")];
     const signed = tag(head, alice);
@@ -184,7 +184,7 @@ describe("verification of a revision", () => {
     });
   });
 
-  test("fails for a signed tag that stands under another name: an old one is no new release", async () => {
+  test("fails for a signed tag that is served under another name: an old tag must not pass as a new release", async () => {
     const { commit, tag, objects } = repository();
     const head = commit(alice);
     const { name, oid } = tag(head, alice);
@@ -198,14 +198,14 @@ describe("verification of a revision", () => {
     }
   });
 
-  test("follows a signed tag of a tag", async () => {
+  test("follows a signed tag that points to another tag", async () => {
     const { commit, tag, objects } = repository();
     const head = commit();
     const outer = tag(tag(head).oid, alice, "tag");
     expect(await verifyRevision(verify("Tag"), { commit: head, tag: outer, objects }, world().ctx)).toBe("Tag");
   });
 
-  test("without spec.verify proves nothing, and says nothing any more", async () => {
+  test("without spec.verify nothing is verified, and the condition is removed", async () => {
     const { commit, objects } = repository();
     const verified = Condition.parse({
       type: "SourceVerified",
@@ -231,7 +231,7 @@ describe("the Secret with the public keys", () => {
   const apiError = (code: number, reason: "Forbidden" | "ServiceUnavailable") => () =>
     Promise.reject(new ApiError({ code, reason, message: `secrets "keys" is ${code}` }));
 
-  test("has to be there", async () => {
+  test("must exist", async () => {
     expect(await failing(async () => undefined)).toMatchObject({
       name: "Failure",
       reason: "VerificationError",
@@ -240,7 +240,7 @@ describe("the Secret with the public keys", () => {
     });
   });
 
-  test("has to be readable; an API server that is away blames no one", async () => {
+  test("must be readable; if the API server is down, the Secret is not blamed", async () => {
     expect(await failing(apiError(403, "Forbidden"))).toMatchObject({
       name: "Failure",
       reason: "VerificationError",
@@ -249,7 +249,7 @@ describe("the Secret with the public keys", () => {
     expect(await failing(apiError(503, "ServiceUnavailable"))).toMatchObject({ name: "Outage" });
   });
 
-  test("without a key for SSH says which entries are for SSH", async () => {
+  test("without an SSH key fails with a message that says which entries are for SSH", async () => {
     expect(await failing(async () => secret({ "a.asc": "x" }))).toMatchObject({
       reason: "InvalidCommitSignature",
       message: expect.stringContaining("no SSH public keys found in secret (keys with .sshpub suffix)"),
@@ -270,13 +270,13 @@ describe("a stored revision", () => {
     { before: "TagAndHEAD", mode: "HEAD", expected: "TagAndHEAD" },
     { before: "TagAndHEAD", mode: "Tag", expected: "TagAndHEAD" },
   ] as const)(
-    "verified by $before, with mode $mode in the spec, has to be by $expected",
+    "that was verified by $before needs, with mode $mode in the spec, verification by $expected",
     ({ before, mode, expected }) => {
       expect(expectedMode(verify(mode), { sourceVerificationMode: before })).toBe(expected);
     },
   );
 
-  test("stays verified when spec.verify is removed, until another is fetched", () => {
+  test("stays verified when spec.verify is removed, until a new revision is fetched", () => {
     expect(expectedMode(undefined, { sourceVerificationMode: "HEAD" })).toBe("HEAD");
     expect(expectedMode(undefined, {})).toBeUndefined();
   });

@@ -19,7 +19,7 @@ const verify = (mode?: string) => ({
 });
 
 describe("spec.verify", () => {
-  test("11.2/55: mode Tag with a branch is stalled", async () => {
+  test("11.2/55: mode Tag with a branch stalls", async () => {
     repository().commit({ "a.yaml": manifest });
     keys({});
     apply(verify("Tag"));
@@ -33,7 +33,7 @@ describe("spec.verify", () => {
     expect(condition("Stalled")).toMatchObject({ reason: "InvalidVerificationMode", message: why });
   });
 
-  test("11.2/56: mode HEAD and an unsigned commit: the old artifact stays, and nothing is announced", async () => {
+  test("11.2/56: mode HEAD with an unsigned commit keeps the old artifact and announces nothing", async () => {
     const first = repository().commit({ "a.yaml": manifest });
     apply();
     await run();
@@ -53,7 +53,7 @@ describe("spec.verify", () => {
     expect(artifact().revision).toBe(`main@sha1:${first}`);
   });
 
-  test("the end of a failed verification is told by no event of the artifact", async () => {
+  test("the recovery from a failed verification sends no event about the artifact", async () => {
     repository().commit({ "a.yaml": manifest });
     apply();
     await run();
@@ -68,7 +68,7 @@ describe("spec.verify", () => {
     expect(told().filter((line) => line.startsWith("Normal Succeeded"))).toEqual([]);
   });
 
-  test("an unchanged revision is fetched and verified where verify is new", async () => {
+  test("adding spec.verify fetches and verifies an unchanged revision again", async () => {
     const commit = repository().commit({ "a.yaml": manifest });
     keys({});
     apply();
@@ -82,7 +82,7 @@ describe("spec.verify", () => {
     expect(conditions()).toContain("SourceVerified=False InvalidCommitSignature");
   });
 
-  test("11.2/57: an SSH signature and a secret with PGP keys only: the text names .sshpub", async () => {
+  test("11.2/57: an SSH signature with a Secret that has only PGP keys fails with a text that names .sshpub", async () => {
     repository().commit({ "a.yaml": manifest }, { signature: ssh });
     keys({ "a.asc": "x" });
     apply(verify());
@@ -92,7 +92,7 @@ describe("spec.verify", () => {
     );
   });
 
-  test("a secret that is not there is a failure that is tried again", async () => {
+  test("a missing Secret fails the run, which retries", async () => {
     repository().commit({ "a.yaml": manifest });
     apply(verify());
     expect(await run()).toMatchObject({ outcome: "failed" });
@@ -103,7 +103,7 @@ describe("spec.verify", () => {
     expect(conditions()).toContain("Ready=False VerificationError");
   });
 
-  test("a tag without signature is named, with its object if it has one", async () => {
+  test("an unsigned tag is named in the message, with its object if it has one", async () => {
     const commit = repository().commit({ "a.yaml": manifest });
     repository().tag("light", commit);
     repository().tag("heavy", commit, "One");
@@ -122,7 +122,7 @@ describe("spec.verify", () => {
     expect(conditions()).toContain("SourceVerified=False InvalidTagSignature");
   });
 
-  test("11.2/58, 59: mode head counts as HEAD, and without verify a new revision shows neither", async () => {
+  test("11.2/58, 59: mode head counts as HEAD; without verify a new revision shows neither condition nor mode", async () => {
     const alice = ed25519Signer();
     keys({ "alice.sshpub": alice.line });
     const unsigned = repository().commit({ "a.yaml": manifest });
@@ -153,7 +153,7 @@ describe("spec.verify", () => {
     expect(condition("SourceVerified")).toBeUndefined();
   });
 
-  test("what no longer has to be verified and failed before is fetched as any other", async () => {
+  test("a revision that failed verification is fetched normally once spec.verify is removed", async () => {
     repository().commit({ "a.yaml": manifest });
     keys({});
     apply(verify());

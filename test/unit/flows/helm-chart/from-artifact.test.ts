@@ -13,7 +13,7 @@ function numbered(version: string, color = "blue"): Files {
   return below("charts/app", { ...appChart, "Chart.yaml": `apiVersion: v2\nname: app\nversion: ${version}\n`, color });
 }
 
-describe("a chart of the artifact of another source", () => {
+describe("a chart from the artifact of another source", () => {
   test.for([
     [{}, "1.0.0+b587224c4adf"],
     [{ valuesFiles: ["charts/app/values.yaml", "env.yaml"] }, "1.0.0+b587224c4adf.1"],
@@ -24,7 +24,7 @@ describe("a chart of the artifact of another source", () => {
     expect(world().status()).toMatchObject({ artifact: { revision } });
   });
 
-  test("11.4/100: without another version a commit changes nothing but the revision that was looked at", async () => {
+  test("11.4/100: a commit that leaves the chart's version as it is changes only the observed source revision", async () => {
     await world().source(numbered("1.0.0"), `main@sha1:${"1".repeat(40)}`);
     world().chart({ chart });
     await world().runChart();
@@ -37,7 +37,7 @@ describe("a chart of the artifact of another source", () => {
     expect(world().status()).toMatchObject({ artifact: { revision: "1.0.1" } });
   });
 
-  test("another generation packs the chart anew", async ({ signal }) => {
+  test("a new generation packs the chart again", async ({ signal }) => {
     await world().source(numbered("1.0.0"), `main@sha1:${"1".repeat(40)}`);
     world().chart({ chart });
     await world().runChart();
@@ -47,7 +47,7 @@ describe("a chart of the artifact of another source", () => {
     expect((await unpacked(world().artifact(), signal))["color"]).toBe("green");
   });
 
-  test("a chart at another path is packed though that generation has stalled before", async ({ signal }) => {
+  test("a chart at a changed path is packed, even if the generation before has stalled", async ({ signal }) => {
     await world().source(numbered("1.0.0"), `main@sha1:${"1".repeat(40)}`);
     world().chart({ chart });
     await world().runChart();
@@ -59,14 +59,14 @@ describe("a chart of the artifact of another source", () => {
     expect((await unpacked(world().artifact(), signal))["color"]).toBe("green");
   });
 
-  test("a Bucket's revision is its digest", async () => {
+  test("the revision of a Bucket is its digest", async () => {
     await world().source(files, `sha256:${"ab".repeat(32)}`, "OCIRepository");
     world().chart({ chart, reconcileStrategy: "Revision", sourceRef: { kind: "OCIRepository", name: "repo" } });
     await world().runChart();
     expect(world().status()).toMatchObject({ artifact: { revision: "1.0.0+abababababab" } });
   });
 
-  test("a kind of source that is not reconciled here stalls the chart", async () => {
+  test("a source of a kind that this installation does not reconcile stalls the chart", async () => {
     world().chart({ chart, sourceRef: { kind: "Nothing", name: "repo" } });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "stalled" });
   });
@@ -79,14 +79,14 @@ describe("a chart of the artifact of another source", () => {
     expect(world().conditions()).toContain(`BuildFailed=True ValuesFilesError: ${why}`);
   });
 
-  test("11.4/102: a source without an artifact is waited for", async () => {
+  test("11.4/102: waits for a source without an artifact", async () => {
     await world().bare("GitRepository", "repo", {});
     world().chart({ chart });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "waiting" });
     expect(world().told()).toEqual(["Normal NoSourceArtifact: no artifact available for GitRepository source 'repo'"]);
   });
 
-  test("a source whose artifact is lost is asked for it", async () => {
+  test("requests a run of a source whose artifact is missing from the store", async () => {
     await world().source(files);
     world().stored.clear();
     world().chart({ chart });
@@ -97,7 +97,7 @@ describe("a chart of the artifact of another source", () => {
   });
 });
 
-describe("what a chart needs from elsewhere", () => {
+describe("dependencies of a chart", () => {
   const umbrella = (repository: string, version = "1.x", alias = ""): Files =>
     below("charts/app", {
       ...appChart,
@@ -105,7 +105,7 @@ describe("what a chart needs from elsewhere", () => {
     });
   const lib: Files = { "Chart.yaml": "apiVersion: v2\nname: lib\nversion: 1.2.0\n", "templates/a.yaml": "a" };
 
-  test("11.4/106: a HelmRepository of the namespace with the same URL lends its index and credentials", async ({
+  test("11.4/106: a HelmRepository with the same URL in the namespace provides index and credentials", async ({
     signal,
   }) => {
     await world().repository({ "lib-1.2.0.tgz": lib }, { secretRef: { name: "login" } });
@@ -126,7 +126,7 @@ describe("what a chart needs from elsewhere", () => {
     expect(world().told()[0]).toBe("Normal ResolvedDependencies: resolved 1 chart dependencies");
   });
 
-  test("a repository that no HelmRepository names is asked without credentials", async ({ signal }) => {
+  test("a repository that no HelmRepository names is fetched without credentials", async ({ signal }) => {
     await world().repository({ "lib-1.2.0.tgz": lib }, { url: "https://elsewhere.test" });
     const index = {
       apiVersion: "v1",
@@ -140,7 +140,7 @@ describe("what a chart needs from elsewhere", () => {
     expect(Object.keys(await unpacked(world().artifact(), signal))).toContain("charts/other/templates/a.yaml");
   });
 
-  test("a folder beside the chart is a dependency too, and its version has to be in the range", async ({ signal }) => {
+  test("a folder beside the chart can be a dependency, and its version must be in the range", async ({ signal }) => {
     await world().source({ ...umbrella("file://../lib"), ...below("charts/lib", lib) });
     world().chart({ chart });
     await world().runChart();
@@ -165,7 +165,7 @@ describe("what a chart needs from elsewhere", () => {
     ]);
   });
 
-  test("the chart and all of them together are as large as one chart at most", async () => {
+  test("the chart and its dependencies together must fit the size limit of one chart", async () => {
     const count = maxUnpackedChartBytes / maxChartFileBytes - 1;
     // Not all zeros: an artifact that unpacks to many times its size is refused.
     const digests = Array.from({ length: 4_000 }, (_, at) => digestOf(String(at))).join("");
@@ -185,7 +185,7 @@ describe("what a chart needs from elsewhere", () => {
     expect(world().told()[0]).toContain(`decompressed chart is larger than the maximum size ${maxUnpackedChartBytes}`);
   });
 
-  test("a limited number of them is fetched", async () => {
+  test("only a limited number of dependencies is fetched", async () => {
     const dependencies = Array.from(
       { length: maxMissingDependencies + 1 },
       (_, at) => `- {name: lib${at}, version: "*"}`,
@@ -197,13 +197,13 @@ describe("what a chart needs from elsewhere", () => {
     expect(world().told()[0]).toContain(`${maxMissingDependencies} are fetched at most: put them into charts/`);
   });
 
-  test("a chart that has as many charts as dependencies gets no others", async () => {
+  test("a chart that already contains all its dependencies downloads none", async () => {
     await world().source({ ...umbrella("https://nowhere.test"), ...below("charts/app/charts/lib", lib) });
     world().chart({ chart });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "stored" });
   });
 
-  test("the lock counts before the chart's own list", async () => {
+  test("the lock file takes precedence over the dependency list in Chart.yaml", async () => {
     const lock = "dependencies: []\ndigest: x\n";
     await world().source({ ...umbrella("https://nowhere.test"), "charts/app/Chart.lock": lock });
     world().chart({ chart });

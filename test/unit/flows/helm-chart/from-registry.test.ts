@@ -15,8 +15,8 @@ async function registry(spec: object = {}): Promise<void> {
   await world().bare("HelmRepository", "charts", { url, type: "oci", insecure: true, ...spec });
 }
 
-describe("a chart of a registry", () => {
-  test("it is pulled by its version, without a look at the tags", async () => {
+describe("a chart from an OCI registry", () => {
+  test("is pulled by its version without listing tags", async () => {
     await registry();
     await world().pushChart("1.0.0", versioned("1.0.0"));
     world().chart({ sourceRef, version: "1.0.0" });
@@ -25,7 +25,7 @@ describe("a chart of a registry", () => {
     expect(world().sent.filter(({ url }) => url.includes("/tags/list"))).toEqual([]);
   });
 
-  test("a plus in a version is an underscore in its tag", async () => {
+  test("a plus in a version becomes an underscore in the tag", async () => {
     await registry();
     await world().pushChart("1.0.0_b1", versioned("1.0.0+b1"));
     world().chart({ sourceRef, version: "1.0.0+b1" });
@@ -33,7 +33,7 @@ describe("a chart of a registry", () => {
     expect(world().status()).toMatchObject({ artifact: { revision: "1.0.0+b1" } });
   });
 
-  test("11.4/94: a version that the registry does not have is tried again", async () => {
+  test("11.4/94: a version that the registry does not have is retried", async () => {
     await registry();
     await world().pushChart("1.0.0", versioned("1.0.0"));
     world().chart({ sourceRef, version: "9.9.9" });
@@ -46,7 +46,7 @@ describe("a chart of a registry", () => {
     );
   });
 
-  test("11.4/95: tags with a v do not count for a range", async () => {
+  test("11.4/95: tags with a v prefix are not in a range", async () => {
     await registry();
     for (const tag of ["v1.0.0", "1.0.1", "v2.0.0"]) await world().pushChart(tag, versioned("1.0.1"));
     world().chart({ sourceRef });
@@ -54,17 +54,17 @@ describe("a chart of a registry", () => {
     expect(world().status()).toMatchObject({ artifact: { revision: "1.0.1" } });
   });
 
-  test("a range that no tag is in is tried again", async () => {
+  test("a range without a matching tag is retried", async () => {
     await registry();
     await world().pushChart("1.0.0", versioned("1.0.0"));
     world().chart({ sourceRef, version: "2.x" });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed" });
     expect(world().told()).toEqual([
-      "Warning ChartPullError: chart pull error: failed to get chart version for remote reference: could not locate a version matching provided version string 2.x",
+      "Warning ChartPullError: chart pull error: failed to get chart version for remote reference: could not locate a version matching provided version string 2.x; the repository has the versions 1.0.0",
     ]);
   });
 
-  test("a newer tag in the range is found by the next run", async () => {
+  test("the next run finds a newer tag in the range", async () => {
     await registry();
     await world().pushChart("1.0.0", versioned("1.0.0"));
     world().chart({ sourceRef, version: "1.x" });
@@ -74,7 +74,7 @@ describe("a chart of a registry", () => {
     expect(world().status()).toMatchObject({ artifact: { revision: "1.1.0" } });
   });
 
-  test("a repository of type oci with a URL of http stalls the chart", async () => {
+  test("a repository of type oci with an http URL stalls the chart", async () => {
     await world().bare("HelmRepository", "charts", { url: "https://example.test/charts", type: "oci" });
     world().chart({ sourceRef });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "stalled" });
@@ -86,7 +86,7 @@ describe("a chart of a registry", () => {
     ]);
   });
 
-  test("11.4/103: a wrong password is an unknown build error, and its event says what it is", async () => {
+  test("11.4/103: a wrong password gives an unknown build error, and the event names the cause", async () => {
     await registry({ url: `oci://${new URL(world().address).host}/charts`, secretRef: { name: "login" } });
     world().apply(secret("login", { username: "golden", password: "wrong" }));
     for (const path of ["/v2/", "/v2/charts/app/manifests/1.0.0"]) world().files.set(path, 401);
@@ -100,7 +100,7 @@ describe("a chart of a registry", () => {
     expect(world().conditions()).toContain(`FetchFailed=True Unknown: unknown build error: ${why}`);
   });
 
-  test("without credentials the same answer is a plain error of the pull", async () => {
+  test("without credentials the same answer gives the plain error of the pull", async () => {
     await registry({ url: `oci://${new URL(world().address).host}/charts` });
     for (const path of ["/v2/", "/v2/charts/app/manifests/1.0.0"]) world().files.set(path, 401);
     world().chart({ sourceRef, version: "1.0.0" });
@@ -108,7 +108,7 @@ describe("a chart of a registry", () => {
     expect(world().told()[0]).toMatch(/^Warning ChartPullError: chart pull error: .*basic credential not found$/);
   });
 
-  test("an artifact that is no chart is refused", async () => {
+  test("an artifact that is not a chart is refused", async () => {
     await registry();
     await world().pushLayer("1.0.0", Buffer.from("x"), {}, "charts/app");
     world().chart({ sourceRef, version: "1.0.0" });

@@ -5,14 +5,14 @@ import { helmChartWorld, secret } from "./helm-chart-world.ts";
 const world = helmChartWorld();
 const sourceRef = { kind: "HelmRepository", name: "charts" };
 const missing =
-  "invalid chart reference: failed to get chart version for remote reference: no 'app' chart with version matching '1.x' found";
+  "invalid chart reference: failed to get chart version for remote reference: no 'app' chart with version matching '1.x' found; the repository has the versions 2.0.0";
 
 function versioned(version: string, more: Files = {}): Files {
   return { ...appChart, "Chart.yaml": `apiVersion: v2\nname: app\nversion: "${version}"\n`, ...more };
 }
 
-describe("a chart of a repository with an index", () => {
-  test("11.4/93: a version that no chart has stalls it, and the repository wakes it with another index", async () => {
+describe("a chart from a repository with an index", () => {
+  test("11.4/93: a version that is not in the index stalls the chart, and a new index of the repository wakes it", async () => {
     await world().repository({ "app-2.0.0.tgz": versioned("2.0.0") });
     world().chart({ sourceRef, version: "1.x" });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "stalled", dueInMs: undefined });
@@ -38,7 +38,7 @@ describe("a chart of a repository with an index", () => {
     );
   });
 
-  test("11.4/97: values files give the version the generation of the object", async ({ signal }) => {
+  test("11.4/97: with values files the chart version ends with the generation of the object", async ({ signal }) => {
     await world().repository({ "app-1.0.0.tgz": { ...appChart, "a.yaml": "a: 1\n", "b.yaml": "b: 2\n" } });
     for (const interval of ["1m", "2m", "3m"])
       world().chart({ sourceRef, interval, valuesFiles: ["a.yaml", "b.yaml"] });
@@ -50,7 +50,7 @@ describe("a chart of a repository with an index", () => {
     expect((await unpacked(world().artifact(), signal))["values.yaml"]).toBe("a: 1\nb: 2\n");
   });
 
-  test("an unchanged chart is neither looked up nor downloaded again", async () => {
+  test("an unchanged chart is not looked up or downloaded again", async () => {
     await world().repository({ "app-1.0.0.tgz": appChart });
     world().chart({ sourceRef });
     await world().runChart();
@@ -67,7 +67,7 @@ describe("a chart of a repository with an index", () => {
     expect(world().toldReasons).toEqual(["ChartPullSucceeded"]);
   });
 
-  test("11.4/101: missing values files that may be missing are left out, and the status says which were found", async () => {
+  test("11.4/101: missing values files are skipped if the spec allows it, and the status lists those that were found", async () => {
     await world().repository({ "app-1.0.0.tgz": { ...appChart, "a.yaml": "a: 1\n" } });
     world().chart({ sourceRef, valuesFiles: ["a.yaml", "b.yaml"], ignoreMissingValuesFiles: true });
     await world().runChart();
@@ -79,14 +79,14 @@ describe("a chart of a repository with an index", () => {
     expect(world().conditions()).toContain(`Stalled=True ValuesFilesError: ${why}`);
   });
 
-  test("a repository that has an index and now an invalid URL stalls the chart", async () => {
+  test("a repository with an index whose URL is now invalid stalls the chart", async () => {
     await world().repository({ "app-1.0.0.tgz": appChart }, { url: "https://[" });
     world().chart({ sourceRef });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "stalled" });
     expect(world().told()[0]).toContain('Warning URLInvalid: invalid Helm repository URL: parse "https://["');
   });
 
-  test("11.4/102: a repository without an index is waited for", async () => {
+  test("11.4/102: waits for a repository without an index", async () => {
     await world().bare("HelmRepository", "charts", { url: world().address });
     world().chart({ sourceRef });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "waiting", dueInMs: 750 });
@@ -95,14 +95,14 @@ describe("a chart of a repository with an index", () => {
     expect(world().told()).toEqual([`Normal ${why}`]);
   });
 
-  test("a repository that does not exist is tried again", async () => {
+  test("a missing repository is retried", async () => {
     world().chart({ sourceRef });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed" });
     const why = 'SourceUnavailable: failed to get source: HelmRepository.source.toolkit.fluxcd.io "charts" not found';
     expect(world().told()).toEqual([`Warning ${why}`]);
   });
 
-  test("its events say whether it waits for the repository, fails by itself or is ready again", async () => {
+  test("events tell apart waiting for the repository, a failure of the chart and a recovery", async () => {
     world().chart({ sourceRef });
     await world().runChart();
     await world().repository({ "app-1.0.0.tgz": appChart }, { url: "http://127.0.0.1:9/charts" });
@@ -120,7 +120,7 @@ describe("a chart of a repository with an index", () => {
     ]);
   });
 
-  test("an archive that is not the one in the index is refused", async () => {
+  test("an archive whose digest differs from the index is refused", async () => {
     const digest = "0".repeat(64);
     await world().repository({ "app-1.0.0.tgz": appChart }, {}, (entry) => ({ ...entry, digest }));
     world().chart({ sourceRef });
@@ -130,7 +130,7 @@ describe("a chart of a repository with an index", () => {
     );
   });
 
-  test("an archive is refused whose digest in the index cannot be checked", async () => {
+  test("an archive whose digest in the index has an unknown algorithm is refused", async () => {
     await world().repository({ "app-1.0.0.tgz": appChart }, {}, (entry) => ({ ...entry, digest: "sha512:abc" }));
     world().chart({ sourceRef });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed" });
@@ -139,7 +139,7 @@ describe("a chart of a repository with an index", () => {
     );
   });
 
-  test("an archive that is gone is tried again", async () => {
+  test("a missing archive is retried", async () => {
     await world().repository({ "app-1.0.0.tgz": appChart });
     world().files.delete("/charts/app-1.0.0.tgz");
     world().chart({ sourceRef });
@@ -149,7 +149,7 @@ describe("a chart of a repository with an index", () => {
     ]);
   });
 
-  test("credentials that are not accepted are told as such, in the condition as Flux does", async () => {
+  test("rejected credentials are reported as such, with Flux's condition", async () => {
     await world().repository({ "app-1.0.0.tgz": appChart }, { secretRef: { name: "login" } });
     world().apply(secret("login", { username: "golden", password: "wrong" }));
     world().files.set("/charts/app-1.0.0.tgz", 401);
@@ -163,7 +163,7 @@ describe("a chart of a repository with an index", () => {
   test.for([
     [{}, undefined],
     [{ passCredentials: true }, "Basic Z29sZGVuOnBhc3N3b3Jk"],
-  ] as const)("another host gets the credentials only where %j says so", async ([spec, authorization]) => {
+  ] as const)("another host gets the credentials only if %j allows it", async ([spec, authorization]) => {
     const elsewhere = world().address.replace("127.0.0.1", "localhost");
     const change = (entry: object) => ({ ...entry, urls: [`${elsewhere}/charts/app-1.0.0.tgz`] });
     await world().repository({ "app-1.0.0.tgz": appChart }, { secretRef: { name: "login" }, ...spec }, change);
@@ -173,7 +173,7 @@ describe("a chart of a repository with an index", () => {
     expect(world().asked).toEqual([{ url: "/charts/app-1.0.0.tgz", authorization }]);
   });
 
-  test("a missing Secret is an unknown build error with the reason AuthenticationFailed in its event", async () => {
+  test("a missing Secret gives an unknown build error, and its event has the reason AuthenticationFailed", async () => {
     await world().repository({ "app-1.0.0.tgz": appChart }, { secretRef: { name: "login" } });
     world().chart({ sourceRef });
     await world().runChart();

@@ -36,7 +36,7 @@ async function registry(): Promise<void> {
 }
 
 describe("the signature of a chart", () => {
-  test("one that holds is told, and the chart is pulled by its digest", async () => {
+  test("is reported if it is valid, and the chart is then pulled by its digest", async () => {
     await registry();
     await publish("1.0.0", alice);
     trust(alice);
@@ -47,7 +47,7 @@ describe("the signature of a chart", () => {
     expect(manifests).toEqual([]);
   });
 
-  test("11.4/105: one that does not hold fails the build and the source, in the same words, and the old chart stays", async () => {
+  test("11.4/105: fails the build and the source with the same text if it is invalid, and the old chart is kept", async () => {
     await registry();
     await publish("1.0.0", alice);
     trust(alice);
@@ -71,7 +71,7 @@ describe("the signature of a chart", () => {
     expect(world().status()).toMatchObject({ artifact });
   });
 
-  test("a Secret without keys is an error before any signature is looked at", async () => {
+  test("a Secret without keys fails before any signature is read", async () => {
     await registry();
     await publish("1.0.0", alice);
     trust();
@@ -87,7 +87,7 @@ describe("the signature of a chart", () => {
     );
   });
 
-  test("without spec.verify what was verified is no longer said", async () => {
+  test("removing spec.verify removes the condition of the verification", async () => {
     await registry();
     await publish("1.0.0", alice);
     trust(alice);
@@ -102,7 +102,7 @@ describe("the signature of a chart", () => {
     ).toEqual([]);
   });
 
-  test("a chart of an index has no signatures", async () => {
+  test("is not available for a chart from a repository with an index", async () => {
     await world().repository({ "app-1.0.0.tgz": appChart });
     world().chart({ sourceRef, verify });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "failed" });

@@ -5,7 +5,7 @@ const cart = { name: "cart", namespace: "retail" };
 const template = { chart: "cart", version: "*", reconcileStrategy: "ChartVersion" } as const;
 const repository = { kind: "HelmRepository", name: "charts" } as const;
 
-test("23/6: the HelmChart of a HelmRelease is in the namespace of its source, and named for both of its own names", () => {
+test("23/6: the HelmChart of a HelmRelease is in the namespace of its source, and its name joins the release's namespace and name", () => {
   const elsewhere = { ...template, sourceRef: { ...repository, namespace: "flux-system" } };
   expect(chartRefOf({ interval: "1h", chart: { spec: elsewhere } }, cart)).toEqual({
     namespace: "flux-system",

@@ -60,7 +60,7 @@ const ready: HelmReleaseStatus = {
   ],
 };
 
-test("a release that waits for another one says for which", async () => {
+test("the event of a HelmRelease that waits for a dependency names the dependency", async () => {
   const { ctx, recorded } = run();
   const blocked = await checkDependencies(ctx).catch((error: unknown) => error);
   if (!(blocked instanceof Blocked)) throw new Error("the run was not blocked");
@@ -81,13 +81,16 @@ test.each([
   { reason: "InstallSucceeded", relation: "recovered" },
   { reason: "RollbackSucceeded", relation: undefined },
   { reason: "DriftCorrected", relation: undefined },
-] as const)("of a release that was not ready, $reason is $relation", ({ reason, relation }) => {
-  const { ctx, recorded } = run();
-  recordRelease(ctx, { type: "Normal", reason, message: "m" }, metadata);
-  expect(recorded.map((event) => event.relation?.kind)).toEqual([relation]);
-});
+] as const)(
+  "for a release that was not ready, an event with $reason has the relation $relation",
+  ({ reason, relation }) => {
+    const { ctx, recorded } = run();
+    recordRelease(ctx, { type: "Normal", reason, message: "m" }, metadata);
+    expect(recorded.map((event) => event.relation?.kind)).toEqual([relation]);
+  },
+);
 
-test("a release that is ready again names its chart and its dependencies; one that was ready names nothing", () => {
+test("a release that recovers names its chart and its dependencies in the event; one that was ready names nothing", () => {
   const [before, now] = [run(), run(ready)];
   for (const { ctx } of [before, now]) {
     recordRelease(ctx, { type: "Normal", reason: "UpgradeSucceeded", message: "m" }, metadata);

@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe("credentials of a HelmRepository", () => {
-  test("username and password of the secret are sent", async () => {
+  test("username and password of the Secret are sent", async () => {
     world.secret("login", { username: "ann", password: "s3cret" });
     world.helmRepository({ secretRef: { name: "login" } });
     await world.runOnce();
@@ -17,7 +17,7 @@ describe("credentials of a HelmRepository", () => {
     expect(world.sent[0]?.headers).toEqual({ authorization });
   });
 
-  test("the trust of certSecretRef wins over that of secretRef, which is deprecated", async () => {
+  test("certSecretRef takes precedence over the deprecated CA of secretRef", async () => {
     const [own, deprecated] = await Promise.all([pem("server.crt"), pem("amazon.crt")]);
     world.secret("tls", { "ca.crt": own });
     world.secret("login", { caFile: deprecated });

@@ -27,22 +27,22 @@ describe("a file of a Helm repository", () => {
     ["http://charts.test/app.tgz", {}],
     ["https://charts.test:8443/app.tgz", {}],
     ["https://other.test/app.tgz", {}],
-  ])("%s is asked for with %j", async (url, headers) => {
+  ])("%s is requested with %j", async (url, headers) => {
     expect((await asked(url))?.headers).toEqual(headers);
     expect((await asked(url, { passCredentials: true }))?.headers).toEqual(login);
   });
 
-  test("a login in the URL that is not percent encoded is sent as it is", async () => {
+  test("a login in the URL that is not percent-encoded is sent as it is", async () => {
     const authorization = `Basic ${Buffer.from("a%zz:b").toString("base64")}`;
     expect((await asked("https://a%zz:b@charts.test/x"))?.headers).toEqual({ authorization });
   });
 
-  test("may take a minute, or as long as the repository says", async () => {
+  test("has a timeout of one minute, or the timeout of the repository", async () => {
     expect((await asked("https://charts.test/x"))?.timeoutMs).toBe(60_000);
     expect((await asked("https://charts.test/x", { timeout: "5s" }))?.timeoutMs).toBe(5_000);
   });
 
-  test("that is not there fails in Helm's words, without the query", async () => {
+  test("that is missing fails with Helm's text, without the query of the URL", async () => {
     const failing = asked("https://charts.test/x?sig=s3cret", {}, 403);
     await expect(failing).rejects.toThrow(
       new HelmFetchError("failed to fetch https://charts.test/x?… : 403 Forbidden", { status: 403 }),

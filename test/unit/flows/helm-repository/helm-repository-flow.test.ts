@@ -12,7 +12,7 @@ const hexOf = (bytes: string | Uint8Array) => createHash("sha256").update(bytes)
 const stored = (text: string) => `stored artifact: revision 'sha256:${hexOf(text)}'`;
 
 describe("a HelmRepository with an index", () => {
-  test("11.4/92: is stored as JSON under its own digest, and its revision is that of the bytes of the server", async () => {
+  test("11.4/92: stores the index as JSON under its own digest; its revision is the digest of the server's bytes", async () => {
     world.helmRepository();
     expect(await world.runOnce()).toMatchObject({ outcome: "stored", dueInMs: 3_600_000 });
     const { artifact, url } = world.read();
@@ -43,7 +43,7 @@ describe("a HelmRepository with an index", () => {
     expect(world.sent.map((request) => request.url)).toEqual([found]);
   });
 
-  test("11.4/90: an unchanged index is told for people only, and its artifact stays", async () => {
+  test("11.4/90: an unchanged index sends an event only for users, and keeps the artifact", async () => {
     world.helmRepository();
     await world.runOnce();
     const before = world.read().artifact;
@@ -59,7 +59,7 @@ describe("a HelmRepository with an index", () => {
   test.each([
     [{ etag: '"one"' }, { "if-none-match": '"one"' }],
     [{ "last-modified": "Sat, 21 Nov 2026 12:00:00 GMT" }, { "if-modified-since": "Sat, 21 Nov 2026 12:00:00 GMT" }],
-  ])("an index that the server names by %j is not sent again", async (headers, asked) => {
+  ])("an index whose %j has not changed is not downloaded again", async (headers, asked) => {
     Object.assign(world.server, { headers, isConditional: true });
     world.helmRepository();
     await world.runOnce();
@@ -70,7 +70,7 @@ describe("a HelmRepository with an index", () => {
     expect(world.said()).toContain(`Ready=True Succeeded: ${stored(index("1.0.0"))}`);
   });
 
-  test("an index of another URL, or one that is lost, is asked for without condition", async () => {
+  test("after a change of the URL, or if the stored index is missing, the index is requested unconditionally", async () => {
     Object.assign(world.server, { headers: { etag: '"one"' }, isConditional: true });
     world.helmRepository();
     await world.runOnce();
@@ -93,7 +93,7 @@ describe("a HelmRepository with an index", () => {
     expect(world.said()).toContain(`Ready=True Succeeded: ${stored(world.server.body)}`);
   });
 
-  test("an unparsable index fails, and the last artifact stays", async () => {
+  test("an index that cannot be parsed fails, and the last artifact is kept", async () => {
     world.helmRepository();
     await world.runOnce();
     const before = world.read().artifact;
@@ -109,7 +109,7 @@ describe("a HelmRepository with an index", () => {
   test.each([
     [{ body: "x".repeat(1_001) }, "index exceeds the maximum index file size of 1000 bytes"],
     [{ status: 404 }, "failed to fetch https://charts.example.test/stable/index.yaml : 404 Not Found"],
-  ])("11.4/89: %o fails and is tried again", async (answer, why) => {
+  ])("11.4/89: %o fails and is retried", async (answer, why) => {
     Object.assign(world.server, answer);
     world.helmRepository();
     expect(await world.runOnce()).toMatchObject({ outcome: "failed", dueInMs: 750 });
@@ -118,7 +118,7 @@ describe("a HelmRepository with an index", () => {
     expect(world.told()).toEqual([`Warning Failed: ${message}`]);
   });
 
-  test("a server that asks to be left alone is", async () => {
+  test("a server that sends Retry-After is not asked again before that time", async () => {
     Object.assign(world.server, { status: 503, headers: { "retry-after": "30" } });
     world.helmRepository();
     expect(await world.runOnce()).toMatchObject({ dueInMs: 30_000 });
@@ -135,7 +135,7 @@ describe("a HelmRepository with an index", () => {
     expect(world.sent).toEqual([]);
   });
 
-  test("a login in the URL is sent, and not shown", async () => {
+  test("a login in the URL is sent, but never shown", async () => {
     world.server.status = 404;
     world.helmRepository({ url: "https://ann:s3cret@charts.example.test/" });
     await world.runOnce();
@@ -157,7 +157,7 @@ describe("a HelmRepository of type oci", () => {
     expect([world.sent, world.events]).toEqual([[], []]);
   });
 
-  test("a change of it wakes the charts that may have stalled on its spec, and a mere look does not", async () => {
+  test("a change of it wakes the charts that may have stalled on its spec; a run without a change does not", async () => {
     world.helmRepository(oci);
     await world.runOnce();
     world.requested.length = 0;
@@ -170,7 +170,7 @@ describe("a HelmRepository of type oci", () => {
     expect(world.requested).toHaveLength(1);
   });
 
-  test("11.4/87: one that had an index loses artifact, finalizer and status", async () => {
+  test("11.4/87: if it had an index before, it loses artifact, finalizer and status", async () => {
     world.helmRepository();
     await world.runOnce();
     world.helmRepository(oci);

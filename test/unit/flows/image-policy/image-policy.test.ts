@@ -40,7 +40,7 @@ async function chosen(spec: JsonObject = oneX) {
 const resolved = (tag: string, more = ""): string => `Latest image tag for ${image} resolved to ${tag}${more}`;
 
 describe("an ImagePolicy", () => {
-  test("image-automation/23, 37: chooses a tag of its repository, whose image it names as written", async () => {
+  test("image-automation/23, 37: selects a tag of its repository, and names the image as the repository does", async () => {
     const one = await chosen();
     expect(await one.status()).toMatchObject({
       latestRef: { name: image, tag: "1.10.0" },
@@ -51,7 +51,7 @@ describe("an ImagePolicy", () => {
     expect((await one.get())?.metadata.finalizers).toEqual(["finalizers.fluxcd.io"]);
   });
 
-  test("image-automation/38: keeps the ref before, and its message names it", async () => {
+  test("image-automation/38: a new tag moves the old one to observedPreviousRef, and the message names it", async () => {
     const one = await chosen();
     await one.tags(["1.10.0", "1.11.0"]);
     await one.run();
@@ -73,7 +73,7 @@ describe("an ImagePolicy", () => {
     expect((await one.get())?.metadata["resourceVersion"]).toBe(before?.metadata["resourceVersion"]);
   });
 
-  test("image-automation/58: a new choice wakes all automations of the namespace", async () => {
+  test("image-automation/58: a new tag wakes all automations of the namespace", async () => {
     const one = await chosen();
     await one.automation("first");
     await one.automation("second");
@@ -84,7 +84,7 @@ describe("an ImagePolicy", () => {
     expect(one.requested).toEqual([`ImageUpdateAutomation/first: ${why}`, `ImageUpdateAutomation/second: ${why}`]);
   });
 
-  test("a run that ended before its wake-ups makes up for them", async () => {
+  test("the next run wakes them if a run was killed before it did", async () => {
     const one = await chosen();
     await one.automation("update");
     await one.tags(["1.12.0"]);
@@ -96,7 +96,7 @@ describe("an ImagePolicy", () => {
     expect(one.requested).toHaveLength(1);
   });
 
-  test("subscribes to its repository, and to nothing once it is deleted", async () => {
+  test("subscribes to its repository, and unsubscribes when it is deleted", async () => {
     const one = await chosen();
     expect(one.subscriptions()).toEqual([expect.stringContaining("ImageRepository")]);
     await one.remove();
@@ -104,7 +104,7 @@ describe("an ImagePolicy", () => {
     expect(one.subscriptions()).toEqual([]);
   });
 
-  test("image-automation/70: its deletion removes the finalizer and looks up nothing", async () => {
+  test("image-automation/70: its deletion removes the finalizer without reading tags", async () => {
     const one = await chosen();
     await one.remove();
     await one.run();
@@ -115,7 +115,7 @@ describe("an ImagePolicy", () => {
 });
 
 describe("failures", () => {
-  test("image-automation/35: a repository without tags is waited for", async () => {
+  test("image-automation/35: waits for a repository that has no tags", async () => {
     const one = await world();
     await one.repository();
     await one.policy(oneX);
@@ -128,7 +128,7 @@ describe("failures", () => {
     expect(await one.events()).toEqual(["Warning DependencyNotReady: retrying in 30s error: no tags in database"]);
   });
 
-  test("image-automation/34: a repository that is not there is waited for, and wakes the policy when it is created", async () => {
+  test("image-automation/34: waits for a repository that does not exist, and is woken when it is created", async () => {
     const one = await world();
     await one.policy(oneX);
     expect(await one.run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
@@ -139,7 +139,7 @@ describe("failures", () => {
     expect(await one.run()).toMatchObject({ outcome: "failed", dueInMs: 1_500 });
   });
 
-  test("image-automation/39: a failure keeps the last choice and is told once", async () => {
+  test("image-automation/39: a failure keeps the last selected tag and is announced once", async () => {
     const one = await chosen();
     await one.policy({ policy: { semver: { range: ">=3.0.0" } } });
     expect(await one.run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
@@ -180,7 +180,7 @@ describe("failures", () => {
     expect(await one.events()).toEqual([`Warning ${empty}`, `Warning ${empty}`]);
   });
 
-  test("a policy that recovers is Ready again and not stalled", async () => {
+  test("a policy that recovers is Ready and no longer stalled", async () => {
     const one = await chosen();
     await one.policy({ policy: { semver: { range: "not a range" } } });
     await one.run();
@@ -190,7 +190,7 @@ describe("failures", () => {
     expect(await one.events()).toContain(`Normal Succeeded: ${resolved("1.10.0")}`);
   });
 
-  test("a repository whose image is no repository stalls the policy", async () => {
+  test("a repository with an invalid image name stalls the policy", async () => {
     const one = await chosen();
     await one.repository({ image: "a:b" });
     expect(await one.run()).toMatchObject({ outcome: "stalled" });
@@ -200,7 +200,7 @@ describe("failures", () => {
   });
 });
 
-test("a repository that names an identity of a cloud stalls the policy", async () => {
+test("a repository that names a cloud identity stalls the policy", async () => {
   const one = await chosen();
   await one.repository({ provider: "aws", serviceAccountName: "reader" });
   expect(await one.run()).toMatchObject({ outcome: "stalled" });
@@ -211,7 +211,7 @@ test("a repository that names an identity of a cloud stalls the policy", async (
   });
 });
 
-describe("a repository in another namespace", () => {
+describe("an ImagePolicy with a repository in another namespace", () => {
   async function across(accessFrom: JsonObject | undefined, labels?: Readonly<Record<string, string>>) {
     const one = await world(labels);
     const other = `shared-${one.namespace}`;
@@ -224,7 +224,7 @@ describe("a repository in another namespace", () => {
   const said = async (one: Awaited<ReturnType<typeof world>>) => (await one.status()).conditions?.at(-1)?.message;
   const prefix = "failed to get the referred ImageRepository: ";
 
-  test("image-automation/36: without accessFrom it is refused", async () => {
+  test("image-automation/36: is refused without accessFrom", async () => {
     const { one, other } = await across(undefined, { team: "a" });
     expect(await one.run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
     expect((await one.status()).conditions?.at(-1)?.reason).toBe("AccessDenied");
@@ -233,7 +233,7 @@ describe("a repository in another namespace", () => {
     );
   });
 
-  test("image-automation/36: a selector that matches the labels of the policy's namespace admits it", async () => {
+  test("image-automation/36: is allowed by a selector that matches the labels of the policy's namespace", async () => {
     const { one } = await across(
       { namespaceSelectors: [{ matchLabels: { team: "b" } }, { matchLabels: { team: "a" } }] },
       { team: "a" },
@@ -242,13 +242,13 @@ describe("a repository in another namespace", () => {
     expect(await said(one)).toBe(resolved("1.0.0"));
   });
 
-  test("image-automation/36: an empty selector admits all namespaces", async () => {
+  test("image-automation/36: is allowed from all namespaces by an empty selector", async () => {
     const { one } = await across({ namespaceSelectors: [{ matchLabels: {} }] });
     await one.run();
     expect(await said(one)).toBe(resolved("1.0.0"));
   });
 
-  test("image-automation/36: selectors of which none matches refuse it", async () => {
+  test("image-automation/36: is refused if no selector matches", async () => {
     const { one, other } = await across({ namespaceSelectors: [{ matchLabels: { team: "b" } }] }, { team: "a" });
     await one.run();
     expect(await said(one)).toBe(
@@ -256,7 +256,7 @@ describe("a repository in another namespace", () => {
     );
   });
 
-  test("no-cross-namespace-refs refuses it whatever the repository admits", async () => {
+  test("is refused by no-cross-namespace-refs, whatever accessFrom allows", async () => {
     const { one, other } = await across({ namespaceSelectors: [{ matchLabels: {} }] });
     one.state.noCrossNamespaceRefs = true;
     await one.run();
@@ -266,7 +266,7 @@ describe("a repository in another namespace", () => {
   });
 });
 
-describe("digests", () => {
+describe("the digest of an ImagePolicy", () => {
   const reflecting = (digestReflectionPolicy: string, interval?: string): JsonObject => ({
     ...oneX,
     digestReflectionPolicy,
@@ -282,7 +282,7 @@ describe("digests", () => {
     return { one, result: await one.run() };
   }
 
-  test("image-automation/41: IfNotPresent looks up each tag once, so that a moved tag is not noticed", async () => {
+  test("image-automation/41: with IfNotPresent each tag is looked up once, so a moved tag is not noticed", async () => {
     const { one } = await reflected(reflecting("IfNotPresent"));
     expect((await one.status()).latestRef?.digest).toBe(digest("a"));
     expect(await one.conditions()).toEqual([
@@ -299,7 +299,7 @@ describe("digests", () => {
     expect((await one.conditions())[0]).toMatch(`(previously ${image}:1.0.0@${digest("a")})`);
   });
 
-  test("image-automation/42: Always looks at each interval, and a moved tag wakes the automations", async () => {
+  test("image-automation/42: with Always it is looked up at each interval, and a moved tag wakes the automations", async () => {
     const { one, result } = await reflected(reflecting("Always", "10m"));
     expect(result.dueInMs).toBe(600_000);
     await one.automation("update");
@@ -310,7 +310,7 @@ describe("digests", () => {
     expect(one.requested).toHaveLength(1);
   });
 
-  test("image-automation/43: Never again clears the digest", async () => {
+  test("image-automation/43: is removed when the policy is set to Never again", async () => {
     const { one } = await reflected(reflecting("IfNotPresent"));
     await one.policy(reflecting("Never"));
     await one.run();
@@ -330,7 +330,7 @@ describe("digests", () => {
     );
   });
 
-  test("a digest that cannot be looked up fails the run and keeps the last choice", async () => {
+  test("a failed lookup of the digest fails the run and keeps the last selected tag", async () => {
     const { one } = await reflected(reflecting("IfNotPresent"));
     await one.tags(["1.5.0"]);
     expect(await one.run()).toMatchObject({ outcome: "failed" });
@@ -339,8 +339,8 @@ describe("digests", () => {
   });
 });
 
-describe("suspended", () => {
-  test("a policy that is Ready only records its generation and the request", async () => {
+describe("a suspended ImagePolicy", () => {
+  test("that is Ready only records its generation and the request", async () => {
     const one = await chosen();
     await one.policy({ ...oneX, suspend: true });
     await one.annotate({ "reconcile.fluxcd.io/requestedAt": "now" });
@@ -355,7 +355,7 @@ describe("suspended", () => {
     expect(conditions).toMatchObject([{ type: "Ready", observedGeneration: 1 }]);
   });
 
-  test("a policy that was never run has no conditions, and its generation stays unobserved", async () => {
+  test("that never ran has no conditions, and its generation stays unobserved", async () => {
     const one = await world();
     await one.policy({ ...oneX, suspend: true });
     await one.run();
@@ -363,10 +363,10 @@ describe("suspended", () => {
   });
 });
 
-describe("barred images", () => {
+describe("barred images of an ImagePolicy", () => {
   const bar = (text: string) => ({ "sluice.dev/barred": text });
 
-  test("a barred tag is passed over, and the message says so", async () => {
+  test("a barred tag is skipped, and the message says so", async () => {
     const one = await chosen();
     await one.annotate(bar("1.10.0 alice: returns 500\n1.0.0 bob: too old"));
     await one.run();
@@ -376,7 +376,7 @@ describe("barred images", () => {
     expect(await one.events()).toContain(`Normal Succeeded: ${message}`);
   });
 
-  test("a tag whose bar is lifted is chosen again", async () => {
+  test("a tag that is no longer barred can be selected again", async () => {
     const one = await chosen();
     await one.annotate(bar("1.10.0"));
     await one.run();
@@ -385,7 +385,7 @@ describe("barred images", () => {
     expect((await one.status()).latestRef?.tag).toBe("1.10.0");
   });
 
-  test("a barred digest bars the tag only while the tag has it", async () => {
+  test("a barred digest excludes a tag only while the tag points to this digest", async () => {
     const one = await chosen();
     one.digests.set("1.10.0", digest("a"));
     await one.annotate(bar(`1.10.0@${digest("a")} alice: returns 500`));
@@ -397,14 +397,14 @@ describe("barred images", () => {
     expect(one.lookups).toEqual([`${image}:1.10.0`, `${image}:1.10.0`]);
   });
 
-  test("the digest of a tag without a barred digest is not asked for", async () => {
+  test("digests are looked up only for tags that a barred digest names", async () => {
     const one = await chosen();
     await one.annotate(bar(`1.0.0@${digest("a")}`));
     await one.run();
     expect(one.lookups).toEqual([]);
   });
 
-  test("a policy whose tags are all barred fails and names them", async () => {
+  test("if all tags are barred, the policy fails and names them", async () => {
     const one = await chosen();
     await one.annotate(bar("1.10.0\n1.2.0\n1.0.0"));
     expect(await one.run()).toMatchObject({ outcome: "failed" });
@@ -414,7 +414,7 @@ describe("barred images", () => {
     expect((await one.status()).latestRef?.tag).toBe("1.10.0");
   });
 
-  test("an annotation that cannot be read stalls the policy, so that a barred image is never chosen", async () => {
+  test("an annotation that cannot be parsed stalls the policy, so that a barred image is never selected", async () => {
     const one = await chosen();
     await one.annotate(bar("1.10.0@sha256:abc"));
     expect(await one.run()).toMatchObject({ outcome: "stalled" });

@@ -52,13 +52,13 @@ async function look(
   return { asked, read, found: await lookup(repository, "1.2.0", run).catch((error: unknown) => error) };
 }
 
-test("a digest is asked for by HEAD on the manifest of the tag", async () => {
+test("a digest is looked up with HEAD on the manifest of the tag", async () => {
   const { asked, found } = await look(() => ({ headers: { "docker-content-digest": digest } }));
   expect(found).toBe(digest);
   expect(asked).toEqual([`HEAD https://${image.replace("/", "/v2/")}/manifests/1.2.0`]);
 });
 
-test("a digest is asked for by plain HTTP where the repository is insecure and nothing answers HTTPS", async () => {
+test("a digest is looked up over plain HTTP if the repository is insecure and HTTPS does not answer", async () => {
   const answer = ({ url }: HttpRequest) => {
     if (url.startsWith("https:")) throw new HttpError("unreachable", "connect: connection refused");
     return { headers: { "docker-content-digest": digest } };
@@ -68,7 +68,7 @@ test("a digest is asked for by plain HTTP where the repository is insecure and n
   expect(asked.at(-1)).toBe(`HEAD http://${image.replace("/", "/v2/")}/manifests/1.2.0`);
 });
 
-test("the login is that of the repository, from its own namespace", async () => {
+test("a digest is looked up with the login of the repository, read from the repository's namespace", async () => {
   const config = { auths: { "registry.example": { username: "u", password: "p" } } };
   const data = { ".dockerconfigjson": Buffer.from(JSON.stringify(config)).toString("base64") };
   const secret = partOf<LiveObject>({ type: "kubernetes.io/dockerconfigjson", data });
@@ -82,7 +82,7 @@ test("the login is that of the repository, from its own namespace", async () => 
   expect(asked.at(-1)).toMatch(`Basic ${Buffer.from("u:p").toString("base64")}`);
 });
 
-test("a login that is not there fails the lookup in Flux's words", async () => {
+test("a missing login fails the lookup of a digest with Flux's text", async () => {
   const { found } = await look(() => ({}), { secretRef: { name: "login" } });
   expect(found).toMatchObject({
     reason: "Failed",
@@ -91,7 +91,7 @@ test("a login that is not there fails the lookup in Flux's words", async () => {
   });
 });
 
-test("a registry that does not answer fails the lookup and is asked again", async () => {
+test("a registry that does not answer fails the lookup of a digest, which is retried", async () => {
   const { found } = await look(({ method, url }) => {
     throw new HttpError("unreachable", `${method} ${url}: dial tcp 10.0.0.1:443: connect: connection refused`);
   });

@@ -21,8 +21,8 @@ async function scanned(): Promise<void> {
   world.woken.length = 0;
 }
 
-describe("the first scan", () => {
-  test("image-automation/1: the finalizer is set before the registry is asked", async () => {
+describe("the first scan of an ImageRepository", () => {
+  test("image-automation/1: sets the finalizer before the first request to the registry", async () => {
     world.apply({ image: "registry.invalid/app" });
     await world.run();
     const [first] = world.writes;
@@ -30,7 +30,7 @@ describe("the first scan", () => {
     expect(world.live().metadata.finalizers).toEqual(["finalizers.fluxcd.io"]);
   });
 
-  test("image-automation/4: a first success says how many tags were found, with their checksum", async () => {
+  test("image-automation/4: reports the number of tags and their checksum", async () => {
     await world.push(["1.0.0", "1.1.0"]);
     world.apply();
     expect(await world.run()).toMatchObject({ outcome: "scanned", dueInMs: hourMs });
@@ -47,21 +47,21 @@ describe("the first scan", () => {
     expect(await world.tags()).toEqual(["1.1.0", "1.0.0"]);
   });
 
-  test("image-automation/5: tags that are excluded are not counted", async () => {
+  test("image-automation/5: does not count excluded tags", async () => {
     await world.push(["1.0.0", "a.sig", "b.sig"]);
     world.apply();
     await world.run();
     expect(world.status().lastScanResult?.tagCount).toBe(1);
   });
 
-  test("image-automation/6: without an exclusion list tags that end in .sig are dropped", async () => {
+  test("image-automation/6: without an exclusion list drops tags that end in .sig", async () => {
     await world.push(["1.0.0", "sha256-a.sig", "a.sign"]);
     world.apply();
     await world.run();
     expect(await world.tags()).toEqual(["a.sign", "1.0.0"]);
   });
 
-  test("image-automation/7: an exclusion list takes the place of the default, an empty one does not", async () => {
+  test("image-automation/7: an exclusion list replaces the default list, an empty one does not", async () => {
     await world.push(["1.0.0", "sha256-a.sig"]);
     world.apply({ exclusionList: ["^latest$"] });
     await world.run();
@@ -72,7 +72,7 @@ describe("the first scan", () => {
     expect(world.status().observedExclusionList).toEqual(["^.*\\.sig$"]);
   });
 
-  test("image-automation/10: latestTags are the first ten in descending order of their bytes", async () => {
+  test("image-automation/10: latestTags are the first ten tags in descending byte order", async () => {
     const tags = Array.from({ length: 12 }, (_, index) => `${index}.0.0`);
     await world.push(tags);
     world.apply();
@@ -81,14 +81,14 @@ describe("the first scan", () => {
     expect(latestTags).toEqual("9 8 7 6 5 4 3 2 11 10".split(" ").map((major) => `${major}.0.0`));
   });
 
-  test("wakes the policies that refer to it, after its status is written", async () => {
+  test("wakes the policies that refer to it after it has written its status", async () => {
     await world.push(["1.0.0"]);
     world.apply();
     await world.run();
     expect(world.woken).toEqual(["ImagePolicy/newest"]);
   });
 
-  test("image-automation/16: the full name of an image of Docker Hub is in the status", async () => {
+  test("image-automation/16: writes the full name of a Docker Hub image to the status", async () => {
     const body = Buffer.from(JSON.stringify({ tags: ["3"] }));
     world.state.answered = ({ url }) => ({ url, status: 200, headers: {}, body });
     world.apply({ image: "alpine" });
@@ -97,7 +97,7 @@ describe("the first scan", () => {
     expect(world.sent.map(({ url }) => url)).toEqual(["https://index.docker.io/v2/library/alpine/tags/list?n=1000"]);
   });
 
-  test("an empty repository has no latestTags, and is scanned at every run", async () => {
+  test("an empty repository has no latestTags and is scanned in every run", async () => {
     const body = Buffer.from(JSON.stringify({ tags: null }));
     world.state.answered = ({ url }) =>
       url.includes("/tags/list") ? { url, status: 200, headers: {}, body } : undefined;
@@ -111,10 +111,10 @@ describe("the first scan", () => {
   });
 });
 
-describe("a later run", () => {
+describe("a later run of an ImageRepository", () => {
   beforeEach(scanned);
 
-  test("image-automation/11, 44: the same tags leave the revision, wake no policy, and their event goes to no Alert", async () => {
+  test("image-automation/11, 44: with the same tags keeps the revision, wakes no policy and sends no Alert", async () => {
     world.ask("1");
     const told = world.toldReasons.length;
     expect(await world.run()).toMatchObject({ outcome: "unchanged", isQuiet: true });
@@ -124,7 +124,7 @@ describe("a later run", () => {
     expect(world.woken).toEqual([]);
   });
 
-  test("image-automation/12: a request scans at once and is then recorded", async () => {
+  test("image-automation/12: scans at once on request, and then records the request", async () => {
     await world.push(["1.2.0"]);
     world.ask("now");
     await world.run({ isRequested: true });
@@ -132,7 +132,7 @@ describe("a later run", () => {
     expect(world.woken).toEqual(["ImagePolicy/newest"]);
   });
 
-  test("image-automation/13: another interval alone scans nothing before it is due", async () => {
+  test("image-automation/13: does not scan early if only the interval has changed", async () => {
     world.state.now += hourMs / 2;
     world.apply({ interval: "40m" });
     expect(await world.run({ isRequested: true })).toMatchObject({ dueInMs: 600_000 });
@@ -143,7 +143,7 @@ describe("a later run", () => {
     expect(world.status().observedGeneration).toBe(2);
   });
 
-  test("image-automation/14: another exclusion list scans at once, another order of it does not", async () => {
+  test("image-automation/14: scans at once if the exclusion list changes, but not if only its order does", async () => {
     world.apply({ exclusionList: ["rc", "^1\\.0"] });
     await world.run({ isRequested: true });
     expect([listed(), await world.tags()]).toEqual([2, ["1.1.0"]]);
@@ -153,7 +153,7 @@ describe("a later run", () => {
     expect(world.status().observedExclusionList).toEqual(["^1\\.0", "rc"]);
   });
 
-  test("image-automation/15: another image scans at once and changes the full name", async () => {
+  test("image-automation/15: scans at once if the image changes, and writes the new full name", async () => {
     await world.push(["9"], "second");
     world.apply({ image: `${world.address}/second` });
     await world.run({ isRequested: true });
@@ -161,7 +161,7 @@ describe("a later run", () => {
     expect(await world.tags()).toEqual(["9"]);
   });
 
-  test("scans when its interval is over, and not before", async () => {
+  test("scans when its interval is over, and not earlier", async () => {
     world.state.now += hourMs - 1_001;
     await world.run();
     expect(listed()).toBe(1);
@@ -170,13 +170,13 @@ describe("a later run", () => {
     expect(listed()).toBe(2);
   });
 
-  test("scans again where the stored tags are lost, and Ready was unknown meanwhile", async () => {
+  test("scans again if the stored tags are missing, and Ready is Unknown until then", async () => {
     world.loseTags();
     await world.run();
     expect(await world.tags()).toEqual(["1.1.0", "1.0.0"]);
   });
 
-  test("image-automation/17: a suspended one is not scanned, and its conditions stay", async () => {
+  test("image-automation/17: is not scanned while suspended, and keeps its conditions", async () => {
     const before = world.status().conditions;
     world.apply({ suspend: true });
     world.ask("asleep");
@@ -189,7 +189,7 @@ describe("a later run", () => {
     expect([listed(), world.events()]).toEqual([1, []]);
   });
 
-  test("image-automation/70: a deleted one loses finalizer, tags and subscriptions, and asks no registry", async () => {
+  test("image-automation/70: when deleted loses finalizer, tags and subscriptions without a request to the registry", async () => {
     const topic = repositoryTopic(world.address, "app");
     expect(await world.subscribers(topic)).toHaveLength(1);
     world.delete();
@@ -199,7 +199,7 @@ describe("a later run", () => {
     expect(world.woken).toEqual(["ImagePolicy/newest"]);
   });
 
-  test("a run that ended between its status and its wake-ups is made up for by the next one", async () => {
+  test("wakes the policies if the run before was killed between its status and the wake-ups", async () => {
     await world.push(["1.2.0"]);
     const carried = world.state.carried;
     world.ask("now");
@@ -214,13 +214,13 @@ describe("a later run", () => {
 describe("an event of the registry", () => {
   beforeEach(scanned);
 
-  test("scans at once, though nothing in the object asks for it", async () => {
+  test("scans at once, even if the object itself is not due", async () => {
     await world.push(["1.2.0"]);
     await world.run({ isRequested: true });
     expect(await world.tags()).toEqual(["1.2.0", "1.1.0", "1.0.0"]);
   });
 
-  test("is not forgotten where its scan fails", async () => {
+  test("is not lost if its scan fails", async () => {
     world.state.answered = ({ url }) => ({ url, status: 503, headers: {}, body: new Uint8Array() });
     expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: 750 });
     world.state.answered = () => undefined;
@@ -229,17 +229,17 @@ describe("an event of the registry", () => {
     expect(world.status().lastScanResult?.tagCount).toBe(3);
   });
 
-  test("while the object is changed by nobody else, time alone scans nothing", async () => {
+  test("a run without an event scans nothing before the interval is over", async () => {
     await world.run();
     expect(listed()).toBe(1);
   });
 });
 
-describe("an image that cannot be read", () => {
+describe("an ImageRepository with an invalid image", () => {
   test.each([
     ["2", "https://ghcr.io/a/b", "image 'https://ghcr.io/a/b' should not include URL scheme; remove 'https://'"],
     ["3", "ghcr.io/a/b:v1", "image 'ghcr.io/a/b:v1' should not include a tag; remove ':v1'"],
-  ])("image-automation/%s: %s stalls, and is not tried again", async (_number, image, message) => {
+  ])("image-automation/%s: %s stalls and is not retried", async (_number, image, message) => {
     world.apply({ image });
     expect(await world.run()).toMatchObject({ outcome: "stalled", dueInMs: undefined });
     expect(world.conditions()).toEqual([
@@ -250,7 +250,7 @@ describe("an image that cannot be read", () => {
     expect(world.status().observedGeneration).toBe(1);
   });
 
-  test("keeps the words of an earlier failure in Ready and in the event", async () => {
+  test("keeps the text of an earlier failure in Ready and in the event", async () => {
     world.apply({ image: `${world.address}/none` });
     await world.run();
     const [, said = ""] = world.conditions();
@@ -262,8 +262,8 @@ describe("an image that cannot be read", () => {
   });
 });
 
-describe("a scan that fails", () => {
-  test("image-automation/9: an expression that does not compile is named in Go's words", async () => {
+describe("a failed scan", () => {
+  test("image-automation/9: an expression that does not compile is reported with Go's message", async () => {
     await world.push(["1.0.0"]);
     world.apply({ exclusionList: ["^1\\.", "["] });
     await world.run();
@@ -271,7 +271,7 @@ describe("a scan that fails", () => {
     expect(world.conditions()).toContain(`Ready=False ReadOperationFailed: ${message}`);
   });
 
-  test("image-automation/21: leaves observedGeneration and the last result, and tells what it was doing", async () => {
+  test("image-automation/21: keeps observedGeneration and the last result, and reports the step that failed", async () => {
     await scanned();
     world.apply({ image: `${world.address}/none` });
     expect(await world.run({ isRequested: true })).toMatchObject({ outcome: "failed", dueInMs: 750 });
@@ -284,7 +284,7 @@ describe("a scan that fails", () => {
     expect(world.events()).toHaveLength(1);
   });
 
-  test("image-automation/20: after a recovery the Ready message is sent", async () => {
+  test("image-automation/20: after a recovery the Ready message is sent as an event", async () => {
     world.apply();
     await world.run();
     await world.push(["1.0.0", "1.1.0"]);
@@ -294,7 +294,7 @@ describe("a scan that fails", () => {
     expect(world.relations.at(-1)).toBe("app Succeeded recovered");
   });
 
-  test("a host that does not answer is told with both of its addresses, as Flux tells it", async () => {
+  test("a host that does not answer is reported with both of its addresses, as in Flux", async () => {
     world.apply({ image: "127.0.0.1:1/app" });
     await world.run();
     const refused = "dial tcp 127.0.0.1:1: connect: connection refused";

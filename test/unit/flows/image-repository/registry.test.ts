@@ -30,7 +30,7 @@ const sentLogin = () => world.sent.at(-1)?.headers?.["authorization"];
 const ready = () => world.conditions().find((one) => one.startsWith("Ready="));
 
 describe("the login of an ImageRepository", () => {
-  test("image-automation/19: a missing pull Secret is AuthenticationFailed, and is tried again", async () => {
+  test("image-automation/19: a missing pull Secret gives AuthenticationFailed, and is retried", async () => {
     world.apply({ secretRef: { name: "none" } });
     expect(await world.run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
     expect(world.conditions()).toEqual([
@@ -39,7 +39,7 @@ describe("the login of an ImageRepository", () => {
     ]);
   });
 
-  test("a Secret that is deleted is noticed though no scan is due", async () => {
+  test("a deleted Secret is noticed even if no scan is due", async () => {
     putSecret("pull", { auths: {} });
     world.apply({ secretRef: { name: "pull" } });
     await world.run();
@@ -48,7 +48,7 @@ describe("the login of an ImageRepository", () => {
     expect(ready()).toContain('secrets "gone" not found');
   });
 
-  test("is the entry of its Secret for the host, also where a scheme and a path stand around it", async () => {
+  test("is the Secret's entry for the host, also if the entry has a scheme and a path", async () => {
     wantLogin();
     putSecret("pull", { auths: { "other.test": login("no"), [`http://${world.address}/app`]: login("hunter2") } });
     world.apply({ secretRef: { name: "pull" } });
@@ -58,7 +58,7 @@ describe("the login of an ImageRepository", () => {
     expect(JSON.stringify([world.writes, world.warned])).not.toContain("hunter2");
   });
 
-  test("its own Secret counts before those of its service account, and no other entry is tried", async () => {
+  test("its own Secret takes precedence over those of its service account, and no other entry is tried", async () => {
     wantLogin();
     putSecret("pull", { auths: { [world.address]: login("own") } });
     putSecret("account", { auths: { [world.address]: login("of the account") } });
@@ -73,7 +73,7 @@ describe("the login of an ImageRepository", () => {
     expect(sentLogin()).toBe(`Basic ${btoa("me:of the account")}`);
   });
 
-  test("a Secret of another type is no login, as in Flux, and the log says so", async () => {
+  test("a Secret of another type is ignored, as in Flux, and the log says so", async () => {
     wantLogin();
     putSecret("pull", { auths: { [world.address]: login("hunter2") } }, "Opaque");
     world.apply({ secretRef: { name: "pull" } });
@@ -86,13 +86,13 @@ describe("the login of an ImageRepository", () => {
     [{ serviceAccountName: "none" }, "serviceaccount 'apps/none' not found"],
     [{ certSecretRef: { name: "none" } }, 'secrets "none" not found'],
     [{ proxySecretRef: { name: "none" } }, "secret 'apps/none' not found"],
-  ])("what %o names and is not there is told as Flux tells it", async (spec, why) => {
+  ])("a missing object that %o names is reported as in Flux", async (spec, why) => {
     world.apply(spec);
     await world.run();
     expect(ready()).toBe(`Ready=False AuthenticationFailed: failed to configure authentication options: ${why}`);
   });
 
-  test("image-automation/22: of a cloud whose registry it is not, it is a failure of the scan", async () => {
+  test("image-automation/22: a cloud provider that does not match the registry fails the scan", async () => {
     for (const [provider, name] of [
       ["azure", "Azure"],
       ["gcp", "GCP"],
@@ -105,14 +105,14 @@ describe("the login of an ImageRepository", () => {
     }
   });
 
-  test("a service account for the identity of a cloud is refused, and not tried again", async () => {
+  test("a service account with a cloud identity is refused and not retried", async () => {
     world.apply({ provider: "aws", serviceAccountName: "puller" });
     expect(await world.run()).toMatchObject({ outcome: "stalled" });
     expect(ready()).toMatch(/^Ready=False FeatureGateDisabled: to use spec\.serviceAccountName for provider/);
   });
 });
 
-test("image-automation/22: provider aws logs in lazily, and refuses a host that is not ECR's in Flux's words", async () => {
+test("image-automation/22: provider aws logs in only when needed, and refuses a host outside ECR with Flux's text", async () => {
   await world.close();
   const credentials = async ({ host }: { host: string }) => {
     ecrRegion(host);
@@ -124,13 +124,13 @@ test("image-automation/22: provider aws logs in lazily, and refuses a host that 
   expect(ready()).toContain(`/v2/app/tags/list?n=1000": invalid AWS registry: '${world.address}'. must match `);
 });
 
-describe("image-automation/18: the time of a scan", () => {
+describe("image-automation/18: the timeout of a scan", () => {
   test.each([
     [{ interval: "5m" }, 300_000],
     [{ interval: "5m", timeout: "20s" }, 20_000],
     [{ interval: "5m", timeout: "10ms" }, 1_000],
     [{ interval: "24h" }, maxScanMs],
-  ])("of %o is bounded by its timeout or its interval, and is never less than a second", async (spec, timeoutMs) => {
+  ])("for %o is the spec's timeout or its interval, and at least one second", async (spec, timeoutMs) => {
     world.apply(spec);
     await world.run();
     expect(world.sent.find(({ url }) => url.includes("/tags/list"))?.timeoutMs).toBe(timeoutMs);

@@ -11,7 +11,7 @@ const inProgress = "Reconciling=True ProgressingWithRetry: processing object: ne
 const author = "Flux <flux@example.test>";
 
 describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation", () => {
-  test("image-automation/51, 52: a change is one commit by the author of the spec, and its event and status name it", async () => {
+  test("image-automation/51, 52: an update is one commit by the author of the spec; event and status name the commit", async () => {
     const one = await scene();
     const before = await one.head();
     expect(await one.run()).toMatchObject({ outcome: "pushed", dueInMs: 3_600_000 });
@@ -34,13 +34,13 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation", () => {
     ]);
   });
 
-  test("image-automation/48: files without markers are not in the commit, and every other byte of a file is kept", async () => {
+  test("image-automation/48: files without markers are not in the commit, and all other bytes of a file are kept", async () => {
     const one = await ready();
     expect(await one.repository.git("diff", "--name-only", "main~1", "main")).toBe("apps/app.yaml");
     expect(`${await one.file("apps/app.yaml")}\n`).toBe(app(one, "1.1.0"));
   });
 
-  test("image-automation/50: without anything to change there is no commit, and policies and revision are recorded", async () => {
+  test("image-automation/50: if there is nothing to update, it makes no commit and records policies and revision", async () => {
     const one = await scene();
     const head = await one.repository.commit({ "apps/app.yaml": app(one, "1.1.0") });
     expect(await one.run()).toMatchObject({ outcome: "unchanged" });
@@ -54,7 +54,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation", () => {
     expect(one.events()).toEqual(["Normal Succeeded: repository up-to-date"]);
   });
 
-  test("image-automation/67: a run that has nothing to look at clones nothing, and its time is recorded", async () => {
+  test("image-automation/67: a run without new inputs does not clone, and records its time", async () => {
     const one = await ready();
     one.server.seen.length = 0;
     expect(await one.run()).toMatchObject({ outcome: "skipped" });
@@ -63,14 +63,14 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation", () => {
     expect(one.events().at(-1)).toBe("Normal Succeeded: no change since last reconciliation");
   });
 
-  test("image-automation/57, 58: runs are asked for by chosen images and by the spec of the GitRepository, not by its revisions", async () => {
+  test("image-automation/57, 58: is woken by newly selected images and by the spec of the GitRepository, not by its revisions", async () => {
     const one = await ready();
     expect(one.subscriptionsOf().toSorted()).toEqual([
       `spec#here/source.toolkit.fluxcd.io/GitRepository/${one.namespace}/app`,
     ]);
   });
 
-  test("a commit of another client is seen by the next run, which has nothing to change", async () => {
+  test("the next run sees a commit of another client, and has nothing to update", async () => {
     const one = await ready();
     const head = await one.repository.commit({ "apps/app.yaml": app(one, "1.1.0"), "README.md": "new" });
     expect(await one.run()).toMatchObject({ outcome: "unchanged" });
@@ -78,14 +78,14 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation", () => {
     expect(one.events().at(-1)).toBe("Normal Succeeded: repository up-to-date");
   });
 
-  test("a value that a person has set back is set again", async () => {
+  test("updates again a value that a user has reverted", async () => {
     const one = await ready();
     await one.repository.commit({ "apps/app.yaml": app(one, "1.0.0") });
     expect(await one.run()).toMatchObject({ outcome: "pushed" });
     expect(`${await one.file("apps/app.yaml")}\n`).toBe(app(one, "1.1.0"));
   });
 
-  test("a changed path is looked at in the same run, though policies and branch stand still", async () => {
+  test("reads a changed path in the same run, even if policies and branch are unchanged", async () => {
     const one = await ready({ spec: { update: { path: "elsewhere", strategy: "Setters" } } });
     expect(await one.conditions()).toEqual([
       inProgress,
@@ -99,7 +99,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation", () => {
     expect(one.events().at(-1)).toBe("Normal Succeeded: no change since last reconciliation");
   });
 
-  test("image-automation/59: a policy that fails or is suspended is still applied, one without an image is not", async () => {
+  test("image-automation/59: applies a policy that fails or is suspended, but not one without an image", async () => {
     const one = await scene();
     await one.policy("none", undefined);
     const failing = {
@@ -114,7 +114,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation", () => {
     expect((await one.status()).observedPolicies).toEqual({ app: image("1.1.0") });
   });
 
-  test("image-automation/47: markers of policies that the selector leaves out, or of another namespace, are left as they are", async () => {
+  test("image-automation/47: leaves markers of policies outside its selector or namespace unchanged", async () => {
     const one = await scene({ spec: { policySelector: { matchLabels: { team: "a" } } } });
     await one.policy("mine", image("2.0.0"), { team: "a" });
     const files = {
@@ -128,7 +128,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation", () => {
     expect((await one.status()).observedPolicies).toEqual({ mine: image("2.0.0") });
   });
 
-  test("image-automation/68: a suspended one neither runs nor records the request", async () => {
+  test("image-automation/68: neither runs nor records the request while suspended", async () => {
     const one = await ready();
     await one.automation({ suspend: true });
     await one.annotate({ "reconcile.fluxcd.io/requestedAt": "one" });
@@ -142,7 +142,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation", () => {
     expect((await one.status()).lastHandledReconcileAt).toBe("one");
   });
 
-  test("image-automation/70: its deletion removes the finalizer without a look at git", async () => {
+  test("image-automation/70: its deletion removes the finalizer without any request to git", async () => {
     const one = await ready();
     one.server.seen.length = 0;
     await one.remove("ImageUpdateAutomation", "app");
@@ -155,7 +155,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation", () => {
 });
 
 describe.skipIf(gitPrograms === undefined)("the branches of an ImageUpdateAutomation", () => {
-  test("image-automation/53: another push branch is created from the one that is checked out, which is never written", async () => {
+  test("image-automation/53: a separate push branch is created from the checked-out branch, which is never written", async () => {
     const one = await scene({ git: { push: { branch: "updates" } } });
     const main = await one.head();
     expect(await one.run()).toMatchObject({ outcome: "pushed" });
@@ -178,7 +178,7 @@ describe.skipIf(gitPrograms === undefined)("the branches of an ImageUpdateAutoma
     expect(await one.repository.git("rev-parse", "updates~1")).toBe(own);
   });
 
-  test("a push branch that is not a name fails in Flux's words", async () => {
+  test("an invalid push branch name fails with Flux's text", async () => {
     const one = await ready({ git: { push: { branch: "not a branch" } } });
     expect(await one.conditions()).toEqual([
       inProgress,
@@ -196,7 +196,7 @@ describe.skipIf(gitPrograms === undefined)("the branches of an ImageUpdateAutoma
     );
   });
 
-  test("image-automation/54: a refspec from HEAD fails after the branch is pushed, and the status names no push", async () => {
+  test("image-automation/54: a refspec from HEAD fails after the branch is pushed, and the status records no push", async () => {
     const one = await ready({ git: { push: { refspec: "HEAD:refs/for/main" } } });
     expect((await one.conditions()).at(-1)).toMatch(
       /^Ready=False GitOperationFailed: failed to update source: failed to push to remote: already up-to-date/,
@@ -207,7 +207,7 @@ describe.skipIf(gitPrograms === undefined)("the branches of an ImageUpdateAutoma
     expect(await one.conditions()).toEqual([upToDate]);
   });
 
-  test("a refspec that the server refuses is told until the server takes it, and makes no second commit", async () => {
+  test("a refspec that the server rejects is reported until the server accepts it, and causes no second commit", async () => {
     const refspec = "refs/heads/updates:refs/heads/mirror/updates";
     // No branch can be below another one.
     const one = await scene({ git: { push: { branch: "updates", refspec } } });
@@ -228,7 +228,7 @@ describe.skipIf(gitPrograms === undefined)("the branches of an ImageUpdateAutoma
     expect(await one.conditions()).toEqual([upToDate]);
   });
 
-  test("image-automation/56: without the name of a branch anywhere it fails", async () => {
+  test("image-automation/56: fails if no branch is set anywhere", async () => {
     const one = await ready({ source: { ref: { tag: "v1.0.0" } } });
     expect(await one.conditions()).toEqual([
       inProgress,
@@ -236,7 +236,7 @@ describe.skipIf(gitPrograms === undefined)("the branches of an ImageUpdateAutoma
     ]);
   });
 
-  test("what is checked out may be a tag, where the push branch is named", async () => {
+  test("may check out a tag if the push branch is set", async () => {
     const one = await scene({ git: { checkout: { ref: { semver: "1.x" } }, push: { branch: "updates" } } });
     const tagged = await one.head();
     await one.repository.git("tag", "-a", "v1.2.0", "-m", "One", tagged);
@@ -246,7 +246,7 @@ describe.skipIf(gitPrograms === undefined)("the branches of an ImageUpdateAutoma
     expect((await one.status()).observedSourceRevision).toBe(`v1.2.0@sha1:${tagged}`);
   });
 
-  test("a branch that is not there fails in Flux's words", async () => {
+  test("a missing branch fails with Flux's text", async () => {
     const one = await ready({ git: { checkout: { ref: { branch: "missing" } } } });
     expect((await one.conditions()).at(-1)).toBe(
       `Ready=False GitOperationFailed: failed to checkout source: unable to clone '${one.server.url}': couldn't find remote ref "refs/heads/missing"`,
@@ -254,8 +254,8 @@ describe.skipIf(gitPrograms === undefined)("the branches of an ImageUpdateAutoma
   });
 });
 
-describe.skipIf(gitPrograms === undefined)("a race for the branch of an ImageUpdateAutomation", () => {
-  test("a commit of another client between clone and push is kept, and the change follows it in the same run", async () => {
+describe.skipIf(gitPrograms === undefined)("concurrent pushes to the branch of an ImageUpdateAutomation", () => {
+  test("a commit of another client between clone and push is kept, and the update follows it in the same run", async () => {
     const one = await scene();
     let others = 0;
     one.state.onPush = async () => {
@@ -268,7 +268,7 @@ describe.skipIf(gitPrograms === undefined)("a race for the branch of an ImageUpd
     expect((await one.status()).lastPushCommit).toBe(await one.head());
   });
 
-  test("image-automation/66: a branch that moves all the time is not forced: the run fails, and the next one succeeds", async () => {
+  test("image-automation/66: a branch that keeps moving is never force-pushed: the run fails, and the next one succeeds", async () => {
     const one = await scene();
     let others = 0;
     one.state.onPush = async () => {
@@ -286,7 +286,7 @@ describe.skipIf(gitPrograms === undefined)("a race for the branch of an ImageUpd
     expect(await one.commits()).toBe(5);
   });
 
-  test("a commit of another client on the push branch is not lost to a forced push", async () => {
+  test("a forced push does not lose a commit of another client on the push branch", async () => {
     const one = await scene({ git: { push: { branch: "updates" } } });
     await one.run();
     await one.policy("app", image("1.2.0"));
@@ -300,7 +300,7 @@ describe.skipIf(gitPrograms === undefined)("a race for the branch of an ImageUpd
     expect(`${await one.file("apps/app.yaml", "updates")}\n`).toBe(app(one, "1.2.0"));
   });
 
-  test("a push that a hook declines fails with the words of the server, and nothing is lost", async () => {
+  test("a push that a hook declines fails with the server's message, and nothing is lost", async () => {
     const one = await scene();
     const hook = `${one.repository.root}/repository.git/hooks/pre-receive`;
     await writeFile(hook, "#!/bin/sh\necho no such luck\nexit 1\n", { mode: 0o755 });

@@ -25,8 +25,8 @@ async function changes(one: AutomationWorld, branch: string): Promise<number> {
   return Number(await one.repository.git("rev-list", "--count", "--author=Flux", branch).catch(() => "0"));
 }
 
-describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation that is interrupted", () => {
-  test("writes before the push what it is about to push", async () => {
+describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation whose run is killed", () => {
+  test("records the commit that it is about to push before it pushes", async () => {
     const one = await scene();
     const writes = await writesOf(one);
     expect(writes).toEqual([
@@ -41,7 +41,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation that is int
   });
 
   test.each(branches)(
-    "before any write leaves one commit on $name, and a status that says so",
+    "before any write ends with one commit on $name and a status that names it",
     async ({ branch, git }) => {
       const { length } = await writesOf(await scene({ git }));
       for (let writes = 0; writes < length; writes++) {
@@ -61,7 +61,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation that is int
   );
 
   test.each(branches)(
-    "after the push to $name, before it hears of it, tells of it in the next run",
+    "after the push to $name but before the server's answer, announces the commit in the next run",
     async ({ branch, git }) => {
       const one = await scene({ git });
       const writes = await writesOf(await scene({ git }));
@@ -81,7 +81,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation that is int
     },
   );
 
-  test("after the push is not taken for its maker where another commit has followed", async () => {
+  test("after the push, does not claim the commit if another commit has followed", async () => {
     const one = await scene();
     const writes = await writesOf(await scene());
     one.state.writesLeft = writes.indexOf("git.push") + 1;
@@ -95,7 +95,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation that is int
     expect(await one.conditions()).toEqual(["Ready=True Succeeded: repository up-to-date"]);
   });
 
-  test("in the push, whose answer does not come back, has pushed where the server has its commit", async () => {
+  test("during the push, without an answer, counts the commit as pushed if the server has it", async () => {
     const one = await scene();
     one.state.losesAnswer = true;
     expect(await one.run()).toMatchObject({ outcome: "pushed" });

@@ -61,7 +61,7 @@ async function requesting(more: Parameters<typeof scene>[0] = { git }) {
 }
 
 describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation whose annotation asks for a pull request", () => {
-  test("opens one for the branch that it has pushed, and its event has the address", async () => {
+  test("opens one for the branch that it has pushed, and its event contains the address", async () => {
     const { one, host } = await requesting();
     expect(await one.run()).toMatchObject({ outcome: "pushed" });
     expect(host.pulls).toMatchObject([
@@ -80,7 +80,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation whose annot
     expect(host.asked).toEqual([]);
   });
 
-  test("whose host does not answer has pushed all the same, says so, and opens it in a later run", async () => {
+  test("pushes even if the host does not answer, reports that, and opens the pull request in a later run", async () => {
     const { one, host } = await requesting();
     host.state.isDown = true;
     expect(await one.run()).toMatchObject({ outcome: "failed" });
@@ -100,7 +100,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation whose annot
     );
   });
 
-  test("that pushes to the branch that it checks out stalls before anything is pushed", async () => {
+  test("stalls before pushing if it pushes to the branch that it checks out", async () => {
     const { one } = await requesting({});
     expect(await one.run()).toMatchObject({ outcome: "stalled" });
     const why =
@@ -109,7 +109,7 @@ describe.skipIf(gitPrograms === undefined)("an ImageUpdateAutomation whose annot
     expect(await one.commits()).toBe(1);
   });
 
-  test("takes the login from the Secret that an annotation names, and says which one is missing", async () => {
+  test("reads the login from the Secret that an annotation names, and reports a missing one", async () => {
     const { one, host } = await requesting();
     await one.annotate({ "sluice.dev/pull-request-secret": "api" });
     await one.run();

@@ -54,7 +54,7 @@ describe("the branch that an automation pushes to", () => {
       branch: "main",
       isSwitched: false,
     },
-  ])("is told by $name", ({ git, ref, branch, isSwitched }) => {
+  ])("is set by $name", ({ git, ref, branch, isSwitched }) => {
     const config = pushConfig({ commit, ...git }, ref === undefined ? {} : { ref });
     expect(config).toMatchObject({ branch, isSwitched });
   });
@@ -63,11 +63,11 @@ describe("the branch that an automation pushes to", () => {
     {},
     { ref: { tag: "v1" } },
     { ref: { commit: "a".repeat(40) } },
-  ])("image-automation/56: is not known from $ref", ({ ref }) => {
+  ])("image-automation/56: is unknown with $ref", ({ ref }) => {
     expect(pushConfig({ commit }, ref === undefined ? {} : { ref })).toBeUndefined();
   });
 
-  test("image-automation/55: push options are sent as key=value, in the order of their keys", () => {
+  test("image-automation/55: push options are sent as key=value, sorted by key", () => {
     const push = { branch: "main", options: { "merge_request.target": "main", "merge_request.create": "" } };
     expect(pushConfig({ commit, push }, {})?.options).toEqual(["merge_request.create=", "merge_request.target=main"]);
   });

@@ -24,7 +24,7 @@ async function conditionsOf(
 }
 
 describe.skipIf(gitPrograms === undefined)("the GitRepository of an ImageUpdateAutomation", () => {
-  test("is missing: the run fails and is tried again", async () => {
+  test("if it is missing, the run fails and retries", async () => {
     const { said, ready, dueInMs, events } = await conditionsOf({
       spec: { sourceRef: { kind: "GitRepository", name: "none" } },
     });
@@ -35,7 +35,7 @@ describe.skipIf(gitPrograms === undefined)("the GitRepository of an ImageUpdateA
     expect(events).toEqual([`Warning SourceManagerFailed: ${why}`]);
   });
 
-  test("is not used without the field git: only a change of the spec helps", async () => {
+  test("without the field git it is not used, until the spec changes", async () => {
     const one = await scene();
     await one.apply("ImageUpdateAutomation", "none", {
       interval: "60m",
@@ -108,7 +108,7 @@ describe.skipIf(gitPrograms === undefined)("the GitRepository of an ImageUpdateA
       source: { url: "http://[::1" },
       said: "failed to parse URL 'http://[::1': missing ']' in host",
     },
-  ])("with $name fails, and is tried again", async ({ source, secret, said }) => {
+  ])("with $name fails, and the run retries", async ({ source, secret, said }) => {
     const one = await conditionsOf({ source }, async (made) => {
       if (secret !== undefined) await made.secret("login", secret);
     });
@@ -116,7 +116,7 @@ describe.skipIf(gitPrograms === undefined)("the GitRepository of an ImageUpdateA
     expect(one).toMatchObject({ outcome: "failed", said: retried, ready: `Ready=False SourceManagerFailed: ${text}` });
   });
 
-  test("image-automation/65: of another namespace is refused where that is forbidden, and used with its own Secrets where it is not", async () => {
+  test("image-automation/65: in another namespace is refused if that is forbidden, and otherwise used with its own Secrets", async () => {
     const one = await scene();
     const elsewhere = `${one.namespace}-elsewhere`;
     const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name: elsewhere } };
@@ -134,12 +134,12 @@ describe.skipIf(gitPrograms === undefined)("the GitRepository of an ImageUpdateA
     expect(one.server.seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from("git:x").toString("base64")}`);
   });
 
-  test("is used though it is suspended and has no artifact", async () => {
+  test("is used even if it is suspended and has no artifact", async () => {
     const one = await scene({ source: { suspend: true } });
     expect(await one.run()).toMatchObject({ outcome: "pushed" });
   });
 
-  test("that does not answer fails the checkout in Flux's words", async () => {
+  test("that does not answer fails the checkout with Flux's text", async () => {
     const one = await scene({ source: { url: "http://127.0.0.1:1/app.git" } });
     await one.run();
     expect((await one.conditions()).at(-1)).toMatch(
@@ -176,14 +176,14 @@ describe.skipIf(gitPrograms === undefined)("the signing key of an ImageUpdateAut
 });
 
 describe.skipIf(gitPrograms === undefined)("the policy selector of an ImageUpdateAutomation", () => {
-  test("image-automation/60: that is invalid stalls the automation", async () => {
+  test("image-automation/60: stalls the automation if it is invalid", async () => {
     const selector = { matchExpressions: [{ key: "team", operator: "Is", values: ["a"] }] };
     const one = await conditionsOf({ spec: { policySelector: selector } });
     const why = 'InvalidPolicySelector: failed to parse policy selector: "Is" is not a valid label selector operator';
     expect(one).toMatchObject({ outcome: "stalled", said: `Stalled=True ${why}`, ready: `Ready=False ${why}` });
   });
 
-  test("a failure of an earlier step stays in Ready when the automation stalls, as in Flux, and one of a step that was taken does not", async () => {
+  test("when the automation stalls, Ready keeps the failure of a step that no later run got past, as in Flux", async () => {
     const one = await scene({ spec: { update: { path: "none", strategy: "Setters" } } });
     await one.run();
     await one.automation({ policySelector: { matchLabels: { "a b": "c" } } });
@@ -203,7 +203,7 @@ describe.skipIf(gitPrograms === undefined)("the policy selector of an ImageUpdat
     expect((await one.conditions()).at(-1)).toMatch(/^Ready=False SourceManagerFailed: /);
   });
 
-  test("a failure of a step that a later run has taken is over when the automation stalls", async () => {
+  test("when the automation stalls, Ready drops the failure of a step that a later run got past", async () => {
     const one = await scene({ spec: { policySelector: { matchLabels: { "a b": "c" } } } });
     await one.run();
     expect((await one.conditions()).at(-1)).toMatch(/^Ready=False InvalidPolicySelector: /);
@@ -253,7 +253,7 @@ describe("a label selector", () => {
       selector: expression("app", "In", ["a b"]),
       says: 'values[0][app]: Invalid value: "a b": a valid label must be an empty string',
     },
-  ])("that is invalid says so in the words of Kubernetes: $says", ({ selector, says }) => {
+  ])("that is invalid is reported with Kubernetes' text: $says", ({ selector, says }) => {
     expect(() => selectorOf(selector)).toThrow(says);
   });
 });

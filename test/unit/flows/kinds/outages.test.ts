@@ -60,13 +60,13 @@ function outlasting(
   };
 }
 
-describe("a run that an outage stops", () => {
+describe("a run that is stopped by an outage", () => {
   test.each([
     [0, "Unreachable"],
     [403, "Forbidden"],
     [429, "TooManyRequests"],
     [503, "ServiceUnavailable"],
-  ])("%d %s is retried with back-off, and the flow's own carried is kept", async (code, reason) => {
+  ])("%d %s is retried with back-off, and the flow's carried state is kept", async (code, reason) => {
     const object = outlasting(() => answer(code, reason));
     expect(await object.next()).toMatchObject({ outcome: "unreachable", dueInMs: 750, carried: { failures: 2 } });
     expect(await object.next()).toMatchObject({ dueInMs: 1_500, carried: { failures: 2 } });
@@ -74,18 +74,18 @@ describe("a run that an outage stops", () => {
     expect(await object.next()).toMatchObject({ dueInMs: 900_000 });
   });
 
-  test("waits as long as min-retry-delay and max-retry-delay say", async () => {
+  test("waits between min-retry-delay and max-retry-delay", async () => {
     const timing = { retryDelay: { minMs: 2_000, maxMs: 5_000 } };
     const object = outlasting(() => answer(503, "ServiceUnavailable"), undefined, timing);
     const waits = [await object.next(), await object.next(), await object.next()];
     expect(waits.map(({ dueInMs }) => dueInMs)).toEqual([2_000, 4_000, 5_000]);
   });
 
-  test("a request that the API server calls malformed is thrown on", async () => {
+  test("rethrows an error if the API server calls the request malformed", async () => {
     await expect(outlasting(() => answer(422, "Invalid")).next()).rejects.toThrow("Invalid");
   });
 
-  test("any other error is thrown on", async () => {
+  test("rethrows any other error", async () => {
     await expect(outlasting(() => new TypeError("a bug")).next()).rejects.toThrow("a bug");
   });
 });
@@ -97,7 +97,7 @@ describe("an outage is reported", () => {
     expect(object.reported).toEqual([]);
   });
 
-  test("within 45 s, with its own reason or that of an apply, and from then on at each try", async () => {
+  test("within 45 s, with its own reason or that of an apply, and then at each retry", async () => {
     const api = outlasting(() => answer(503, "ServiceUnavailable"));
     await api.for(45_000);
     expect(api.reported[0]).toEqual({
@@ -113,7 +113,7 @@ describe("an outage is reported", () => {
     expect(store.reported[0]?.text).toBe("ArtifactFailed: failed to download archive: no");
   });
 
-  test("anew after the one before is over", async () => {
+  test("again if it starts anew after a recovery", async () => {
     let fault: Error | undefined = answer(503, "ServiceUnavailable");
     const object = outlasting(() => fault);
     await object.for(60_000);
@@ -127,7 +127,7 @@ describe("an outage is reported", () => {
     expect(object.reported[before]?.wasReported).toBe(false);
   });
 
-  test("as soon as the cluster takes it, if the cluster itself was down", async () => {
+  test("as soon as the cluster accepts writes, if the cluster itself was down", async () => {
     let isDown = true;
     const object = outlasting(
       () => answer(0, "Unreachable"),
@@ -143,7 +143,7 @@ describe("an outage is reported", () => {
     expect(object.reported.slice(-2).map(({ wasReported }) => wasReported)).toEqual([false, true]);
   });
 
-  test("in vain while the owner of the cluster is unknown: such a run is no attempt either", async () => {
+  test("without effect while the owner of the cluster is unknown, and such a run does not count as an attempt", async () => {
     const unknown = new Outage("ReconciliationFailed", "whose this cluster is cannot be told");
     const object = outlasting(
       () => unknown,
@@ -154,7 +154,7 @@ describe("an outage is reported", () => {
     expect(await object.next()).toMatchObject({ outcome: "unreachable" });
   });
 
-  test("only under the lease", async () => {
+  test("only while the lease is held", async () => {
     const object = outlasting(
       () => answer(503, "ServiceUnavailable"),
       () => Promise.reject(new LeaseLost("another holds it")),

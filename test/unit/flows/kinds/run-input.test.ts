@@ -43,8 +43,8 @@ function inputOf({
   return runInput(key, { home, kinds }, never);
 }
 
-describe("what a run depends on", () => {
-  test("is the same while nothing of it changes", async () => {
+describe("the inputs of a run", () => {
+  test("are the same while nothing changes", async () => {
     const metadata = { labels: { a: "b" }, resourceVersion: "7", annotations: { other: "note" } };
     expect(await inputOf({ metadata })).toBe(await inputOf({}));
   });
@@ -56,27 +56,27 @@ describe("what a run depends on", () => {
     { name: "its deletion", metadata: { deletionTimestamp: "2026-11-21T00:00:00Z" } },
     { name: "its source's revision", revision: "v2@sha256:1" },
     { name: "its source being there", sourceNamespace: "elsewhere" },
-  ])("is another when it changes: $name", async (seen) => {
+  ])("differ when this changes: $name", async (seen) => {
     expect(await inputOf(seen)).not.toBe(await inputOf({}));
   });
 
-  test("follows a source in another namespace", async () => {
+  test("include a source in another namespace", async () => {
     const elsewhere = { ...spec, sourceRef: { ...spec.sourceRef, namespace: "sources" } };
     const before = await inputOf({ spec: elsewhere, sourceNamespace: "sources" });
     expect(await inputOf({ spec: elsewhere, sourceNamespace: "sources", revision: "v2@sha256:1" })).not.toBe(before);
   });
 
-  test("takes an empty namespace of the source for none", async () => {
+  test("treat an empty source namespace as unset", async () => {
     const empty = { ...spec, sourceRef: { ...spec.sourceRef, namespace: "" } };
     expect(await inputOf({ spec: empty, revision: "v2@sha256:1" })).not.toBe(await inputOf({ spec: empty }));
   });
 
-  test("asks for no source where its name is none", async () => {
+  test("include no source if its name is empty", async () => {
     const unnamed = { ...spec, sourceRef: { ...spec.sourceRef, name: "" } };
     expect(await inputOf({ spec: unnamed, revision: "v2@sha256:1" })).toBe(await inputOf({ spec: unnamed }));
   });
 
-  test("is told for a spec that cannot be read, and for an object that is gone", async () => {
+  test("are defined for a spec that cannot be parsed, and for a missing object", async () => {
     expect(await inputOf({ spec: { interval: 7 } })).toContain("uid-1");
     expect(await runInput(key, { home: { role: "home", get: async () => undefined }, kinds }, never)).toBe("absent");
   });

@@ -11,7 +11,7 @@ const thing = (name: string, characters = 0): LiveObject => ({
   text: "x".repeat(characters),
 });
 
-test("an object is found in the version in which it was read, and in no other", () => {
+test("the object cache finds an object by the version in which it was read, and by no other", () => {
   const cache = objectCache();
   cache.put(key("a"), thing("a"));
   expect(cache.get(key("a"), version)).toEqual(thing("a"));
@@ -19,13 +19,13 @@ test("an object is found in the version in which it was read, and in no other", 
   expect(cache.get(key("a"), { ...version, uid: "2" })).toBeUndefined();
 });
 
-test("an object of the same name in another cluster is another", () => {
+test("the object cache keeps objects of the same name in two clusters apart", () => {
   const cache = objectCache();
   cache.put(key("a", "here"), thing("a"));
   expect(cache.get(key("a", "there"), version)).toBeUndefined();
 });
 
-test("beyond its budget the cache forgets what was used longest ago", () => {
+test("above its budget the object cache evicts the least recently used object", () => {
   const cache = objectCache();
   const third = maxObjectCacheBytes / 4 / 3 - 1_000;
   for (const name of ["a", "b", "c"]) cache.put(key(name), thing(name, third));
@@ -35,7 +35,7 @@ test("beyond its budget the cache forgets what was used longest ago", () => {
   expect(kept).toEqual(["a", "c", "d"]);
 });
 
-test("an object without a resourceVersion has no version to be found by", () => {
+test("the object cache does not find an object without a resourceVersion", () => {
   expect(versionOf(thing("a"))).toEqual(version);
   expect(versionOf({ ...thing("a"), metadata: { name: "a", uid: "1" } })).toBeUndefined();
 });

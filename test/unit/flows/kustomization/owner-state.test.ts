@@ -34,17 +34,17 @@ test.each([
     { prune: true, deletionPolicy: "Orphan" },
     "alive",
   ],
-] as const)("the owner of a claim that %s is told from the others", async (_, metadata, spec, state) => {
+] as const)("the owner of a claim that %s is told apart from other owners", async (_, metadata, spec, state) => {
   expect(await stateWith(metadata, spec)).toBe(state);
 });
 
-test("a claim from another home cluster counts, since its owner cannot be looked up here", async () => {
+test("a claim from another home cluster counts, because its owner cannot be looked up here", async () => {
   const foreign = { ...claim, owner: "Kustomization/team/app/uid-of-another-home" };
   const ctx = { home: noHome, homeUid, owner: { uid: "uid-own", clusterUid: "uid-target" } };
   expect(await ownerStateOf(foreign, ctx, signal)).toBe("alive");
 });
 
-test("a claim of an unknown kind of owner counts, since its owner cannot be looked up", async () => {
+test("a claim of an unknown kind of owner counts, because its owner cannot be looked up", async () => {
   const ctx = { home: noHome, homeUid, owner: { uid: "uid-own", clusterUid: homeUid } };
   expect(await ownerStateOf({ ...claim, owner: "Widget/team/app" }, ctx, signal)).toBe("alive");
 });
@@ -54,7 +54,7 @@ test.each([
   ["is gone", undefined, {}, "gone"],
   ["is being deleted with its release", { deletionTimestamp }, {}, "deleting"],
   ["is being deleted while it is suspended, and leaves its release", { deletionTimestamp }, { suspend: true }, "alive"],
-] as const)("a claim of a HelmRelease that %s is told from the others", async (_, metadata, spec, state) => {
+] as const)("a claim of a HelmRelease that %s is told apart from others", async (_, metadata, spec, state) => {
   const live: LiveObject | undefined = metadata && {
     apiVersion: "helm.toolkit.fluxcd.io/v2",
     kind: "HelmRelease",
@@ -66,7 +66,7 @@ test.each([
   expect(await ownerStateOf({ ...claim, owner: "HelmRelease/team/app" }, ctx, signal)).toBe(state);
 });
 
-test("an owner that applies to another cluster is looked up at its home", async () => {
+test("an owner that applies to another cluster is looked up in its home cluster", async () => {
   const own = { ...claim, owner: `Kustomization/team/app/${homeUid}` };
   const home = { ...noHome, get: async () => undefined };
   const ctx = { home, homeUid, owner: { uid: "uid-own", clusterUid: "uid-target" } };

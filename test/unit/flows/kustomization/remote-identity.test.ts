@@ -60,7 +60,7 @@ async function identityOf({ uid = "uid-there", endpoint = elsewhere, user }: Tol
 const forbidden = refused(403, "Forbidden");
 const ofHome = { name: "system:serviceaccount:t:deployer", uid: "uid-deployer" };
 
-test("a server is home by its uid only where the authority of our own connection vouches for it", async () => {
+test("a server with the home cluster's uid is the home cluster only if it has the CA of our own connection", async () => {
   expect(await identityOf({ uid: "uid-home", endpoint: { ...own, address: "https://other-name" } })).toBe("uid-home");
   const lie = await identityOf({ uid: "uid-home" });
   expect(lie).toMatch(/^cluster:[0-9a-f]{32}\.[0-9a-f]{32}$/);
@@ -68,7 +68,7 @@ test("a server is home by its uid only where the authority of our own connection
   expect(await identityOf({ uid: "uid-home", endpoint: { ...own, authority: undefined } })).toBe("unread:there");
 });
 
-test("a server is the cluster that its authority and its uid make it, at whatever address", async () => {
+test("a server is identified by its CA and its uid, at whatever address", async () => {
   const known = await identityOf({});
   expect(await identityOf({ endpoint: { ...elsewhere, address: "https://b" } })).toBe(known);
   const other = { ...elsewhere, authority: `sha256:${"b".repeat(64)}` };
@@ -76,7 +76,7 @@ test("a server is the cluster that its authority and its uid make it, at whateve
   expect(new Set(all).size).toBe(3);
 });
 
-test("one whose uid may not be read is home by our authority, and our address or one of our accounts", async () => {
+test("a server whose uid cannot be read is home if it has our CA and also our address or our account", async () => {
   expect(await identityOf({ uid: forbidden, endpoint: own })).toBe("uid-home");
   const elsewhereOfOurs = { ...own, address: "https://other-name" };
   expect(await identityOf({ uid: forbidden, endpoint: elsewhereOfOurs, user: ofHome })).toBe("uid-home");
@@ -90,7 +90,7 @@ test("one whose uid may not be read is home by our authority, and our address or
   for (const told of unknown) expect(await identityOf({ uid: forbidden, ...told })).toBe("unread:there");
 });
 
-test("what it answers in place of its uid is a fault of what names it, unless waiting may help", async () => {
+test("an error instead of the uid is blamed on the kubeconfig, unless waiting may help", async () => {
   for (const [code, reason] of [
     [400, "BadRequest"],
     [422, "Odd"],

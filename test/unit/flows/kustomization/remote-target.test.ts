@@ -16,7 +16,7 @@ const { signal } = new AbortController();
 /** Discovery asks for two lists at once. */
 const connectionsOfRun = 2;
 
-test("a run against another cluster keeps its TLS connections for the next, also as a service account", async () => {
+test("runs against another cluster reuse its TLS connections, also with a service account", async () => {
   const [cert, key] = await Promise.all([pem("server.crt"), pem("server.key")]);
   await using api = await fakeApi(
     (request, response) => {
@@ -55,7 +55,7 @@ test("a run against another cluster keeps its TLS connections for the next, also
   clusters.close();
 });
 
-test("a Secret or ConfigMap of another home cluster has a connection of its own, also with the same uid", async () => {
+test("Secrets and ConfigMaps of different home clusters use separate connections, even with equal uids", async () => {
   const ids: string[] = [];
   const noted = async ({ id }: { readonly id: string }): Promise<never> => {
     ids.push(id);

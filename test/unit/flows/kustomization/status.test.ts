@@ -18,8 +18,8 @@ const ready = {
   observedGeneration: 1,
 } as const;
 
-describe("conditions", () => {
-  test("times are whole seconds and move with status, reason or message, not with the generation", () => {
+describe("conditions of a Kustomization", () => {
+  test("times are whole seconds and change with status, reason or message, not with the generation", () => {
     const first = setCondition([], ready, now);
     expect(first).toEqual([{ ...ready, lastTransitionTime: "2026-01-01T00:00:00Z" }]);
     const later = now + 60_000;
@@ -31,7 +31,7 @@ describe("conditions", () => {
     );
   });
 
-  test("stand in Flux's order", () => {
+  test("are in Flux's order", () => {
     const types = ["Healthy", "Ready", "Stalled", "ArtifactInStorage", "Reconciling"];
     const all = types.reduce<readonly Condition[]>((list, type) => setCondition(list, { ...ready, type }, now), []);
     expect(all.map(({ type }) => type)).toEqual(["Stalled", "Reconciling", "Ready", "ArtifactInStorage", "Healthy"]);
@@ -45,7 +45,7 @@ describe("conditions", () => {
   });
 });
 
-describe("history (115 to 117)", () => {
+describe("history of a Kustomization (115 to 117)", () => {
   const finished = {
     digest: "sha256:a",
     key: undefined,
@@ -55,7 +55,7 @@ describe("history (115 to 117)", () => {
     originRevision: "o",
   };
 
-  test("the same digest and status are counted up and come to the front", () => {
+  test("a repeated digest and status increments the entry and moves it to the front", () => {
     const first = withSnapshot([], finished, now);
     const second = withSnapshot(first, { ...finished, status: "HealthCheckFailed" }, now);
     const third = withSnapshot(second, { ...finished, revision: "v2" }, now + 1_000);
@@ -71,7 +71,7 @@ describe("history (115 to 117)", () => {
     });
   });
 
-  test("of a build with a Secret has digests that only the installation can make", () => {
+  test("digests of a build with a Secret are keyed by the installation", () => {
     const before = withSnapshot(withSnapshot([], finished, now), { ...finished, digest: "sha256:b" }, now);
     const key = new Secret("0".repeat(64));
     const once = withSnapshot(before, { ...finished, key }, now);
@@ -82,7 +82,7 @@ describe("history (115 to 117)", () => {
     expect(front?.digest).not.toBe(keyedDigest(new Secret("1".repeat(64)), "sha256:a"));
   });
 
-  test("five are kept, newest first", () => {
+  test("the newest five entries are kept", () => {
     const digests = ["a", "b", "c", "d", "e", "f"];
     const history = digests.reduce<ReturnType<typeof withSnapshot>>(
       (list, digest) => withSnapshot(list, { ...finished, digest }, now),
@@ -95,18 +95,18 @@ describe("history (115 to 117)", () => {
 describe("the inventory in the status", () => {
   const entry = (id: string, state: InventoryEntry["state"] = "live"): InventoryEntry => ({ id, version: "v1", state });
 
-  test("shows what is there, not what is planned, going or kept", () => {
+  test("lists existing objects, not planned, terminating or kept ones", () => {
     const entries = [entry("a"), entry("b", "planned"), entry("c", "deleting"), entry("d", "retained")];
     expect(statusInventory(entries, undefined)).toEqual({ entries: [{ id: "a", v: "v1" }] });
   });
 
-  test("shows what is planned and was shown before: Flux has applied it", () => {
+  test("lists a planned object that it listed before, because Flux has applied it", () => {
     const before = { entries: ["a", "b", "c"].map((id) => ({ id, v: "v1" })) };
     const entries = [entry("a", "planned"), entry("b", "deleting"), entry("c", "retained"), entry("d", "planned")];
     expect(statusInventory(entries, before)).toEqual({ entries: [{ id: "a", v: "v1" }] });
   });
 
-  test("holds as much of 20,000 entries as an object can", () => {
+  test("lists as many of 20,000 entries as fit into an object", () => {
     const entries = Array.from({ length: 20_000 }, (_, index) =>
       entry(`namespace-of-the-team_object-${index}_apps_Deployment`),
     );
@@ -116,18 +116,18 @@ describe("the inventory in the status", () => {
   });
 });
 
-describe("what a run tells the next", () => {
-  test("looks come after 1, 2, 3, 5, 5 seconds; failures back off from 750 ms to 15 minutes", () => {
+describe("what a run carries over to the next", () => {
+  test("health checks follow after 1, 2, 3, 5, 5 seconds; failures back off from 750 ms to 15 minutes", () => {
     expect([0, 1, 2, 3, 4, 50].map(nextLookMs)).toEqual([1_000, 2_000, 3_000, 5_000, 5_000, 5_000]);
     expect([0, 1, 2, 40].map((failures) => backOffMs(failures))).toEqual([750, 1_500, 3_000, 900_000]);
   });
 
-  test("what a finalizer may hold for long is looked at ever more seldom, once a minute at last", () => {
+  test("objects that a finalizer may hold for long are checked less and less often, down to once a minute", () => {
     const seconds = [0, 1, 2, 3, 4, 5, 6, 7, 8, 500].map((looks) => nextDeletionLookMs(looks) / 1_000);
     expect(seconds).toEqual([1, 2, 3, 5, 10, 20, 40, 60, 60, 60]);
   });
 
-  test("carried state of another release counts as none", () => {
+  test("carried state of another release of Sluice is ignored", () => {
     expect(readCarriedState(undefined)).toEqual({ failures: 0 });
     expect(readCarriedState({ wait: "of old" })).toEqual({ failures: 0 });
   });

@@ -15,27 +15,27 @@ const ref = (name: string, kind = "Canary", group = "flagger.app", version = "v1
 });
 const many = (count: number, kind?: string) => Array.from({ length: count }, (_, index) => ref(`r${index}`, kind));
 
-describe("the objects that Sluice does not reconcile", () => {
+describe("objects that Sluice does not reconcile", () => {
   const kustomization = (version: string) => ref("app", "Kustomization", "kustomize.toolkit.fluxcd.io", version);
   const cluster = (...served: readonly string[]): Pick<Cluster, "resource"> => ({
     resource: async ({ group, kind, version = "" }: KindQuery) =>
       served.includes(version) ? { group, kind, version, plural: "x", namespaced: true, verbs: [] } : undefined,
   });
 
-  test("are those of kinds that are not declared, in any version", async () => {
+  test("include every version of an undeclared kind", async () => {
     const artifact = ref("x", "ExternalArtifact", "source.toolkit.fluxcd.io", "v1");
     const refs = [ref("web"), kustomization("v1"), kustomization("v1beta2"), artifact];
     const others = declaredKinds.filter(({ kind }) => kind !== "Canary");
     expect(await unreconciledAmong(refs, others, cluster(), signal)).toEqual([ref("web")]);
   });
 
-  test("and those of a declared kind in a version that came later, unless the cluster serves them in ours too", async () => {
+  test("include a newer version of a declared kind, unless the cluster also serves the version that Sluice reads", async () => {
     const refs = [kustomization("v3")];
     expect(await unreconciledAmong(refs, declaredKinds, cluster("v3"), signal)).toEqual(refs);
     expect(await unreconciledAmong(refs, declaredKinds, cluster("v3", "v1"), signal)).toEqual([]);
   });
 
-  test("are looked up once for all objects of a kind", async () => {
+  test("are looked up once per kind", async () => {
     const asked: string[] = [];
     const resource = async ({ kind, version = "" }: KindQuery) => {
       asked.push(`${kind} ${version}`);
@@ -47,7 +47,7 @@ describe("the objects that Sluice does not reconcile", () => {
     expect(asked).toEqual(["Kustomization v1"]);
   });
 
-  test("are not those of which the cluster does not say what it serves", async () => {
+  test("do not include kinds whose served versions the cluster does not report", async () => {
     const resource = async () => {
       throw new ApiError({ code: 503, reason: "ServiceUnavailable", message: "no answer" });
     };
@@ -55,8 +55,8 @@ describe("the objects that Sluice does not reconcile", () => {
   });
 });
 
-describe("what is told of them", () => {
-  test("is told of each object once", () => {
+describe("the Warning about unreconciled objects", () => {
+  test("is sent once per object", () => {
     const first = newsOf([ref("a"), ref("b")], "all", []);
     expect(first.news).toEqual([ref("a"), ref("b")]);
     expect(newsOf([ref("a"), ref("b")], "all", first.marks).news).toEqual([]);
@@ -64,7 +64,7 @@ describe("what is told of them", () => {
     expect(next.news).toEqual([ref("c"), ref("b", "HelmChart")]);
   });
 
-  test("is remembered of an object that a run did not come to, and forgotten once it is no longer wanted", () => {
+  test("is remembered for an object that a run did not reach, and forgotten once the object is no longer wanted", () => {
     const { marks } = newsOf([ref("a"), ref("b")], "all", []);
     const partial = newsOf([ref("a")], "some", marks);
     expect(newsOf([ref("b")], "all", partial.marks).news).toEqual([]);
@@ -72,7 +72,7 @@ describe("what is told of them", () => {
     expect(newsOf([ref("b")], "all", whole.marks).news).toEqual([ref("b")]);
   });
 
-  test(`is told of each kind once where there are more than ${maxToldObjects} objects`, () => {
+  test(`is sent once per kind if there are more than ${maxToldObjects} objects`, () => {
     expect(newsOf(many(maxToldObjects), "all", []).marks).toHaveLength(maxToldObjects);
     const first = newsOf(many(maxToldObjects + 1), "all", []);
     expect(first.marks).toHaveLength(1);
@@ -82,7 +82,7 @@ describe("what is told of them", () => {
     expect(other.news).toEqual([ref("a", "HelmChart")]);
   });
 
-  test("names ten objects and the controllers that would reconcile them, and counts the others", () => {
+  test("names ten objects and the controllers that would reconcile them, and counts the rest", () => {
     const text = unreconciledText([
       ...many(9),
       ref("slack", "Alert", "notification.toolkit.fluxcd.io", "v1beta3"),
@@ -96,8 +96,8 @@ describe("what is told of them", () => {
   });
 });
 
-describe("what a run carries over of it", () => {
-  test("is what the last run has carried over, until a run remembers something else", () => {
+describe("the carried state of this Warning", () => {
+  test("is kept until a run writes a new one", () => {
     const told = toldObjects({ failures: 1, told: ["a"] });
     expect(told.addTo({ failures: 2 })).toEqual({ failures: 2, told: ["a"] });
     told.remember(["b"]);
@@ -107,13 +107,13 @@ describe("what a run carries over of it", () => {
   });
 
   test.each([undefined, {}, { told: "a" }, { told: [1] }, { told: Array(maxToldObjects + 1).fill("a") }])(
-    "is nothing of a state that is not ours: %#",
+    "ignores state of an unknown shape: %#",
     (carried) => {
       expect(toldObjects(carried).marks()).toEqual([]);
     },
   );
 
-  test(`stays small: ${maxToldObjects} objects are less than 2 KB`, () => {
+  test(`stays small: ${maxToldObjects} objects take less than 2 KB`, () => {
     const told = toldObjects(undefined);
     told.remember(
       newsOf(

@@ -17,7 +17,7 @@ describe("the first run of an ImageRepository that Flux has scanned", () => {
   let world: RepositoryWorld | undefined;
   afterEach(() => world?.close());
 
-  test("scans, finds the same checksum, and tells nothing new", async () => {
+  test("scans, finds the same checksum and announces nothing new", async () => {
     world = await repositoryWorld();
     await world.push(tags);
     const texts = { [recordedImage]: `${world.address}/app`, "<time>": time };
@@ -68,7 +68,7 @@ describe("the first runs of an ImagePolicy that Flux has reconciled", () => {
     return { world, status };
   }
 
-  test("before the first scan leave it as it is, and after it choose the same", async () => {
+  test("keep its status before the first scan, and select the same tag after it", async () => {
     const { world, status } = await moved();
     expect(await world.run()).toMatchObject({ outcome: "unscanned", dueInMs: 30_000, isQuiet: true });
     expect(await world.status()).toEqual(status);
@@ -80,7 +80,7 @@ describe("the first runs of an ImagePolicy that Flux has reconciled", () => {
     expect(world.requested).toEqual([]);
   });
 
-  test("say that there are no tags where a user asks, and where no scan is to come", async () => {
+  test("report that there are no tags if a user requests a run and no scan is due", async () => {
     const noTags = "Ready=False DependencyNotReady: retrying in 30s error: no tags in database";
     const { world, status } = await moved({ suspend: true });
     await world.run();
@@ -119,7 +119,7 @@ describe.skipIf(gitPrograms === undefined)("the first run of an ImageUpdateAutom
     return { one, before, heads: await Promise.all(branches.map((branch) => one.head(branch))) };
   }
 
-  test("commits nothing, pushes nothing, and writes only the time of the run", async () => {
+  test("makes no commit, pushes nothing and writes only the time of the run", async () => {
     const { one, before, heads } = await moved("image-automation", "02-unchanged");
     expect(await one.run()).toMatchObject({ outcome: "skipped" });
     expect(await one.head()).toBe(heads[0]);
@@ -128,7 +128,7 @@ describe.skipIf(gitPrograms === undefined)("the first run of an ImageUpdateAutom
     expect(one.server.seen.filter(({ path }) => path.includes("receive-pack"))).toEqual([]);
   });
 
-  test("commits nothing where it pushes to another branch", async () => {
+  test("makes no commit if it pushes to another branch", async () => {
     const { one, before, heads } = await moved("image-automation-push-branch", "02-unchanged", ["main", "updates"]);
     expect(await one.run()).toMatchObject({ outcome: "unchanged" });
     expect(await Promise.all(["main", "updates"].map((branch) => one.head(branch)))).toEqual(heads);

@@ -58,17 +58,17 @@ async function ran(
 const migrated = "Normal Migration removed finalizer from Alert to migrate to static Alert";
 
 describe("an Alert", () => {
-  test("that needs nothing is not written to, and runs again only if it changes (recorded: notify-objects/01)", async () => {
+  test("without a finalizer is not written to, and runs again only if it changes (recorded: notify-objects/01)", async () => {
     expect(await ran("Alert")).toMatchObject({ outcome: "static", dueInMs: undefined, writes: [], events: [] });
   });
 
-  test("loses the finalizer of an older version, and says so once (recorded: notify-objects/04)", async () => {
+  test("loses the finalizer of an older version, with one event (recorded: notify-objects/04)", async () => {
     const run = await ran("Alert", { finalizers: ["theirs", finalizer] });
     expect(run).toMatchObject({ finalizers: ["theirs"], events: [migrated] });
     expect(run.writes[0]).toBe("patch by notification-controller");
   });
 
-  test("says once for each generation that the installation sends no notifications", async () => {
+  test("warns once per generation if the installation sends no notifications", async () => {
     const off = { isOff: true };
     const first = await ran("Alert", {}, {}, off);
     expect(first.events).toEqual([expect.stringMatching(/^Warning NotificationsOff .*set notifications to true/)]);
@@ -87,14 +87,14 @@ describe("an Alert", () => {
 });
 
 describe("a Provider", () => {
-  test("has Flux's finalizer while it lives, and no event tells of it (recorded: notify-objects/01, 03)", async () => {
+  test("has Flux's finalizer while it exists, without an event (recorded: notify-objects/01, 03)", async () => {
     const run = await ran("Provider", { finalizers: ["theirs"] });
     expect(run).toMatchObject({ finalizers: ["theirs", finalizer], writes: ["patch by notification-controller"] });
     expect(run.events).toEqual([]);
     expect(await ran("Provider", { finalizers: [finalizer] })).toMatchObject({ writes: [], dueInMs: undefined });
   });
 
-  test("loses it when it is deleted (recorded: notify-objects/06)", async () => {
+  test("loses the finalizer when it is deleted (recorded: notify-objects/06)", async () => {
     const run = await ran("Provider", { finalizers: [finalizer], ...deleted });
     expect(run).toMatchObject({ outcome: "deleted", isThere: false, events: [] });
     expect(await ran("Provider", { finalizers: ["theirs"], ...deleted })).toMatchObject({ writes: [] });

@@ -13,7 +13,7 @@ function proxySecret(data: Readonly<Record<string, string>>) {
 const proxySecretRef = { name: "proxy" };
 
 describe("the proxy of an OCIRepository", () => {
-  test("every request goes through it, with its login, and no other", async () => {
+  test("carries every request, with the login of the proxy", async () => {
     await world().push("latest", file);
     proxySecret({ address: "http://proxy.example.com:3128", username: "jane", password: "hunter2" });
     const { http } = world().deps;
@@ -42,7 +42,7 @@ describe("the proxy of an OCIRepository", () => {
       { address: "ftp://x" },
       "secret 'apps/proxy': proxy URL must use one of the supported schemes (http, https, socks5), got 'ftp'",
     ],
-  ])("11.1/29: %j cannot be used, and nothing is asked", async (data, why) => {
+  ])("11.1/29: %j is refused, and no request is sent", async (data, why) => {
     if (data !== undefined) proxySecret(data);
     world().apply(ociRepository("app", { url: url(), proxySecretRef }));
     await world().run();

@@ -40,8 +40,8 @@ function follow(name: string, ref: JsonObject): void {
   world.apply(ociRepository(name, { url: `oci://${world.address}/app`, ref }));
 }
 
-describe("sources of one repository that run at the same time", () => {
-  test("ask the registry once, and each sees what was pushed before its run", async () => {
+describe("OCIRepositories of one repository that run at the same time", () => {
+  test("list its tags once, and each sees what was pushed before its own run", async () => {
     for (const name of names) follow(name, { semver: "1.x" });
     for (const name of names) await run(name);
     expect(await together(names)).toEqual({ lists: 1, digests: 1 });
@@ -67,7 +67,7 @@ describe("sources of one repository that run at the same time", () => {
     return world.sent.filter(({ url }) => url.includes("/tags/list")).length;
   }
 
-  test("and have just begun to follow it, ask for themselves: no event would have told them of a push", async () => {
+  test("list the tags separately right after they subscribe, because no event told them about earlier pushes", async () => {
     follow("a", { semver: "1.x" });
     await run("a");
     follow("b", { semver: ">=1.0" });
@@ -77,7 +77,7 @@ describe("sources of one repository that run at the same time", () => {
     expect(await lateSubscriber()).toBe(1);
   });
 
-  test("and follow different tags, ask for each once", async () => {
+  test("with different tags, request each tag once", async () => {
     await world.push("v2.0.0", file);
     for (const [index, name] of names.entries()) follow(name, { tag: index < 2 ? "v1.0.0" : "v2.0.0" });
     for (const name of names.slice(0, 2)) await run(name);
@@ -130,7 +130,7 @@ async function keysOf(asker: Asker): Promise<readonly string[]> {
   return keys;
 }
 
-test("sources share what a registry answers only if nothing differs that it, or its host, may answer by", async () => {
+test("share an answer of the registry only if nothing that may change the answer differs", async () => {
   const login = (username: string, password: string) => ({
     ".dockerconfigjson": JSON.stringify({ auths: { "reg.example": { username, password } } }),
   });

@@ -36,7 +36,7 @@ const verify = { provider: "cosign", secretRef: { name: "keys" } };
 const requests = () => world().sent.splice(0);
 
 describe("the signature of an OCIRepository", () => {
-  test("11.3/79: the second of two keys has signed", async () => {
+  test("11.3/79: is accepted if the second of two keys matches", async () => {
     const digest = await world().push("latest", file);
     publicKeys(bob, alice);
     await sign(digest, alice);
@@ -51,7 +51,7 @@ describe("the signature of an OCIRepository", () => {
     expect(told().map(({ reason }) => reason)).toEqual(["NewArtifact"]);
   });
 
-  test("11.3/80: a new revision that is not signed leaves the last artifact, and is tried again", async () => {
+  test("11.3/80: if it is missing on a new revision, the last artifact is kept and the run retries", async () => {
     const first = await world().push("latest", file);
     publicKeys(alice);
     await sign(first, alice);
@@ -87,7 +87,7 @@ describe("the signature of an OCIRepository", () => {
     expect(conditionTypes("app")).toEqual(["Reconciling", "Ready", "SourceVerified"]);
   });
 
-  test("a push of anything to the repository wakes it, since a signature comes after the artifact", async () => {
+  test("any push to the repository wakes the source, because a signature follows its artifact", async () => {
     world().apply(ociRepository("app", { url: url(), verify }));
     await world().run();
     expect([...world().listens.values()]).toEqual([[`repo#${world().address}/app`]]);
@@ -102,7 +102,7 @@ describe("the signature of an OCIRepository", () => {
     });
   });
 
-  test("without identities a Warning says that anyone may sign, once for each generation", async () => {
+  test("without identities a Warning says that anyone can sign, once per generation", async () => {
     await world().push("latest", file);
     const warnings = () => told().filter(({ reason }) => reason === "AnySignerAccepted").length;
     world().apply(ociRepository("app", { url: url(), verify: { provider: "cosign" } }));
@@ -115,7 +115,7 @@ describe("the signature of an OCIRepository", () => {
     expect(warnings()).toBe(1);
   });
 
-  test("11.3/82: a verified revision is not verified again until the spec changes, and is no longer called so without verify", async () => {
+  test("11.3/82: a verified revision is verified again only if the spec changes; without verify the condition is removed", async () => {
     const digest = await world().push("latest", file);
     publicKeys(alice);
     await sign(digest, alice);
@@ -141,7 +141,7 @@ describe("the signature of an OCIRepository", () => {
     expect(conditionTypes("app"), "nothing is verified any more").toEqual(["Ready", "ArtifactInStorage"]);
   });
 
-  test("verification that is new is done for a revision that is stored", async () => {
+  test("adding spec.verify verifies a revision that is already stored", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
     await world().run();
@@ -178,7 +178,7 @@ describe("the signature of an OCIRepository", () => {
       },
       "'notation': no certificates found in secret 'apps/keys'",
     ],
-  ])("11.3/84: what cannot be used is named: %j", async ({ verify: asked, data }, why) => {
+  ])("11.3/84: an invalid part of it is named: %j", async ({ verify: asked, data }, why) => {
     await world().push("latest", file);
     if (data !== undefined) secret("keys", data);
     world().apply(ociRepository("app", { url: url(), verify: asked }));

@@ -27,7 +27,7 @@ const everything = () => true;
 const atHome = { uid: "uid-self", isElsewhere: false, inTarget: inventoryIn };
 const elsewhere = { ...atHome, isElsewhere: true };
 
-describe("what owners have in a cluster", () => {
+describe("the owners of objects in a cluster", () => {
   test.each([
     {
       name: "one that lives on",
@@ -89,7 +89,7 @@ describe("what owners have in a cluster", () => {
     expect(ownersNearby([live], atHome, everything)).toMatchObject([{ ref, has: [object("web")], ...is }]);
   });
 
-  test("only what is asked for", () => {
+  test("include only the objects that are asked for", () => {
     const isNear = ({ name }: ObjectRef) => name === "b";
     const ids = ["t_a__ConfigMap", "t_b__ConfigMap"];
     const all = [kustomization("a", { ids }), kustomization("c"), kustomization("b", { ids: [] })];
@@ -99,7 +99,7 @@ describe("what owners have in a cluster", () => {
     ]);
   });
 
-  test("objects of the same names in another cluster are not among them", () => {
+  test("do not include objects of the same names in another cluster", () => {
     const there = kustomization("a", { spec: { kubeConfig: { secretRef: { name: "there" } } } });
     const isNear = ({ kind }: ObjectRef) => kind === "ConfigMap";
     const sharing = (self: typeof atHome, shared: LiveObject) => ({

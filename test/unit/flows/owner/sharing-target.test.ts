@@ -70,14 +70,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("who applies to our cluster", () => {
-  test("is told by the saved inventories of one that is done with its spec, without a connection", async () => {
+describe("the search for owners that apply to our cluster", () => {
+  test("reads the saved inventories of an owner that has handled its spec, without a connection", async () => {
     const { ctx, opened } = context(never, { "uid-a": ["ours", "former"], "uid-c": ["unread:ours"] });
     expect(await sharing(ctx, [sibling("a", "1", 2), sibling("c", "3", 2)])).toEqual(["a", "c"]);
     expect(opened).toEqual([]);
   });
 
-  test("is asked of the cluster where the saved inventories have none of our names: it may be ours under another one", async () => {
+  test("connects if the saved inventories do not name our cluster, which may have another name there", async () => {
     const of: Readonly<Record<string, string>> = { stronger: "told", repointed: "ours", elsewhere: "elsewhere" };
     const opening: Opening = async ({ metadata: { name } }) => ({
       ...cluster(of[name] ?? ""),
@@ -91,7 +91,7 @@ describe("who applies to our cluster", () => {
     expect(opened.toSorted()).toEqual(["elsewhere", "repointed", "stronger"]);
   });
 
-  test("is asked of the cluster that one names whose spec is new, or that has applied nothing yet", async () => {
+  test("connects to the target of an owner with a new spec, or of one that has applied nothing yet", async () => {
     const of: Readonly<Record<string, string>> = { a: "ours", b: "elsewhere", c: "ours" };
     const opening: Opening = async ({ metadata }) => cluster(of[metadata.name] ?? "");
     const { ctx, opened } = context(opening, { "uid-a": ["elsewhere"], "uid-moved": ["ours"] });
@@ -101,7 +101,7 @@ describe("who applies to our cluster", () => {
   });
 
   test.each([false, true])(
-    "is not waited for long, and one that did not answer may be, and is left in peace for a while: %j",
+    "does not wait long for a target; one that did not answer is not asked again for a while: %j",
     async (orUnknown) => {
       const is = ["dead", "alive"];
       const opening: Opening = (live, ...more) =>
@@ -121,7 +121,7 @@ describe("who applies to our cluster", () => {
     },
   );
 
-  test("is tried by objects of another home cluster though one of the same name did not answer here", async () => {
+  test("tries a target for another home cluster even if a target of the same name did not answer here", async () => {
     const { ctx, opened } = context(never);
     const first = sharing(ctx, [sibling("dead", "1")]);
     await vi.advanceTimersByTimeAsync(5_000);
@@ -133,7 +133,7 @@ describe("who applies to our cluster", () => {
     expect(opened).toEqual(["dead", "dead"]);
   });
 
-  test("is told by what one names alone where that is what we name: a Secret of that name in another namespace is another", async () => {
+  test("compares kubeconfig Secrets by namespace and name: the same Secret means the same cluster", async () => {
     const { ctx, opened } = context(async () => cluster("elsewhere"));
     const { metadata, ...own } = sibling("far", "own");
     const far = { ...own, metadata: { ...metadata, namespace: "other" } };
@@ -141,7 +141,7 @@ describe("who applies to our cluster", () => {
     expect(opened).toEqual(["far", "prefix"]);
   });
 
-  test("is asked again at once where it was refused: that may be mended", async () => {
+  test("retries at once after a refusal, because a user may have fixed the cause", async () => {
     const { ctx, opened } = context(() => Promise.reject(new TargetFault("no Secret")));
     for (let runs = 0; runs < 2; runs++) expect(await sharing(ctx, [sibling("a", "1")])).toEqual([]);
     expect(opened).toEqual(["a", "a"]);

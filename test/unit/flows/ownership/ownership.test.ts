@@ -5,13 +5,13 @@ import { firstFailures, foundPage } from "../../queue/simulator/found-page.ts";
 import { tellOwnership } from "./ownership-story.ts";
 import { ownershipTakenOut } from "./ownership-taken-out.ts";
 
-const page = join(import.meta.dirname, "../../../../docs/simulator/ownership.md");
+const page = join(import.meta.dirname, "../../../../docs/maintainers/simulator/ownership.md");
 const seeds = Number(process.env["SLUICE_SIM_OWNERSHIP_SEEDS"] ?? 60);
 const only = process.env["SLUICE_SIM_OWNERSHIP_SEED"];
 
-describe("three Kustomizations hand objects to each other, their runs killed between any two effects", () => {
+describe("three Kustomizations hand objects to each other while their runs are killed between any two effects", () => {
   test.runIf(only === undefined)(
-    `nothing wanted is deleted, nothing is left behind and no two own one in ${seeds} seeds`,
+    `nothing wanted is deleted, nothing is left over and no object has two owners in ${seeds} seeds`,
     { timeout: 3 * testTimeoutMs },
     async () => {
       const failed: string[] = [];
@@ -29,20 +29,20 @@ describe("three Kustomizations hand objects to each other, their runs killed bet
     expect(violations).toEqual([]);
   });
 
-  test("tells the same story twice for the same seed", async () => {
+  test("gives the same result twice for the same seed", async () => {
     const [first, second] = [await tellOwnership(7, {}, true), await tellOwnership(7, {}, true)];
     expect(first.trace.length).toBeGreaterThan(20);
     expect(second.trace).toEqual(first.trace);
   });
 });
 
-describe("the simulator misses every rule of ownership that is taken out", () => {
+describe("the simulator notices every ownership rule that is removed", () => {
   const find = firstFailures(tellOwnership, page);
   test.for(ownershipTakenOut)("$rule", async (taken) => {
     expect(await find(taken)).toBeDefined();
   });
 
-  test("docs/simulator/ownership.md says by which seed: vitest -u writes it", async () => {
+  test("docs/maintainers/simulator/ownership.md lists the seed for each rule: vitest -u writes it", async () => {
     const found = foundPage({
       title: "Rules of ownership",
       run: "test/unit/flows/ownership/ownership.test.ts",

@@ -17,7 +17,7 @@ function check(rules: object, spec: object = {}): Promise<void> {
 
 const validations = [{ expression: "claims.sub == 'a'", message: "not a" }];
 
-test("notification statement 30: an expression of a provider that does not compile is named", async () => {
+test("notification statement 30: an OIDC expression that does not compile is named", async () => {
   await expect(check({ validations })).resolves.toBeUndefined();
   await expect(check({ validations: [{ expression: "claims.admin", message: "no" }] })).rejects.toMatchObject({
     reason: "InvalidCELExpression",
@@ -27,7 +27,7 @@ test("notification statement 30: an expression of a provider that does not compi
   await expect(check({ validations, variables })).rejects.toThrow('invalid expression for variable "v": ');
 });
 
-test("notification statement 30: claims are there for generic-oidc alone", async () => {
+test("notification statement 30: only generic-oidc has claims", async () => {
   const resourceFilter = "claims.sub == 'a'";
   await expect(check({ validations }, { resourceFilter })).resolves.toBeUndefined();
   const resources = [{ kind: "GitRepository", name: "web" }];
@@ -38,7 +38,7 @@ test("notification statement 30: claims are there for generic-oidc alone", async
   });
 });
 
-test("every provider of a Receiver is in its entry, with its own audience, variables and validations", async () => {
+test("each OIDC provider of a Receiver is in its entry, with its own audience, variables and validations", async () => {
   const world = receiverWorld({ cel });
   const oidcProviders = ["a", "a-old", "b"].map((name) => ({
     issuerURL: `https://${name}.example`,

@@ -25,7 +25,7 @@ async function ready(
 }
 
 describe("a Receiver", () => {
-  test("1: has the path that token, name and namespace make, and another one with another token", async () => {
+  test("1: gets a path made of token, name and namespace, and another path with another token", async () => {
     const world = await ready();
     expect(world.status()).toMatchObject({ webhookPath: path, observedGeneration: 1 });
     expect(await world.receivers.find(path, never)).toMatchObject([{ key: world.keyOf("shop-hook") }]);
@@ -36,7 +36,7 @@ describe("a Receiver", () => {
     expect(await world.receivers.find(world.path(), never)).toHaveLength(1);
   });
 
-  test("that is ready says so in Flux's words, with one event and the finalizer", async () => {
+  test("that is ready has Flux's message, one event and the finalizer", async () => {
     const world = await ready();
     expect(world.get()?.metadata.finalizers).toEqual(["finalizers.fluxcd.io"]);
     expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
@@ -44,7 +44,7 @@ describe("a Receiver", () => {
     expect(world.told()).toEqual(["Normal Succeeded Reconciliation finished, next run in 10m0s"]);
   });
 
-  test("runs at its interval, tells so each time, and writes nothing that is not new", async () => {
+  test("runs at its interval, sends an event each time, and writes only changes", async () => {
     const world = await ready({ interval: "1h" });
     const writes = world.writes.length;
     world.state.isRequested = false;
@@ -52,14 +52,14 @@ describe("a Receiver", () => {
     expect(world.writes.slice(writes)).toMatchObject([{ verb: "create", body: { kind: "Event" } }]);
   });
 
-  test("that something else woke in vain writes nothing and tells nothing", async () => {
+  test("that was woken without need writes nothing and sends nothing", async () => {
     const world = await ready();
     const writes = world.writes.length;
     expect(await world.run()).toMatchObject({ outcome: "initialized", isQuiet: true });
     expect(world.writes).toHaveLength(writes);
   });
 
-  test("keeps finalizers of others when it adds its own, and when it is deleted", async () => {
+  test("keeps finalizers of other controllers when it adds its own, and when it is deleted", async () => {
     const world = await ready();
     const finalizersOf = () => world.get()?.metadata.finalizers;
     const set = (finalizers: readonly string[]) => {
@@ -77,7 +77,7 @@ describe("a Receiver", () => {
     expect(finalizersOf()).toEqual(["example.com/before", "example.com/finalizers.fluxcd.io"]);
   });
 
-  test("that fails again and again waits twice as long each time, up to 15 minutes, and anew after a success", async () => {
+  test("that keeps failing waits twice as long each time, up to 15 minutes, and starts again after a success", async () => {
     const world = receiverWorld();
     world.receiver({});
     const waits: unknown[] = [];
@@ -104,7 +104,7 @@ describe("a Receiver", () => {
   const pairs = named.flatMap(([before, first]) =>
     named.map(([after, second]) => ({ before, after, runs: [first, second] })),
   );
-  test.each(pairs)("that was $before and is $after has the conditions of its last end alone", async ({ runs }) => {
+  test.each(pairs)("that was $before and is $after has only the conditions of the latest result", async ({ runs }) => {
     const world = receiverWorld();
     world.secret({ token });
     for (const { spec, conditions } of runs) {
@@ -128,7 +128,7 @@ describe("a Receiver", () => {
     { end: "suspended", spec: { suspend: true } },
     { end: "stalled", spec: { secretRef: null } },
     { end: "failed", spec: { secretRef: { name: "missing" } } },
-  ])("that ends $end has handled each request that was made until then", async ({ spec }) => {
+  ])("that ends $end has handled every request made until then", async ({ spec }) => {
     const world = await ready();
     const request = async (at: string) => {
       world.receiver(spec);
@@ -142,7 +142,7 @@ describe("a Receiver", () => {
     expect([await request("noon"), await request("one"), await request("two")]).toEqual(["noon", "one", "two"]);
   });
 
-  test("copies the handled request to its status", async () => {
+  test("records the handled request in its status", async () => {
     const world = await ready();
     const live = world.get();
     if (live === undefined) throw new Error("the Receiver is gone");
@@ -153,7 +153,7 @@ describe("a Receiver", () => {
     expect(world.told()).toHaveLength(2);
   });
 
-  test("is deleted with its entry in the index and its subscriptions, and so is one that is gone", async () => {
+  test("loses its index entry and subscriptions when it is deleted, also if the object is already gone", async () => {
     for (const isGone of [false, true]) {
       const world = await ready();
       if (isGone) world.objects.delete("Receiver/retail/shop-hook");
@@ -168,7 +168,7 @@ describe("a Receiver", () => {
     }
   });
 
-  test("that is suspended keeps its conditions, moves its observed generation and tells so; its entry says so", async () => {
+  test("that is suspended keeps its conditions, records its generation and sends an event; its index entry says suspended", async () => {
     const world = await ready();
     world.receiver({ suspend: true });
     world.lists.length = 0;
@@ -183,7 +183,7 @@ describe("a Receiver", () => {
     expect(await world.receivers.find(path, never)).toMatchObject([{ entry: { state: "ready" } }]);
   });
 
-  test("that failed and is suspended says in Reconciling alone that it was looked at, and is deleted without a word", async () => {
+  test("that had failed and is suspended changes only Reconciling, and is deleted without an event", async () => {
     const world = receiverWorld();
     world.receiver({});
     await world.run();
@@ -202,7 +202,7 @@ describe("a Receiver", () => {
     expect([world.get(), world.told()]).toEqual([undefined, told]);
   });
 
-  test("that was never ready is suspended without a word", async () => {
+  test("that was never ready is suspended without an event", async () => {
     const world = receiverWorld();
     world.receiver({ suspend: true });
     await world.run();
@@ -229,7 +229,7 @@ describe("the token of a Receiver", () => {
     },
   ];
   test.each(cases)(
-    "22: $name is TokenNotFound, tried again with longer and longer waits",
+    "22: $name gives TokenNotFound, and the run retries with longer and longer waits",
     async ({ data, message }) => {
       const world = receiverWorld();
       if (data !== undefined) world.secret(data);
@@ -248,7 +248,7 @@ describe("the token of a Receiver", () => {
     },
   );
 
-  test("21: that is deleted takes the path out of the status and out of service", async () => {
+  test("21: that is deleted removes the path from the status and from service", async () => {
     const world = await ready();
     world.delete("Secret", "token");
     await world.run();
@@ -256,7 +256,7 @@ describe("the token of a Receiver", () => {
     expect(await world.receivers.find(path, never)).toEqual([]);
   });
 
-  test("may be any bytes, and is in no status, event, log line or entry", async () => {
+  test("may contain any bytes, and never appears in status, event, log or index entry", async () => {
     const world = receiverWorld();
     const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x41]);
     world.secret({});
@@ -274,7 +274,7 @@ describe("the token of a Receiver", () => {
     }
   });
 
-  test("of a name that no Secret can have is TokenNotFound, and nothing is asked for", async () => {
+  test("with an invalid Secret name gives TokenNotFound without any request", async () => {
     const world = receiverWorld();
     world.receiver({ secretRef: { name: "../x" } });
     await world.run();
@@ -282,7 +282,7 @@ describe("the token of a Receiver", () => {
   });
 });
 
-describe("a spec that only its author can mend", () => {
+describe("a Receiver whose spec is invalid", () => {
   test.each([
     { name: "no secretRef", spec: { secretRef: null }, fault: "secretRef is required when type is not generic-oidc" },
     {
@@ -290,7 +290,7 @@ describe("a spec that only its author can mend", () => {
       spec: { oidcProviders: [{ issuerURL: "https://a", validations: [{ expression: "true", message: "x" }] }] },
       fault: "oidcProviders can only be set when type is generic-oidc",
     },
-  ])("33: that is stored with $name stalls with ValidationFailed", async ({ spec, fault }) => {
+  ])("33: and stored with $name stalls with ValidationFailed", async ({ spec, fault }) => {
     const world = receiverWorld();
     world.secret({ token });
     world.receiver(spec);
@@ -302,7 +302,7 @@ describe("a spec that only its author can mend", () => {
     expect(world.status().observedGeneration).toBe(1);
   });
 
-  test("that is changed and fails in the same way is told of again, once", async () => {
+  test("sends one more event if the spec changes and fails in the same way", async () => {
     const world = receiverWorld();
     for (const interval of ["10m", "20m"]) {
       world.receiver({ secretRef: null, interval });
@@ -314,7 +314,7 @@ describe("a spec that only its author can mend", () => {
     expect(world.told()).toEqual([told, told]);
   });
 
-  test("makes a Receiver that was ready answer that it is not, at the same path", async () => {
+  test("answers at its path that it is not ready, if it was ready before", async () => {
     const world = await ready();
     world.receiver({ secretRef: null });
     await world.run();
@@ -335,14 +335,14 @@ describe("a spec that only its author can mend", () => {
     }
   });
 
-  test("is none in empty lists, as in Flux: nothing is woken", async () => {
+  test("with empty lists is accepted, as in Flux, and wakes nothing", async () => {
     const world = await ready({ resources: [], oidcProviders: [] });
     expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
     expect(await world.deliver()).toBe(200);
     expect(world.requested).toEqual([]);
   });
 
-  test("with more resources or events than are looked at names the limit", async () => {
+  test("with too many resources or events names the limit", async () => {
     const world = receiverWorld();
     const resources = Array.from({ length: maxReceiverResources + 1 }, (_, index) => ({
       kind: "OCIRepository",
@@ -362,8 +362,8 @@ const topicOfShop = selectionTopic({
   namespace,
 });
 
-describe("what a Receiver selects", () => {
-  test("is in its entry by name, with one list for each kind and namespace", async () => {
+describe("the resources that a Receiver selects", () => {
+  test("are in its index entry by name, one list per kind and namespace", async () => {
     const world = receiverWorld();
     world.secret({ token });
     for (const [name, team] of Object.entries({ a: "x", b: "x", c: "y" })) world.source(name, { team });
@@ -390,7 +390,7 @@ describe("what a Receiver selects", () => {
     expect(world.lists).toEqual(["OCIRepository of retail"]);
   });
 
-  test("follows the cluster: the Receiver listens to changes of what it may select and of its Secret", async () => {
+  test("are watched: the Receiver follows changes of the objects that it may select, and of its Secret", async () => {
     const world = await ready();
     expect(await world.subscribers(topicOfShop)).toEqual(["shop-hook"]);
     const secret = configTopic({ cluster: "here", kind: "Secret", namespace, name: "token" });
@@ -401,7 +401,7 @@ describe("what a Receiver selects", () => {
     expect(entry?.resources).toMatchObject([{ fault: "OCIRepository/retail/shop does not exist", objects: [] }]);
   });
 
-  test("is followed entry by entry, in the kind and namespace of each", async () => {
+  test("are watched for each entry, in its kind and namespace", async () => {
     const kind = "OCIRepository";
     const world = await ready({
       resources: [
@@ -435,7 +435,7 @@ describe("what a Receiver selects", () => {
     ]);
   });
 
-  test("is told apart by group where two have a kind of the same name", async () => {
+  test("are told apart by API group if two groups have a kind of the same name", async () => {
     const kind = "Bucket";
     const groups = ["source.toolkit.fluxcd.io", "buckets.example.com"];
     const world = receiverWorld({ reconciled: groups.map((group) => ({ group, kind, versions: ["v1"] })) });
@@ -454,7 +454,7 @@ describe("what a Receiver selects", () => {
     ]);
   });
 
-  test("shows filters the metadata of each object that seldom changes", async () => {
+  test("are filtered on the metadata of each object that seldom changes", async () => {
     const cel: Cel = {
       ...noCel,
       compileBool: async () => ({ evaluate: async () => true, evaluateEach: async () => [] }),
@@ -498,7 +498,7 @@ describe("what a Receiver selects", () => {
     OCIRepository: "source.toolkit.fluxcd.io/v1",
   };
   test.each(Object.entries(defaults))(
-    "23: of kind %s without apiVersion has the version %s",
+    "23: of kind %s without apiVersion have the version %s",
     async (kind, apiVersion) => {
       const { group = "", version = "" } = apiVersion === undefined ? {} : parseApiVersion(apiVersion);
       const world = receiverWorld({ reconciled: [{ group, kind, versions: [version] }] });
@@ -534,19 +534,19 @@ describe("what a Receiver selects", () => {
       resource: { apiVersion: "example.com/v1", kind: "OCIRepository", name: "shop" },
       fault: "kind OCIRepository of example.com/v1 is not reconciled by this Sluice, so no webhook can wake it",
     },
-  ])("has a fault for $name, and the other entries hold", async ({ resource, fault }) => {
+  ])("include an error for $name, and the other entries still work", async ({ resource, fault }) => {
     const world = await ready({ resources: [resource, { kind: "OCIRepository", name: "shop" }] });
     const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
     expect(entry?.resources).toMatchObject([{ fault, objects: [] }, { objects: [{ name: "shop" }] }]);
     expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
   });
 
-  describe("of a kind that Sluice does not reconcile", () => {
+  describe("a Receiver that selects a kind that Sluice does not reconcile", () => {
     const reconciled = declaredKinds.filter(({ group }) => group !== "image.toolkit.fluxcd.io");
     const image = { kind: "ImageRepository", name: "x" };
     const text = "Sluice does not reconcile ImageRepository/retail/x, so deliveries do not wake it";
 
-    test("is named in the Ready condition after Flux's text, and once in a Warning event", async () => {
+    test("names the kind in the Ready condition after Flux's text, and in one Warning event", async () => {
       const world = await ready({ resources: [image, { kind: "OCIRepository", name: "shop" }] }, { reconciled });
       expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
       expect(world.messageOf("Ready")).toBe(`Receiver initialized for path: ${path}. ${text}`);
@@ -566,7 +566,7 @@ describe("what a Receiver selects", () => {
       expect(told()).toHaveLength(2);
     });
 
-    test("selects nothing, lists nothing and fails no delivery: what exists is woken, and the answer is 200", async () => {
+    test("lists nothing for this kind and fails no delivery: the other objects are woken, and the answer is 200", async () => {
       const apiVersion = "image.toolkit.fluxcd.io/v1";
       const all = { apiVersion, kind: "ImagePolicy", name: "*", matchLabels: {} };
       const world = await ready({ resources: [image, all, { kind: "OCIRepository", name: "shop" }] }, { reconciled });
@@ -576,12 +576,12 @@ describe("what a Receiver selects", () => {
       expect(world.log.lines.filter((line) => JSON.stringify(line).includes("not woken"))).toEqual([]);
     });
 
-    test("does not hide an entry that fails", async () => {
+    test("still reports an entry that fails", async () => {
       const world = await ready({ resources: [image, { kind: "OCIRepository", name: "gone" }] }, { reconciled });
       expect(await world.deliver()).toBe(500);
     });
 
-    test("is counted after the first ten", async () => {
+    test("names the first ten kinds and counts the rest", async () => {
       const resources = Array.from({ length: 12 }, (_, index) => ({ ...image, name: `x${index}` }));
       const world = await ready({ resources }, { reconciled });
       expect(world.messageOf("Ready")).toMatch(
@@ -589,7 +589,7 @@ describe("what a Receiver selects", () => {
       );
     });
 
-    test("is selected once the kind is declared", async () => {
+    test("selects the kind once it is declared", async () => {
       const group = "image.toolkit.fluxcd.io";
       const world = receiverWorld({ reconciled: [{ group, kind: "ImageRepository", versions: ["v1"] }] });
       world.secret({ token });
@@ -602,14 +602,14 @@ describe("what a Receiver selects", () => {
     });
   });
 
-  test("goes by the first two parts of apiVersion, as in Flux", async () => {
+  test("compares the first two parts of apiVersion, as in Flux", async () => {
     const apiVersion = "source.toolkit.fluxcd.io/v1/more";
     const world = await ready({ resources: [{ apiVersion, kind: "OCIRepository", name: "shop" }] });
     const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
     expect(entry?.resources).toMatchObject([{ objects: [{ name: "shop" }] }]);
   });
 
-  test("26: is refused in another namespace if the installation forbids that, and nothing there is listed", async () => {
+  test("26: in another namespace are refused if the installation forbids that, and nothing is listed there", async () => {
     const world = receiverWorld({ noCrossNamespaceRefs: true });
     world.secret({ token });
     world.source("shop", {}, "other");
@@ -620,7 +620,7 @@ describe("what a Receiver selects", () => {
     expect(world.lists).toEqual([]);
   });
 
-  test("is too much for an entry: the status says how much, and deliveries are refused until it is mended", async () => {
+  test("that exceed the size of an index entry are reported with their size, and deliveries are refused until that is fixed", async () => {
     const world = await ready();
     for (let index = 0; index < 6_500; index++) world.source(digestOf(`source ${index}`).slice(7));
     for (let index = 0; index < 6_500; index++) world.source(digestOf(`another ${index}`).slice(7));

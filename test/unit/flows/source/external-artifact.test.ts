@@ -22,7 +22,7 @@ function server(answer: { readonly status: number } | HttpError) {
   };
 }
 
-test.each(["sha256", "sha384", "sha512"])("an artifact is verified by its digest of %s", async (algorithm) => {
+test.each(["sha256", "sha384", "sha512"])("an external artifact is verified by its digest of %s", async (algorithm) => {
   const http = server({ status: 200 });
   expect(await downloadArtifact({ url, digest: digestBy(algorithm) }, http, never)).toBe(body);
   expect(http.asked).toEqual([
@@ -36,21 +36,24 @@ test.each(["sha256", "sha384", "sha512"])("an artifact is verified by its digest
   });
 });
 
-test.each(["blake3", "md5", "sha1"])("an artifact with a digest of %s is not even asked for", async (algorithm) => {
-  const http = server({ status: 200 });
-  await expect(downloadArtifact({ url, digest: `${algorithm}:abc` }, http, never)).rejects.toMatchObject({
-    reason: "ArtifactFailed",
-    message: `failed to verify archive: digest '${algorithm}:abc' is of none of sha256, sha384, sha512`,
-  });
-  expect(http.asked).toEqual([]);
-});
+test.each(["blake3", "md5", "sha1"])(
+  "an external artifact with a digest of %s is not downloaded",
+  async (algorithm) => {
+    const http = server({ status: 200 });
+    await expect(downloadArtifact({ url, digest: `${algorithm}:abc` }, http, never)).rejects.toMatchObject({
+      reason: "ArtifactFailed",
+      message: `failed to verify archive: digest '${algorithm}:abc' is of none of sha256, sha384, sha512`,
+    });
+    expect(http.asked).toEqual([]);
+  },
+);
 
 test.each([
   [401, "401 Unauthorized", "interval"],
   [429, "429 Too Many Requests", "backoff"],
   [500, "500 Internal Server Error", "backoff"],
   [799, "799", "backoff"],
-])("the status %d fails the run", async (status, text, retry) => {
+])("a download of an external artifact with the status %d fails the run", async (status, text, retry) => {
   const digest = digestBy("sha256");
   await expect(downloadArtifact({ url, digest }, server({ status }), never)).rejects.toMatchObject({
     reason: "ArtifactFailed",
@@ -59,7 +62,7 @@ test.each([
   });
 });
 
-test("an artifact that is not there is none", async () => {
+test("a missing external artifact counts as no artifact", async () => {
   expect(await downloadArtifact({ url, digest: digestBy("sha256") }, server({ status: 404 }), never)).toBeUndefined();
 });
 
@@ -68,7 +71,7 @@ test.each([
   ["too-large", "interval"],
   ["unreachable", "backoff"],
   ["timeout", "backoff"],
-] as const)("a download that is %s is tried again (%s)", async (reason, retry) => {
+] as const)("a download that is %s is retried (%s)", async (reason, retry) => {
   const error = new HttpError(reason, `GET ${url}: no`);
   await expect(downloadArtifact({ url, digest: digestBy("sha256") }, server(error), never)).rejects.toMatchObject({
     reason: "ArtifactFailed",
@@ -77,7 +80,7 @@ test.each([
   });
 });
 
-test("what is no answer of HTTP is thrown on", async () => {
+test("an error that is not an HTTP answer is rethrown", async () => {
   const http = { send: () => Promise.reject(new Error("the run ends")) };
   await expect(downloadArtifact({ url, digest: digestBy("sha256") }, http, never)).rejects.toThrow("the run ends");
 });

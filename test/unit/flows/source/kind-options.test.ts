@@ -43,8 +43,8 @@ function run(change: Partial<Source> = {}, resolved: (found: Resolved) => Resolv
   return world.run("app", untilDeadline(), (deps) => sourceFlow(kind, deps));
 }
 
-describe("what a kind of source may change in the flow of all", () => {
-  test("a spec without an interval runs each minute", async () => {
+describe("what a kind of source can change in the shared flow", () => {
+  test("a source without an interval runs every minute", async () => {
     bucket();
     expect(await run()).toMatchObject({ outcome: "stored", dueInMs: 60_000 });
   });
@@ -54,7 +54,7 @@ describe("what a kind of source may change in the flow of all", () => {
     isStatic: (spec) => isJsonObject(spec) && spec["ignore"] === "static",
   };
 
-  test("a static object gets no finalizer, no condition and no event, and runs no more", async () => {
+  test("a static object gets no finalizer, condition or event, and does not run again", async () => {
     bucket({ ignore: "static" });
     expect(await run({ declared })).toMatchObject({ outcome: "static", dueInMs: undefined });
     expect(world.get("app").metadata.finalizers ?? []).toEqual([]);
@@ -76,7 +76,7 @@ describe("what a kind of source may change in the flow of all", () => {
     expect(world.requested).toHaveLength(2);
   });
 
-  test("a static object that is suspended keeps what it has", async () => {
+  test("a static object that is suspended keeps its artifact and finalizer", async () => {
     bucket();
     await run({ declared });
     bucket({ ignore: "static", suspend: true });
@@ -85,7 +85,7 @@ describe("what a kind of source may change in the flow of all", () => {
     expect(world.get("app").metadata.finalizers).toHaveLength(1);
   });
 
-  test("conditions and events have the kind's own reasons, and the texts that only the content tells", async () => {
+  test("conditions and events have the kind's own reasons, and its own texts about the content", async () => {
     const reasons = { stored: "ChartPullSucceeded", outdated: "NewChart" } as const;
     const pulling = (found: Resolved): Resolved => ({
       ...found,
@@ -116,7 +116,7 @@ describe("what a kind of source may change in the flow of all", () => {
     expect(said()).toContain("ArtifactOutdated NewChart: new 'app'");
   });
 
-  test("a failure may say something else in its condition than in its event, and is told once", async () => {
+  test("a failure may have different texts in condition and event, and is sent once", async () => {
     const failing = (): never => {
       const inCondition = { reason: "Unknown", message: "unknown build error: no login" } as const;
       throw new Failure("AuthenticationFailed", "no login", { inCondition });
@@ -128,7 +128,7 @@ describe("what a kind of source may change in the flow of all", () => {
     expect(events()).toEqual(["Warning AuthenticationFailed: no login"]);
   });
 
-  test("a build that fails has its condition, and a recovery from it is told", async () => {
+  test("a failed build has its own condition, and the recovery from it is announced", async () => {
     const conditionByReason = { ChartPackageError: "BuildFailed" } as const;
     const failing = (): never => {
       throw new Failure("ChartPackageError", "no space");
@@ -142,7 +142,7 @@ describe("what a kind of source may change in the flow of all", () => {
     expect(events().at(-1)).toContain("Normal Succeeded");
   });
 
-  test("what waits for a source is tried again after the back-off, and is no warning", async () => {
+  test("waiting for another source retries with back-off, and is not a Warning", async () => {
     const failing = (): never => {
       throw new Failure("NoSourceArtifact", "no artifact available for Bucket source 'b'");
     };
@@ -155,7 +155,7 @@ describe("what a kind of source may change in the flow of all", () => {
     expect(events()).toEqual(["Normal NoSourceArtifact: no artifact available for Bucket source 'b'"]);
   });
 
-  test("a field that is only noted changes without a new artifact, and a stale one is pulled again", async () => {
+  test("a change of a field that is only recorded makes no new artifact; an outdated artifact is pulled again", async () => {
     const noting = (observedName: string) => (found: Resolved) => ({ ...found, noted: { observedName } });
     bucket();
     await run({}, noting("a"));
@@ -165,7 +165,7 @@ describe("what a kind of source may change in the flow of all", () => {
     expect(all.pulled).toBe(2);
   });
 
-  test("a note of a run that succeeded reaches the next one", async () => {
+  test("a note of a successful run is passed to the next one", async () => {
     bucket();
     await run({}, (found) => ({ ...found, carried: { etag: "x" } }));
     expect(world.state.carried).toMatchObject({ etag: "x" });

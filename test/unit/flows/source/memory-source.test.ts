@@ -51,8 +51,8 @@ async function outlast(ms: number): Promise<void> {
   }
 }
 
-describe("a kind of source in memory, made in one file", () => {
-  test("with a new generation and the same artifact wakes HelmReleases, which wait for it, and no others", async () => {
+describe("a kind of source in memory, defined in one file", () => {
+  test("with a new generation and the same artifact wakes only HelmReleases, which wait for it", async () => {
     const consumers = ["HelmRelease", "Kustomization"].map((kind) => ({ ...key, kind, name: "web" }));
     const subscribed = (deps: World["deps"]): Flow =>
       flowOf({ ...deps, subscriptions: { ...deps.subscriptions, subscribers: async () => consumers } });
@@ -71,7 +71,7 @@ describe("a kind of source in memory, made in one file", () => {
     expect([await woken(), await woken()]).toEqual([["HelmRelease"], []]);
   });
 
-  test("is fetched, stored, announced and shown as every other source", async () => {
+  test("is fetched, stored, announced and shown like every other source", async () => {
     bucket();
     expect(await run()).toMatchObject({ outcome: "stored", dueInMs: 3_600_000, seen: { revision: "v1" } });
     expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
@@ -106,13 +106,13 @@ describe("a kind of source in memory, made in one file", () => {
   }
   const missed = [["Bucket/apps/app", { EventsMissed: 1 }, { revision: "v2" }]];
 
-  test("a revision that the interval finds a minute after its push is a missed event, once", async () => {
+  test("a revision that the interval finds a minute after its push counts once as a missed event", async () => {
     await find(60_000, [false, false, false]);
     expect(world.measured).toEqual(missed);
     expect(world.logged.filter((line) => JSON.stringify(line).includes("no event announced it"))).toHaveLength(1);
   });
 
-  test("a revision that somebody asked for is none", async () => {
+  test("a revision that a user requested does not count as a missed event", async () => {
     await find(60_000, [true, false, false]);
     expect(world.measured).toEqual([]);
   });
@@ -120,7 +120,7 @@ describe("a kind of source in memory, made in one file", () => {
   test.each([
     { what: "that is so young that its event may still be on its way", ageMs: 59_000 },
     { what: "whose time of push nobody says", ageMs: 3_600_001 },
-  ])("a revision $what is one if no event has come a minute later, and none if one has", async ({ ageMs }) => {
+  ])("a revision $what counts as missed if no event has come a minute later, and not if one has", async ({ ageMs }) => {
     expect(await find(ageMs, [false])).toEqual([60_000]);
     expect(world.measured).toEqual([]);
     world.state.isRequested = false;
@@ -129,7 +129,7 @@ describe("a kind of source in memory, made in one file", () => {
     expect(world.measured).toEqual(missed);
   });
 
-  test("its event is late: none is missed", async () => {
+  test("a late event does not count as missed", async () => {
     await find(59_000, [false, true, false]);
     expect(world.measured).toEqual([]);
   });
@@ -140,7 +140,7 @@ describe("a kind of source in memory, made in one file", () => {
     { what: "by labels that it has not", selectors: [{ labels: { team: "a", tier: "b" } }], found: [] },
     { what: "not, but another of its namespace", selectors: [{ name: "other" }], found: [] },
   ])(
-    "no event announces its pushes, and a Receiver selects it $what: $found.length events are missed",
+    "whose pushes are not announced by events, selected by a Receiver $what: $found.length events are missed",
     async ({ selectors, found }) => {
       all.held.set("a", { version: "v1", files: {} });
       bucket();
@@ -182,7 +182,7 @@ describe("a kind of source in memory, made in one file", () => {
     expect(world.requested).toHaveLength(2);
   });
 
-  test("fails as an OCIRepository does, and recovers", async () => {
+  test("fails and recovers like an OCIRepository", async () => {
     bucket({ shelf: "b" });
     expect(await run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
     expect(conditions()).toEqual([
@@ -197,14 +197,14 @@ describe("a kind of source in memory, made in one file", () => {
     expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
   });
 
-  test("is stalled if its kind refuses the spec", async () => {
+  test("stalls if its kind refuses the spec", async () => {
     bucket({ shelf: "a/b" });
     expect(await run()).toMatchObject({ outcome: "stalled", dueInMs: undefined });
     expect(conditions()).toEqual(["Stalled=True UnsupportedField", "Ready=False UnsupportedField"]);
     expect(all.asked).toBe(0);
   });
 
-  test("waits for another source, with a condition that only its kind has, and a Normal event", async () => {
+  test("waits for another source with a condition of its own kind and a Normal event", async () => {
     bucket({ with: "b" });
     expect(await run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
     expect(conditions()).toEqual([
@@ -218,7 +218,7 @@ describe("a kind of source in memory, made in one file", () => {
     expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
   });
 
-  test("shows whether it is verified, and stays verified when something else fails", async () => {
+  test("shows whether it is verified, and stays verified if a later step fails", async () => {
     all.held.set("a", { version: "v1", signed: true, files: {} });
     bucket();
     await run();
@@ -248,7 +248,7 @@ describe("a kind of source in memory, made in one file", () => {
     expect(conditions()).toEqual(verified);
   });
 
-  test("shows a lasting outage as an OCIRepository does, and keeps its artifact", async () => {
+  test("reports a lasting outage like an OCIRepository, and keeps its artifact", async () => {
     bucket();
     await run();
     all.away.add("a");
@@ -268,7 +268,7 @@ describe("a kind of source in memory, made in one file", () => {
     expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
   });
 
-  test("keeps finalizers of others when it adds its own, and when it is deleted", async () => {
+  test("keeps finalizers of other controllers when it adds its own, and when it is deleted", async () => {
     const others = ["example.com/before", "example.com/finalizers.fluxcd.io"];
     const metadata = { name: "app", namespace: "apps", finalizers: others };
     const spec = { interval: "1h", shelf: "a" };
@@ -281,7 +281,7 @@ describe("a kind of source in memory, made in one file", () => {
     expect(world.get("app").metadata.finalizers).toEqual(others);
   });
 
-  test("is deleted with everything that is kept about it", async () => {
+  test("is deleted with all records about it", async () => {
     bucket();
     await run();
     world.delete("app");
@@ -291,7 +291,7 @@ describe("a kind of source in memory, made in one file", () => {
   });
 });
 
-test("a condition has the time of its last change of status, reason or message, and of nothing else", () => {
+test("the time of a condition changes only with its status, reason or message", () => {
   const was: Condition = {
     type: "Ready",
     status: "True",

@@ -49,7 +49,7 @@ describe("the proxy of spec.proxySecretRef", () => {
     });
   });
 
-  test("a Secret that is missing", async () => {
+  test("a missing Secret fails the run", async () => {
     expect(await failure(proxyOf({ proxySecretRef }, what, secretContext({})))).toMatchObject({
       message: `${what}: secret 'apps/proxy' not found`,
     });

@@ -10,11 +10,11 @@ test.each([
   { what: "is when it was stored if the pusher's clock is ahead", created: "2026-11-22T12:00:01Z", at: stored },
   { what: "is when it was stored for an image of an hour before", created: "2026-11-22T10:59:59Z", at: stored },
   { what: "is when it was stored for a reproducible build", created: "1970-01-01T00:00:00Z", at: stored },
-])("the push of an artifact $what", ({ created, at }) => {
+])("the push time of an artifact $what", ({ created, at }) => {
   const metadata = created === undefined ? {} : { metadata: { "org.opencontainers.image.created": created } };
   expect(pushedAt({ lastUpdateTime: stored, ...metadata })).toBe(Date.parse(at));
 });
 
-test("the push of an artifact whose time is not readable is not known", () => {
+test("the push time of an artifact is unknown if it cannot be parsed", () => {
   expect(pushedAt({ lastUpdateTime: "never" })).toBeUndefined();
 });

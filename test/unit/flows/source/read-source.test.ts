@@ -36,7 +36,7 @@ test("a source of any kind is read in the version that its own flow reads", asyn
   expect(asked).toEqual([expect.objectContaining({ group, version: "v2", kind: "Bucket" })]);
 });
 
-test("only its artifact counts: a spec or conditions that cannot be read do not", async () => {
+test("a consumer reads only the artifact of a source: an invalid spec or condition does not matter", async () => {
   const { source } = await read({ spec: { interval: 7 }, status: { artifact, conditions: "none" } });
   expect(source?.artifact).toEqual(artifact);
 });
@@ -49,11 +49,11 @@ test.each([
   expect((await read(live)).source).toEqual({ uid: "uid-1", artifact: undefined });
 });
 
-test("a source that does not exist is undefined", async () => {
+test("a missing source is undefined", async () => {
   expect((await read(undefined)).source).toBeUndefined();
 });
 
-test("a kind that is not a source is a bug", async () => {
+test("reading a kind that is not a source throws as a bug", async () => {
   const reader: SourceReader = {
     home: { role: "home", get: async () => undefined },
     sources: sourcesAmong(declaredKinds),

@@ -5,7 +5,7 @@ import { ociRepository } from "../source-world.ts";
 
 const { condition, world, url } = seenSources();
 
-test("a source tells Alerts of its failure before its status says so: a run that is killed in between has told it", async () => {
+test("a source sends its failure to Alerts before it writes its status, so a run killed in between has sent it", async () => {
   await world().push("latest", file);
   world().apply(ociRepository("app", { url: url() }));
   await world().run();
@@ -18,7 +18,7 @@ test("a source tells Alerts of its failure before its status says so: a run that
   expect(world().toldReasons).toEqual(["OCIArtifactPullFailed"]);
 });
 
-test("a source tells Alerts of its new artifact before its status says so", async () => {
+test("a source sends its new artifact to Alerts before it writes its status", async () => {
   await world().push("latest", file);
   world().apply(ociRepository("app", { url: url() }));
   const shown: unknown[] = [];

@@ -20,7 +20,7 @@ const maxSeeds = 300;
 /** The deep check searches for the first story each time; otherwise the one that the page names is played. */
 const isSearched = process.env["SLUICE_SIM_RULES"] === "all";
 
-/** The seed of each rule on a page of docs/simulator; none where there is no page yet. */
+/** The seed of each rule on a page of docs/maintainers/simulator; none where there is no page yet. */
 function listedSeeds(page: string): ReadonlyMap<string, number> {
   if (!existsSync(page)) return new Map();
   const rows = readFileSync(page, "utf8").matchAll(/^\| (?<rule>.+?) \| (?<seed>\d+) \|/gm);
@@ -57,7 +57,7 @@ export function firstFailures<Mutation>(
   };
 }
 
-/** A page of docs/simulator: all rules that one simulator is tried with, and the seed by which each is missed. */
+/** A page of docs/maintainers/simulator: all rules that one simulator is tried with, and the seed by which each is missed. */
 export function foundPage({
   title,
   run,

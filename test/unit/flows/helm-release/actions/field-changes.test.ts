@@ -26,6 +26,6 @@ test.each<[string, Json, Json, readonly [string, Json | undefined, Json | undefi
   ["a list that gets shorter", { a: [1, 2] }, { a: [1] }, [["/a/1", 2, undefined]]],
   ["a map that becomes something else is one field", { a: { b: 1 } }, { a: null }, [["/a", { b: 1 }, null]]],
   ["keys are escaped as in a JSON pointer", { "a/b~c": 1 }, { "a/b~c": 2 }, [["/a~1b~0c", 1, 2]]],
-])("the changes of fields: %s", (_, before, after, changes) => {
+])("the changed fields of two objects: %s", (_, before, after, changes) => {
   expect(fieldChanges(before, after)).toEqual(changes.map(([path, old, next]) => ({ path, before: old, after: next })));
 });

@@ -4,7 +4,7 @@ import { jsonDiff } from "../../../../../lib/flows/helm-release/actions/json-dif
 
 const long = "a value that is longer than all operations below it together";
 
-describe("the difference of two values", () => {
+describe("the difference between two values", () => {
   test.each<{ title: string; from: Json; to: Json; operations: readonly object[] }>([
     { title: "of equal ones is none", from: { a: [1, { b: null }] }, to: { a: [1, { b: null }] }, operations: [] },
     {

@@ -1,0 +1,51 @@
+import { cutText, someOf } from "../../core/cut-text.ts";
+
+const maxNamed = 10;
+const maxPathBytes = 200;
+
+/**
+ * What follows the message that a folder was not found, for whoever mistyped its path: `; the artifact has the folders apps/base, apps/prod`,
+ * which are those of the nearest folder that exists. Pure.
+ *
+ * @param where what was searched: `artifact`
+ * @param folders all of its folders, by paths without a slash at either end
+ */
+export function presentFolders(where: string, path: string, folders: Iterable<string>): string {
+  const known = new Set(folders);
+  const parent = nearest(path, known);
+  return presentIn(where, "folders", parent, known);
+}
+
+/** {@link presentFolders} for a file: the files of that kind in the nearest folder that exists. */
+export function presentFiles(
+  where: string,
+  path: string,
+  { files, folders }: { readonly files: Iterable<string>; readonly folders: Iterable<string> },
+  isOfKind: (path: string) => boolean,
+): string {
+  const parent = nearest(path, new Set(folders));
+  return presentIn(where, "files", parent, [...files].filter(isOfKind));
+}
+
+/** `; the artifact has the charts charts/app, charts/web`, or that it has none. Pure. */
+export function presentPaths(where: string, kind: string, paths: readonly string[]): string {
+  if (paths.length === 0) return `; the ${where} has no ${kind}`;
+  const shown = paths.toSorted().map((path) => cutText(path, maxPathBytes));
+  return `; the ${where} has the ${kind} ${someOf(shown, maxNamed)}`;
+}
+
+function presentIn(where: string, kind: string, parent: string, paths: Iterable<string>): string {
+  const inside = [...paths].filter((one) => one !== "" && folderOf(one) === parent);
+  const what = inside.length === 0 && parent !== "" ? `${kind} in ${cutText(parent, maxPathBytes)}` : kind;
+  return presentPaths(where, what, inside);
+}
+
+function nearest(path: string, folders: ReadonlySet<string>): string {
+  let parent = folderOf(path);
+  while (parent !== "" && !folders.has(parent)) parent = folderOf(parent);
+  return parent;
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
