@@ -49,7 +49,7 @@ export interface Workload {
   metadata(): Promise<TargetMetadata>;
   /** What the next step may read target and primary by in one request, of what this one has read. Absent where they are never read so. */
   sharedLabel?(): Promise<SharedLabel | undefined>;
-  /** The same as the primary of a target that is gone tells it; undefined while the target is there, or without a primary. */
+  /** The same, read from the primary of a deleted target; undefined while the target exists, or without a primary. */
   metadataWithoutTarget?(): Promise<TargetMetadata | undefined>;
   /** Makes the primary and the copies of configs that are missing. */
   ensurePrimary(): Promise<void>;

@@ -154,7 +154,7 @@ interface Deleted {
   readonly inventory: readonly InventoryEntry[] | undefined;
 }
 
-/** Deletes the objects of the manifest, and what the inventory has beside them. Those that are deleted already stay so. */
+/** Deletes the objects of the manifest, and what the inventory has beside them. Objects that are already deleted stay deleted. */
 async function deleteAll(order: UninstallOrder, stored: StoredRevision | undefined): Promise<Deleted> {
   const { ctx, releaseName, releaseNamespace } = order;
   const inventory = await ctx.deps.inventories.load(ctx.owner, ctx.run.fence, ctx.run.signal);
