@@ -60,7 +60,7 @@ export async function findLocalChart(tree: FileTree, path: string, signal: Abort
   });
 }
 
-/** The folders that hold a chart, for whoever mistyped `spec.chart`. */
+/** The folders with a chart, for users who mistyped `spec.chart`. */
 function presentCharts({ files }: Pick<FileTree, "files">): string {
   const charts = [...files.keys()].flatMap((path) => /^(?:(.+)\/)?Chart\.yaml$/.exec(path)?.slice(1) ?? []);
   return presentPaths(
