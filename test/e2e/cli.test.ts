@@ -112,7 +112,7 @@ describe("the command line on a running Sluice", () => {
     world.input = [];
   });
 
-  describe("a folder with nothing that a Kustomization would apply", () => {
+  describe("a folder without anything that a Kustomization would apply", () => {
     const lost = "a Kustomization with prune: true that follows this artifact would delete all its objects";
     const pushEmpty = (folder: string, ...more: readonly string[]) =>
       world.sh(
@@ -139,7 +139,7 @@ describe("the command line on a running Sluice", () => {
       });
     });
 
-    test("of JSON alone is not pushed either, as Flux applies it only where a kustomization.yaml lists it", async () => {
+    test("of only JSON is not pushed either, because Flux applies JSON only if a kustomization.yaml lists it", async () => {
       const folder = await mkdtemp(join(world.folder, "json-"));
       await writeFile(join(folder, "app.json"), "{}");
       expect((await pushEmpty(folder)).err).toContain(
@@ -161,7 +161,7 @@ describe("the command line on a running Sluice", () => {
     test.each([
       ["a manifest", { "app.yml": "kind: ConfigMap\n" }],
       ["a kustomization without YAML's file name", { Kustomization: "resources: [https://example.test]\n" }],
-    ])("is not one with %s", async (_, files) => {
+    ])("does not mean a folder with %s", async (_, files) => {
       const folder = await mkdtemp(join(world.folder, "full-"));
       for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
       expect((await pushEmpty(folder)).err).not.toContain("no manifests");
@@ -181,7 +181,7 @@ describe("the command line on a running Sluice", () => {
     );
   });
 
-  test("shows both as ready, with the revision that was applied (13, 25)", async () => {
+  test("shows both as ready, with the applied revision (13, 25)", async () => {
     const sources = await world.sh("get", "sources", "oci");
     expect(sources.out).toMatch(
       /^NAME\tREVISION {10}\tSUSPENDED\tREADY\tMESSAGE.*\napp \tv1@sha256:[0-9a-f]{8}\tFalse {4}\tTrue \tstored artifact for digest 'v1@sha256:[0-9a-f]{8}'\t\n$/,
@@ -206,7 +206,7 @@ describe("the command line on a running Sluice", () => {
     expect(await world.cluster.get(ref, signal)).toMatchObject({ data: { k: "two" } });
   });
 
-  test("two reconcile commands at once both end (10)", async () => {
+  test("two concurrent reconcile commands both end (10)", async () => {
     const both = await Promise.all(["a", "b"].map(() => world.sh("reconcile", "ks", "app", "--timeout", "60s")));
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
   });
@@ -219,7 +219,7 @@ describe("the command line on a running Sluice", () => {
     expect(out).toMatch(/OCIRepository\/app\s+stored artifact with revision/);
   });
 
-  test("suspended objects are neither reconciled nor lost from the list (11)", async () => {
+  test("suspended objects are not reconciled but still listed (11)", async () => {
     expect((await world.sh("suspend", "ks", "app")).err).toContain("✔ kustomization suspended");
     expect(await world.sh("reconcile", "ks", "app")).toEqual({ code: 1, out: "", err: "✗ resource is suspended\n" });
     expect((await world.sh("get", "ks")).out).toMatch(/app .*True {5}\tTrue/);

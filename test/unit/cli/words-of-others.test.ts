@@ -49,7 +49,7 @@ async function errorOf(...args: readonly string[]): Promise<string> {
 }
 
 describe("the words of flux, kubectl and argocd", () => {
-  test("every command of flux 2.9 is a command of Sluice, or says what to use instead", async () => {
+  test("every command of flux 2.9 is a command of Sluice, or is answered with a replacement", async () => {
     const found = commandsOfFlux.map((path) => ({ path, command: commandAt(path) }));
     expect(found.filter(({ command }) => command === undefined).map(({ path }) => path)).toEqual([]);
     const others = found.filter(({ command }) => command !== undefined && isHidden(command));
@@ -74,11 +74,11 @@ describe("the words of flux, kubectl and argocd", () => {
     ["push artifact oci://a/b --provider=aws", "aws ecr get-login-password"],
     ["export source git app --with-credentials", "kubectl get secret NAME -o yaml"],
     ["describe ks/apps", "sluice events --for KIND/NAME"],
-  ])("sluice %s says to use %s", async (line, instead) => {
+  ])("sluice %s is answered with %s", async (line, instead) => {
     expect(await errorOf(...line.split(" "))).toContain(instead);
   });
 
-  test("the help and the guesses of other commands do not show them", async () => {
+  test("are not shown by the help and by guesses for other words", async () => {
     expect(program(surroundings, declaredKinds).helpInformation()).not.toMatch(/^ {2}(tree|logs|sync)/m);
     expect(await errorOf("logz")).not.toContain("logs");
   });
