@@ -92,7 +92,7 @@ describe("watches of the cluster adapter", () => {
     cluster.close();
   });
 
-  test("that cannot start leave no listener on a signal that lives on", async () => {
+  test("that cannot start leave no listener on a long-lived signal", async () => {
     await using api = await fakeApi((request, response) => {
       if (!sendDiscovery(request, response)) request.socket.destroy();
     });

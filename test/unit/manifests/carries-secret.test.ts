@@ -30,7 +30,7 @@ const copied = {
   targets: [{ select: { kind: "ConfigMap" }, fieldPaths: ["data.a"] }],
 };
 
-describe("whether a build carries data of a Secret", () => {
+describe("the check whether a build carries data of a Secret", () => {
   test.each<{ name: string; files: Files; carries: boolean }>([
     { name: "a folder without one", files: { "a.yaml": reference }, carries: false },
     {

@@ -15,6 +15,6 @@ test.each([
   { what: "a key and a role in one text", namespace: "apps", sealedBy: `${other}+${role}`, role: undefined, is: false },
   { what: "a namespace without keys", namespace: "web", sealedBy: key, role: undefined, is: false },
   { what: "a namespace that is not listed", namespace: "toString", sealedBy: key, role: undefined, is: false },
-])("our identity opens data keys of $what: $is", ({ namespace, sealedBy, role: named, is }) => {
+])("Sluice's identity may decrypt data keys of $what: $is", ({ namespace, sealedBy, role: named, is }) => {
   expect(isAllowedKey(allowed, namespace, { sealedBy, role: named })).toBe(is);
 });
