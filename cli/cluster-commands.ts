@@ -29,7 +29,7 @@ function addCheckCommand(root: Command, kinds: readonly KindDeclaration[], surro
       "--state <dir>",
       "state folder of the sluice local that owns the cluster (default: .sluice, if it owns the cluster)",
     )
-    .option("-o, --output <format>", "table or json", "table");
+    .option("-o, --output <format>", "table, json or yaml", "table");
   command.action(async () => {
     const { runCheck } = await import("./check-cluster.ts");
     await runCheck(kinds, command.optsWithGlobals<CheckOptions & GlobalOptions>(), surroundings);

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { declaredKinds } from "../../lib/api/kinds/declared-kinds.ts";
 import type { JsonObject } from "../../lib/core/json.ts";
@@ -165,10 +166,16 @@ describe("sluice check", () => {
     expect(JSON.parse(none.out)).toMatchObject({ fault: expect.stringContaining("no kubeconfig at"), kinds: [] });
   });
 
+  test("prints with -o yaml the document of -o json", async () => {
+    const [json, yaml] = await Promise.all(["json", "yaml"].map((format) => world.sh("check", "-o", format)));
+    expect(yaml?.code).toBe(0);
+    expect(load(yaml?.out ?? "")).toEqual(JSON.parse(json?.out ?? ""));
+  });
+
   test("refuses invalid combinations of options", async () => {
-    expect(await world.sh("check", "-o", "yaml")).toMatchObject({
+    expect(await world.sh("check", "-o", "xml")).toMatchObject({
       code: 1,
-      err: "✗ --output must be table or json, not yaml\n",
+      err: "✗ --output must be table, json or yaml, not xml\n",
     });
     expect(await world.sh("check", "--state", "x")).toMatchObject({ code: 1, err: "✗ --state needs --orphans\n" });
   });

@@ -1,10 +1,13 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { Manifest } from "../../lib/core/manifest.ts";
 import { type CliWorld, cliWorld } from "./cli-world.ts";
 
 const { signal } = new AbortController();
+const { PATH = "" } = process.env;
 
 let world: CliWorld;
 beforeAll(async () => {
@@ -62,6 +65,40 @@ describe("the command line on a running Sluice", () => {
     const { url, repository, tag, digest } = JSON.parse(again.out);
     expect(first.err).toContain(`${repository}@${digest}`);
     expect([url, tag, again.err]).toEqual([`oci://${repository}@${digest}`, "v1", ""]);
+  });
+
+  test("pushes with the source and the revision that git knows of the folder, and says so if there are changes on top", async () => {
+    const repository = join(world.folder, "repository");
+    await mkdir(repository);
+    const author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    const git = (...args: readonly string[]) =>
+      execFileSync("git", [...author, ...args], { cwd: repository, encoding: "utf8", env: { PATH } }).trim();
+    git("init", "-q", "-b", "main");
+    git("remote", "add", "origin", "https://eve:hunter2@git.test/app.git");
+    await writeFile(join(repository, "config.yaml"), configMap("one"));
+    git("add", ".");
+    git("commit", "-q", "-m", "one");
+    const revision = `main@sha1:${git("rev-parse", "HEAD")}`;
+    const pushed = async (...more: readonly string[]) => {
+      const env = { KUBECONFIG: world.kubeconfig, PATH };
+      const url = `oci://${world.registry}/of-git:v1`;
+      const { code, err } = await world.runIn(env, "push", "artifact", url, "-f", repository, ...more);
+      const accept = { accept: "application/vnd.oci.image.manifest.v1+json" };
+      const answer = await fetch(`http://${world.registry}/v2/of-git/manifests/v1`, { headers: accept });
+      const { annotations } = z.object({ annotations: z.record(z.string(), z.string()) }).parse(await answer.json());
+      const [source, at] = ["source", "revision"].map((name) => annotations[`org.opencontainers.image.${name}`]);
+      return { code, err, source, revision: at };
+    };
+    const clean = await pushed();
+    expect(clean).toMatchObject({ code: 0, source: "https://git.test/app.git", revision });
+    expect(clean.err).toContain(`► using source https://git.test/app.git and revision ${revision}\n`);
+    expect(clean.err).not.toMatch(/hunter2|⚠️/);
+    await writeFile(join(repository, "config.yaml"), configMap("two"));
+    const changes = `⚠️ ${repository} has changes that are not committed`;
+    expect(await pushed()).toMatchObject({ code: 0, revision, err: expect.stringContaining(changes) });
+    const given = await pushed("--source", "https://git.test/other", "--revision", "v2");
+    expect(given).toMatchObject({ code: 0, source: "https://git.test/other", revision: "v2" });
+    expect(given.err).not.toContain("⚠️");
   });
 
   test("pushes standard input, and fails if it is empty", async () => {

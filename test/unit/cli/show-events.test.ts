@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { kindCalled } from "../../../cli/event-kinds.ts";
 import { showEvents } from "../../../cli/show-events.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
@@ -127,6 +128,28 @@ describe("sluice events", () => {
     },
   );
 
+  test.each(["ks/web", "KS/web", "kustomizations/web", "kustomization.kustomize.toolkit.fluxcd.io/web"])(
+    "--for %s are those of Kustomization/web",
+    async (selector) => {
+      expect(await shown({ for: selector })).toEqual(await shown({ for: "Kustomization/web" }));
+    },
+  );
+
+  test("--for knows every kind by the short names that kubectl and flux have for it", () => {
+    const called = Object.fromEntries(
+      "hr gitrepo git ocirepo oci helmrepo helm hc chart bucket ag ea imgrepo imgpol iua receiver alert alert-provider canary"
+        .split(" ")
+        .map((name) => [name, kindCalled(name, declaredKinds).kind]),
+    );
+    expect(called).toEqual({
+      ...{ hr: "HelmRelease", gitrepo: "GitRepository", git: "GitRepository", ocirepo: "OCIRepository" },
+      ...{ oci: "OCIRepository", helmrepo: "HelmRepository", helm: "HelmRepository", hc: "HelmChart" },
+      ...{ chart: "HelmChart", bucket: "Bucket", ag: "ArtifactGenerator", ea: "ExternalArtifact" },
+      ...{ imgrepo: "ImageRepository", imgpol: "ImagePolicy", iua: "ImageUpdateAutomation", receiver: "Receiver" },
+      ...{ alert: "Alert", "alert-provider": "Provider", canary: "Canary" },
+    });
+  });
+
   test("--types shows only events of these types", async () => {
     expect((await shown({ types: ["warning"] })).map((cells) => cells[2])).toEqual(["BuildFailed"]);
   });
@@ -150,7 +173,11 @@ describe("sluice events", () => {
   });
 
   test.each([
-    [{ for: "Pod/a" }, "'Pod' is not a recognized Flux kind"],
+    [
+      { for: "Pod/a" },
+      /^'Pod' is not a recognized Flux kind: give one of .*Kustomization \(ks\), HelmRelease \(hr\), /,
+    ],
+    [{ for: "kustomization.example.com/a" }, "'kustomization.example.com' is not a recognized Flux kind"],
     [{ for: "/a" }, "--for selector must be of format <kind>[/<name>]"],
     [{ types: ["Error"] }, "type 'Error' not supported. Supported types are Normal, Warning"],
   ])("with %o is refused", async (options, message) => {

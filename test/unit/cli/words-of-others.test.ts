@@ -26,13 +26,15 @@ const surroundings: Surroundings = {
   },
 };
 
+/** `bash` in `completion bash` is an argument with a list of choices: for any other word, the error has the list. */
 function commandAt(path: string): Command | undefined {
-  return path
-    .split(" ")
-    .reduce<Command | undefined>(
-      (command, word) => command?.commands.find((each) => [each.name(), ...each.aliases()].includes(word)),
-      program(surroundings, declaredKinds),
-    );
+  return path.split(" ").reduce<Command | undefined>(
+    (command, word) => {
+      if (command?.registeredArguments.some(({ argChoices }) => argChoices !== undefined) === true) return command;
+      return command?.commands.find((each) => [each.name(), ...each.aliases()].includes(word));
+    },
+    program(surroundings, declaredKinds),
+  );
 }
 
 function isHidden(command: Command): boolean {

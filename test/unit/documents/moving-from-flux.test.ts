@@ -51,9 +51,18 @@ test("the guide to move from Flux says for each controller whether to scale it d
 });
 
 test("the guide to move from Flux names the kinds that Sluice reconciles", () => {
-  const [, honoured = ""] = /^Sluice honours ([^;]+);/m.exec(page) ?? [];
+  const [, honoured = ""] = /^Sluice honours ([^;]+), as of Flux/m.exec(page) ?? [];
   expect(listed(honoured)).toEqual(declaredKinds.map(({ kind }) => kind).toSorted());
 });
+
+test.each(["what its first run does", "before Flux starts"])(
+  "the guide's table of %s has a row for each kind that Sluice reconciles",
+  (heading) => {
+    const [, rows = ""] = new RegExp(`^\\| kind \\| ${heading} .*\n\\|[- |]+\n((?:\\|.*\n)+)`, "m").exec(page) ?? [];
+    const kinds = rows.split("\n").flatMap((line) => listed(line.split("|")[1] ?? ""));
+    expect(kinds.toSorted()).toEqual(declaredKinds.map(({ kind }) => kind).toSorted());
+  },
+);
 
 test("every controller of a declared kind is the one of the kind's group in Flux", () => {
   for (const kind of declaredKinds) expect(controllerOf(kind)).toBe(kind.eventSource);
