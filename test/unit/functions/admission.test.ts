@@ -69,7 +69,7 @@ describe("the admission webhook", () => {
 
   test.each([
     {
-      name: "a creation, which has nothing before it",
+      name: "a creation, which has no old state",
       request: { operation: "CREATE", oldObject: null },
       look: { key, tries: 0 },
     },
@@ -101,7 +101,7 @@ describe("the admission webhook", () => {
     { name: "a kind of that name in another group", body: review({ kind: { ...kind, group: "example.com" } }) },
     { name: "another operation", body: review({ operation: "CONNECT" }) },
     { name: "an object without a name", body: review({ name: "", object: null }) },
-    { name: "a name that is none", body: review({ name: "a/b" }) },
+    { name: "an invalid name", body: review({ name: "a/b" }) },
     { name: "a name that is too long", body: review({ name: "n".repeat(maxNameChars + 1) }) },
     { name: "no JSON", body: "{", uid: "" },
     { name: "no review", body: "[1]", uid: "" },

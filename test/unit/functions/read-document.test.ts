@@ -30,7 +30,7 @@ test("the document of an installation is read from its bucket", async () => {
 });
 
 test.each([
-  { what: "is not there", stored: undefined, why: /there is none; deploy/ },
+  { what: "is missing", stored: undefined, why: /there is none; deploy/ },
   {
     what: "was changed after the deploy",
     stored: '{"version":1,"clusters":["hunter2"]}',

@@ -97,8 +97,8 @@ describe("the bundles of the functions", () => {
     { what: "the matcher of RE2, for the range or filter of a source", text: "RE2JS" },
     { what: "the client of ECR, for its login", text: "AmazonEC2ContainerRegistry" },
     { what: "the client of SSH, for a repository of git", text: "Malformed OpenSSH private key" },
-    { what: "what checks certificates of Sigstore", text: "Failed to verify certificate chain" },
-    { what: "what reads signatures of Notation", text: "certificate-chain is invalid" },
+    { what: "the client for certificates of Sigstore", text: "Failed to verify certificate chain" },
+    { what: "the parser for signatures of Notation", text: "certificate-chain is invalid" },
   ])("contain, but do not load at start, $what", async ({ text }) => {
     const { folder: own = "", startFiles = [] } = bundles.find(({ name }) => name === "reconcile") ?? {};
     const inAll = (await textOf(own, await readdir(own))).includes(text);

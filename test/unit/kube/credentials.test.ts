@@ -131,9 +131,9 @@ describe("a credential plugin", () => {
       `echo '{"kind":"ExecCredential","apiVersion":"v0"}'`,
       `its apiVersion is not ${apiVersion}`,
     ],
-    ["gives nothing", printing({}), "it has neither a token nor a client certificate"],
+    ["prints nothing", printing({}), "it has neither a token nor a client certificate"],
     [
-      "gives a time that is none",
+      "prints an invalid time",
       printing({ token: "t", expirationTimestamp: "soon" }),
       "its expirationTimestamp is not a time",
     ],

@@ -164,7 +164,7 @@ describe("a kubeconfig", () => {
     expect(config.user.impersonate).toEqual({ user: "jane", groups: ["dev", "ops"] });
   });
 
-  test("may have a credential plugin with its environment, and the cluster if the plugin wants it", async () => {
+  test("may have a credential plugin with its environment, which gets the cluster if it asks for it", async () => {
     const exec =
       "exec: {apiVersion: client.authentication.k8s.io/v1, command: ./bin/login, args: [a, b], env: [{name: X, value: y}], provideClusterInfo: true}";
     const cluster =
@@ -281,7 +281,7 @@ describe("a kubeconfig that cannot be used", () => {
     ["names a cluster that it lacks", kubeconfig({}).replace("name: c,", "name: d,"), "has no cluster c: it has d"],
     ["has no server", kubeconfig({ cluster: "" }), "clusters[c].cluster.server is required"],
     [
-      "has a server that is no address",
+      "has an invalid server address",
       kubeconfig({ cluster: "server: localhost" }),
       'clusters[c].cluster.server is "localhost": it must be an address',
     ],
@@ -309,7 +309,7 @@ describe("a kubeconfig that cannot be used", () => {
     ],
     ["uses a login that Kubernetes dropped", kubeconfig({ user: "auth-provider: {name: gcp}" }), "use an exec plugin"],
     [
-      "uses a plugin that asks questions",
+      "uses an interactive plugin",
       kubeconfig({ user: "exec: {apiVersion: v1, command: a, interactiveMode: Always}" }),
       "interactiveMode is Always",
     ],

@@ -127,7 +127,7 @@ describe("a list of a cluster in a kubeconfig", () => {
     cluster.close();
   });
 
-  test("runs beside only a few others", async () => {
+  test("runs while only a few other lists run", async () => {
     const text = " ".repeat(remoteLimits.answer - 2) + "{}";
     const waiting: (() => void)[] = [];
     await using api = await fakeApi((_, response) => {

@@ -94,7 +94,7 @@ describe("a kubeconfig of a Secret", () => {
       "clusters[c].cluster.certificate-authority names a file",
     ],
     [
-      "an authority that is none",
+      "an invalid CA",
       written({ "certificate-authority-data": base64(canary) }),
       "clusters[c].cluster.certificate-authority-data holds no certificate in PEM",
     ],
@@ -159,9 +159,9 @@ describe("a kubeconfig of a Secret", () => {
       written({}, {}, { kind: "Secret" }),
       'no kind "Secret" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
     ],
-    ["a user that is not there", written({}, {}, { users: [] }), 'auth info "u" does not exist'],
+    ["a missing user", written({}, {}, { users: [] }), 'auth info "u" does not exist'],
     [
-      "a cluster that is not there",
+      "a missing cluster",
       written({}, {}, { clusters: [] }),
       "invalid configuration: no configuration has been provided, try setting",
     ],
@@ -176,9 +176,9 @@ describe("a kubeconfig of a Secret", () => {
       "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct",
     ],
     ["a number", "7", "json: cannot unmarshal number into Go value"],
-    ["nothing in it", " \n", "invalid configuration: no configuration has been provided, try setting"],
+    ["no content", " \n", "invalid configuration: no configuration has been provided, try setting"],
     [
-      "a context that is not there",
+      "a missing context",
       written({}, {}, { "current-context": "nope" }),
       "invalid configuration: [context was not found for specified context: nope, cluster has no server defined]",
     ],

@@ -92,7 +92,7 @@ describe("the result of a delete", () => {
   test.each<[string, object, string]>([
     ["a status", { kind: "Status", status: "Success" }, "deleted"],
     ["the object as it was", configMapOf("a"), "deleted"],
-    ["a terminating object that nothing holds", { metadata: { name: "a", deletionTimestamp } }, "deleted"],
+    ["a terminating object without a finalizer", { metadata: { name: "a", deletionTimestamp } }, "deleted"],
     ["one that a finalizer holds", { metadata: { name: "a", deletionTimestamp, finalizers: ["x"] } }, "deleting"],
     [
       "one that has its grace period",

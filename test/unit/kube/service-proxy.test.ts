@@ -140,7 +140,7 @@ describe("a request to a Service", () => {
 describe("a request that the API server does not pass on", () => {
   test.each([
     {
-      what: "for want of a right says which",
+      what: "because of a missing right names the right",
       answer: statusOf(403, "Forbidden", 'services "alertmanager:9093" is forbidden', {
         ...{ name: "alertmanager:9093", kind: "services" },
       }),
@@ -148,7 +148,7 @@ describe("a request that the API server does not pass on", () => {
         'refused: POST http://alertmanager.monitoring.svc:9093/api/v2/alerts: the API server may not pass it on to Service monitoring/alertmanager: the right create on services/proxy of the name alertmanager:9093 in namespace monitoring is missing: services "alertmanager:9093" is forbidden',
     },
     {
-      what: "since there is no such Service says so",
+      what: "because there is no such Service reports that",
       answer: statusOf(404, "NotFound", 'services "alertmanager" not found', {
         name: "alertmanager",
         kind: "services",
@@ -157,13 +157,13 @@ describe("a request that the API server does not pass on", () => {
         "refused: POST http://alertmanager.monitoring.svc:9093/api/v2/alerts: there is no Service alertmanager in namespace monitoring",
     },
     {
-      what: "since no Pod is behind it is tried again, with what the API server says",
+      what: "because no Pod is behind it is retried, with the API server's text",
       answer: statusOf(503, "ServiceUnavailable", 'no endpoints available for service "alertmanager:9093"'),
       fault:
         'unreachable: POST http://alertmanager.monitoring.svc:9093/api/v2/alerts: the API server cannot reach Service monitoring/alertmanager: no endpoints available for service "alertmanager:9093"',
     },
     {
-      what: "since it has no proxy says so",
+      what: "because the cluster has no proxy reports that",
       answer: statusOf(501, "NotImplemented", "no containers"),
       fault:
         "refused: POST http://alertmanager.monitoring.svc:9093/api/v2/alerts: the API server passes nothing on to Service monitoring/alertmanager: no containers",

@@ -37,7 +37,7 @@ test.each([
     "09:05:07 watch ended waitMs=200: the server is gone\n",
   ],
   [
-    "lists, texts with spaces, and what is not set",
+    "lists, texts with spaces, and unset values",
     "settings read",
     { file: "my file", given: ["a", "b"], none: undefined },
     '09:05:07 settings read file="my file" given=["a","b"]\n',

@@ -67,13 +67,16 @@ describe("Sluice refuses a cluster on which Flux runs", () => {
 
   test.each([
     ["no lease is held", []],
-    ["others renew theirs", [lease("node-1", { holderIdentity: "node-1", renewTime: "2026" }, "kube-node-lease")]],
+    [
+      "only other programs renew their leases",
+      [lease("node-1", { holderIdentity: "node-1", renewTime: "2026" }, "kube-node-lease")],
+    ],
     [
       "Flux has given its lease back",
       [lease("kustomize-controller-leader-election", { ...renewed(0), holderIdentity: "" })],
     ],
     [
-      "a lease of that name holds something else",
+      "a lease of that name has another content",
       [lease("kustomize-controller-leader-election", { holderIdentity: 1 })],
     ],
   ])("but not if %s", async (_what, leases) => {

@@ -45,7 +45,7 @@ describe("bad input is refused with one clear message", () => {
       message: `${decode}missing metadata.name in object {{v1 ConfigMap} {{ } map[] map[]}}`,
     },
     {
-      name: "a file that is no object",
+      name: "a file that is not an object",
       text: "stages: [build, test]\n",
       message: `${decode}missing Resource metadata`,
     },
@@ -105,7 +105,7 @@ describe("bad input is refused with one clear message", () => {
         'BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: {"kind":"ConfigMap","metadata":{"name":"a"}}',
     },
     {
-      name: "a Secret without apiVersion, whose values are not told on",
+      name: "a Secret without apiVersion, whose values are not shown",
       text: "kind: Secret\nmetadata:\n  name: a\ndata:\n  pin: aHVudGVyMg==\nstringData:\n  word: hunter2\n",
       message:
         'BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: {"data":{"pin":"*****"},"kind":"Secret","metadata":{"name":"a"},"stringData":{"word":"*****"}}',

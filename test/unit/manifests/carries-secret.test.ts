@@ -39,7 +39,7 @@ describe("the check whether a build carries data of a Secret", () => {
       carries: false,
     },
     {
-      name: "one elsewhere in the artifact",
+      name: "one in another place of the artifact",
       files: { "a.yaml": reference, "kustomization.yaml": kustomization({}), "other/s.yaml": secret },
       carries: false,
     },

@@ -92,10 +92,10 @@ describe("normalisation", () => {
   });
 
   test.each([
-    { name: "text that is no base64 goes", caBundle: "invalid-cert-data", stays: false },
-    { name: "base64 of no certificate goes", caBundle: "Cg==", stays: false },
+    { name: "text that is not base64 is removed", caBundle: "invalid-cert-data", stays: false },
+    { name: "base64 that is not a certificate is removed", caBundle: "Cg==", stays: false },
     { name: "a certificate stays", caBundle: certificate.toString("base64"), stays: true },
-    { name: "an empty one stays, which the API server takes", caBundle: "", stays: true },
+    { name: "is empty is kept, because the API server accepts it", caBundle: "", stays: true },
   ])("changes a definition's caBundle that $name (87)", ({ caBundle, stays }) => {
     const url = "https://convert.example.test";
     const definition = (clientConfig: JsonObject): JsonObject =>

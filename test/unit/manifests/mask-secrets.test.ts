@@ -17,7 +17,7 @@ describe("a text about a build is shown without the values of its Secrets", () =
     { what: "without its last line feed", of: { stringData: { pw: "S3CRt\n" } }, text: said("S3CRt") },
     { what: "escaped in quotes", of: { stringData: { pw: 'S3"CRt\nx' } }, text: said('S3\\"CRt\\nx') },
     { what: "that is a number", of: { stringData: { pw: 123_456 } }, text: said("123456") },
-    { what: "in a shape that is none of data", of: { data: [{ pw: "S3CRt" }] }, text: said("S3CRt") },
+    { what: "in an invalid form of data", of: { data: [{ pw: "S3CRt" }] }, text: said("S3CRt") },
     { what: "of four characters", of: { stringData: { pw: "S3CR" } }, text: said("S3CR") },
     { what: "that has another one in it", of: { stringData: { a: "S3CRt", b: "xS3CRtx" } }, text: said("xS3CRtx") },
     { what: "that overlaps another one", of: { stringData: { a: "S3CRt", b: "CRtable" } }, text: said("S3CRtable") },

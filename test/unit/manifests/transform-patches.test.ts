@@ -105,7 +105,7 @@ test.each<{ name: string; patch: Patch }>([
     patch: { patch: `${head}spec: {template: {spec: {containers: [{name: web, image: x}]}}}\n` },
   },
   { name: "a null", patch: { patch: `${head}spec: {replicas: null}\n` } },
-  { name: "a null for a field that is not there", patch: { patch: `${head}spec: {fresh: null}\n` } },
+  { name: "a null for a missing field", patch: { patch: `${head}spec: {fresh: null}\n` } },
   { name: "a directive", patch: { patch: `${head}spec: {$patch: replace, replicas: 2}\n` } },
   {
     name: "a number in the place of a text",
@@ -148,7 +148,7 @@ test.each<{ name: string; patch: Patch }>([
     name: `a value for which YAML 1.1 takes another, ${value},`,
     patch: { patch: `- op: add\n  path: /spec/x\n  value: ${value}\n`, target: { kind: "Deployment" } },
   })),
-  { name: "a word that YAML 1.1 takes for a boolean in a merge patch", patch: { patch: `${head}spec: {x: yes}\n` } },
+  { name: "a word that YAML 1.1 reads as a boolean in a merge patch", patch: { patch: `${head}spec: {x: yes}\n` } },
   ...["[{op: add, path: /spec/x, value: 1}]", `[{"op":"add","path":"/spec/x","value":1}] # why`].map((patch) => ({
     name: `a JSON patch that is no JSON, ${patch},`,
     patch: { patch, target: { kind: "Deployment" } },
@@ -161,11 +161,11 @@ test.each<{ name: string; patch: Patch }>([
 
 test.each<{ name: string; patch: Patch; says: string }>([
   {
-    name: "a path to nothing",
+    name: "a path that does not exist",
     patch: { patch: operations({ op: "replace", path: "/spec/none/x", value: "y" }), target: { kind: "Deployment" } },
     says: "replace operation does not apply",
   },
-  { name: "an object that is not there", patch: { patch: head.replace("web", "none") }, says: "no resource matches" },
+  { name: "a missing object", patch: { patch: head.replace("web", "none") }, says: "no resource matches" },
   {
     name: "no YAML",
     patch: { patch: "a: [", target: { kind: "Deployment" } },

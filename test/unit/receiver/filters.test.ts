@@ -55,8 +55,8 @@ describe("filters of a Receiver", () => {
   test.each([
     { name: "a text", filter: "'x'", message: "CEL expression output type mismatch: expected bool, got string" },
     { name: "claims of another type", filter: "claims.sub == 'a'", message: "undeclared reference to 'claims'" },
-    { name: "what may be anything", filter: "req.open", message: "expected bool, got dyn" },
-    { name: "what does not parse", filter: "req.", message: "" },
+    { name: "an expression of type any", filter: "req.open", message: "expected bool, got dyn" },
+    { name: "an expression that cannot be parsed", filter: "req.", message: "" },
   ])("30: that are $name stall the Receiver", async ({ filter, message }) => {
     await world.ready({ type: "github", resources: all, resourceFilter: filter });
     expect(world.conditions()).toEqual(["Stalled=True InvalidCELExpression", "Ready=False InvalidCELExpression"]);

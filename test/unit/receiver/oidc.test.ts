@@ -85,7 +85,7 @@ describe("notification statement 32: a token of an OIDC provider", () => {
     { name: "no issuer", more: { iss: undefined }, message: "token is missing the 'iss' claim" },
     { name: "another audience", more: { aud: "flux" }, message: `expected audience "notification-controller"` },
     {
-      name: "an audience that only begins alike",
+      name: "an audience with the same prefix",
       more: { aud: ["notification-controller-old", "notification-controller/x", "notification"] },
       message: `expected audience "notification-controller"`,
     },
@@ -97,7 +97,7 @@ describe("notification statement 32: a token of an OIDC provider", () => {
       message: "token validation failed: wrong repository",
     },
     {
-      name: "claims without what a validation reads",
+      name: "claims that lack a field of a validation",
       more: { repository: undefined },
       message: "no such key: repository",
     },
@@ -325,9 +325,13 @@ describe("the issuer of a token", () => {
 
   test.each([
     { name: "another issuer", discovery: { issuer: "https://other.example" }, message: "names another issuer" },
-    { name: "an issuer that begins alike", discovery: { issuer: "http://127.0.0.1" }, message: "names another issuer" },
+    {
+      name: "an issuer with the same prefix",
+      discovery: { issuer: "http://127.0.0.1" },
+      message: "names another issuer",
+    },
     { name: "keys at no URL", discovery: { jwks_uri: "file:///etc/passwd" }, message: "has no issuer or no jwks_uri" },
-    { name: "keys that are not there", path: "/gone", message: "fetching keys" },
+    { name: "missing keys", path: "/gone", message: "fetching keys" },
   ])("whose discovery document names $name is refused", async ({ discovery, path, message }) => {
     issuer.discovery = path === undefined ? discovery : { jwks_uri: `${issuer.url}${path}` };
     await expect(verify(bearer())).rejects.toThrow(message);

@@ -44,7 +44,7 @@ test("continuous refusals log one warning per second too", () => {
   expect(warned).toHaveLength(5);
 });
 
-test("a refusal is counted with its Receiver and its reason, once a second", () => {
+test("a refusal is counted with its Receiver and its reason, once per second", () => {
   const { clock, refuse, counted } = refusals();
   refuse("web");
   refuse("web");

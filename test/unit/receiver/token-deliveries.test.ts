@@ -70,7 +70,7 @@ describe("a delivery with a token of an OIDC provider", () => {
     { name: "another audience", more: { aud: "flux" } },
     { name: "an expiry that is past", more: { exp: 1 } },
     { name: "claims that fail a validation", more: { repository: "shop/mail" } },
-    { name: "claims without what a variable reads", more: { repository: undefined } },
+    { name: "claims that lack a field of a variable", more: { repository: undefined } },
   ])("32: with $name gets 400, and wakes nothing", async ({ more }) => {
     await world.ready(oidc());
     expect(await deliver(more)).toBe(400);

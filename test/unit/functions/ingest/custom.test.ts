@@ -69,7 +69,7 @@ describe("a custom event", () => {
     { name: "two things at once", detail: { git: { url: "https://h/a" }, bucket: { name: "b" } } },
     { name: "nothing", detail: {} },
     {
-      name: "a kind that is no source",
+      name: "a kind that is not a source",
       detail: { object: { cluster, kind: "Kustomization", namespace: "a", name: "b" } },
     },
     {

@@ -150,17 +150,17 @@ describe("an event that is not accepted", () => {
       says: /ECR Image Scan/,
     },
     {
-      name: "CodeConnections, which tells of no push",
+      name: "CodeConnections, which does not report pushes",
       change: (event: object) => ({ ...event, ...codeConnections }),
       says: /codeconnections/,
     },
     {
-      name: "the name of one in another's place",
+      name: "swapped names",
       change: (event: object) => ({ ...event, source: "aws.s3" }),
       says: /that is not read/,
     },
     {
-      name: "a detail that is none",
+      name: "an invalid detail",
       change: (event: object) => ({ ...event, detail: [] }),
       says: /not as documented.*detail: /,
     },

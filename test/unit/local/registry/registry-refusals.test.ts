@@ -24,7 +24,7 @@ describe("the registry refuses", () => {
     { what: "no JSON", body: "nonsense", detail: /^it is not JSON: / },
     { what: "no object", body: "[]", detail: "it must be an object" },
     {
-      what: "another type than it says",
+      what: "of another type than it declares",
       body: '{"schemaVersion":2,"mediaType":"text/x"}',
       detail: `if present, mediaType in manifest should be '${manifestType}' not 'text/x'`,
     },

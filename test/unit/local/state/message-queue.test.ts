@@ -90,10 +90,10 @@ test("a new process finds the received messages of the one before at once, also 
 
 describe("a new process finds a delayed message", () => {
   test.each([
-    { name: "and waits for what is left of its delay", afterMs: 20_000, leftMs: 40_000 },
+    { name: "and waits for the rest of its delay", afterMs: 20_000, leftMs: 40_000 },
     { name: "whose time has come", afterMs: 2 * minute, leftMs: 0 },
     {
-      name: "and waits no longer than its whole delay where the wall clock went back",
+      name: "and waits at most its whole delay if the wall clock went back",
       afterMs: -5 * minute,
       leftMs: minute,
     },

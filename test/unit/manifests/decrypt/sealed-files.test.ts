@@ -104,7 +104,7 @@ describe("the MAC of an object", () => {
   });
 
   test.each([
-    { what: "as it is", path: "a.yaml", text: JSON.stringify({ ...changed, sops: { mac } }) },
+    { what: "unchanged", path: "a.yaml", text: JSON.stringify({ ...changed, sops: { mac } }) },
     { what: "in a list", path: "a.yaml", text: `items: [${JSON.stringify({ ...changed, sops: { mac } })}]` },
     { what: "behind an alias", path: "a.yaml", text: `kind: Secret\na: &a ${metadata('"mac"')}\nsops: *a\n` },
     { what: "behind an alias of its value", path: "a.yaml", text: `a: &a "${mac}"\nsops: {mac: *a}\n` },
@@ -112,7 +112,7 @@ describe("the MAC of an object", () => {
     { what: "merged with others", path: "a.yaml", text: `a: &a ${metadata('"mac"')}\nsops:\n  <<: [{}, *a]\n` },
     { what: "with escapes in its key", path: "a.yaml", text: `"s\\x6fps": ${metadata('"m\\u0061c"')}\n` },
     { what: "with a key in base64", path: "a.yaml", text: `!!binary c29wcw==: ${metadata("!!binary bWFj ")}\n` },
-    { what: "with tags of its own", path: "a.yaml", text: `%TAG !e! tag:yaml.org,2002:\n---\n# ${mac}\nb: c\n` },
+    { what: "with its own tags", path: "a.yaml", text: `%TAG !e! tag:yaml.org,2002:\n---\n# ${mac}\nb: c\n` },
     { what: "with whole tags", path: "a.yaml", text: `!<tag:yaml.org,2002:binary> c29wcw==: {}\n# ${mac}\n` },
     { what: "behind a break that ends a comment for others", path: "a.yaml", text: `# \u2028sops: {mac: "${mac}"}\n` },
     { what: "behind a mark that others skip", path: "a.yaml", text: `a: b\n\ufeffsops: {mac: "${mac}"}\n` },
@@ -132,7 +132,7 @@ describe("the MAC of an object", () => {
     { what: "names", kustomization: "resources: [b/../README.md]" },
     { what: "names in another case", kustomization: "ReSources: [README.md]" },
     { what: "may name", kustomization: "resources: [" },
-    { what: "with transformers of its own may name", kustomization: "transformers: [t.yaml]" },
+    { what: "with its own transformers may name", kustomization: "transformers: [t.yaml]" },
     { what: "with replacements may read", kustomization: "replacements: []" },
     { what: "too long to be searched may name", kustomization: `# ${"x".repeat(maxQuoting)}` },
   ])("is verified over a file of any name that a kustomization $what", async ({ kustomization }) => {

@@ -65,7 +65,7 @@ test("every document is printed as by kustomize, and those without a dollar stay
 });
 
 test.each(["labels", "annotations"])(
-  "an object whose %s opt out is unchanged, only with exactly these words (58)",
+  "an object whose %s opt out is unchanged, but only with exactly these words (58)",
   async (where) => {
     const out = configMap({ a: "${v}" }, { [where]: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" } });
     const not = configMap(
@@ -130,7 +130,7 @@ test.each<{ what: string; files: Readonly<Record<string, string>>; place: string
     place: " in base/a.json, line 1",
   },
   {
-    what: "not that of a folder or an object whose name begins alike",
+    what: "not that of a folder or an object whose name has the same prefix",
     files: {
       "prod-old/a.yaml": inDocument("a"),
       "prod.yaml": inDocument("a"),
@@ -140,8 +140,16 @@ test.each<{ what: string; files: Readonly<Record<string, string>>; place: string
     },
     place: " in prod/d.yaml, line 6",
   },
-  { what: "none of two bases", files: { "base/a.yaml": inDocument("a"), "dev/a.yaml": inDocument("a") }, place: "" },
-  { what: "none of two patches", files: { "prod/a.yaml": inDocument("a"), "prod/p.yaml": inDocument("a") }, place: "" },
+  {
+    what: "unknown for two matching bases",
+    files: { "base/a.yaml": inDocument("a"), "dev/a.yaml": inDocument("a") },
+    place: "",
+  },
+  {
+    what: "unknown for two matching patches",
+    files: { "prod/a.yaml": inDocument("a"), "prod/p.yaml": inDocument("a") },
+    place: "",
+  },
 ])("the place of an invalid expression is $what", async ({ files, place }) => {
   const object = configMap({ a: "${a.b}" });
   await expect(substitute([object], { v: "x" }, { files, folder: "prod" })).rejects.toMatchObject({

@@ -30,7 +30,10 @@ async function sourceOf(http: RecordedExchanges, credentials: object = entry) {
 describe("a data key of Azure Key Vault", () => {
   test.each([
     { name: "clientSecret", credentials: entry },
-    { name: "the former fields", credentials: { tenant: ids.tenantId, appId: ids.clientId, password: "test-secret" } },
+    {
+      name: "the deprecated fields",
+      credentials: { tenant: ids.tenantId, appId: ids.clientId, password: "test-secret" },
+    },
   ])("is decrypted by $name, with one token per run", async ({ credentials }) => {
     const http = recordedExchanges("azure-key-vault");
     const source = await sourceOf(http, credentials);
@@ -99,7 +102,7 @@ describe("a data key of Azure Key Vault", () => {
   });
 
   test.each<[string, Record<string, string>, string]>([
-    ["a host of somebody else", { vaultUrl: "https://vault.example.com" }, "is not a vault of Azure"],
+    ["a foreign host", { vaultUrl: "https://vault.example.com" }, "is not a vault of Azure"],
     [
       "a host that only looks like one",
       { vaultUrl: "https://apps.vault.azure.net.evil.example" },
@@ -108,9 +111,9 @@ describe("a data key of Azure Key Vault", () => {
     ["the bare domain", { vaultUrl: "https://vault.azure.net" }, "is not a vault of Azure"],
     ["no encryption", { vaultUrl: "http://apps.vault.azure.net" }, "is not a vault of Azure"],
     ["a port", { vaultUrl: "https://apps.vault.azure.net:8443" }, "is not a vault of Azure"],
-    ["a key that leads elsewhere", { keyName: "../secrets" }, "names no key and version"],
+    ["a key with a path to another place", { keyName: "../secrets" }, "names no key and version"],
     ["no version", { version: "" }, "names no key and version"],
-    ["a data key that is no base64", { enc: "a b" }, "failed to base64 decode"],
+    ["a data key that is not base64", { enc: "a b" }, "failed to base64 decode"],
   ])("is not sent, and no token is requested, with %s", async (_, changed, says) => {
     const http = recordedExchanges("azure-key-vault");
     const source = await sourceOf(http);
@@ -197,7 +200,7 @@ describe("the entry sops.azure-kv", () => {
       says: "authorityHost must be an https URL",
     },
     {
-      name: "a tenant that leads elsewhere",
+      name: "a tenant with a path to another place",
       text: yaml.replace(ids.tenantId, "a/../b"),
       says: "tenantId must be the id or the domain of a tenant",
     },

@@ -115,7 +115,7 @@ describe("Google credentials are refused without quoting them", () => {
       says: "credentials of type authorized_user lack or misspell client_secret, refresh_token",
     },
     {
-      name: "a key that is none",
+      name: "an invalid key",
       text: JSON.stringify({ ...account, private_key: "hunter2" }),
       says: "private_key is not the PEM of an RSA key",
     },

@@ -315,7 +315,7 @@ describe("without a token of the tenant, Vault is called", () => {
       says: "no Vault login path configured for address 'https://vault.example.com:8200' in ConfigMap 'flux-system/vaults'",
     },
     {
-      name: "whose ConfigMap is gone",
+      name: "whose ConfigMap is missing",
       objects: [decrypts],
       says: "failed to get Vault ConfigMap 'flux-system/vaults': configmaps \"vaults\" not found",
     },
@@ -340,7 +340,7 @@ describe("without a token of the tenant, Vault is called", () => {
       says: "failed to issue Kubernetes token for Vault authentication: failed to create kubernetes token for service account 'apps/decrypts': this cluster issues none to Sluice",
     },
     {
-      name: "whose account is gone",
+      name: "whose account is missing",
       objects: [listed],
       says: "failed to issue Kubernetes token for Vault authentication: failed to get service account 'apps/decrypts': serviceaccounts \"decrypts\" not found",
     },

@@ -56,7 +56,7 @@ describe("a message that cannot be decrypted reports why", () => {
       says: /^could not decrypt data key with PGP key: private key [0-9A-F]{16} has a passphrase: store it without one$/,
     },
     {
-      name: "text that is no message",
+      name: "text that is not a message",
       keys: "rsa.asc",
       message: "not armored",
       says: "could not decrypt data key with PGP key: it is not an armored PGP message",

@@ -68,8 +68,8 @@ describe("a data key that Vault's transit engine has encrypted", () => {
   });
 
   test.each<[string, Record<string, string>, string]>([
-    ["a path that leads elsewhere", { enginePath: "transit/../sys" }, "is not a path of Vault's API"],
-    ["a key that leads elsewhere", { keyName: "../../sys/seal" }, "is not a path of Vault's API"],
+    ["a path to another place", { enginePath: "transit/../sys" }, "is not a path of Vault's API"],
+    ["a key with a path to another place", { keyName: "../../sys/seal" }, "is not a path of Vault's API"],
     [
       "a password in the address",
       { vaultAddress: "https://u:p@vault.example.com" },
@@ -120,7 +120,7 @@ describe("a login at Vault with the token of a service account", () => {
   });
 
   test.each([
-    { name: "is no JWT", jwt: new Secret("opaque"), says: "not a JWT" },
+    { name: "is not a JWT", jwt: new Secret("opaque"), says: "not a JWT" },
     { name: "cannot be decoded", jwt: new Secret("a.%.c"), says: "failed to decode token payload" },
     { name: "is of a user", jwt: jwtOf({ sub: "jane" }), says: "unexpected token subject" },
   ])("is not tried with a token that $name", async ({ jwt, says }) => {
