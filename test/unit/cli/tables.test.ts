@@ -37,11 +37,11 @@ describe("a table", () => {
     test.each([
       {
         said: "failed to checkout and determine revision: unable to clone 'https://git.test/app.git': couldn't find remote ref \"refs/heads/x\"",
-        shown: "…couldn't find remote ref \"refs/heads/x\"",
+        shown: '…couldn\'t find remote ref "refs/heads/x"',
       },
       {
-        said: "Deployment/apps/web dry-run failed (Invalid): Deployment.apps \"web\" is invalid: spec.replicas: must be positive",
-        shown: "…Deployment.apps \"web\" is invalid: spec.replicas: must…",
+        said: 'Deployment/apps/web dry-run failed (Invalid): Deployment.apps "web" is invalid: spec.replicas: must be positive',
+        shown: '…Deployment.apps "web" is invalid: spec.replicas: must…',
       },
       {
         said: "HelmChart 'apps/apps-web' is not ready: chart pull error: no chart version found for web-9.0.0",
