@@ -26,12 +26,12 @@ export interface Releaser extends AsyncDisposable {
   readonly pid: number;
 }
 
-/** A control plane of its own with the definitions of Flagger and of the Gateway API, Canaries that nobody has seen, and a Prometheus. */
+/** A control plane of its own with the definitions of Flagger and of the Gateway API, Canaries that are new to both, and a Prometheus. */
 export interface World {
   /** How many Canaries. */
   readonly count: number;
   readonly cluster: Cluster;
-  /** Of the user `sluice`, as whom nobody but the releaser acts. */
+  /** Of the user `sluice`, which only the releaser uses. */
   readonly kubeconfig: string;
   readonly audit: AuditLog;
   readonly metricsServer: string;

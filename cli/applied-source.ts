@@ -1,8 +1,8 @@
 import { sourceGroup } from "../lib/api/names.ts";
 import type { JsonObject } from "../lib/core/json.ts";
-import { type Manifest, refOf } from "../lib/core/manifest.ts";
+import { type LiveObject, type Manifest, refOf } from "../lib/core/manifest.ts";
 import { type Labelled, metadataOf, upsert } from "./created-object.ts";
-import { waitFor } from "./progress.ts";
+import { failureOf, waitFor } from "./progress.ts";
 import { textAt } from "./read-object.ts";
 import { isCurrent } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
@@ -28,7 +28,14 @@ export async function awaitArtifact(source: Manifest, session: Session): Promise
   const { terminal } = session;
   terminal.waiting(`waiting for ${source.kind} source reconciliation`);
   const ref = { ...refOf(source), version: "v1" };
-  const seen = await waitFor(ref, (object) => isObserved(object) && isCurrent(object), session);
+  const isDone = (object: LiveObject): boolean => {
+    if (!isObserved(object)) return false;
+    if (isCurrent(object)) return true;
+    const failure = failureOf(object);
+    if (failure !== undefined) throw new Error(`${source.kind} source reconciliation failed: '${failure}'`);
+    return false;
+  };
+  const seen = await waitFor(ref, isDone, session);
   terminal.success(`${source.kind} source reconciliation completed`);
   const revision = textAt(seen, "status", "artifact", "revision");
   if (revision === "") throw new Error(`${source.kind} source reconciliation completed but no artifact was found`);

@@ -10,13 +10,6 @@ export function addBootstrapCommands(root: Command, surroundings: Surroundings):
     .description("have the cluster follow a git repository: write its manifests there, and apply them");
   addBootstrapGit(bootstrap, surroundings);
   for (const which of ["github", "gitlab"] as const) addBootstrapOnHost(bootstrap, which, surroundings);
-  for (const which of ["bitbucket-server", "gitea"]) {
-    const command = bootstrap.command(which, { hidden: true }).allowUnknownOption().allowExcessArguments();
-    command.action(() => {
-      const instead = "sluice bootstrap git --url=URL, and add the webhook as docs/receivers.md says";
-      throw new Error(`bootstrap ${which} of flux is not there: use ${instead}`);
-    });
-  }
 }
 
 function addBootstrapGit(bootstrap: Command, surroundings: Surroundings): void {

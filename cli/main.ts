@@ -1,6 +1,7 @@
 import "../local/small-heap.ts";
 import { homedir } from "node:os";
 import { closedPipeExitCode, followLauncher, onClosedPipe, stopOnSignal } from "../local/end-of-process.ts";
+import { wantsColours } from "./looks.ts";
 import { run } from "./run.ts";
 import { terminal } from "./terminal.ts";
 
@@ -30,6 +31,10 @@ const code = await run(process.argv.slice(2), {
     {
       columns: () => (process.stdout.isTTY ? process.stdout.columns : undefined),
       isScreen: process.stderr.isTTY,
+      colours: {
+        out: wantsColours(process.env, process.stdout.isTTY),
+        err: wantsColours(process.env, process.stderr.isTTY),
+      },
       confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : undefined,
     },
   ),

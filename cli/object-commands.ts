@@ -14,6 +14,7 @@ export function addGetCommands(root: Command, kinds: readonly KindDeclaration[],
   const sources = get.command("sources").alias("source").description("list sources");
   const parent = parents(get, sources, "list");
   for (const kind of kinds) addKind(parent(kind), kind, surroundings);
+  addAll(get, "objects", kinds, surroundings);
   const among = (isOne: (kind: KindDeclaration) => boolean): readonly KindDeclaration[] => kinds.filter(isOne);
   addAll(
     sources,
@@ -53,7 +54,7 @@ function addValues(get: Command, surroundings: Surroundings): void {
 function addAll(parent: Command, what: string, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
   const command = withGetOptions(parent.command("all").description(`list ${what} of all kinds`));
   command.action(async () => {
-    const [{ getAll }, { withCluster }] = await Promise.all([import("./get-objects.ts"), import("./session.ts")]);
+    const [{ getAll }, { withCluster }] = await Promise.all([import("./get-all.ts"), import("./session.ts")]);
     const options = command.optsWithGlobals<GetOptions & GlobalOptions>();
     await withCluster(options, surroundings, (session) => getAll(kinds, what, options, session));
   });
@@ -64,7 +65,13 @@ function withGetOptions(command: Command): Command {
   return command
     .option("-A, --all-namespaces", "list objects of all namespaces")
     .option("--no-header", "print no header")
-    .addOption(new Option("-o, --output <format>", "all columns, and messages that are not cut").choices(["wide"]))
+    .addOption(
+      new Option(
+        "-o, --output <format>",
+        "wide: all columns, and messages that are not cut; json, yaml: the objects; name: their names alone",
+      ).choices(["wide", "json", "yaml", "name"]),
+    )
+    .option("-w, --watch", "keep watching and print changes")
     .option("--status-selector <type=status>", "only objects with this condition, for example ready=false")
     .option("-l, --label-selector <selector>", "only objects with these labels");
 }
@@ -83,7 +90,7 @@ function parents(root: Command, sources: Command, verb: string): (kind: KindDecl
 }
 
 const parentWords: Readonly<Record<NonNullable<KindDeclaration["words"]["parent"]>, ParentWords>> = {
-  artifact: { aliases: [], objects: "what makes artifacts" },
+  artifact: { aliases: ["artifacts"], objects: "what makes artifacts" },
   image: { aliases: ["images"], objects: "objects of image automation" },
 };
 
@@ -100,13 +107,11 @@ function addKind(parent: Command, kind: KindDeclaration, surroundings: Surroundi
     .aliases([...aliases, ...(one === many ? [] : [one])])
     .description(`list ${plural}`);
   if (kind.sourceRefs !== undefined) command.option("--show-source", "show the source of each object");
-  withGetOptions(command)
-    .option("-w, --watch", "keep watching and print changes")
-    .action(async (name: string | undefined) => {
-      const [{ getObjects }, { withCluster }] = await Promise.all([import("./get-objects.ts"), import("./session.ts")]);
-      const options = command.optsWithGlobals<GetOptions & GlobalOptions>();
-      await withCluster(options, surroundings, (session) => getObjects(kind, name, options, session));
-    });
+  withGetOptions(command).action(async (name: string | undefined) => {
+    const [{ getObjects }, { withCluster }] = await Promise.all([import("./get-objects.ts"), import("./session.ts")]);
+    const options = command.optsWithGlobals<GetOptions & GlobalOptions>();
+    await withCluster(options, surroundings, (session) => getObjects(kind, name, options, session));
+  });
 }
 
 export function addReconcileCommands(

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
-import { readByCanaries } from "../lib/api/kinds/declared-kinds.ts";
+import { readByCanaries, readKinds } from "../lib/api/kinds/declared-kinds.ts";
 import { ownVersion } from "../lib/core/own-version.ts";
 import { addBootstrapCommands } from "./bootstrap-commands.ts";
 import { addCanaryCommands } from "./canary-commands.ts";
@@ -25,6 +25,7 @@ import { addRedriveCommand } from "./redrive-command.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
 import type { EventsOptions } from "./show-events.ts";
 import type { Terminal } from "./terminal.ts";
+import { addWordsOfOthers } from "./words-of-others.ts";
 
 /** The whole command line. Actions import what they need when they run, so that `--help` starts fast. */
 export function program(surroundings: Surroundings, kinds: readonly KindDeclaration[]): Command {
@@ -51,7 +52,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
         terminal.note(text);
       },
       outputError: (text) => {
-        terminal.failure(withFluxHint(text.replace(/^error: /, "").trimEnd()));
+        terminal.failure(text.replace(/^error: /, "").trimEnd());
       },
     });
   root.hook("preAction", (_root, command) => {
@@ -59,10 +60,11 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   });
   // MetricTemplates and AlertProviders are not reconciled, so there is nothing to reconcile or suspend.
   const kept = [...kinds, ...readByCanaries];
-  addGetCommands(root, kept, surroundings);
+  const shown = [...kinds, ...readKinds];
+  addGetCommands(root, shown, surroundings);
   addReconcileCommands(root, kinds, surroundings);
   addSuspendCommands(root, kinds, surroundings);
-  addExportCommands(root, kept, surroundings);
+  addExportCommands(root, shown, surroundings);
   addCreateCommands(root, surroundings);
   addDeleteCommands(root, kept, surroundings);
   addBootstrapCommands(root, surroundings);
@@ -80,6 +82,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   addSettingsCommand(root, terminal);
   addVersionCommand(root, terminal);
   addCompletionCommands(root, kept, surroundings);
+  addWordsOfOthers(root);
   return root;
 }
 
@@ -155,7 +158,10 @@ function addEventsCommand(root: Command, kinds: readonly KindDeclaration[], surr
     .option("-A, --all-namespaces", "show events of all namespaces")
     .option("-w, --watch", "keep watching and print new events")
     .addOption(new Option("-o, --output <format>", "do not cut messages to the terminal's width").choices(["wide"]))
-    .option("--for <kind[/name]>", "only events of this kind or object, and of its source")
+    .option(
+      "--for <kind[/name]>",
+      "only events of this kind or object, and of its source; ks/apps is Kustomization/apps",
+    )
     .option("--types <types>", "only events of these types: Normal, Warning", commaSeparated)
     .action(async (_: unknown, command: Command) => {
       const [{ showEvents }, { withCluster }] = await Promise.all([import("./show-events.ts"), import("./session.ts")]);
@@ -211,19 +217,4 @@ function printVersion(output: string, terminal: Terminal): void {
   if (output === "yaml") terminal.document(`sluice: ${version}\n`);
   else if (output === "json") terminal.document(`${JSON.stringify({ sluice: version }, undefined, 2)}\n`);
   else throw new Error(`--output must be json or yaml, not ${output}`);
-}
-
-/** Commands of flux that Sluice does not have: users of flux type them, and most of flux's work on the same objects. */
-const ofFlux = new Set(
-  "all artifact artifacts bucket build chart debug envsubst git helm image images list pull receiver receivers stats tag trace tree".split(
-    " ",
-  ),
-);
-
-/** Commander's complaint about an unknown command; if flux has it, with that hint in place of Commander's guess. */
-function withFluxHint(complaint: string): string {
-  const [, name = ""] = /^unknown command '([^']+)'/.exec(complaint) ?? [];
-  return ofFlux.has(name)
-    ? `unknown command '${name}': Sluice does not have it yet; try flux, which works on the same objects`
-    : complaint;
 }

@@ -10,7 +10,7 @@ import type { LiveObject } from "../lib/core/manifest.ts";
 import { subject } from "../lib/core/object-ref.ts";
 import { ApiError, type ListQuery } from "../lib/core/ports/cluster.ts";
 import { barredName, parseBarred } from "../lib/image/barred/barred-images.ts";
-import { shortenHashes } from "./get-objects.ts";
+import { shortenHashes } from "./object-rows.ts";
 import { sourceOf } from "./object-source.ts";
 import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./read-object.ts";
 import { loadObject } from "./reconcile-object.ts";

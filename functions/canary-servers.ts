@@ -12,7 +12,7 @@ import { type ShareListing, sharedListings } from "../lib/sources/shared-listing
 
 const setting = "canary-service-namespaces";
 const sharedMs = 1_000;
-/** More than the Canaries of a process can ask in that time: none that others share is dropped for those that nobody shares. */
+/** More than the Canaries of a process can ask in that time: a shared one is never dropped for one that is not shared. */
 const maxReadings = 2_000;
 /** Of an answer without its body, and of a value of CloudWatch with its digits. */
 const [headBytes, valueBytes] = [1_024, 32];

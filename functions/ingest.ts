@@ -117,7 +117,7 @@ export function ingestBatchHandler(deps: IngestDeps): (event: unknown, signal: A
     });
 }
 
-/** Undefined, which is no event, for a text that is too long or no JSON. */
+/** Undefined, which is not an event, for a text that is too long or no JSON. */
 function parsed(body: string): unknown {
   if (Buffer.byteLength(body) > maxEventBytes) return undefined;
   try {

@@ -65,7 +65,9 @@ export const handler = lambdaHandler(async (signal) => {
   ]);
   // A short key would give away the digests of Secrets that it is there to hide.
   if (!/^[0-9a-f]{64}$/.test(installationKey.reveal())) {
-    throw new Error("SLUICE_INSTALLATION_KEY_SECRET names a secret that is no key: store 64 hexadecimal digits in it");
+    throw new Error(
+      "the secret of SLUICE_INSTALLATION_KEY_SECRET holds an invalid key: store 64 hexadecimal digits in it",
+    );
   }
   const entries = new Map(
     listed.filter(({ network }) => network === config.SLUICE_NETWORK).map((entry) => [entry.arn, entry]),

@@ -18,7 +18,7 @@ export interface SweepDeps extends QueueDeps {
   readonly limits: Pick<ClusterLimits, "budgets">;
   readonly sweepRequests: SweepRequests;
   readonly metrics: Metrics;
-  /** The kinds that are reconciled. Objects of others are not run, which is no fault. */
+  /** The kinds that are reconciled. Objects of others are not run, which is not a fault. */
   readonly kinds: readonly Pick<KindDeclaration, "group" | "kind">[];
 }
 

@@ -6,7 +6,7 @@ export const assumptions = {
   memoryGb: { ingest: 0.5, sweep: 0.5, reconcile: 1_792 / 1_024, receiver: 1, notify: 1 },
   /** Lambda gives a core at 1,769 MB, and less memory a share of it. */
   memoryGbPerCore: 1_769 / 1_024,
-  /** Processor time of a whole core, milliseconds: README, "How fast", medians. The sweep: a guess, since it only waits; a webhook and a notification: guesses, without the start of CEL. */
+  /** Processor time of a whole core, milliseconds: docs/figures.md, "On the embedded cluster", medians. The sweep: a guess, since it only waits; a webhook and a notification: guesses, without the start of CEL. */
   cpuMs: { unchanged: 12, changed: 32, pull: 32, ingest: 5, sweep: 10, webhook: 5, notification: 5 },
   /** A round trip, milliseconds: guesses, rather high. */
   roundTripMs: { cluster: 10, table: 5, queue: 10, store: 25, registry: 50, provider: 300 },

@@ -37,7 +37,8 @@ const address = z
 export const canarySettingFields = {
   "mesh-provider": documented(
     {
-      description: "Who routes the traffic of a [Canary](canaries.md) that has no `spec.provider`, by Flagger's names.",
+      description:
+        "The [provider](canary-providers.md) of a [Canary](canaries.md) without `spec.provider`, by Flagger's names.",
       ...flagger("istio"),
     },
     z.enum(canaryProviders, `must be one of ${canaryProviders.join(", ")}`).default("istio"),
@@ -56,7 +57,7 @@ export const canarySettingFields = {
   "selector-labels": documented(
     {
       description:
-        "The labels that tell the pods of a Canary's target from others, in the order of preference: the first one that the selector of the target has is taken. A list, or names separated by commas.",
+        "The labels that identify the pods of a Canary's target, in the order of preference: Sluice uses the first one that the selector of the target has. A list, or names separated by commas.",
       ...flagger("app,name,app.kubernetes.io/name"),
     },
     listOf("keys of labels", labelKey)
@@ -66,7 +67,7 @@ export const canarySettingFields = {
   "include-label-prefix": documented(
     {
       description:
-        "The labels and annotations of a Canary's target that its primary gets, by the beginnings of their keys: a list, or beginnings separated by commas; `*` stands for all. Empty: none but the label of the selector.",
+        "The prefixes of the labels and annotations that Sluice copies from a Canary's target to the primary: a list, or prefixes separated by commas; `*` stands for all. Empty: only the label of the selector.",
       ...flagger("none"),
     },
     listOf("beginnings of labels", labelPrefix).default([...usual.includeLabelPrefixes]),
@@ -74,7 +75,7 @@ export const canarySettingFields = {
   "enable-config-tracking": documented(
     {
       description:
-        "The primary of a Canary has copies of the ConfigMaps and Secrets that its target names, and a change of one of them is tried out as a change of the target is.",
+        "The primary of a Canary gets copies of the ConfigMaps and Secrets that its target names, and a change of one of them starts a run, as a change of the target does.",
       ...flagger("true"),
     },
     z.boolean("must be true or false").default(usual.tracksConfigs),
@@ -93,7 +94,7 @@ export const canarySettingFields = {
   "slack-url": documented(
     {
       description:
-        "The hook of Slack that gets the alerts of a Canary that has no `spec.analysis.alerts`. Who knows it can write to the channel, and it stands in the document of the installation: an AlertProvider has it in a Secret.",
+        "The Slack webhook for the alerts of a Canary without `spec.analysis.alerts`. Anyone who knows the URL can write to the channel, and the document of the installation contains it. An AlertProvider keeps the URL in a Secret instead.",
       ...flagger("none"),
     },
     address,
@@ -103,13 +104,13 @@ export const canarySettingFields = {
     shortText.default("flagger"),
   ),
   "slack-channel": documented(
-    { description: "The channel of Slack that gets such an alert.", ...flagger("none") },
+    { description: "The Slack channel for such an alert.", ...flagger("none") },
     shortText.default(""),
   ),
   "slack-token": documented(
     {
       description:
-        "The token of a bot of Slack for such an alert. It is a secret, and stands in the document of the installation: an AlertProvider has it in a Secret.",
+        "The token of a Slack bot for such an alert. The token is secret, and the document of the installation contains it. An AlertProvider keeps the token in a Secret instead.",
       ...flagger("none"),
     },
     shortText.default(""),
@@ -118,7 +119,7 @@ export const canarySettingFields = {
   "msteams-url": documented(
     {
       description:
-        "The hook of Microsoft Teams that gets the alerts of a Canary that has no `spec.analysis.alerts`, in place of Slack. What holds of `slack-url` holds of it.",
+        "The Microsoft Teams webhook for the alerts of a Canary without `spec.analysis.alerts`. It is used instead of `slack-url`, and is as secret.",
       ...flagger("none"),
     },
     address,
@@ -129,7 +130,7 @@ export const canarySettingFields = {
   ),
   "ingress-annotations-prefix": documented(
     {
-      description: "How the annotations begin by which the provider `nginx` shares out the traffic.",
+      description: "The prefix of the annotations with which the provider `nginx` splits the traffic.",
       ...flagger(usual.ingressAnnotationsPrefix),
     },
     shortText.min(1, "must not be empty").default(usual.ingressAnnotationsPrefix),

@@ -18,7 +18,7 @@ const always = (value: boolean, why: string) => ({ value, why });
 export const gateTexts: Readonly<Record<string, GateText>> = {
   AdditiveCELDependencyCheck: {
     flux: false,
-    description: "A dependency with `readyExpr` must be ready as well.",
+    description: "A dependency with `readyExpr` must also pass the built-in check.",
   },
   CacheSecretsAndConfigMaps: {
     flux: false,
@@ -37,7 +37,7 @@ export const gateTexts: Readonly<Record<string, GateText>> = {
   DisableChartDigestTracking: {
     flux: false,
     description:
-      "A new digest of an OCIRepository or ExternalArtifact upgrades no HelmRelease while its chart has the same version.",
+      "A new digest of an OCIRepository or ExternalArtifact does not upgrade a HelmRelease if the version of the chart is the same.",
   },
   DisableConfigWatchers: {
     flux: false,
@@ -55,7 +55,7 @@ export const gateTexts: Readonly<Record<string, GateText>> = {
   ExternalArtifact: {
     flux: false,
     description:
-      "A Kustomization may name an ExternalArtifact, which an ArtifactGenerator makes, or which others write and serve, as its source.",
+      "A Kustomization may name an ExternalArtifact as its source. An ArtifactGenerator or another program makes such an artifact.",
   },
   GroupChangeLog: {
     flux: false,
@@ -65,16 +65,17 @@ export const gateTexts: Readonly<Record<string, GateText>> = {
   MigrateAPIVersion: {
     flux: false,
     description:
-      "An apply first moves all managed fields of the object, those of other managers too, to the API version that it applies. This helps after a definition got a version with new defaults, where the API server refuses applies with `field not declared in schema`.",
+      "An apply first moves all managed fields of the object to the API version that it applies, also those of other managers. Use it if the API server refuses applies with `field not declared in schema` after a definition got a version with new defaults.",
   },
   ObjectLevelWorkloadIdentity: {
     flux: false,
     description:
-      "A Kustomization may name a service account whose identity decrypts, in `spec.decryption.serviceAccountName`, and the ConfigMap of `spec.kubeConfig.configMapRef` one that enters its cluster. Sources do not use such an identity: `spec.serviceAccountName` with a provider is refused with the gate, too.",
+      "`spec.decryption.serviceAccountName` of a Kustomization may name a service account whose identity decrypts. The ConfigMap of `spec.kubeConfig.configMapRef` may name one that logs in to the cluster. Sources do not use such an identity: `spec.serviceAccountName` with a provider is refused also with the gate.",
   },
   StrictPostBuildSubstitutions: {
     flux: true,
-    description: "A variable that has no value and no default fails the build. Without the gate it is empty.",
+    description:
+      "A variable without a value and a default fails the build. With the gate off it is replaced by empty text.",
   },
 } satisfies Readonly<Record<GateName, GateText>> & Readonly<Record<string, GateText>>;
 

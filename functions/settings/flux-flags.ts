@@ -19,7 +19,7 @@ const flaggerFlags: ReadonlyMap<string, string> = new Map([
   ["kubeconfig-qps", limitedRuns],
   ["kubeconfig-service-mesh", "routes are written to the cluster of the Canary"],
   ["leader-election-namespace", ownLeases],
-  ["namespace", "an installation looks after the Canaries of all namespaces of a cluster"],
+  ["namespace", "an installation reconciles the Canaries of all namespaces of a cluster"],
   ["port", noController],
   ["threadiness", concurrency],
   ["zap-encoding", jsonLogs],
@@ -47,7 +47,7 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["http-retry", "artifacts are read from Sluice's own store, and a download that fails is tried again with back-off"],
   ["http-timeout", "artifacts are read from Sluice's own store"],
   ["insecure-allow-http", "the setting network says which hosts may be reached"],
-  ["insecure-kubeconfig-exec", "no program is run for a kubeconfig that somebody else wrote"],
+  ["insecure-kubeconfig-exec", "Sluice runs no program for a kubeconfig that a tenant may have written"],
   ["insecure-kubeconfig-tls", "the certificate of every cluster is verified"],
   ["kube-api-burst", limitedRuns],
   ["kube-api-qps", limitedRuns],
@@ -70,12 +70,9 @@ export const unhonouredFlags: ReadonlyMap<string, string> = new Map([
   ["storage-compression-threshold", noDatabase],
   ["storage-path", noFileServer],
   ["storage-value-log-file-size", noDatabase],
-  ["token-cache-max-duration", "tokens are kept for 80 % of their life, an hour at most"],
-  ["token-cache-max-size", "tokens are kept for 80 % of their life, an hour at most"],
-  [
-    "watch-label-selector",
-    "an installation looks after all objects of a cluster, so they cannot be shared out by label",
-  ],
+  ["token-cache-max-duration", "tokens are cached for 80 % of their life, an hour at most"],
+  ["token-cache-max-size", "tokens are cached for 80 % of their life, an hour at most"],
+  ["watch-label-selector", "an installation reconciles all objects of a cluster, so they cannot be divided by label"],
 ]);
 
 /** Whose flag it is, of those that Sluice does not honour. */

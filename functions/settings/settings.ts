@@ -22,7 +22,7 @@ export const Settings = z
     "no-cross-namespace-refs": documented(
       {
         description:
-          "Refuses a Kustomization whose `spec.sourceRef.namespace` is not its own namespace: it is stalled with reason `AccessDenied`. `dependsOn` and `healthChecks` may still name other namespaces: a `readyExpr` of such a dependency is refused, and so is an expression that would read such an object with Sluice's own rights. A Receiver then wakes no object of another namespace than its own, a Canary has its MetricTemplates, AlertProviders and upstreams in its own namespace, and a MetricTemplate reads Keptn's objects and external metrics of its own one. For installations that several tenants share.",
+          "For installations that several tenants share. A Kustomization whose source is in another namespace (`spec.sourceRef.namespace`) is stalled with reason `AccessDenied`. `dependsOn` and `healthChecks` may still name other namespaces. A `readyExpr` of such a dependency is refused, and so is an expression that would read such an object with Sluice's own rights. A Receiver wakes only objects of its own namespace. A Canary uses only MetricTemplates, AlertProviders and upstreams of its own namespace, and a MetricTemplate reads Keptn's objects and external metrics only there.",
         flux: "false",
         since: "0.1.0",
       },
@@ -31,7 +31,7 @@ export const Settings = z
     "default-service-account": documented(
       {
         description:
-          "The service account that a Kustomization without `spec.serviceAccountName` applies as, by name: the one in the Kustomization's own namespace. Without it such a Kustomization applies with Sluice's own rights. For installations that several tenants share.",
+          "The name of the service account for a Kustomization without `spec.serviceAccountName`: Sluice applies as the account of this name in the Kustomization's namespace. If the setting is empty, Sluice applies with its own rights. For installations that several tenants share.",
         flux: "none",
         since: "0.2.0",
       },
@@ -43,7 +43,7 @@ export const Settings = z
     "sops-age-secret": documented(
       {
         description:
-          "A Secret whose `*.agekey` entries decrypt for every Kustomization with `spec.decryption` and without a `secretRef`, see [SOPS](sops.md). `namespace/name`, or a name in the namespace `flux-system`.",
+          "A Secret whose `*.agekey` entries decrypt for every Kustomization that has `spec.decryption` without a `secretRef`, see [SOPS](sops.md). `namespace/name`, or a name in the namespace `flux-system`.",
         flux: "none",
         since: "0.2.0",
       },
@@ -52,7 +52,7 @@ export const Settings = z
     "sops-vault-configmap": documented(
       {
         description:
-          "A ConfigMap that lists the servers of Vault or OpenBao at which service accounts log in to decrypt, see [SOPS](sops.md). `namespace/name`, or a name in the namespace `flux-system`. Without it only a token in the decryption Secret is used.",
+          "A ConfigMap that lists the servers of Vault or OpenBao at which service accounts log in to decrypt, see [SOPS](sops.md). `namespace/name`, or a name in the namespace `flux-system`. If it is empty, Sluice uses only a token in the decryption Secret.",
         flux: "none",
         since: "0.2.0",
       },
@@ -61,7 +61,7 @@ export const Settings = z
     "sops-ignore-mac": documented(
       {
         description:
-          "Leaves the message authentication codes of encrypted files unchecked, as Flux does: then a file that was changed after its encryption is applied, see [SOPS](sops.md). Named after the option of `sops`.",
+          "With `true`, Sluice does not check the message authentication codes of encrypted files, as Flux does not. A file that was changed after its encryption is then applied, see [SOPS](sops.md). Named after the option of `sops`.",
         since: "0.2.0",
       },
       z.boolean("must be true or false").default(false),
@@ -69,7 +69,7 @@ export const Settings = z
     "default-decryption-service-account": documented(
       {
         description:
-          "The service account that decrypts for a Kustomization without `spec.decryption.serviceAccountName`, by name: the one in the Kustomization's own namespace. Needs the gate `ObjectLevelWorkloadIdentity`. For installations that several tenants share.",
+          "The name of the service account that decrypts for a Kustomization without `spec.decryption.serviceAccountName`: Sluice uses the account of this name in the Kustomization's namespace. Needs the gate `ObjectLevelWorkloadIdentity`. For installations that several tenants share.",
         flux: "none",
         since: "0.2.0",
       },
@@ -81,7 +81,7 @@ export const Settings = z
     "default-kubeconfig-service-account": documented(
       {
         description:
-          "The service account that enters the cluster of `spec.kubeConfig.configMapRef`, where the ConfigMap names none, by name: the one in the Kustomization's own namespace. Needs the gate `ObjectLevelWorkloadIdentity`.",
+          "The name of the service account that logs in to the cluster of `spec.kubeConfig.configMapRef`, if the ConfigMap names none: Sluice uses the account of this name in the Kustomization's namespace. Needs the gate `ObjectLevelWorkloadIdentity`.",
         flux: "none",
         since: "0.2.0",
       },
@@ -93,8 +93,7 @@ export const Settings = z
     "explain-health-failures": documented(
       {
         description:
-          "A failed health check says [why](health.md#why-a-check-has-failed), after Flux's text: messages of the first unhealthy objects, their failing containers and their newest Warning events. False: Flux's text alone.",
-        flux: "none",
+          "A failed health check says [why](health.md#why-a-check-has-failed), after Flux's text: messages of the first unhealthy objects, their failing containers and their newest Warning events. `false`: only Flux's text.",
         since: "0.2.0",
       },
       z.boolean("must be true or false").default(true),
@@ -110,7 +109,7 @@ export const Settings = z
     "skip-links": documented(
       {
         description:
-          "Links in the archive of an artifact are left out without an error, as in Flux, where hard links are empty files. Otherwise a link is followed by copy, and one that leads out of the archive, to nothing or into itself is refused by name. Flux has no such flag.",
+          "With `true`, links in the archive of an artifact are left out without an error. Flux always does so, and stores hard links as empty files; it has no flag for it. With `false`, a link is replaced by a copy of its target. A link is refused by name if its target is outside the archive, does not exist, or contains the link.",
         flux: "true",
         since: "0.2.0",
       },
@@ -137,7 +136,7 @@ export const Settings = z
     "watch-all-namespaces": documented(
       {
         description:
-          "Objects of all namespaces are reconciled. It can only be true: one installation [owns a cluster](cluster-owner.md) and looks after all of it.",
+          "Objects of all namespaces are reconciled. It can only be true: one installation [owns a cluster](cluster-owner.md) and reconciles all of it.",
         flux: "true",
         since: "0.2.0",
       },
@@ -146,7 +145,7 @@ export const Settings = z
     "requeue-dependency": documented(
       {
         description:
-          "How long an object waits for a source or a dependency that is not ready, if nothing wakes it before. What becomes ready wakes the objects that wait for it at once.",
+          "How long an object waits before it checks again a source or a dependency that is not ready. When the source or dependency becomes ready, it wakes the waiting objects at once.",
         flux: "30s",
         since: "0.2.0",
       },
@@ -155,7 +154,7 @@ export const Settings = z
     "interval-jitter-percentage": documented(
       {
         description:
-          "How far from `spec.interval` a run may be, either way and at random, so that many objects with one interval do not run at the same time.",
+          "The percentage by which a run comes earlier or later than `spec.interval`, at random, so that many objects with the same interval do not run at the same time.",
         flux: "5",
         since: "0.2.0",
       },
@@ -164,20 +163,20 @@ export const Settings = z
     "min-retry-delay": documented(
       {
         description:
-          "The wait before the first retry of a run that failed, for failures that have no retry interval: of sources, of prunes, of an API server that does not answer. It doubles with each failure.",
+          "The delay before the first retry of a failed run, for failures without a retry interval: of sources, of prunes, of an API server that does not answer. The delay doubles with each failure.",
         flux: "750ms",
         since: "0.2.0",
       },
       duration("100ms", "24h").default("750ms"),
     ),
     "max-retry-delay": documented(
-      { description: "The longest wait between two such retries.", flux: "15m", since: "0.2.0" },
+      { description: "The longest delay between two such retries.", flux: "15m", since: "0.2.0" },
       duration("1s", "24h").default("15m"),
     ),
     "override-manager": documented(
       {
         description:
-          "Field managers whose edits an apply reverts beside kubectl's: a list of names. Each stands for every manager whose name begins with it. Fields that such a manager has set and the manifest has not are removed.",
+          "Further field managers whose edits an apply reverts, as it does with kubectl's: a list of names. Each name stands for every manager whose name begins with it. A field that such a manager has set and that the manifest does not have is removed.",
         flux: "none",
         since: "0.2.0",
       },
@@ -186,7 +185,7 @@ export const Settings = z
     "custom-apply-stage-kinds": documented(
       {
         description:
-          "Kinds that are applied after definitions and classes and before everything else, as `group/Kind` separated by commas, `Kind` for the core group: `rbac.authorization.k8s.io/Role,ConfigMap`. For objects that others of the same artifact need before the API server accepts them.",
+          "Kinds that are applied after definitions and classes and before everything else, as `group/Kind` separated by commas, `Kind` for the core group: `rbac.authorization.k8s.io/Role,ConfigMap`. For objects that must exist before the API server accepts other objects of the same artifact.",
         flux: "none",
         since: "0.2.0",
       },
@@ -195,7 +194,7 @@ export const Settings = z
     "ssh-kex-algos": documented(
       {
         description:
-          "The key exchanges that are offered to a git host over ssh, in the order of preference: a list, or names separated by commas. Empty: those of Go's client. The group exchange is none of them: a host could choose numbers that take minutes.",
+          "The key exchanges that are offered to a git host over ssh, in the order of preference: a list, or names separated by commas. Empty: those of Go's client without the group exchange, in which a host could choose numbers that take minutes.",
         flux: "none",
         since: "0.2.0",
       },
@@ -213,7 +212,7 @@ export const Settings = z
     "watch-configs-label-selector": documented(
       {
         description:
-          "The ConfigMaps and Secrets whose changes start a run of the objects that name them, as a label selector. `sluice local` watches them; elsewhere the [admission webhook](admission.md) tells of a change, and without it the sweep finds it within a minute. Only their metadata is read.",
+          "The ConfigMaps and Secrets whose changes start a run of the objects that name them, as a label selector. `sluice local` watches them; in AWS the [admission webhook](admission.md) reports a change, and without it the sweep finds the change within a minute. Only their metadata is read.",
         flux: "reconcile.fluxcd.io/watch=Enabled",
         since: "0.2.0",
       },
@@ -228,7 +227,7 @@ export const Settings = z
     "notification-service-namespaces": documented(
       {
         description:
-          "The namespaces whose Services a Provider of notifications may reach through the API server (`http://name.namespace.svc:port`), beside the Services of its own namespace: a list, at most 100. Empty: no Provider reaches a Service in this way. The function `notify` needs a right in each of them, see [a receiver in the cluster](notifications.md#a-receiver-in-the-cluster).",
+          "The namespaces whose Services a Provider of notifications may reach through the API server (`http://name.namespace.svc:port`): a list, at most 100. With at least one entry, a Provider also reaches the Services of its own namespace. Empty: no Provider reaches a Service in this way. The function `notify` needs a right in each namespace, see [a receiver in the cluster](notifications.md#a-receiver-in-the-cluster).",
         since: "0.2.0",
       },
       ServiceNamespaces.default([]),
@@ -236,7 +235,7 @@ export const Settings = z
     "canary-service-namespaces": documented(
       {
         description:
-          "The namespaces whose Services Canaries may reach through the API server, for metrics, webhooks and alerts (`http://name.namespace:port`): a list, at most 100. With one of them they also reach the Services of their own namespace, and of that of the MetricTemplate or AlertProvider that they name. Empty: no Canary reaches a Service. The function `reconcile` needs a right in each of them, see [servers in the cluster](canary-servers.md).",
+          "The namespaces whose Services Canaries may reach through the API server, for metrics, webhooks and alerts (`http://name.namespace:port`): a list, at most 100. With at least one entry, they also reach the Services of their own namespace, and of the namespace of a MetricTemplate or AlertProvider that they name. Empty: no Canary reaches a Service. The function `reconcile` needs a right in each namespace, see [servers in the cluster](canary-servers.md).",
         since: "0.2.0",
       },
       ServiceNamespaces.default([]),
@@ -253,7 +252,7 @@ export const Settings = z
     network: documented(
       {
         description:
-          "Where Sluice may connect to for the hosts that tenants name, see [where Sluice connects to](network.md). `allow` lists hosts (`registry.example.com`, `*.example.com`, with or without `:PORT`) that may be at private addresses and may be token services, and ranges (`10.20.0.0/16`) in which every host may be. `unlisted` says which addresses other hosts may have: `public` ones (the default in functions), `anything` (the default at home) or none (`refused`).",
+          "Which of the hosts that tenants name Sluice may connect to, see [where Sluice connects to](network.md). `allow` lists hosts (`registry.example.com`, `*.example.com`, with or without `:PORT`) that may have private addresses and may be token services. It also lists ranges of addresses (`10.20.0.0/16`) that every host may have. `unlisted` says which addresses other hosts may have: `public` ones (the default in functions), `anything` (the default of `sluice local`) or none (`refused`).",
         since: "0.1.0",
       },
       NetworkSettings.prefault({}),

@@ -26,7 +26,7 @@ import type { Sluice } from "./sluice.ts";
 export interface SluiceObservabilityProps {
   readonly sluice: Sluice;
   /**
-   * Where alarms go that somebody has to be woken for: the service as a whole does not do its work. Default: a topic of its own,
+   * Where alarms go that wake an engineer: the service as a whole does not do its work. Default: a topic of its own,
    * encrypted by SNS and for TLS only.
    */
   readonly pageTopic?: ITopic;

@@ -22,7 +22,7 @@ function given(namespace = ""): { readonly namespace?: string } {
 
 /**
  * One text for each reference with a name that no object can have: `spec.dependsOn[0].name: is empty, ...`, and for each ignored
- * path that is no field. The schema accepts them, as Flux's does; the API server would answer them with an error or with all
+ * path that is not a field. The schema accepts them, as Flux's does; the API server would answer them with an error or with all
  * objects of the kind.
  */
 export function referenceFaults(spec: KustomizationSpec): readonly string[] {

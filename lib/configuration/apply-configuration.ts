@@ -107,7 +107,7 @@ export interface ObjectState {
   /** `Kustomization/apps/shop-web`. */
   readonly object: string;
   readonly ready: "True" | "False" | "Unknown";
-  /** It will not become ready until somebody changes it. */
+  /** It will not become ready until it is changed. */
   readonly isStalled: boolean;
   /** `BuildFailed: kustomization path not found`; empty if nothing looked after it yet. */
   readonly why: string;

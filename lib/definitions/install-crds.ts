@@ -121,7 +121,7 @@ function judge(
   return "apply";
 }
 
-/** Whether version `a` is newer than `b`. A text that is no version is not. */
+/** Whether version `a` is newer than `b`. A text that is not a version is not. */
 export function isNewer(a: string, b: string): boolean {
   const [one, other] = [readSemver(a), readSemver(b)];
   return one !== undefined && other !== undefined && compareSemver(one, other) > 0;
@@ -148,7 +148,7 @@ async function settled(
     if (live?.metadata.deletionTimestamp === undefined) return live;
     if (clock.monotonic() >= giveUpAt) {
       throw new Error(
-        `${ref.name} is being deleted, and is not gone after ${settledWithinMs / 1000} s: its objects have finalizers that somebody has to remove`,
+        `${ref.name} is being deleted, and is not gone after ${settledWithinMs / 1000} s: its objects have finalizers: let their controllers remove them, or remove them with kubectl edit`,
       );
     }
     await clock.sleep(pollMs, signal);

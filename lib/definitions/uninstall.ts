@@ -89,10 +89,10 @@ export async function planUninstall(
 /**
  * Removes Sluice from a cluster and leaves what it has applied. Can be killed anywhere and run again: the pause holds until the
  * last step. A Kustomization is deleted only in a version without our finalizer, so no flow prunes because of it, even if
- * somebody resumes meanwhile.
+ * the cluster is resumed meanwhile.
  *
  * @param by who pauses the cluster, for people
- * @throws Error if somebody resumes meanwhile, or if finalizers of others hold objects
+ * @throws Error if the cluster is resumed meanwhile, or if finalizers of others hold objects
  */
 export async function uninstall(
   by: string,
@@ -140,7 +140,7 @@ async function removeObject(
     } catch (error) {
       if (!(error instanceof ApiError) || !["Conflict", "NotFound"].includes(error.reason)) throw error;
       if ((await pauseOf(cluster, signal)) === undefined) {
-        throw new Error("somebody has resumed the cluster: stop that and run sluice uninstall again", { cause: error });
+        throw new Error("the cluster was resumed meanwhile: run sluice uninstall again", { cause: error });
       }
       if (tries === maxTries) throw error;
     }
@@ -160,7 +160,7 @@ function isOurFinalizer(name: string): boolean {
   return ourFinalizers.includes(name);
 }
 
-/** A definition takes its objects along, and with them what somebody else's finalizer protects: wait for those. */
+/** A definition takes its objects along, and with them what the finalizers of others protect: wait for those. */
 async function untilGone(
   refs: readonly VersionedRef[],
   { cluster, clock, kinds }: UninstallDeps,

@@ -79,7 +79,7 @@ export function agentsOf({ server, tls, proxy }: ClusterConfig, network?: Networ
   };
 }
 
-/** Of a server that somebody else names: those certificates that its identity is made of, and nothing else that OpenSSL would read. */
+/** Of a server that a user names: those certificates that its identity is made of, and nothing else that OpenSSL would read. */
 function trusted(ca: string): string[] {
   return certificatesIn(ca).map(String);
 }
@@ -100,7 +100,7 @@ interface Tunnel {
 /** Longer than a request to an API server may take. */
 const tunnelLimitMs = 15_000;
 
-/** The agent, whose connections are tunnels of a proxy that somebody else names: the dialer judges the way to it. */
+/** The agent, whose connections are tunnels of a proxy that a user names: the dialer judges the way to it. */
 function throughProxy(agent: HttpsAgent, { target, proxy, trust, network }: Tunnel): HttpsAgent {
   const dial = dialer({ network });
   const open = async (): Promise<Duplex> => {

@@ -31,7 +31,7 @@ export interface ApiDeps {
   readonly limitMs?: number;
   /** How much of its answers is held. Absent for the installation's own clusters. */
   readonly limits?: AnswerLimits;
-  /** Judges where a server that somebody else names is. Absent for the installation's own clusters. */
+  /** Judges where a server that a user names is. Absent for the installation's own clusters. */
   readonly network?: NetworkPolicy;
 }
 

@@ -4,7 +4,7 @@ import type { Endpoint } from "../core/ports/cluster.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 
 /**
- * The certificates of a PEM text, each once. Other blocks are left out: whoever trusts these certificates alone trusts nobody whom
+ * The certificates of a PEM text, each once. Other blocks are left out: a client that trusts these certificates alone trusts no one whom
  * {@link endpointOf} does not count.
  *
  * @throws OpenSSL's error if one of them cannot be read

@@ -20,7 +20,7 @@ export interface StoredConfig {
 }
 
 /**
- * The cluster of a kubeconfig that somebody else wrote (reference 6.2): the server of its current context, its authority, names,
+ * The cluster of a kubeconfig that another user wrote (reference 6.2): the server of its current context, its authority, names,
  * proxy and credentials, all inline. No program is run and no file is read for it. Impersonation is left out; so is an exec plugin
  * or auth provider beside another credential, and the wish not to verify the server's certificate.
  *

@@ -53,7 +53,7 @@ class StaleConnection extends Error {
  * HTTP to one API server, on kept connections.
  *
  * @param budget what is held of its answers
- * @param network of a server that somebody else names: judges where the requests go. Absent for the installation's own clusters
+ * @param network of a server that a user names: judges where the requests go. Absent for the installation's own clusters
  */
 export function transport(config: ClusterConfig, budget: AnswerBudget, network?: NetworkPolicy): Transport {
   const { answer, arriving } = budget;

@@ -166,7 +166,7 @@ export function withReferencesAt(
   }
   if (field === undefined) {
     if (isJsonObject(value)) return change(value);
-    if (typeof value !== "string") throw new Undecided("a reference that is no text");
+    if (typeof value !== "string") throw new Undecided("a reference that is not a text");
     return change(value);
   }
   if (!isJsonObject(value)) throw new Undecided("a scalar on the way to a reference");

@@ -45,7 +45,7 @@ export function readPatchTexts(text: string): readonly Json[] {
   if (oddCharacter.test(plain)) throw new Undecided("an odd character");
   // As Go's strings.TrimSpace, since only odd characters are space to one of both: a literal block at the end loses its line end.
   const trimmed = plain.trim();
-  if (trimmed.startsWith("[") && !isJson(trimmed)) throw new Undecided("a JSON patch that is no JSON");
+  if (trimmed.startsWith("[") && !isJson(trimmed)) throw new Undecided("a JSON patch that is not JSON");
   return splitDocuments(trimmed).flatMap((document) => {
     const value = readDocument(document, "any");
     return value === undefined ? [] : [value];

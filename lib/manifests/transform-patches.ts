@@ -143,7 +143,7 @@ interface Operation {
 }
 
 function readOperation(operation: Json): Operation {
-  if (!isJsonObject(operation)) throw new Undecided("an operation that is no mapping");
+  if (!isJsonObject(operation)) throw new Undecided("an operation that is not a mapping");
   const { op, path, value } = operation;
   if (op !== "add" && op !== "replace" && op !== "remove")
     throw new Undecided("another operation than add, replace and remove");

@@ -131,7 +131,7 @@ export async function observeAll(
   return { asked, notReady };
 }
 
-/** Whether nothing but the requested time is gone. In Flux too that is no request. */
+/** Whether nothing but the requested time is gone. In Flux too that is not a request. */
 function isOnlyUnasked(before: string, own: string): boolean {
   const read = summaryIn(before);
   if (read === undefined) return false;

@@ -114,7 +114,7 @@ function workItemFrom(stored: unknown): WorkItem {
   return others.length === 0 ? item : { ...item, foreign: Object.fromEntries(others) };
 }
 
-/** The items of these rows. `read` answers undefined for a row that is no work item, and throws for an unreadable one. */
+/** The items of these rows. `read` answers undefined for a row that is not a work item, and throws for an unreadable one. */
 export function listItems<Row>(rows: readonly Row[], read: (row: Row) => WorkItem | undefined): ListedItems {
   const items: WorkItem[] = [];
   const unreadable: UnreadableWorkItem[] = [];

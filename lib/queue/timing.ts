@@ -33,7 +33,7 @@ export const minDueMs = 1_000;
 /** A hint that finds the run of another hint under way is served so long after that run has begun. */
 export const burstMs = 1_000;
 
-/** Two runs that are only for hints begin so long after each other, unless a request that is no hint comes between. */
+/** Two runs that are only for hints begin so long after each other, unless a request that is not a hint comes between. */
 export const hintGapMs = 100;
 
 /** The wait after this many attempts. */

@@ -30,7 +30,7 @@ export type ManifestContent = z.infer<typeof ManifestContent>;
  *
  * @throws {RegistryError} 400 MANIFEST_INVALID for what the CNCF registry refuses (`unmarshalOCISchema`, `unmarshalImageIndex`
  * and their like in `distribution/v3/manifest`), in its words, which are the error's detail. It answers another `schemaVersion`
- * with 500, which is no answer to a bad push.
+ * with 500, which is not an answer to a bad push.
  */
 export function parsePushed(bytes: Buffer, mediaType: string): ManifestContent {
   const form = forms.get(mediaType);

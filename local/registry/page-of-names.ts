@@ -31,7 +31,7 @@ function byParts(repository: string): string {
 /**
  * One page of a list that is in order and, where more follow, the query of the next: the distribution API's `n` and `last`.
  *
- * @throws {RegistryError} 400 PAGINATION_NUMBER_INVALID for an `n` that is no whole number from 0 on, or too large
+ * @throws {RegistryError} 400 PAGINATION_NUMBER_INVALID for an `n` that is not a whole number from 0 on, or too large
  */
 export function pageOfNames(
   names: readonly string[],

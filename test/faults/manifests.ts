@@ -59,7 +59,7 @@ export const manifestsFaults: readonly FileFaults[] = [
       },
       {
         what: "a reference that is a number stays as it is",
-        find: 'throw new Undecided("a reference that is no text");',
+        find: 'throw new Undecided("a reference that is not a text");',
         replace: "return value;",
       },
       {

@@ -300,8 +300,8 @@ export const neighbourFaults: readonly FileFaults[] = [
       },
       {
         what: "--watch shows objects that --status-selector leaves out",
-        find: "          if (isSelected(object)) print(object);",
-        replace: "          print(object);",
+        find: "    if (isSelected(object)) printer.next(object);",
+        replace: "    printer.next(object);",
       },
     ],
   },

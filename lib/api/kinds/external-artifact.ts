@@ -8,7 +8,7 @@ export const declaredExternalArtifact = {
   plural: "externalartifacts",
   shortNames: ["ea"],
   categories: ["all", "fluxcd", "fluxcd-sources"],
-  description: "ExternalArtifact names an artifact that somebody else makes and serves.",
+  description: "ExternalArtifact names an artifact that another program makes and serves.",
   versions: ["v1"],
   columns: [ageColumn, readyColumn, statusColumn, { name: "Source", type: "string", jsonPath: ".spec.sourceRef.name" }],
   schemas: async () => {

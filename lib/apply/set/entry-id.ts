@@ -6,7 +6,7 @@ const rbacKinds = new Set(["Role", "RoleBinding", "ClusterRole", "ClusterRoleBin
 /**
  * The inventory key Flux stores in `status.inventory.entries[].id`: `<namespace>_<name>_<group>_<kind>`.
  *
- * RBAC names may hold a colon, which is no legal key character, so `:` travels as `__`. Keys written by Flux must
+ * RBAC names may hold a colon, which is not a legal key character, so `:` travels as `__`. Keys written by Flux must
  * keep parsing: a changed format would orphan every object already in a user's inventory.
  */
 export function formatEntryId({ group, kind, namespace, name }: ObjectRef): string {

@@ -26,7 +26,7 @@ interface GivingBack {
 }
 
 /**
- * Gives an apex Service of somebody else its selector, its ports and its annotations back (reference canary 16). Answers false where nothing
+ * Gives an apex Service that the Canary did not make its selector, its ports and its annotations back (reference canary 16). Answers false where nothing
  * tells what they were, or where they would lead to the primary, which goes with the Canary.
  */
 export async function isGivenBack(service: LiveObject, { canary, primary, deps }: GivingBack): Promise<boolean> {

@@ -23,7 +23,7 @@ export async function changed(live: LiveObject, wanted: Wanted, { cluster, signa
   const patch = mergePatch(toJsonObject(before), toJsonObject(after));
   if (patch === undefined) return live;
   const { metadata, ...rest } = patch;
-  // With its uid, an object that was deleted and made anew by somebody else since it was read is not written.
+  // With its uid, an object that was deleted and made anew since it was read is not written.
   const { uid } = live.metadata;
   const body = { ...rest, metadata: { ...(isJsonObject(metadata) ? metadata : {}), uid } };
   return cluster.patch(refOf(live), { type: "merge", body }, { manager: canaryManager }, signal);

@@ -44,7 +44,7 @@ export interface RouteObject {
   readonly check?: (live: LiveObject) => void;
   /** Why one that is not the Canary's is not written; by its controller unless given. */
   readonly foreign?: (live: LiveObject) => StepFault | undefined;
-  /** Where its name is made up for the Canary, so that one of somebody else is refused: what to change beside its name. */
+  /** Where its name is made up for the Canary, so that one of another owner is refused: what to change beside its name. */
   readonly madeUpBy?: string;
   /** Whether one with such a name and without an owner can only be the Canary's, which was deleted without its objects. */
   readonly isLeft?: (live: LiveObject) => boolean;
@@ -122,7 +122,7 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
   };
 }
 
-/** Before the first write to a route of somebody else. */
+/** Before the first write to a route of another owner. */
 async function keep(live: LiveObject, wanted: Wanted, canary: Canary, takeOver: TakeOver | undefined): Promise<void> {
   const isWritten = wanted.spec !== undefined || wanted.annotations !== undefined;
   if (isWritten && isUntouched(live, canary)) await takeOver?.(live);

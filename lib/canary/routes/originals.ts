@@ -11,7 +11,7 @@ import { type Texts, fluxAnnotations, isOwned, isTakenOver } from "../ownership.
 /** Holds the spec of a VirtualService as it was before the Canary, for Flagger. */
 export const flaggerOriginalAnnotation = "flagger.kubernetes.io/original-configuration";
 
-/** What an object of somebody else was before the Canary has taken it over. */
+/** What an object of another owner was before the Canary took it over. */
 const Original = z.object({
   uid: z.string(),
   labels: z.record(z.string(), z.string()),
@@ -24,7 +24,7 @@ type Original = z.infer<typeof Original>;
 const Originals = z.record(z.string(), Original);
 export type Originals = Readonly<z.infer<typeof Originals>>;
 
-/** Of a route or an apex Service that somebody else has made: told and kept before the first write to it. */
+/** Of a route or an apex Service of another owner: told and kept before the first write to it. */
 export type TakeOver = (live: LiveObject) => Promise<void>;
 
 /** Those that an annotation of the Canary keeps; none where it is unreadable. The objects themselves stay as Flagger leaves them. */
@@ -49,13 +49,13 @@ export function hasOriginal(kind: string, name: string, canary: Canary): boolean
   return keyOf(kind, name) in originalsOf(canary);
 }
 
-/** What this very object was; undefined for one that somebody has made anew since. */
+/** What this very object was; undefined for one that was made anew since. */
 function originalOf({ kind, metadata }: LiveObject, canary: Canary): Original | undefined {
   const original = originalsOf(canary)[keyOf(kind, metadata.name)];
   return original?.uid === metadata.uid ? original : undefined;
 }
 
-/** Whether somebody else has made it, and no step has written it yet. */
+/** Whether another owner made it, and no step has written it yet. */
 export function isUntouched(live: LiveObject, canary: Canary): boolean {
   return !isOwned(live, canary) && !isTakenOver(live) && originalOf(live, canary) === undefined;
 }

@@ -23,7 +23,7 @@ export interface RouteRule {
   readonly isMirrored: boolean;
   /** Values of `Set-Cookie` in the answers of either. */
   readonly setCookie?: { readonly primary: string | undefined; readonly canary: string };
-  /** `Set-Cookie` in each answer, whoever gives it. */
+  /** `Set-Cookie` in each answer, of the canary or the primary. */
   readonly expiring?: string;
 }
 

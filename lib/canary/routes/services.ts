@@ -75,7 +75,7 @@ interface Context {
   readonly takeOver?: TakeOver | undefined;
 }
 
-/** Before anything is written: Services of somebody else that would be overwritten, and an apex that selects no pods. */
+/** Before anything is written: Services of other owners that would be overwritten, and an apex that selects no pods. */
 async function refuseUnfit(apex: string, { canary, live }: Pick<Context, "canary" | "live">): Promise<void> {
   for (const name of [canaryServiceName(canary), primaryServiceName(canary)]) {
     const found = await live.get(name, failedRead(name));

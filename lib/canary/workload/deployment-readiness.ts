@@ -53,7 +53,7 @@ function isLost(live: LiveObject, { wait }: Fault, { spec: { autoscalerRef } }: 
   return isComplete && count("replicas") === count("updatedReplicas") && autoscalerRef === undefined;
 }
 
-/** A primary that somebody has scaled to zero serves nothing, though Flagger counts it as ready. An autoscaler may do so. */
+/** A primary that a user scaled to zero serves nothing, though Flagger counts it as ready. An autoscaler may do so. */
 function zeroOf(live: LiveObject, { spec: { autoscalerRef } }: Canary): Fault | undefined {
   const isAtZero = numberAt(objectAt(live, "spec"), "replicas") === 0;
   return isAtZero && autoscalerRef === undefined ? waiting("0 replicas are wanted", "always") : undefined;

@@ -44,7 +44,7 @@ export const deploymentKind: PodKind = {
   }),
 };
 
-/** A target that somebody has scaled to 0 during a run does not take production to 0, as it does with Flagger. */
+/** A target that a user scaled to 0 during a run does not take production to 0, as it does with Flagger. */
 function primaryReplicas(ofTarget: number | undefined, isNew: boolean, canary: Canary): number | undefined {
   if (isNew) return Math.max(ofTarget ?? 1, 1);
   return canary.spec.autoscalerRef !== undefined || ofTarget === 0 ? undefined : ofTarget;

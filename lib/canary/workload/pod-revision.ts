@@ -11,8 +11,8 @@ import type { TargetRevision } from "./workload.ts";
 
 /**
  * The revision of a target that makes pods of a template. Two differences from Flagger's hash: a primary that runs the template already
- * makes it the promoted one, whoever has hashed it (reference canary 3). And a primary that was made of an earlier template than the target
- * has when the initialisation ends gives none, so that a run brings the template that nobody has checked yet: Flagger takes it for promoted.
+ * makes it the promoted one, whether Flagger or Sluice hashed it (reference canary 3). And a primary that was made of an earlier template than the target
+ * has when the initialisation ends gives none, so that a run brings the template that is not checked yet: Flagger takes it for promoted.
  */
 export async function podRevision(kind: PodKind, step: WorkloadStep): Promise<TargetRevision> {
   const { canary, deps, objects } = step;

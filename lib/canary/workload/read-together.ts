@@ -21,7 +21,7 @@ export interface PairReader {
 }
 
 /**
- * Reads both by one list where `shared` says how, and what the list lacks by its name: a label that somebody has removed costs a request, and
+ * Reads both by one list where `shared` says how, and what the list lacks by its name: a label that was removed costs a request, and
  * changes nothing. Any other object is read by its name.
  */
 export function pairReader(kind: NamedKind, canary: Canary, deps: StepDeps, shared?: SharedLabel): PairReader {

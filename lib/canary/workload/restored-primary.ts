@@ -18,7 +18,7 @@ import type { Restored } from "./workload.ts";
 const autoscalers = new Set(["keda", "keda-operator", "kube-controller-manager"]);
 
 /**
- * Keeps the primary what was last promoted. One that is gone is made again of that, never of a revision that nobody has checked or that was
+ * Keeps the primary what was last promoted. One that is gone is made again of that, never of a revision that is unchecked or that was
  * rejected. A scaling to zero is put right, which would stop each run; other counts are theirs to choose. At rest, what others have changed of
  * its pod spec is put right too.
  */
@@ -90,7 +90,7 @@ async function mend(
   return { kind: "restored", text: `${what} was ${texts.join(", and ")}` };
 }
 
-/** Only where somebody has written to its pod spec: what a webhook of the cluster makes of it counts as ours. */
+/** Only where another client wrote to its pod spec: what a webhook of the cluster makes of it counts as ours. */
 async function changedTemplate(primary: LiveObject, target: LiveObject, kind: PodKind, step: WorkloadStep) {
   const writer = writerOf(primary, ["f:spec", "f:template", "f:spec"], canaryManager);
   if (writer === undefined) return undefined;
@@ -114,7 +114,7 @@ async function keptPromotion(kind: PodKind, target: LiveObject, step: WorkloadSt
 async function scaledToZero(primary: LiveObject, target: LiveObject, kind: PodKind, step: WorkloadStep) {
   if (step.canary.spec.autoscalerRef !== undefined) return undefined;
   if (numberAt(objectAt(primary, "spec"), "replicas") !== 0) return undefined;
-  const writer = writerOf(primary, ["f:spec", "f:replicas"], canaryManager) ?? "somebody";
+  const writer = writerOf(primary, ["f:spec", "f:replicas"], canaryManager) ?? "another client";
   const replicas = await kind.productionReplicas(target, step);
   return autoscalers.has(writer) || replicas === undefined ? undefined : { replicas, writer };
 }

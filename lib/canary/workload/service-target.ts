@@ -110,7 +110,7 @@ async function promote(step: WorkloadStep): Promise<void> {
 }
 
 /**
- * None where the primary's copy is of an earlier Service than there is when the initialisation ends: a run brings the Service that nobody has
+ * None where the primary's copy is of an earlier Service than there is when the initialisation ends: a run brings the Service that no check has
  * checked yet. Flagger takes it for promoted.
  */
 async function revision(step: WorkloadStep): Promise<TargetRevision> {

@@ -13,7 +13,7 @@ export interface StoredLetter {
   readonly error?: string;
 }
 
-/** A dead-letter queue whose messages somebody moves back. Each call may be repeated; a send that is repeated may send twice. */
+/** A dead-letter queue whose messages a user moves back. Each call may be repeated; a send that is repeated may send twice. */
 export interface DeadLetterQueue {
   /** Up to ten messages, which no other reader sees for a minute; none if the queue is empty. */
   receive(signal: AbortSignal): Promise<readonly StoredLetter[]>;

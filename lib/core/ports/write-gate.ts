@@ -12,7 +12,7 @@ export interface WriteGate {
   assertOpen(): void;
 }
 
-/** `owner`: the cluster is not known to be this installation's; `paused`: somebody has paused it. */
+/** `owner`: the cluster is not known to be this installation's; `paused`: a user paused it. */
 export type ClosedReason = "owner" | "paused";
 
 /** This installation may not write to the cluster; the message says why and how to fix it. No object is to blame. */

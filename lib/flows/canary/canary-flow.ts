@@ -78,7 +78,7 @@ function canaryOf(live: LiveObject): Canary {
 
 /**
  * Says which fields of the status cannot be read. The step goes on with the others and writes them anew. Throws a `Failure` for an unknown
- * phase: nobody knows who has the traffic, and the initialisation would scale the target to zero.
+ * phase: it is unknown who has the traffic, and the initialisation would scale the target to zero.
  */
 async function tellUnread(ctx: CanaryContext): Promise<void> {
   const { live } = ctx.canary;

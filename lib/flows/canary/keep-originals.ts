@@ -25,7 +25,7 @@ export function keeperOf(ctx: CanaryContext): Keeper {
   const take: TakeOver = async (live) => {
     const what = `${live.kind} ${live.metadata.name}.${canary.namespace}`;
     const how = "set spec.revertOnDeletion to have it given back when the Canary is deleted";
-    await ctx.say("Warning", `${what} of somebody else is taken over by Canary ${canaryText(canary)}: ${how}`);
+    await ctx.say("Warning", `${what} is taken over by Canary ${canaryText(canary)}, which did not make it: ${how}`);
     await keep(live);
   };
   return { keep, take };

@@ -5,7 +5,7 @@ import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
 
 /**
  * Keeps the primary what was last promoted. Where nothing tells what that was, a target that a run has rejected is not started in its place;
- * one that nobody has rejected is, as in an initialisation, since nothing else serves.
+ * one that is not rejected is, as in an initialisation, since nothing else serves.
  *
  * @returns whether the step goes on
  */

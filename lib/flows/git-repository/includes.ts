@@ -4,6 +4,7 @@ import type { Digest } from "../../core/digest.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { nameFault } from "../../core/object-ref.ts";
 import type { WorkKey } from "../../core/work-key.ts";
+import { presentFolders } from "../../sources/archive/present-paths.ts";
 import { type ArchiveLimits, unpack } from "../../sources/archive/unpack.ts";
 import { addFolders, confined, type WorkTree } from "../../sources/git/checkout/work-tree.ts";
 import { fetchArtifact, readSource, recordedArtifact } from "../source/read-source.ts";
@@ -100,7 +101,9 @@ async function place(
   const taken = entries.filter(({ path }) => from === "" || path === from || path.startsWith(`${from}/`));
   const isFile = taken.length === 1 && taken[0]?.path === from && taken[0].type === "file";
   if (from !== "" && taken.length === 0) {
-    throw failed(`cannot stat ${source}: stat ${source}: no such file or directory`);
+    const folders = entries.flatMap((entry) => (entry.type === "directory" ? entry.path : []));
+    const present = presentFolders("artifact", from, folders);
+    throw failed(`cannot stat ${source}: stat ${source}: no such file or directory${present}`);
   }
   const there = tree.get(to);
   const fault = (why: string): Failure =>

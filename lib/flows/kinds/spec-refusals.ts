@@ -33,6 +33,8 @@ import { decryptionRefusal } from "../kustomization/decryption.ts";
 import { sourceRefusal } from "../kustomization/resolve-source.ts";
 import { checkOciRepository } from "../oci-repository/oci-repository-flow.ts";
 import { refuseAccount } from "../oci-repository/registry.ts";
+import { clusterArnIn } from "../owner/config-map-target.ts";
+import { KubeConfigOf } from "../owner/kube-config-field.ts";
 import { refuseOverLimits } from "../receiver/check-spec.ts";
 import { sourcesAmong } from "../source/read-source.ts";
 
@@ -42,6 +44,8 @@ export interface SpecRules {
   readonly noCrossNamespaceRefs: boolean;
   /** Whether the service account of this namespace has secrets for registries. */
   readonly hasPullSecrets: (namespace: string, serviceAccount: string) => boolean;
+  /** A ConfigMap that a `spec.kubeConfig` names; undefined if there is none. */
+  readonly configMap: (namespace: string, name: string) => LiveObject | undefined;
 }
 
 /** Throws a {@link Failure} if a run of the object would. */
@@ -115,8 +119,8 @@ const checks: Readonly<Record<string, readonly Check[]>> = {
     (live, deps) =>
       checkGenerator(parseLive(live, "spec", ArtifactGeneratorSpec), { deps, namespace: namespaceOf(live) }),
   ],
-  Kustomization: [checkKustomization],
-  HelmRelease: [checkHelmRelease],
+  Kustomization: [checkKustomization, checkTarget],
+  HelmRelease: [checkHelmRelease, checkTarget],
   ImageRepository: [
     (live) => {
       const spec = parseLive(live, "spec", ImageRepositorySpec);
@@ -152,6 +156,12 @@ function checkHelmRelease(live: LiveObject, rules: SpecRules): void {
   const { kind = "", name = "", namespace = namespaceOf(live) } = chartRef ?? {};
   const closed = closedGate({ kind, name, namespace }, rules);
   if (closed !== undefined) throw new Failure("AccessDenied", closed);
+}
+
+function checkTarget(live: LiveObject, { configMap }: SpecRules): void {
+  const name = KubeConfigOf.safeParse(live["spec"]).data?.kubeConfig.configMapRef?.name;
+  const named = name === undefined ? undefined : configMap(namespaceOf(live), name);
+  if (named !== undefined) clusterArnIn(named);
 }
 
 function checkCanary(live: LiveObject, rules: SpecRules): void {

@@ -46,21 +46,7 @@ export async function readConfigMapTarget(
   const configMap = await configMapAt(name, namespace, home, signal);
   const data = new Map(Object.entries(Data.parse(configMap["data"])));
   const faultOf = (key: string, fault: string) => noClient(`configmap '${namespace}/${name}', key '${key}': ${fault}`);
-  const provider = data.get("provider") ?? "";
-  if (fluxOnlyProviders.has(provider)) {
-    const mend = "write aws, whose clusters of EKS it is for, or use spec.kubeConfig.secretRef for any other cluster";
-    throw faultOf("provider", `provider '${provider}' is not supported by Sluice: ${mend}`);
-  }
-  if (provider !== "aws") throw noClient(`provider '${shown(provider)}' not implemented`);
-  const arn = data.get("cluster") ?? "";
-  if (!fluxArnPattern.test(arn)) {
-    const pattern = fluxArnPattern.source.replaceAll("\\/", "/");
-    throw noClient(`invalid EKS cluster ARN: '${shown(arn)}'. must match ${pattern}`);
-  }
-  if (!clusterArnPattern.test(arn)) {
-    const pattern = clusterArnPattern.source.replaceAll("\\/", "/");
-    throw faultOf("cluster", `invalid EKS cluster ARN: '${shown(arn)}'. must match ${pattern}`);
-  }
+  const arn = clusterArnIn(configMap);
   const account = await accountOf(data, { namespace, home, faultOf }, accounts, signal);
   const { uid, resourceVersion = "" } = configMap.metadata;
   const ca = data.get("ca.crt") ?? "";
@@ -76,6 +62,29 @@ export async function readConfigMapTarget(
 }
 
 const Data = z.record(z.string(), z.string()).catch({});
+
+/** The cluster that a ConfigMap names. Throws a {@link TargetFault} in Flux's words if it is not one of EKS. */
+export function clusterArnIn(configMap: LiveObject): string {
+  const { name, namespace = "" } = configMap.metadata;
+  const data = new Map(Object.entries(Data.parse(configMap["data"])));
+  const faultOf = (key: string, fault: string) => noClient(`configmap '${namespace}/${name}', key '${key}': ${fault}`);
+  const provider = data.get("provider") ?? "";
+  if (fluxOnlyProviders.has(provider)) {
+    const mend = "write aws, whose clusters of EKS it is for, or use spec.kubeConfig.secretRef for any other cluster";
+    throw faultOf("provider", `provider '${provider}' is not supported by Sluice: ${mend}`);
+  }
+  if (provider !== "aws") throw noClient(`provider '${shown(provider)}' not implemented`);
+  const arn = data.get("cluster") ?? "";
+  if (!fluxArnPattern.test(arn)) {
+    const pattern = fluxArnPattern.source.replaceAll("\\/", "/");
+    throw noClient(`invalid EKS cluster ARN: '${shown(arn)}'. must match ${pattern}`);
+  }
+  if (!clusterArnPattern.test(arn)) {
+    const pattern = clusterArnPattern.source.replaceAll("\\/", "/");
+    throw faultOf("cluster", `invalid EKS cluster ARN: '${shown(arn)}'. must match ${pattern}`);
+  }
+  return arn;
+}
 
 const fluxOnlyProviders: ReadonlySet<string> = new Set(["azure", "gcp", "generic"]);
 

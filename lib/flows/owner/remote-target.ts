@@ -190,7 +190,7 @@ async function toldUid(remote: RemoteCluster, signal: AbortSignal): Promise<stri
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.reason === "Forbidden") return undefined;
-    // Waiting does not mend a credential, a certificate, an address that is not allowed, or a server that is no API server.
+    // Waiting does not mend a credential, a certificate, an address that is not allowed, or a server that is not an API server.
     if (["Unauthorized", "NetworkRefused"].includes(error.reason) || error.code === 404 || !isOutage(error))
       throw new TargetFault(error.message, { cause: error });
     throw error;

@@ -13,7 +13,7 @@ export interface WantedRequest extends Branches, RequestText {
   readonly host: string;
 }
 
-/** `unchanged`: also where the open one is of somebody else, whose text stays. */
+/** `unchanged`: also where another user opened it: its text stays. */
 export interface EnsuredRequest {
   readonly url: string;
   readonly change: "created" | "unchanged" | "updated";

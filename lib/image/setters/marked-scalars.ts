@@ -23,7 +23,7 @@ type Role = "object" | "metadata" | "items" | "item" | "other";
 
 /**
  * The values with comments of what stands between two `---`, in their order. Undefined where Flux reads no objects in it: a top
- * level that is no mapping, a directive, an alias without an anchor.
+ * level that is not a mapping, a directive, an alias without an anchor.
  */
 export function commentedScalars(document: DocumentEvents): readonly CommentedScalar[] | undefined {
   return new DocumentReader(document).read();

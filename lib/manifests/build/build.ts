@@ -3,6 +3,7 @@ import { Failure } from "../../core/failure.ts";
 import type { Manifest } from "../../core/manifest.ts";
 import type { Engine } from "../../core/ports/engine.ts";
 import type { Log } from "../../core/ports/log.ts";
+import { presentFolders } from "../../sources/archive/present-paths.ts";
 import {
   type ArtifactTree,
   artifactTree,
@@ -120,10 +121,17 @@ export async function masked<Result>(secrets: readonly string[], work: () => Pro
 export function builtFolder(tree: ArtifactTree, { path = "" }: BuildSpec): string {
   const folder = confined(path);
   if (tree.folders.has(folder)) return folder;
-  const why = tree.files.has(folder)
-    ? `${folder}: not a directory`
-    : `stat ${folder}: ${isBelowFile(tree, folder) ? "not a directory" : "no such file or directory"}`;
-  throw new Failure("ArtifactFailed", `kustomization path not found: ${why}`);
+  throw new Failure("ArtifactFailed", `kustomization path not found: ${whyNotFound(tree, folder)}`);
+}
+
+/** Flux's text, and what exists instead. */
+function whyNotFound(tree: ArtifactTree, folder: string): string {
+  if (tree.files.has(folder)) {
+    const parent = folder.slice(0, Math.max(0, folder.lastIndexOf("/")));
+    return `${folder}: not a directory; it is a file, set spec.path to its folder ./${parent}`;
+  }
+  const why = isBelowFile(tree, folder) ? "not a directory" : "no such file or directory";
+  return `stat ${folder}: ${why}${presentFolders("artifact", folder, tree.folders)}`;
 }
 
 function isBelowFile({ files }: ArtifactTree, path: string): boolean {

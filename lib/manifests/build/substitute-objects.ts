@@ -111,7 +111,7 @@ const sought = /^\S{1,253}$/;
 
 /**
  * Where the expression stands, for people: in the one document that names the object and has it, below the built folder or,
- * for a base, elsewhere. No place is better than that of somebody else. Nothing of a Secret is shown.
+ * for a base, elsewhere. No place is better than a wrong place. Nothing of a Secret is shown.
  */
 function placeOf(at: number, object: JsonObject, source: string, { files, folder }: TemplateSources): string {
   const [line = ""] = source.slice(at).split("\n", 1);
@@ -130,7 +130,7 @@ function placeOf(at: number, object: JsonObject, source: string, { files, folder
   return `: ${shown}`;
 }
 
-/** For each document of a file that names the object and has the expression, the first line with it that is no comment. */
+/** For each document of a file that names the object and has the expression, the first line with it that is not a comment. */
 function linesOf(expression: string, { kind, metadata }: JsonObject, path: string, content: Uint8Array): string[] {
   if (!Buffer.from(content.buffer, content.byteOffset, content.byteLength).includes(expression)) return [];
   const [itsKind, itsName] = [textIn(kind), textIn(mapping(metadata)["name"])];

@@ -13,7 +13,7 @@ export interface Expression {
   readonly args: readonly TemplateNode[];
 }
 
-/** A text that is no template. `at` is where the expression at fault begins, in UTF-16 units. */
+/** A text that is not a template. `at` is where the expression at fault begins, in UTF-16 units. */
 export class TemplateError extends Error {
   override readonly name = "TemplateError";
   readonly at: number;
@@ -24,7 +24,7 @@ export class TemplateError extends Error {
   }
 }
 
-/** Expressions inside the default of another: more is no manifest that somebody wrote. */
+/** Expressions inside the default of another: no handwritten manifest has more. */
 export const maxNesting = 100;
 
 /** Reads a template. Throws a {@link TemplateError}; its message is upstream's. */

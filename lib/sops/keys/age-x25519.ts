@@ -47,7 +47,7 @@ function sharedSecret(privateKey: KeyObject, ephemeral: Buffer): Buffer {
     const der = Buffer.concat([Buffer.from(spki, "hex"), ephemeral]);
     return diffieHellman({ privateKey, publicKey: createPublicKey({ key: der, format: "der", type: "spki" }) });
   } catch {
-    // A point of low order, from which anybody can tell the secret.
+    // A point of low order, from which anyone can derive the secret.
     throw damaged();
   }
 }

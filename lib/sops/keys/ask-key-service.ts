@@ -78,7 +78,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** The words of a server that anybody may run. */
+/** The words of a server that anyone may run. */
 function quotable(words: string, secrets: readonly Secret[]): string {
   const safe = secrets.reduce((text, secret) => text.replaceAll(secret.reveal(), "<redacted>"), words);
   return safe.length > maxQuotedChars ? `${safe.slice(0, maxQuotedChars)}...` : safe;

@@ -16,6 +16,7 @@ import { azureKeyVaultSource } from "./azure-key-vault.ts";
 import { type GcpCredentials, gcpKmsKeySource, readGcpCredentials } from "./gcp-kms.ts";
 import type { InstalledObject, KeyParts } from "./key-parts.ts";
 import { kmsKeySource, readStaticCredentials } from "./kms.ts";
+import { misnamedEntries } from "./misnamed-entries.ts";
 import { pgpKeySource, readPgpKeys } from "./pgp.ts";
 import { vaultKeySource } from "./vault.ts";
 import { vaultTokens } from "./vault-tokens.ts";
@@ -58,6 +59,7 @@ export async function importKeys(
     imported.azure === undefined
       ? without("azure_kv", "failed to decrypt sops data key with Azure Key Vault", "sops.azure-kv")
       : azureKeyVaultSource(http, clock, imported.azure),
+    misnamedEntries(imported.unread),
   ];
 }
 
@@ -68,6 +70,8 @@ interface Imported {
   vaultToken?: Secret;
   gcp?: GcpCredentials;
   azure?: AzureCredentials;
+  /** Entries with a name that no key has. */
+  readonly unread: (readonly [string, Buffer])[];
 }
 
 async function importedOf(
@@ -75,7 +79,7 @@ async function importedOf(
   { home, ageSecret }: KeyParts,
   signal: AbortSignal,
 ): Promise<Imported> {
-  const imported: Imported = { age: [], pgp: [] };
+  const imported: Imported = { age: [], pgp: [], unread: [] };
   // A secretRef disables the Secret of the installation, whose other keys are then not used.
   const place = secretRef === undefined ? ageSecret : { namespace, name: secretRef.name };
   if (place === undefined) return imported;
@@ -101,6 +105,7 @@ async function importEntry(key: string, value: Buffer, imported: Imported): Prom
   else if (key === "sops.aws-kms") imported.aws = await readStaticCredentials(value.toString());
   else if (key === "sops.azure-kv") imported.azure = await readAzureCredentials(value);
   else if (key === "sops.gcp-kms") imported.gcp = readGcpCredentials(value.toString());
+  else imported.unread.push([key, value]);
 }
 
 async function secretAt(

@@ -9,7 +9,7 @@ export const maxKeys = 100;
 export const maxMessageChars = 64 * 1024;
 /** Recipients of one message that a key may be: sops writes one message for each key. */
 export const maxRecipientsOfKey = 4;
-/** Of a key that is no elliptic curve. One of 8,192 bits takes 50 ms to open a message, and twice as many eight times as long. */
+/** Of a key that is not an elliptic curve. One of 8,192 bits takes 50 ms to open a message, and twice as many eight times as long. */
 export const maxKeyBits = 8_192;
 /** A data key has 32 bytes; a compressed message may hold more, but no bomb. */
 export const maxPlainBytes = 64 * 1024;

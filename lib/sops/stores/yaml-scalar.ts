@@ -15,7 +15,7 @@ const float = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
 const time =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(\.\d+)?(Z|[+-]\d\d:\d\d)| (\d{1,2}):(\d{1,2}):(\d{1,2})(\.\d+)?)?$/;
 
-/** What go-yaml v3 takes a plain scalar for. Throws a {@link SopsFault} for an integer that is no `int`, as sops does. */
+/** What go-yaml v3 takes a plain scalar for. Throws a {@link SopsFault} for an integer that is not an `int`, as sops does. */
 export function resolvePlain(text: string): Scalar {
   const constant = constants.get(text);
   if (constant !== undefined) return constant;

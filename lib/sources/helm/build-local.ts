@@ -1,5 +1,6 @@
 import type { FileTree } from "../../core/ports/engine.ts";
 import { confined } from "../../manifests/artifact-tree.ts";
+import { presentFiles, presentPaths } from "../archive/present-paths.ts";
 import { type Chart, chartOf } from "./chart.ts";
 import {
   type Budget,
@@ -48,7 +49,9 @@ export async function findLocalChart(tree: FileTree, path: string, signal: Abort
   const shown = place === "" ? root : `${root}/${place}`;
   const file = tree.files.get(place);
   const isFolder = tree.folders.has(place);
-  if (file === undefined && !isFolder) throw invalid(`stat ${shown}: no such file or directory`);
+  if (file === undefined && !isFolder) {
+    throw invalid(`stat ${shown}: no such file or directory${presentCharts(tree)}`);
+  }
   return orChartFailure("InvalidChartReference", async () => {
     const metadata =
       file === undefined ? folderMetadata(tree, place, shown) : metadataAmong(await packed(file, shown, signal));
@@ -57,13 +60,25 @@ export async function findLocalChart(tree: FileTree, path: string, signal: Abort
   });
 }
 
+/** The folders that hold a chart, for whoever mistyped `spec.chart`. */
+function presentCharts({ files }: Pick<FileTree, "files">): string {
+  const charts = [...files.keys()].flatMap((path) => /^(?:(.+)\/)?Chart\.yaml$/.exec(path)?.slice(1) ?? []);
+  return presentPaths(
+    "artifact",
+    "charts",
+    charts.map((path) => path ?? "."),
+  );
+}
+
 function folderMetadata({ files }: FileTree, place: string, shown: string): ChartMetadata {
   const at = (name: string): Uint8Array | undefined => {
     const bytes = files.get(place === "" ? name : `${place}/${name}`);
     return bytes === undefined ? undefined : withoutMark(bytes);
   };
   const chartFile = at("Chart.yaml");
-  if (chartFile === undefined) throw new RangeError(`open ${shown}/Chart.yaml: no such file or directory`);
+  if (chartFile === undefined) {
+    throw new RangeError(`open ${shown}/Chart.yaml: no such file or directory${presentCharts({ files })}`);
+  }
   return readMetadata(chartFile, at("requirements.yaml"));
 }
 
@@ -108,7 +123,7 @@ export async function buildLocal(
             paths: valuesFiles,
             ignoreMissing,
             find: (path) => tree.files.get(confined(path)),
-            missing: (path) => `no values file found at path '/${confined(path)}' (reference '${path}')`,
+            missing: (path) => missingValues(tree, path),
           },
           signal,
         ),
@@ -122,6 +137,13 @@ export async function buildLocal(
   const chart: Chart = { ...valued.chart, charts: [...valued.chart.charts, ...added] };
   const bytes = await orChartFailure("ChartPackageError", () => packageChart(chart));
   return { bytes, isPackaged: true, valuesFiles: valued.valuesFiles, dependencies: missing.length };
+}
+
+function missingValues({ files, folders }: FileTree, path: string): string {
+  const place = confined(path);
+  const paths = { files: files.keys(), folders };
+  const present = presentFiles("artifact", "YAML files", place, paths, (one) => /\.ya?ml$/.test(one));
+  return `no values file found at path '/${place}' (reference '${path}')${present}`;
 }
 
 /** The chart at this path, packed or not. Throws a `RangeError`. */

@@ -19,7 +19,7 @@ export interface Resolved {
 const sha256Digits = 64;
 const maxQuotedBytes = 200;
 
-/** What Flux's registry library says of a text that is no digest. */
+/** What Flux's registry library says of a text that is not a digest. */
 function digestFault(text: string): string | undefined {
   const [, algorithm = "", body = ""] = /^([^:]+):(.+)$/s.exec(text) ?? [];
   if (body === "") return `cannot parse hash: ${JSON.stringify(cutText(text, maxQuotedBytes))}`;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withoutMends } from "../../doubles/without-mends.ts";
 
 const Anything = z.record(z.string(), z.unknown());
 
@@ -66,7 +67,7 @@ const ofArchive = new Set(["digest", "size", "url"]);
 
 function comparableText(text: string): string {
   return (
-    text
+    withoutMends(text)
       .replace(/@sha256:[0-9a-f]{64}/g, "@sha256:<digest>")
       .replace(/^hmac-sha256:[0-9a-f]{64}$/, "hmac-sha256:<keyed>")
       .replace(/sha256:[0-9a-f]{64}\.tar\.gz/g, "sha256:<digest>.tar.gz")

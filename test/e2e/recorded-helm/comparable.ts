@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { Left } from "./recording.ts";
+import { withoutMends } from "../../doubles/without-mends.ts";
 
 /** Fields that differ from run to run: times, durations, and the digests of records, which hold times. */
 const volatile = new Set([
@@ -20,7 +21,7 @@ export function comparable({ objects, events, releases, managed }: Left): Left {
     ),
     // Controllers report different objects at the same time; the events of one object are in order.
     events: events
-      .map((event) => ({ ...event, message: event.message.split("\n\nLast Helm logs:")[0] ?? "" }))
+      .map((event) => ({ ...event, message: withoutMends(event.message.split("\n\nLast Helm logs:")[0] ?? "") }))
       .toSorted((a, b) => (a.object === b.object ? 0 : a.object < b.object ? -1 : 1)),
     releases: releases.toSorted((a, b) => compareText(secretOf(a), secretOf(b))),
     managed: managed.toSorted((a, b) => compareText(placeOf(a), placeOf(b))),
@@ -44,6 +45,7 @@ function withoutVolatile(value: Json, key = ""): Json {
     const items = value.map((item) => withoutVolatile(item));
     return key === "conditions" ? items.toSorted((a, b) => compareText(typeOf(a), typeOf(b))) : items;
   }
+  if (typeof value === "string") return withoutMends(value);
   if (!isJsonObject(value)) return value;
   const kept = Object.entries(value).filter(([name]) => !volatile.has(name));
   return Object.fromEntries(kept.map(([name, field]) => [name, withoutVolatile(field, name)]));

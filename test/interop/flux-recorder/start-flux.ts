@@ -25,7 +25,7 @@ const Crd = z.looseObject({
 const pollMs = 100;
 
 /** Waits until this is so. Throws an error with the text of `why` if it is not so in time. */
-async function until(
+export async function until(
   isSo: () => Promise<boolean>,
   why: () => string | Promise<string>,
   signal: AbortSignal,
@@ -62,21 +62,25 @@ export async function startFlux(
   await Promise.all([storage, scratch].map((path) => mkdir(path)));
   const common = { controllers, folder, env: { KUBECONFIG: kubeconfig, TMPDIR: scratch } };
   await using running = new AsyncDisposableStack();
-  const serving = (port: number) => [
+  const serving = ([port]: readonly [number, number]) => [
     `--storage-path=${storage}`,
     `--storage-addr=127.0.0.1:${port}`,
     `--storage-adv-addr=127.0.0.1:${port}`,
   ];
-  const artifactPort = await start(running, "source-controller", common, serving, signal);
+  const [artifactPort] = await startController(running, "source-controller", common, serving, signal);
   const artifacts = `127.0.0.1:${artifactPort}`;
   if (adopts) await untilServedFrom(artifacts, cluster, signal);
-  await start(running, "kustomize-controller", common, () => [], signal);
+  await startController(running, "kustomize-controller", common, () => [], signal);
   const both = running.move();
   return { artifacts, [Symbol.asyncDispose]: () => both.disposeAsync() };
 }
 
 /** Returns once all are served: a controller that finds a kind missing looks again only after ten seconds. */
-async function installDefinitions(folders: readonly string[], cluster: Cluster, signal: AbortSignal): Promise<void> {
+export async function installDefinitions(
+  folders: readonly string[],
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<void> {
   const files = await Promise.all(
     folders.map(async (bases) => (await readdir(bases)).map((file) => join(bases, file))),
   );
@@ -115,7 +119,7 @@ async function assertNobodysObjects(cluster: Cluster, signal: AbortSignal): Prom
   }
 }
 
-interface Common {
+export interface Common {
   readonly controllers: string;
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
@@ -127,23 +131,23 @@ const maxStarts = 3;
  * Starts a controller, and returns once it says that it is ready. A port that was free may be taken before the controller listens:
  * one that ends before it is ready is started again, with other ports.
  *
- * @returns the port that it may use beside those of its metrics and its health
+ * @param args further flags. They may use two ports beside those of its metrics and its health. @returns those ports
  */
-async function start(
+export async function startController(
   running: AsyncDisposableStack,
   name: string,
   { controllers, folder, env }: Common,
-  args: (port: number) => readonly string[],
+  args: (ports: readonly [number, number]) => readonly string[],
   signal: AbortSignal,
-): Promise<number> {
+): Promise<readonly [number, number]> {
   const path = join(folder, `${name}.log`);
   const why = async () => `${name} has not become ready; the end of its log:\n${await logTail(path)}`;
   for (let starts = 1; starts <= maxStarts; starts++) {
     await using log = await open(path, "a");
-    const [port = 0, metrics, health] = await freePorts(3);
+    const [one = 0, other = 0, metrics, health] = await freePorts(4);
     const addresses = [`--metrics-addr=127.0.0.1:${metrics}`, `--health-addr=127.0.0.1:${health}`];
     const stdio: ["ignore", number, number] = ["ignore", log.fd, log.fd];
-    const child = spawn(join(controllers, name), [...addresses, ...args(port)], { env, stdio });
+    const child = spawn(join(controllers, name), [...addresses, ...args([one, other])], { env, stdio });
     await once(child, "spawn");
     const ended = once(child, "exit");
     running.defer(async () => {
@@ -153,7 +157,7 @@ async function start(
     const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
     const isReady = async (): Promise<boolean> => (await ask(`http://127.0.0.1:${health}/readyz`))?.status === 200;
     await until(async () => hasEnded() || (await isReady()), why, signal);
-    if (!hasEnded()) return port;
+    if (!hasEnded()) return [one, other];
   }
   throw new Error(await why());
 }

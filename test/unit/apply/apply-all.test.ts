@@ -75,7 +75,7 @@ const withMetadata =
 const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["kubernetes"] };
 
 describe("applying a plan", () => {
-  test("what defines others comes first, then classes, then the rest, whatever the order that it is given in", async () => {
+  test("applies definitions first, then classes, then the rest, whatever the input order", async () => {
     const { apply, log } = world();
     const outcome = await apply(planned(map("a")), planned(runtimeClass), planned(namespace));
     expect(outcome).toEqual({
@@ -85,7 +85,7 @@ describe("applying a plan", () => {
     expect(log).toEqual(["Namespace/t", "RuntimeClass/slow", "ConfigMap/t/a"]);
   });
 
-  test("objects of a kind are applied in parallel and reported in the plan's order, kinds one after the other", async () => {
+  test("applies objects of a kind in parallel and kinds one after the other, and reports them in the plan's order", async () => {
     const ends: string[] = [];
     const last = Promise.withResolvers<void>();
     const { apply } = world(undefined, {
@@ -105,14 +105,14 @@ describe("applying a plan", () => {
     );
   });
 
-  test("kinds of one name in two groups are two kinds", async () => {
+  test("treats kinds of the same name in two groups as two kinds", async () => {
     const { apply, most } = world();
     const job = { ...core("Job", "a", "t"), group: "batch" };
     await apply(planned(job), planned({ ...job, group: "example.com" }));
     expect(most()).toBe(1);
   });
 
-  test("the first refusal stops what is behind it, and what was done until then is told", async () => {
+  test("stops at the first refusal, and reports what was applied until then", async () => {
     const refusing = (object: LiveObject): LiveObject => {
       if (object.metadata.name !== "b") return object;
       throw new ApiError({ code: 422, reason: "Invalid", message: "no" });
@@ -127,7 +127,7 @@ describe("applying a plan", () => {
     expect(log).not.toContain("Secret/t/s");
   });
 
-  test("what is not the API server's refusal ends the run as it is", async () => {
+  test("rethrows an error that is not a refusal of the API server", async () => {
     const lost = new Error("lease lost");
     await expect(
       world(() => {
@@ -136,7 +136,7 @@ describe("applying a plan", () => {
     ).rejects.toBe(lost);
   });
 
-  test("a replaced object that is held is waited for by the next run", async () => {
+  test("leaves a replaced object that a finalizer holds to the next run", async () => {
     const { apply } = world(undefined, {
       get: async () => ({
         apiVersion: "v1",
@@ -158,10 +158,10 @@ describe("applying a plan", () => {
   });
 });
 
-describe("the next stage", () => {
+describe("the next stage of an apply", () => {
   const terminating = withMetadata(going);
 
-  test("waits for a second until what this run has written is there, and then for the next run", async () => {
+  test("waits up to a second for the objects that this run has written, and otherwise for the next run", async () => {
     const notYet = (object: LiveObject): LiveObject => ({ ...object, status: { conditions: [] } });
     const { apply, log, slept } = world(notYet);
     expect(await apply(planned(definition), planned(map("a")))).toEqual({
@@ -174,7 +174,7 @@ describe("the next stage", () => {
     expect(slept.reduce((sum, ms) => sum + ms, 0)).toBe(1_000);
   });
 
-  test("begins as soon as it is there", async () => {
+  test("starts as soon as these objects are ready", async () => {
     let looks = 0;
     const established = [{ type: "Established", status: "True" }];
     const { apply, slept } = world(undefined, {
@@ -203,13 +203,13 @@ describe("the next stage", () => {
     expect(slept).toEqual([]);
   });
 
-  test("does not wait for what is in the last one", async () => {
+  test("is not awaited after the last stage", async () => {
     const { apply } = world((object) => ({ ...object, status: { conditions: [{ type: "Ready", status: "False" }] } }));
     const car = { ...core("Car", "c", "t"), group: "example.com" };
     expect((await apply(planned(car))).kind).toBe("applied");
   });
 
-  test("does not look again at what an earlier one has waited for", async () => {
+  test("does not check again what an earlier stage has waited for", async () => {
     const looked: string[] = [];
     const { apply } = world(undefined, {
       get: async (ref) => {
@@ -223,14 +223,14 @@ describe("the next stage", () => {
 
   test.each([
     {
-      name: "that was there and has changed",
+      name: "that existed before and has changed",
       get: async () => ({
         ...planned(definition).desired.manifest,
         metadata: { name: "x", uid: "u" },
         status: { conditions: [] },
       }),
     },
-    { name: "that is gone again", get: async () => undefined },
+    { name: "that is missing again", get: async () => undefined },
   ])("waits for a definition $name", async ({ get }) => {
     const { apply } = world(undefined, {
       get,
@@ -247,7 +247,7 @@ describe("the next stage", () => {
   test.each([
     { name: "that this run has written to", change: { kind: "create" } },
     { name: "as it was", change: { kind: "terminating", uid: "u", blockingFinalizers: ["kubernetes"] } },
-  ] as const)("waits for a namespace that is being deleted, $name", async ({ change }) => {
+  ] as const)("waits for a terminating namespace $name", async ({ change }) => {
     const { apply, log } = world(terminating);
     expect(await apply(planned(namespace, change), planned(map("a")))).toMatchObject({
       kind: "waiting",
@@ -257,17 +257,17 @@ describe("the next stage", () => {
     expect(log).not.toContain("ConfigMap/t/a");
   });
 
-  test("does not wait for another object that is being deleted", async () => {
+  test("does not wait for another terminating object", async () => {
     const held: PlannedChange = { kind: "terminating", uid: "u", blockingFinalizers: [] };
     const role = { ...core("ClusterRole", "r"), group: "rbac.authorization.k8s.io" };
     expect((await world().apply(planned(role, held), planned(map("a")))).kind).toBe("applied");
   });
 });
 
-describe("what was put off while planning", () => {
+describe("objects whose dry run was deferred while planning", () => {
   const deferred: PlannedChange = { kind: "deferred" };
 
-  test("has its dry run once the stages before it are there, and is applied", async () => {
+  test("get their dry run and are applied once the stages before them are ready", async () => {
     const { apply, log } = world();
     expect((await apply(planned(namespace), planned(map("a"), deferred), planned(map("b")))).applied).toEqual([
       "Namespace/t created",
@@ -277,7 +277,7 @@ describe("what was put off while planning", () => {
     expect(log).toEqual(["Namespace/t", "tries ConfigMap/t/a", "ConfigMap/t/a", "ConfigMap/t/b"]);
   });
 
-  test("fails the run where it is refused then, all refusals told, before any of its stage is applied", async () => {
+  test("fail the run if that dry run is refused: all refusals are reported before any object of the stage is applied", async () => {
     const refusing = (object: LiveObject): LiveObject => {
       if (object.kind === "Namespace") return object;
       throw new ApiError({ code: 422, reason: "Invalid", message: `${object.metadata.name} is bad` });

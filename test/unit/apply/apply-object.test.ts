@@ -49,8 +49,8 @@ function world(calls: Partial<TargetCluster>) {
   return { apply, slept, replacing };
 }
 
-describe("what is left as it is", () => {
-  test("is asked nothing of the cluster, and keeps its proof in the inventory where it has one", async () => {
+describe("an object that is not applied because it is unchanged", () => {
+  test("costs no request, and keeps its fingerprint in the inventory if it has one", async () => {
     const { apply } = world({});
     const entry = { id: "t_a__ConfigMap", version: "v1", uid: "u", state: "live" };
     expect(await apply({ kind: "unchanged", uid: "u", fingerprint: "f" })).toEqual({
@@ -81,7 +81,7 @@ describe("an apply", () => {
     { created: true, change: "created" },
     { created: false, change: "configured" },
   ])(
-    "of which the API server says created: $created is told as $change, with its proof",
+    "with the API server's answer created: $created is reported as $change, with its fingerprint",
     async ({ created, change }) => {
       const { apply } = answering(created);
       expect(await apply({ kind: "create" })).toEqual({
@@ -99,7 +99,7 @@ describe("an apply", () => {
     },
   );
 
-  test("is server-side, by our field manager, and takes fields from others", async () => {
+  test("is server-side with our field manager, and forces ownership of fields", async () => {
     const asked: unknown[] = [];
     const { apply } = world({
       apply: async (...args) => (asked.push(args.slice(0, 2)), { object: liveOf(), created: true, warnings: [] }),
@@ -108,14 +108,14 @@ describe("an apply", () => {
     expect(asked).toEqual([[manifest, { manager: "kustomize-controller", force: true }]]);
   });
 
-  test("of what is being deleted says what holds it", async () => {
+  test("of a terminating object reports the finalizers that hold it", async () => {
     const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] };
     expect(await answering(false, going).apply({ kind: "create" })).toMatchObject({
       blockingFinalizers: ["example.com/hold"],
     });
   });
 
-  test("that the API server refuses is told in Flux's words; what is no answer of it stays as it is", async () => {
+  test("that the API server refuses is reported with Flux's text; an error without an answer is rethrown", async () => {
     const refusing = (error: Error) => world({ apply: () => Promise.reject(error) }).apply({ kind: "create" });
     const applied = refusing(apiError("Invalid", "no"));
     await expect(applied).rejects.toThrow(ApplyError);
@@ -144,12 +144,12 @@ function busyCluster(writes: number, refusal: ApiReason = "Conflict") {
   return { calls, patched };
 }
 
-describe("taking over an object that controllers keep writing", () => {
+describe("taking over an object that a controller keeps writing", () => {
   const patch = [{ op: "replace", path: "/metadata/resourceVersion", value: "1" }] as const;
   const takeover = { patch, migrates: false };
 
   test.each(["Conflict", "Invalid"] as const)(
-    "the patch is made anew for the version that is there now, where the old one is refused as %s",
+    "makes the patch again for the current version if the old one is refused with %s",
     async (refusal) => {
       const { calls, patched } = busyCluster(3, refusal);
       const { apply, slept } = world(calls);
@@ -159,7 +159,7 @@ describe("taking over an object that controllers keep writing", () => {
     },
   );
 
-  test("one that is never still is told in Flux's words, after six tries", async () => {
+  test("fails with Flux's text after six tries", async () => {
     const { calls, patched } = busyCluster(100);
     await expect(world(calls).apply({ kind: "configure", takeover })).rejects.toThrow(
       "ConfigMap/t/a metadata.managedFields cleanup failed: the object has been modified",
@@ -167,7 +167,7 @@ describe("taking over an object that controllers keep writing", () => {
     expect(patched).toHaveLength(6);
   });
 
-  test("a migration of managed fields has Flux's error of its own", async () => {
+  test("fails with Flux's own text for a migration of managed fields", async () => {
     const { apply } = world(busyCluster(100, "Forbidden").calls);
     const migration = { patch, migrates: true };
     await expect(apply({ kind: "configure", takeover: migration })).rejects.toThrow(
@@ -175,23 +175,23 @@ describe("taking over an object that controllers keep writing", () => {
     );
   });
 
-  test("a patch that is refused for another reason is not tried again", async () => {
+  test("does not retry a patch that is refused for another reason", async () => {
     const { calls, patched } = busyCluster(100, "Forbidden");
     await expect(world(calls).apply({ kind: "configure", takeover })).rejects.toThrow("cleanup failed");
     expect(patched).toHaveLength(1);
   });
 
   test.each([
-    { name: "is gone when the patch comes", calls: { patch: () => Promise.reject(apiError("NotFound", "gone")) } },
+    { name: "is deleted before the patch", calls: { patch: () => Promise.reject(apiError("NotFound", "gone")) } },
     {
-      name: "is gone when the patch is to be made anew",
+      name: "is deleted before the patch is retried",
       calls: { patch: () => Promise.reject(apiError("Conflict", "stale")), get: async () => undefined },
     },
     {
-      name: "has nothing more to take over when the patch is to be made anew",
+      name: "has nothing left to take over when the patch is retried",
       calls: { patch: () => Promise.reject(apiError("Conflict", "stale")), get: async () => liveOf() },
     },
-  ])("one that $name is applied all the same", async ({ calls }) => {
+  ])("still applies an object that $name", async ({ calls }) => {
     const { apply } = world({ ...calls, apply: async () => ({ object: liveOf(), created: true, warnings: [] }) });
     expect((await apply({ kind: "configure", takeover })).change).toBe("created");
   });
@@ -227,18 +227,18 @@ function replaceWorld(answers: readonly (ApiError | "goes" | "stays")[], metadat
   return { apply, replacing, slept, log, deletes };
 }
 
-describe("replacing an object for an immutable field", () => {
+describe("replacing an object because of an immutable field", () => {
   const replace = { kind: "replace", uid: "u" } as const;
   const stale = apiError("Conflict", "the object has been modified");
 
-  test("its successor is tried under another name before it is deleted, and applied once it is gone", async () => {
+  test("dry-runs the successor under another name, deletes the object, and applies the successor once it is gone", async () => {
     const { apply, log, deletes } = replaceWorld(["goes"]);
     expect((await apply(replace)).change).toBe("created");
     expect(log).toEqual(["tries a-sluice-check", "deletes ConfigMap/a", "applies a"]);
     expect(deletes).toEqual([{ propagation: "Background", uid: "u", resourceVersion: "1" }]);
   });
 
-  test("one whose successor would be refused is kept", async () => {
+  test("keeps the object if its successor would be refused", async () => {
     const { apply } = world({ apply: () => Promise.reject(apiError("Invalid", "bad field")) });
     await expect(apply(replace)).rejects.toThrow(
       "ConfigMap/t/a immutable field detected, kept the present object since its successor is refused: bad field",
@@ -248,20 +248,20 @@ describe("replacing an object for an immutable field", () => {
   test.each([
     { group: "", kind: "Namespace" },
     { group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" },
-  ])("a $kind is never recreated: all in it would go", async ({ group, kind }) => {
+  ])("never recreates a $kind, because everything in it would be deleted", async ({ group, kind }) => {
     const big: DesiredObject = { ...desired, ref: { ...ref, group, kind, namespace: "" } };
     await expect(world({}).apply(replace, big)).rejects.toThrow(
       `${kind}/a immutable field detected, failed to delete object: recreating it would delete everything in it`,
     );
   });
 
-  test("one that was written since is judged again, and deleted as it is then", async () => {
+  test("checks an object again that was written in between, and deletes it in the new state", async () => {
     const { apply, deletes } = replaceWorld([stale, stale, stale, "goes"]);
     expect((await apply(replace)).change).toBe("created");
     expect(deletes.map(({ resourceVersion }) => resourceVersion)).toEqual(["1", "2", "3", "4"]);
   });
 
-  test("one that is never still, or that the API server does not delete, is told in Flux's words", async () => {
+  test("reports with Flux's text an object that keeps changing, or that the API server does not delete", async () => {
     const busy = replaceWorld([stale, stale, stale, stale, stale]);
     await expect(busy.apply(replace)).rejects.toThrow(
       "ConfigMap/t/a immutable field detected, failed to delete object: the object has been modified",
@@ -272,13 +272,13 @@ describe("replacing an object for an immutable field", () => {
     expect(denied.deletes).toHaveLength(1);
   });
 
-  test("one that is another object by now, or gone, is not deleted", async () => {
+  test("does not delete an object that was recreated meanwhile or is already gone", async () => {
     const { apply, log } = replaceWorld([], { uid: "another" });
     expect((await apply(replace)).change).toBe("created");
     expect(log).toEqual(["tries a-sluice-check", "applies a"]);
   });
 
-  test("an object that has another owner by now stays", async () => {
+  test("does not delete an object that has another owner meanwhile", async () => {
     const { apply, replacing, deletes } = replaceWorld([]);
     const otherOwner = async () => "Kustomization/t/b";
     const applied = apply(replace, desired, { replacing: { ...replacing, otherOwner } });
@@ -287,7 +287,7 @@ describe("replacing an object for an immutable field", () => {
     expect(deletes).toEqual([]);
   });
 
-  test("one that a finalizer holds is waited for, for a second, and then by the next run", async () => {
+  test("waits one second for an object that a finalizer holds, and then leaves it to the next run", async () => {
     const { apply, slept, log } = replaceWorld(["stays"]);
     const applied = apply(replace);
     await expect(applied).rejects.toThrow(StillTerminating);

@@ -32,10 +32,10 @@ async function outcome(...manifests: readonly Manifest[]): Promise<string> {
   ).then((objects) => `${objects.length} objects`, String);
 }
 
-describe("two manifests that are one object are named, with why", () => {
+describe("two manifests of the same object are reported with the reason", () => {
   test.each([
     {
-      name: "two names that an inventory cannot tell apart",
+      name: "two names with the same inventory id",
       manifests: [object(rbac, "ClusterRole", "a:b"), object(rbac, "ClusterRole", "a__b")],
       says: "ClusterRole/a:b and ClusterRole/a__b cannot both be in one Kustomization: in an inventory, as Flux writes it, : in such a name is __, so both have the same entry; rename one of them",
     },
@@ -48,17 +48,17 @@ describe("two manifests that are one object are named, with why", () => {
       says: "HorizontalPodAutoscaler/apps/web is in the manifests twice, as autoscaling/v1 and as autoscaling/v2: keep one of them",
     },
     {
-      name: "two namespaces of a kind that has none",
+      name: "two namespaces for a cluster-scoped kind",
       manifests: [object(rbac, "ClusterRole", "a", "x"), object(rbac, "ClusterRole", "a")],
       says: "ClusterRole/a is in the manifests twice, with the namespaces x and none, though its kind has none: keep one of them",
     },
     {
-      name: "none and a namespace of a kind that has none",
+      name: "no namespace and a namespace for a cluster-scoped kind",
       manifests: [object(rbac, "ClusterRole", "a"), object(rbac, "ClusterRole", "a", "x")],
       says: "ClusterRole/a is in the manifests twice, with the namespaces none and x, though its kind has none: keep one of them",
     },
     {
-      name: "two that are the same",
+      name: "two equal manifests",
       manifests: [object("v1", "ConfigMap", "a", "apps"), object("v1", "ConfigMap", "a", "apps")],
       says: "ConfigMap/apps/a is in the manifests twice: keep one of them",
     },
@@ -66,19 +66,19 @@ describe("two manifests that are one object are named, with why", () => {
     expect(await outcome(...manifests)).toBe(`Failure: ${says}\n`);
   });
 
-  test("others of the same name are others", async () => {
+  test("objects of the same name in different kinds or namespaces are different objects", async () => {
     const names = [object("v1", "ConfigMap", "a", "apps"), object("v1", "ConfigMap", "a", "web")];
     expect(await outcome(...names, object("v1", "Secret", "a", "apps"))).toBe("3 objects");
   });
 });
 
-describe("the digest of what is asked for", () => {
+describe("the digest of a manifest", () => {
   const [key, other] = [new Secret("0".repeat(64)), new Secret("1".repeat(64))];
   const digestOf = async (manifest: Manifest, installationKey: Secret): Promise<string | undefined> =>
     (await desiredObjects([manifest], { cluster, installationKey, rules: usualRules }, new AbortController().signal))[0]
       ?.digest;
 
-  test.each(["Secret", "ConfigMap", "Deployment"])("of a %s is made under the installation's key", async (kind) => {
+  test.each(["Secret", "ConfigMap", "Deployment"])("of a %s is keyed by the installation", async (kind) => {
     const manifest = { ...object("v1", kind, "a", "apps"), data: { password: "hunter2" } };
     const digest = await digestOf(manifest, key);
     expect(digest).toMatch(/^hmac-sha256:[0-9a-f]{64}$/);
@@ -109,7 +109,7 @@ describe("a kind that the cluster does not serve yet", () => {
     );
   };
 
-  test("is known by the definition in the same set, with its schema, and what is served needs none", async () => {
+  test("is known from its definition in the same set, with its schema; a served kind needs no definition", async () => {
     const withSchema = { ...served, schema: { openAPIV3Schema: schema } };
     const cars = definition("Namespaced", withSchema, { name: "v2", served: true });
     const objects = await desired(
@@ -126,7 +126,7 @@ describe("a kind that the cluster does not serve yet", () => {
     expect(objects[2]).not.toHaveProperty("schema");
   });
 
-  test("loses a namespace that its definition does not have", async () => {
+  test("loses its namespace if its definition is cluster-scoped", async () => {
     const [, car] = await desired(definition("Cluster", served), object("example.com/v1", "Car", "a", "t"));
     expect(car?.ref.namespace).toBe("");
     expect(car?.manifest.metadata).toEqual({ name: "a" });
@@ -139,20 +139,20 @@ describe("a kind that the cluster does not serve yet", () => {
       manifests: [definition("Namespaced", { name: "v1", served: false })],
     },
     {
-      name: "a definition that is none",
+      name: "an object that is not a valid definition",
       manifests: [object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "cars.example.com")],
     },
     {
-      name: "another kind that looks like one",
+      name: "a similar kind of another group",
       manifests: [{ ...definition("Namespaced", served), kind: "ConfigMap" }],
     },
-  ])("is refused in Flux's words with $name", async ({ manifests }) => {
+  ])("is refused with Flux's text if there is $name", async ({ manifests }) => {
     await expect(desired(...manifests, object("example.com/v1", "Car", "a", "t"))).rejects.toThrow(
       'Car/t/a dry-run failed: no matches for kind "Car" in version "example.com/v1"\n',
     );
   });
 
-  test("is refused without the namespace that it needs, with all else that is wrong", async () => {
+  test("is refused if its namespace is missing, together with all other faults", async () => {
     const manifests = [
       definition("Namespaced", served),
       object("example.com/v1", "Car", "a"),

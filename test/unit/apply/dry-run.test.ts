@@ -76,7 +76,7 @@ describe("a dry run that the API server refuses", () => {
     'Pod "x" is invalid: spec: Forbidden: pod updates may not change fields other than `spec.tolerations`',
     'Claim.example.test "x" is invalid: spec.class: Invalid value: "fast": class cannot be changed after creation',
     'Claim.example.test "x" is invalid: spec.class: Invalid value: "fast": failed rule: self == oldSelf',
-  ])("with force recreates the object where a field can never change: %s (81)", async (text) => {
+  ])("recreates the object with force if the field can never change: %s (81)", async (text) => {
     const cluster = refusing(invalid(text), live());
     expect((await trial({ cluster, force: true })).kind).toBe("replace");
     expect((await trial({ cluster })).kind).toBe("refused");
@@ -90,17 +90,24 @@ describe("a dry run that the API server refuses", () => {
       "Invalid",
       'Job.example.test "x" is invalid: spec.mode: Invalid value: "a": mode cannot be changed while jobs are running',
     ],
-  ])("with %s of a policy, or of a state that may pass, keeps the object: %s", async (reason, message) => {
+  ])("keeps the object if a policy or a temporary state refuses with %s: %s", async (reason, message) => {
     const cluster = refusing(new ApiError({ code: 422, reason, message }), live());
     expect((await trial({ cluster, force: true })).kind).toBe("refused");
   });
 
-  test("for anything else is never a reason to recreate the object, whatever force says", async () => {
+  test("for an immutable field says how to have the object deleted and created again", async () => {
+    const refused = await trial({ cluster: refusing(invalid(`${immutable}\n`), live()) });
+    const mend =
+      "to have it deleted and created again, set spec.force of the Kustomization, or annotate the object with kustomize.toolkit.fluxcd.io/force: enabled";
+    expect(refused).toMatchObject({ message: `Secret/t/s dry-run failed (Invalid): ${immutable}; ${mend}\n` });
+  });
+
+  test("for any other reason never recreates the object, even with force", async () => {
     const cluster = refusing(invalid('Secret "s" is invalid: type: Required value'), live());
     expect((await trial({ cluster, force: true })).kind).toBe("refused");
   });
 
-  test("for an immutable field tells why the object is not recreated, where it may not be", async () => {
+  test("for an immutable field reports why the object is not recreated if it must not be", async () => {
     const cluster = refusing(invalid(immutable), live());
     const otherOwner = async () => "Kustomization/t/other";
     const refused = await trial({ cluster, force: true, replacing: { ...replacing, otherOwner } });
@@ -111,7 +118,7 @@ describe("a dry run that the API server refuses", () => {
   });
 
   test.each(["Invalid", "Conflict", "Forbidden"])(
-    "with %s is for an immutable field where the text says so",
+    "with %s counts as an immutable field if the text says so",
     async (reason) => {
       const cluster = refusing(new ApiError({ code: 422, reason, message: immutable }), live());
       expect(await trial({ cluster, force: true })).toEqual({
@@ -121,7 +128,7 @@ describe("a dry run that the API server refuses", () => {
     },
   );
 
-  test("with another reason never is", async () => {
+  test("with another reason never counts as an immutable field", async () => {
     const cluster = refusing(new ApiError({ code: 400, reason: "BadRequest", message: immutable }), live());
     expect((await trial({ cluster, force: true })).kind).toBe("refused");
   });
@@ -130,14 +137,14 @@ describe("a dry run that the API server refuses", () => {
     trial({ cluster: refusing(invalid("no"), found) }, wanted);
   const once = { annotations: { [`${kustomizeGroup}/ssa`]: "IfNotPresent" } };
 
-  test("is nothing to an object that is left alone, or that is applied once only and is there", async () => {
+  test("does not matter for an object that is ignored, or that is applied only once and exists", async () => {
     const disabled = { annotations: { [`${kustomizeGroup}/reconcile`]: "disabled" } };
     expect(await refusedOf({}, live(disabled))).toEqual({ kind: "skipped", uid: "u1" });
     expect(await refusedOf(once, live())).toEqual({ kind: "skipped", uid: "u1" });
     expect((await refusedOf(once, undefined)).kind).toBe("refused");
   });
 
-  describe("for a field that an older version of its managed fields has not", () => {
+  describe("because an older version in its managed fields lacks a field", () => {
     const old = { manager: "other", operation: "Update", apiVersion: "v1beta1", fieldsV1: {} } as const;
     const error = new ApiError({ code: 500, reason: "", message: ".spec.mode: field not declared in schema" });
     const rules = { ...usualRules, migratesApiVersion: true };
@@ -156,7 +163,7 @@ describe("a dry run that the API server refuses", () => {
       return trial({ cluster, rules, ...deps });
     }
 
-    test("is a reason to migrate with the gate, unless the version that is applied has it neither", async () => {
+    test("migrates the managed fields with the gate, unless the applied version lacks the field too", async () => {
       const stale = live({ managedFields: [old] });
       expect(await trying(stale)).toEqual({
         kind: "configure",
@@ -170,7 +177,7 @@ describe("a dry run that the API server refuses", () => {
       expect((await trying(undefined)).kind).toBe("refused");
     });
 
-    test("has the payload made after the migration, where fields of it are ignored", async () => {
+    test("with ignored fields makes the payload again after the migration", async () => {
       const ignore = { pathsFor: () => ["/spec/mode"], prepare: async () => {} };
       expect(await trying(live({ managedFields: [old] }), undefined, { rules: { ...rules, ignore } })).toMatchObject({
         kind: "configure",
@@ -178,13 +185,13 @@ describe("a dry run that the API server refuses", () => {
       });
     });
 
-    test("is no reason for what is refused otherwise", async () => {
+    test("does not migrate if another reason is given", async () => {
       const cluster = refusing(invalid("no"), live({ managedFields: [old] }));
       expect((await trial({ cluster, rules })).kind).toBe("refused");
     });
   });
 
-  test("for an object that is not there is no reason to recreate it", async () => {
+  test("for a missing object does not recreate it", async () => {
     const cluster = refusing(invalid(immutable), undefined);
     expect((await trial({ cluster, force: true })).kind).toBe("refused");
   });
@@ -196,12 +203,12 @@ describe("a dry run that the API server refuses", () => {
   const wrong = 'Invalid value: "bad key": name part must consist of alphanumeric characters';
   test.each([
     { name: "for an immutable field", faults: [unchangeable], kind: "terminating" },
-    { name: "for finalizers that come too late", faults: [late, late], kind: "terminating" },
+    { name: "for added finalizers", faults: [late, late], kind: "terminating" },
     { name: "for both", faults: [late, unchangeable], kind: "terminating" },
-    { name: "for what is wrong with its successor too", faults: [wrong], kind: "refused" },
-    { name: "for that and finalizers that come too late", faults: [wrong, late], kind: "refused" },
-    { name: "for that and an immutable field", faults: [unchangeable, wrong], kind: "refused" },
-  ])("of an object that is being deleted, $name: $kind", async ({ faults, kind }) => {
+    { name: "for a fault of its successor too", faults: [wrong], kind: "refused" },
+    { name: "for an immutable field and added finalizers", faults: [wrong, late], kind: "refused" },
+    { name: "for a fault and an immutable field", faults: [unchangeable, wrong], kind: "refused" },
+  ])("for a terminating object, $name: $kind", async ({ faults, kind }) => {
     const message = `Secret "s" is invalid: [${faults.join(", ")}]`;
     const named = new ApiError({
       code: 422,
@@ -212,13 +219,13 @@ describe("a dry run that the API server refuses", () => {
     expect((await trial({ cluster: refusing(named, live(going)) })).kind).toBe(kind);
   });
 
-  test("of an object that is being deleted, by one that names no causes, is judged by its text", async () => {
+  test("for a terminating object, without causes, is judged by its text", async () => {
     const cluster = refusing(invalid(`Secret "s" is invalid: metadata.finalizers: ${late}`), live(going));
     expect((await trial({ cluster })).kind).toBe("terminating");
     expect((await refusedOf({}, live(going))).kind).toBe("refused");
   });
 
-  test("of an object that is being deleted is judged by every cause, also by one without a text", async () => {
+  test("for a terminating object is judged by every cause, also by one without a text", async () => {
     const causes = [{ reason: "FieldValueForbidden", message: late }, { reason: "FieldValueForbidden" }];
     const cluster = refusing(new ApiError({ code: 422, reason: "Invalid", message: late, causes }), live(going));
     expect((await trial({ cluster })).kind).toBe("refused");
@@ -247,7 +254,7 @@ describe("a dry run that the API server refuses", () => {
       answer: new ApiError({ code: 409, reason: "Conflict", message: "conflicts", causes: [conflict] }),
       message: "Secret/t/s dry-run failed (FieldManagerConflict): conflicts",
     },
-  ])("is told in Flux's words: $message (86)", async ({ answer, message }) => {
+  ])("is reported with Flux's text: $message (86)", async ({ answer, message }) => {
     const cluster = refusing(answer, live());
     expect(await trial({ cluster })).toMatchObject({
       kind: "refused",
@@ -255,21 +262,21 @@ describe("a dry run that the API server refuses", () => {
     });
   });
 
-  test("is none where the API server could not judge", async () => {
+  test("does not count as refused if the API server was too busy to answer", async () => {
     const busy = new ApiError({ code: 429, reason: "TooManyRequests", message: "later" });
     const trying = trial({ cluster: refusing(busy, live()), force: true });
     await expect(trying).rejects.toBe(busy);
   });
 });
 
-describe("a dry run that the API server takes", () => {
+describe("a dry run that the API server accepts", () => {
   const changed = { ...live(), data: { k: "bmV3" } };
   test.each<{ name: string; created?: boolean; tried?: LiveObject; found?: LiveObject; kind: string }>([
     { name: "creates it", created: true, kind: "create" },
-    { name: "says the same as the live object", kind: "unchanged" },
+    { name: "equals the live object", kind: "unchanged" },
     { name: "changes its content", tried: changed, kind: "configure" },
     {
-      name: "changes its content, which is not ours to change",
+      name: "changes content that we do not own",
       tried: changed,
       found: live({ labels: { [`${kustomizeGroup}/reconcile`]: "disabled" } }),
       kind: "skipped",
@@ -277,12 +284,12 @@ describe("a dry run that the API server takes", () => {
     { name: "changes a label", tried: live({ labels: { a: "b" } }), kind: "configure" },
     { name: "changes a finalizer", tried: live({ finalizers: ["example.com/hold"] }), kind: "configure" },
     {
-      name: "would store another version of it and change nothing",
+      name: "would store another version and change nothing else",
       tried: live({ resourceVersion: "9" }),
       kind: "unchanged",
     },
     {
-      name: "finds kubectl's note on it",
+      name: "finds kubectl's last-applied annotation",
       found: live({ annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}" } }),
       tried: live({ annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}" } }),
       kind: "configure",
@@ -311,23 +318,23 @@ describe("a dry run that the API server takes", () => {
     return { change, log };
   }
 
-  test("reads a listed object beside it, and an unlisted one only where the answer says that it is there", async () => {
+  test("is compared with the listed object; an unlisted object is read only if the answer shows that it exists", async () => {
     expect((await tried(true, false, async () => live())).log).toEqual(["get", "apply"]);
     expect((await tried(false, false, async () => live())).log).toEqual(["apply", "get"]);
     expect((await tried(false, true, async () => live())).log).toEqual(["apply"]);
   });
 
-  test("creates what has gone meanwhile", async () => {
+  test("creates an object that was deleted meanwhile", async () => {
     expect((await tried(true, false, async () => undefined)).change).toEqual({ kind: "create" });
   });
 
-  test("says nothing where the object could not be read, of which a created one has no need", async () => {
+  test("rethrows the error if the object could not be read; for an object to be created no read is needed", async () => {
     const lost = new Error("no answer");
     await expect(tried(true, false, () => Promise.reject(lost))).rejects.toBe(lost);
     expect((await tried(true, true, () => Promise.reject(lost))).change).toEqual({ kind: "create" });
   });
 
-  test("leaves what is applied once only, and says what holds one that is being deleted", async () => {
+  test("skips an object that is applied only once, and reports the finalizers of a terminating one", async () => {
     const once = { annotations: { [`${kustomizeGroup}/ssa`]: "IfNotPresent" } };
     expect((await tried(false, false, async () => live({ labels: { a: "b" } }), once)).change).toEqual({
       kind: "skipped",

@@ -34,8 +34,8 @@ const image = "/spec/containers/1/image";
 const sidecarFirst = { containers: [{ name: "proxy" }, { name: "a", image: "1" }, { name: "b", image: "2" }] };
 const specOf = (object: { readonly [field: string]: unknown }) => object["spec"];
 
-describe("what is sent for an object with ignored fields", () => {
-  test("names the version that it was made for, and the manifest's value where nothing differs", () => {
+describe("the payload of an object with ignored fields", () => {
+  test("names the version that it was made for, and has the manifest's value if nothing differs", () => {
     const tried = live(wanted);
     expect(payloadOf(manifest, live(wanted), tried, [image], kustomizationStyle)).toEqual({
       ...manifest,
@@ -45,24 +45,28 @@ describe("what is sent for an object with ignored fields", () => {
 
   test.each<{ name: string; managedFields: readonly ManagedFieldsEntry[]; sent: JsonObject }>([
     { name: "keeps the live value", managedFields: [], sent: { name: "b", image: "2" } },
-    { name: "leaves out what another manager applies", managedFields: [entry("vpa", ofB)], sent: { name: "b" } },
     {
-      name: "keeps the live value of what another manager has only edited",
+      name: "leaves out a field that another manager applies",
+      managedFields: [entry("vpa", ofB)],
+      sent: { name: "b" },
+    },
+    {
+      name: "keeps the live value of a field that another manager has only updated",
       managedFields: [entry("hand", ofB, { operation: "Update" })],
       sent: { name: "b", image: "2" },
     },
     {
-      name: "keeps the live value of what only the status has been applied with",
+      name: "keeps the live value of a field that was applied only through the status subresource",
       managedFields: [entry("vpa", ofB, { subresource: "status" })],
       sent: { name: "b", image: "2" },
     },
     {
-      name: "keeps what we alone apply",
+      name: "keeps a field that only we apply",
       managedFields: [entry("kustomize-controller", ofB)],
       sent: { name: "b", image: "2" },
     },
     {
-      name: "keeps the live value where another manager applies something else",
+      name: "keeps the live value if another manager applies a different value",
       managedFields: [entry("vpa", { "f:spec": { "f:containers": { 'k:{"name":"a"}': { "f:image": {} } } } })],
       sent: { name: "b", image: "2" },
     },
@@ -81,7 +85,7 @@ describe("what is sent for an object with ignored fields", () => {
     });
   });
 
-  test("finds the item of a list by its name, where others have put items before it", () => {
+  test("finds a list item by its name, even if another client has inserted items before it", () => {
     const tried = live({ containers: [{ name: "proxy" }, ...wanted.containers] });
     expect(
       specOf(payloadOf(manifest, live(sidecarFirst), tried, ["/spec/containers/2/image"], kustomizationStyle)),
@@ -93,7 +97,7 @@ describe("what is sent for an object with ignored fields", () => {
     });
   });
 
-  test("leaves out what others have removed, and keeps what only the live object has", () => {
+  test("leaves out items that another client has removed, and keeps items that only the live object has", () => {
     const now = live({ ...wanted, nodeName: "n1", schedulerName: "theirs" });
     const tried = live({ ...wanted, priority: 3 });
     const paths = ["/spec/priority", "/spec/schedulerName"];
@@ -105,7 +109,7 @@ describe("what is sent for an object with ignored fields", () => {
   });
 
   test.each(["/metadata/managedFields", "/metadata/uid", "/status", "/kind", "/metadata/name"])(
-    "does not change with %s, which no manifest says",
+    "is not changed by %s, which no manifest sets",
     (path) => {
       const now = live(wanted, [entry("vpa", ofB)]);
       const { kind, metadata } = payloadOf(
@@ -119,7 +123,7 @@ describe("what is sent for an object with ignored fields", () => {
     },
   );
 
-  test("always has the labels of its owner", () => {
+  test("always has the owner labels", () => {
     const { labels: _labels, ...bare } = manifest.metadata;
     const theirs = { ...live(wanted), metadata: { ...bare, uid: "u", labels: { x: "y" } } };
     const { metadata } = payloadOf(manifest, theirs, live(wanted), ["/metadata/labels"], kustomizationStyle);
@@ -127,8 +131,8 @@ describe("what is sent for an object with ignored fields", () => {
   });
 });
 
-describe("what is compared of an object with ignored fields", () => {
-  test("has none of them", () => {
+describe("the comparison of an object with ignored fields", () => {
+  test("leaves these fields out", () => {
     const spec = { containers: [{ name: "a", image: "1" }, { name: "b" }] };
     expect(withoutIgnored(live(wanted), [image, "/spec/nothing"])["spec"]).toEqual(spec);
   });
@@ -140,7 +144,7 @@ describe("what is compared of an object with ignored fields", () => {
       fields: { "f:data": { "f:k": {}, "f:l": {} } },
       left: { "f:data": { "f:l": {} } },
     },
-    { name: "the last field of its parent", paths: ["/data/k"], fields: { "f:data": { "f:k": {} } }, left: {} },
+    { name: "the only field of its parent", paths: ["/data/k"], fields: { "f:data": { "f:k": {} } }, left: {} },
     {
       name: "a field of a keyed item",
       paths: [image],
@@ -149,12 +153,12 @@ describe("what is compared of an object with ignored fields", () => {
     },
     { name: "a field of another item", paths: ["/spec/containers/0/image"], fields: ofB, left: ofB },
     {
-      name: "a part of what is owned as a whole",
+      name: "a part of a field that is owned as a whole",
       paths: ["/spec/args/0"],
       fields: { "f:spec": { "f:args": {} } },
       left: {},
     },
-    { name: "nothing that is owned", paths: ["/spec/x/y"], fields: ofB, left: ofB },
+    { name: "a field without an owner", paths: ["/spec/x/y"], fields: ofB, left: ofB },
   ])("does not own $name", ({ paths, fields, left }) => {
     expect(ownedButIgnored(fields, live({ ...wanted, args: ["x"] }), paths)).toEqual(left);
   });

@@ -20,8 +20,8 @@ function ranksOf(placed: readonly { id: string; rank: number }[]): Map<string, n
 
 const someIds = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 4 }), { maxLength: 30 });
 
-describe("the places of inventory entries", () => {
-  test("ranks rise in the order given, whatever the ranks were before", () => {
+describe("the ranks of inventory entries", () => {
+  test("rise in the order given, whatever the ranks were before", () => {
     fc.assert(
       fc.property(someIds, someIds, (before, after) => {
         const placed = placeEntries(entriesOf(after), ranksOf(placeEntries(entriesOf(before), new Map())));
@@ -33,7 +33,7 @@ describe("the places of inventory entries", () => {
     );
   });
 
-  test("entries that stay in their order keep their ranks when others come and go", () => {
+  test("stay for entries that keep their order while others are added and removed", () => {
     fc.assert(
       fc.property(someIds, fc.func(fc.boolean()), someIds, (before, isKept, added) => {
         const ranks = ranksOf(placeEntries(entriesOf(before), new Map()));
@@ -46,14 +46,14 @@ describe("the places of inventory entries", () => {
     );
   });
 
-  test("moving one of many to the front gives a new rank to that one only", () => {
+  test("change only for the moved entry if one of many moves to the front", () => {
     const ids = Array.from({ length: 1_000 }, (_, number) => `id-${number}`);
     const ranks = ranksOf(placeEntries(entriesOf(ids), new Map()));
     const moved = placeEntries(entriesOf(["id-999", ...ids.slice(0, -1)]), ranks);
     expect(moved.filter(({ id, rank }) => ranks.get(id) !== rank).map(({ id }) => id)).toEqual(["id-999"]);
   });
 
-  test("where no number is left between two neighbours all ranks are made anew", () => {
+  test("are all assigned again if no number is left between two neighbours", () => {
     const ranks = new Map([
       ["a", 1],
       ["c", 2],
@@ -80,12 +80,12 @@ describe("the pages of an inventory", () => {
     { id: "", hash: 0x811c9dc5 },
     { id: "a", hash: 0xe40c292c },
     { id: "foobar", hash: 0xbf9cf968 },
-  ])("the page of '$id' comes from its published FNV-1a hash, so it is the same for good", ({ id, hash }) => {
+  ])("the page of '$id' comes from its published FNV-1a hash, so it never changes", ({ id, hash }) => {
     expect(pageOf(id, 2 ** 32)).toBe(hash);
     expect(pageOf(id, 256)).toBe(hash % 256);
   });
 
-  test("ids spread evenly", () => {
+  test("ids are spread evenly over the pages", () => {
     const counts = Array.from({ length: 16 }, () => 0);
     for (let number = 0; number < 1_600; number++) {
       const page = pageOf(`apps_config-${number}__ConfigMap`, 16);
@@ -99,19 +99,19 @@ describe("the pages of an inventory", () => {
 const full: InventoryEntry = { id: "a", version: "v1", uid: "u", desired: "d", fingerprint: "f", state: "live" };
 const many = Array.from({ length: 300 }, (_, index): InventoryEntry => ({ ...full, id: `${index}` }));
 
-describe("the texts of an inventory's pages", () => {
-  test("hold the entries in the order that they were given in, with all that is known of them", () => {
+describe("the texts of inventory pages", () => {
+  test("contain the entries in the order given, with all their fields", () => {
     const planned: InventoryEntry = { id: "b", version: "v1", state: "planned" };
     expect(entriesOfPages(arrangePages([planned, full], []))).toEqual([planned, full]);
     expect(entriesOfPages(arrangePages(many, []))).toEqual(many);
     expect(arrangePages(many, []).length).toBeGreaterThan(1);
   });
 
-  test("of pages without entries are the text that no store need keep", () => {
+  test("without entries are a constant text that a store need not keep", () => {
     expect(arrangePages([], [])).toEqual([emptyPage]);
   });
 
-  test("are the same, except for one page, if one entry comes in between", () => {
+  test("stay the same except for one page if one entry is inserted", () => {
     const before = arrangePages(many, []);
     const after = arrangePages([...many.slice(0, 7), { ...full, id: "new" }, ...many.slice(7)], before);
     expect(after.filter((text, index) => text !== before[index])).toHaveLength(1);
@@ -120,17 +120,17 @@ describe("the texts of an inventory's pages", () => {
   test.each([
     { name: "is no JSON", text: "[", says: "JSON" },
     {
-      name: "has a state of another release",
+      name: "a state of another release",
       text: '[{"id":"a","version":"v1","state":"gone","rank":1}]',
       says: "state",
     },
     {
-      name: "has a field of another release",
+      name: "a field of another release",
       text: '[{"id":"a","version":"v1","state":"live","rank":1,"more":2}]',
       says: "more",
     },
-    { name: "has an entry without a rank", text: '[{"id":"a","version":"v1","state":"live"}]', says: "rank" },
-  ])("that $name is none", ({ text, says }) => {
+    { name: "an entry without a rank", text: '[{"id":"a","version":"v1","state":"live"}]', says: "rank" },
+  ])("with $name are rejected", ({ text, says }) => {
     expect(() => entriesOfPages([text])).toThrow(says);
   });
 });

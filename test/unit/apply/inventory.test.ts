@@ -13,8 +13,8 @@ const desired = (name: string) => {
   return { id: entry(name).id, ref, manifest, digest: "d", resource: undefined };
 };
 
-describe("the inventory over a run", () => {
-  test("ahead of the first write it holds the old and the planned; with nothing new it is not written", () => {
+describe("the inventory during a run", () => {
+  test("before the first write lists old and planned entries; if there is nothing new, it is not written", () => {
     expect(inventoryAhead([entry("a"), entry("b")], [desired("b"), desired("c")])).toEqual([
       entry("a"),
       entry("b"),
@@ -24,7 +24,7 @@ describe("the inventory over a run", () => {
     expect(inventoryAhead([entry("a", "retained")], [desired("a")])).toEqual([entry("a", "planned")]);
   });
 
-  test("what was applied replaces what was planned, the rest stays", () => {
+  test("replaces planned entries by applied ones, and keeps the rest", () => {
     const applied = { ...entry("b"), uid: "u", desired: "d", fingerprint: "f" };
     const change = "created" as const;
     expect(

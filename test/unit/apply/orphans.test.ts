@@ -32,7 +32,7 @@ const found = (objects: readonly PartialObject[], owners: readonly KnownOwner[])
   orphans({ objects, owners, claims: [] }).objects.map(({ ref, reason }) => `${ref.name}: ${reason}`);
 
 describe("an orphan", () => {
-  test("is what was applied and no inventory knows, with its owner and when it was last applied", () => {
+  test("is an applied object that no inventory lists, shown with its owner and the time of its last apply", () => {
     const owners = [owner("web", { id: "apps_kept__ConfigMap", state: "live" })];
     expect(orphans({ objects: [object("kept"), object("lost")], owners, claims: [] }).objects).toEqual([
       {
@@ -46,7 +46,7 @@ describe("an orphan", () => {
     ]);
   });
 
-  test("is also what names a Kustomization that is gone", () => {
+  test("is also an object with the labels of a deleted Kustomization", () => {
     expect(found([object("lost", { owner: "old" })], [owner("web")])).toEqual(["lost: its Kustomization is gone"]);
   });
 
@@ -62,29 +62,32 @@ describe("an orphan", () => {
       kind: "HelmRelease",
     });
 
-    test("is told by its own labels, and not taken for one of a Kustomization of the same name", () => {
+    test("is recognised by its own labels, and not confused with one of a Kustomization of the same name", () => {
       expect(found([ofRelease("lost")], [owner("web")])).toEqual(["lost: its HelmRelease is gone"]);
       expect(found([ofRelease("lost")], [release()])).toEqual(["lost: its HelmRelease does not list it"]);
       expect(found([ofRelease("kept")], [release({ id: "apps_kept__ConfigMap", state: "live" })])).toEqual([]);
       expect(orphans({ objects: [ofRelease("lost")], owners: [], claims: [] }).objects[0]?.lastApplied).toBe(time);
     });
 
-    test("is no object of a hook, which no inventory has", () => {
+    test("is not an object of a hook, which no inventory lists", () => {
       expect(found([ofRelease("migrate", { "helm.sh/hook": "pre-install" })], [release()])).toEqual([]);
     });
   });
 
-  test.each(["planned", "live", "deleting", "retained"] as const)("is nothing that an entry knows as %s", (state) => {
-    expect(found([object("kept")], [owner("web", { id: "apps_kept__ConfigMap", state })])).toEqual([]);
-  });
+  test.each(["planned", "live", "deleting", "retained"] as const)(
+    "is not an object that an entry lists as %s",
+    (state) => {
+      expect(found([object("kept")], [owner("web", { id: "apps_kept__ConfigMap", state })])).toEqual([]);
+    },
+  );
 
-  test("is nothing that another owner's inventory knows: it is being handed over", () => {
+  test("is not an object that another owner's inventory lists, because it is being handed over", () => {
     expect(
       found([object("moved")], [owner("web"), owner("api", { id: "apps_moved__ConfigMap", state: "planned" })]),
     ).toEqual([]);
   });
 
-  test("is told apart by its group: the same kind and name of another one is another object", () => {
+  test("is distinguished by its API group: the same kind and name in another group is another object", () => {
     const deployment = object("web", { apiVersion: "apps/v1", kind: "Deployment" });
     const other = object("web", { apiVersion: "example.test/v1", kind: "Deployment", uid: "other" });
     const owners = [owner("web", { id: "apps_web_apps_Deployment", state: "live" })];
@@ -93,7 +96,7 @@ describe("an orphan", () => {
     ]);
   });
 
-  test("is one where several groups serve it, and none where an inventory knows it by one of them", () => {
+  test("served in several groups is reported once, and not at all if an inventory lists it in one of them", () => {
     const old = object("x", { apiVersion: "v1", kind: "Event", uid: "e" });
     const modern = object("x", { apiVersion: "events.k8s.io/v1", kind: "Event", uid: "e" });
     expect(found([old, modern], [])).toHaveLength(1);
@@ -106,7 +109,7 @@ describe("an orphan", () => {
       given: { kind: "Endpoints", managedFields: [byAnother] },
     },
     {
-      name: "what a controller made of an applied object",
+      name: "an object that a controller made from an applied object",
       given: {
         kind: "Secret",
         managedFields: [byAnother],
@@ -117,18 +120,18 @@ describe("an orphan", () => {
     expect(found([object("derived", given)], [])).toEqual([]);
   });
 
-  test("is an object that lost its managed fields, as in a restore, although the time of its apply is unknown", () => {
+  test("is also an object that lost its managed fields, as after a restore, although its apply time is unknown", () => {
     const { objects } = orphans({ objects: [object("restored", { managedFields: [] })], owners: [], claims: [] });
     expect(objects).toMatchObject([{ ref: { name: "restored" }, lastApplied: undefined }]);
   });
 
-  test("stands beside those of the same owner", () => {
+  test("is listed next to those of the same owner", () => {
     const objects = [object("b", { owner: "z" }), object("c", { owner: "a" }), object("a", { owner: "z" })];
     expect(orphans({ objects, owners: [], claims: [] }).objects.map(({ ref }) => ref.name)).toEqual(["c", "a", "b"]);
   });
 });
 
-test("a claim has leaked where its owner is gone, no longer has the object, or let it go with prune: false", () => {
+test("a claim is leaked if its owner is deleted, no longer lists the object, or released it with prune: false", () => {
   const claim = (id: string, name = "web") => ({ id, ownerUid: `uid-${name}`, owner: `Kustomization/apps/${name}` });
   const owners = [
     owner(

@@ -23,7 +23,7 @@ const wanted = {
   change: { kind: "create" },
 } as const;
 
-describe("the warning of a revision without objects", () => {
+describe("the Warning about a revision without objects", () => {
   test.each([
     { name: "one object goes", prune: [entry("a")], named: "ConfigMap/t/a" },
     {
@@ -31,7 +31,11 @@ describe("the warning of a revision without objects", () => {
       prune: ["a", "b", "c", "d", "e"].map((each) => entry(each)),
       named: "ConfigMap/t/a, ConfigMap/t/b, ConfigMap/t/c and 2 more",
     },
-    { name: "some are going already", prune: [entry("a", "deleting"), entry("b")], named: "ConfigMap/t/b" },
+    {
+      name: "some objects are terminating already",
+      prune: [entry("a", "deleting"), entry("b")],
+      named: "ConfigMap/t/b",
+    },
   ])("$name", ({ prune, named }) => {
     expect(emptiedWarning({ objects: [], prune })).toBe(
       `no objects in this revision: pruning all that there are, ${named}`,
@@ -39,11 +43,11 @@ describe("the warning of a revision without objects", () => {
   });
 
   test.each([
-    { name: "something is wanted", plan: { objects: [wanted], prune: [entry("a")] } },
+    { name: "an object is wanted", plan: { objects: [wanted], prune: [entry("a")] } },
     { name: "there is nothing to prune", plan: { objects: [], prune: [] } },
-    { name: "all of it moves to another owner", plan: { objects: [], prune: [movesTo("Kustomization/t/b")] } },
-    { name: "all of it is going already", plan: { objects: [], prune: [entry("a", "deleting")] } },
-  ])("none where $name", ({ plan }) => {
+    { name: "all objects move to another owner", plan: { objects: [], prune: [movesTo("Kustomization/t/b")] } },
+    { name: "all objects are terminating already", plan: { objects: [], prune: [entry("a", "deleting")] } },
+  ])("is not sent if $name", ({ plan }) => {
     expect(emptiedWarning(plan)).toBeUndefined();
   });
 });

@@ -100,7 +100,7 @@ async function plan({
 }
 
 describe("planning a set", () => {
-  test("what is proven unchanged is asked no dry run, everything else is, in apply order", async () => {
+  test("sends dry runs in apply order, except for objects proven unchanged", async () => {
     const other = core("ConfigMap", "b", "t");
     expect(
       await plan({ wanted: [desired(namespace), desired(map), desired(other)], proven: [namespace, map] }),
@@ -111,7 +111,7 @@ describe("planning a set", () => {
     });
   });
 
-  test("all that is refused is told, namespaces first", async () => {
+  test("reports all refusals, namespaces first", async () => {
     const refuse = ({ metadata: { name } }: Manifest) => apiError("Invalid", `${name} is bad`);
     const b = core("ConfigMap", "b", "other");
     expect(await plan({ wanted: [desired(b), desired(namespace)], refuse })).toEqual({
@@ -124,7 +124,7 @@ describe("planning a set", () => {
     });
   });
 
-  describe("an object that is refused for want of another", () => {
+  describe("an object that is refused because another is missing", () => {
     const group = "rbac.authorization.k8s.io";
     const role = { ...core("ClusterRole", "reader"), group };
     const binding = { ...core("RoleBinding", "b", "t"), group };
@@ -161,7 +161,7 @@ describe("planning a set", () => {
         is: "refused",
       },
       {
-        name: "is deferred if the stage of the installation brings anything",
+        name: "is deferred if the installation's own stage brings any objects",
         wanted: [map, binding],
         refuse: needs("RoleBinding", "denied by a policy"),
         rules: ownStage,
@@ -175,7 +175,7 @@ describe("planning a set", () => {
         is: "refused",
       },
       {
-        name: "of the stage of the installation itself is refused",
+        name: "of the installation's own stage is refused",
         wanted: [core("ConfigMap", "0", "t"), map],
         refuse: ({ metadata: { name } }) => (name === "0" ? apiError("NotFound", '"a" not found', 404) : undefined),
         rules: ownStage,
@@ -196,10 +196,10 @@ describe("planning a set", () => {
 
   test.each([
     { name: "that the set creates", live: [] },
-    { name: "that is being deleted", live: [liveOf(namespace, going)] },
-    { name: "that is being deleted and is not ours yet", live: [], unlisted: [liveOf(namespace, going)] },
+    { name: "that is terminating", live: [liveOf(namespace, going)] },
+    { name: "that is terminating and is not ours yet", live: [], unlisted: [liveOf(namespace, going)] },
   ])(
-    "what goes into a namespace $name is tried in another, and has its own dry run later",
+    "that belongs to a namespace $name is tried in another namespace, and gets its own dry run later",
     async ({ live, unlisted = [] }) => {
       const { changes, tried } = await plan({ wanted: [desired(namespace), desired(map)], live, unlisted });
       expect(changes.at(-1)).toBe("ConfigMap/t/a: deferred");
@@ -207,7 +207,7 @@ describe("planning a set", () => {
     },
   );
 
-  test("what goes into another namespace than the one that the set creates has its dry run at once", async () => {
+  test("that belongs to another namespace than the one that the set creates gets its dry run at once", async () => {
     const other = core("ConfigMap", "a", "other");
     expect((await plan({ wanted: [desired(namespace), desired(other)] })).changes).toEqual([
       "Namespace/t: create",
@@ -215,7 +215,7 @@ describe("planning a set", () => {
     ]);
   });
 
-  test("a kind called Namespace of another group makes none", async () => {
+  test("is not deferred for a kind called Namespace of another group", async () => {
     const odd = { ...namespace, group: "example.com" };
     expect((await plan({ wanted: [desired(odd), desired(map)] })).changes).toEqual([
       "Namespace/t: create",
@@ -223,7 +223,7 @@ describe("planning a set", () => {
     ]);
   });
 
-  test("objects of a definition that is being deleted wait for the new one, those of others do not", async () => {
+  test("waits for the new version of a terminating definition; objects of other definitions do not", async () => {
     const other = { ...core("Lorry", "l", "u"), group: "example.com" };
     const { changes } = await plan({
       wanted: [desired(definition), desired(car), desired(other)],
@@ -232,18 +232,18 @@ describe("planning a set", () => {
     expect(changes.slice(1)).toEqual(["Car/u/c: deferred", "Lorry/u/l: create"]);
   });
 
-  test("objects without a namespace are tried without one", async () => {
+  test("without a namespace is tried without one", async () => {
     const wide = desired({ ...car, namespace: "" });
     const { tried } = await plan({ wanted: [desired(definition), wide], live: [liveOf(definition, going)] });
     expect(tried.at(-1)).toBe("Car/c-sluice-check");
   });
 });
 
-describe("what is judged before its definition is there", () => {
+describe("an object whose definition is in the same set", () => {
   const unserved = (schema: JsonObject | undefined) =>
     desired(car, { resource: undefined, ...(schema === undefined ? {} : { schema }) });
 
-  test("is judged by the schema that the definition brings, without a request", async () => {
+  test("is validated by the schema of the definition, without a request", async () => {
     const schema = { type: "object", properties: { spec: { type: "object" } }, required: ["spec"] };
     const { kind, changes, tried } = await plan({ wanted: [unserved(schema)] });
     expect(kind).toBe("refused");
@@ -251,7 +251,7 @@ describe("what is judged before its definition is there", () => {
     expect(tried).toEqual([]);
   });
 
-  test("tells all that is wrong by that schema", async () => {
+  test("reports all faults by this schema", async () => {
     const schema = { type: "object", required: ["spec", "more"] };
     expect((await plan({ wanted: [unserved(schema)] })).changes).toEqual([
       "Car/u/c dry-run failed (Invalid): spec: is required, more: is required",
@@ -259,21 +259,21 @@ describe("what is judged before its definition is there", () => {
   });
 
   test.each([{ schema: { type: "object" } }, { schema: undefined }])(
-    "is put off where nothing is wrong by it: $schema",
+    "is deferred if the schema finds no fault: $schema",
     async ({ schema }) => {
       expect((await plan({ wanted: [unserved(schema)] })).changes).toEqual(["Car/u/c: deferred"]);
     },
   );
 });
 
-describe("what is tried in another namespace", () => {
+describe("an object that is tried in another namespace", () => {
   const waiting = (refuse: World["refuse"], ref = map) =>
     plan({
       wanted: [desired(namespace), desired(ref)],
       refuse: (manifest) => (manifest.kind === "Namespace" ? undefined : refuse?.(manifest)),
     });
 
-  test("is refused for what is wrong with its own fields, in its own name and namespace", async () => {
+  test("is refused for faults of its own fields, with its own name and namespace in the message", async () => {
     const { changes } = await waiting(({ metadata: { name } }) =>
       apiError("Invalid", `ConfigMap "${name}" is invalid: data`),
     );
@@ -287,27 +287,27 @@ describe("what is tried in another namespace", () => {
   });
 
   test.each([
-    { name: "a policy of the other namespace", error: apiError("Invalid", 'admission webhook "p" denied the request') },
+    { name: "a policy of that namespace", error: apiError("Invalid", 'admission webhook "p" denied the request') },
     { name: "a policy in CEL", error: apiError("Invalid", "ValidatingAdmissionPolicy 'p' denied request") },
-    { name: "that the caller may not write there", error: apiError("Forbidden", "not allowed", 403) },
+    { name: "a missing right of the caller in that namespace", error: apiError("Forbidden", "not allowed", 403) },
     { name: "a quota there", error: apiError("Invalid", "exceeded", 403) },
-    { name: "another reason of that status", error: apiError("Other", "odd", 422) },
+    { name: "another reason with the same status", error: apiError("Other", "odd", 422) },
     {
       name: "a text that only mentions typed patches",
       error: apiError("", "it failed to create typed patch object", 500),
     },
-  ])("is put off where the refusal is $name", async ({ error }) => {
+  ])("is deferred if the refusal is $name", async ({ error }) => {
     expect((await waiting(() => error)).changes).toEqual(["Namespace/t: create", "ConfigMap/t/a: deferred"]);
   });
 
-  test("has a name that every kind takes, however long its own is", async () => {
+  test("gets a name that every kind accepts, however long its own is", async () => {
     const names = async (name: string) => (await waiting(undefined, core("ConfigMap", name, "t"))).tried.at(-1);
     expect(await names("a.b")).toBe("ConfigMap/default/a.b-sluice-check");
     expect(await names("a".repeat(80))).toBe(`ConfigMap/default/${"a".repeat(50)}-sluice-check`);
     expect(await names(`${"a".repeat(48)}.-${"b".repeat(9)}`)).toBe(`ConfigMap/default/${"a".repeat(48)}-sluice-check`);
   });
 
-  test("is not judged where the API server gives no answer", async () => {
+  test("is not judged if the API server does not answer", async () => {
     const lost = new Error("time is up");
     const trying = plan({
       wanted: [desired(namespace), desired(map)],

@@ -51,11 +51,11 @@ const editor = (manager: string, operation: "Apply" | "Update", subresource?: st
   ...(subresource === undefined ? {} : { subresource }),
 });
 
-describe("an object is proven unchanged only by all of its marks", () => {
+describe("an object is proven unchanged only if all its marks agree", () => {
   test.each([
-    { name: "all as the last apply left it", entry, live: live(), kind: "unchanged" },
+    { name: "everything is as the last apply left it", entry, live: live(), kind: "unchanged" },
     {
-      name: "only the time of our entry moved",
+      name: "only the time of our managed-fields entry changed",
       entry,
       live: live({ managedFields: [{ ...ours, time: "2026-02-02T00:00:00Z" }] }),
       kind: "unchanged",
@@ -73,16 +73,16 @@ describe("an object is proven unchanged only by all of its marks", () => {
       kind: "unchanged",
     },
     { name: "it is not there", entry, live: undefined, kind: "unproven" },
-    { name: "it was never applied by us", entry: undefined, live: live(), kind: "unproven" },
-    { name: "another object of its name is there", entry, live: live({ uid: "u2" }), kind: "unproven" },
+    { name: "we have never applied it", entry: undefined, live: live(), kind: "unproven" },
+    { name: "it was recreated by another client", entry, live: live({ uid: "u2" }), kind: "unproven" },
     {
-      name: "something else is asked for now",
+      name: "the manifest has changed",
       entry: { ...entry, desired: "sha256:e" },
       live: live(),
       kind: "unproven",
     },
     {
-      name: "another version is asked for now",
+      name: "the applied version has changed",
       entry: { ...entry, version: "v1beta1" },
       live: live(),
       kind: "unproven",
@@ -95,13 +95,13 @@ describe("an object is proven unchanged only by all of its marks", () => {
       kind: "unproven",
     },
     {
-      name: "no proof was kept, and nothing of it is ours",
+      name: "no fingerprint is stored, and we own nothing of it",
       entry: { id: entry.id, version: "v1", uid: "u1", desired: "sha256:d", state: "live" as const },
       live: live({ managedFields: [] }),
       kind: "unproven",
     },
     {
-      name: "a field of ours was taken",
+      name: "another manager took a field of ours",
       entry,
       live: live({ managedFields: [{ ...ours, fieldsV1: {} }] }),
       kind: "unproven",
@@ -120,19 +120,19 @@ describe("an object is proven unchanged only by all of its marks", () => {
       kind: "unproven",
     },
     {
-      name: "kubectl's annotation is on it",
+      name: "it has kubectl's annotation",
       entry,
       live: live({ annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}" } }),
       kind: "unproven",
     },
     {
-      name: "it is on its way out",
+      name: "it is terminating",
       entry,
       live: live({ deletionTimestamp: "2026-01-01T00:00:00Z" }),
       kind: "unproven",
     },
     {
-      name: "its digests were made under another key",
+      name: "its digests were made with another key",
       entry: { ...entry, fingerprint: fingerprint([ours], new Secret("other"), kustomizationStyle) ?? "" },
       live: live(),
       kind: "unproven",
@@ -161,40 +161,40 @@ describe("an object is proven unchanged only by all of its marks", () => {
 
   test.each([
     {
-      name: "an earlier run applied it and waits",
+      name: "an earlier run applied it and waits for it",
       isAwaited: true,
       spec: { ttlSecondsAfterFinished: 0 },
       kind: "unchanged",
     },
-    { name: "it is not waited for", isAwaited: false, spec: { ttlSecondsAfterFinished: 0 }, kind: "unproven" },
-    { name: "it does not go by itself", isAwaited: true, spec: {}, kind: "unproven" },
+    { name: "no run waits for it", isAwaited: false, spec: { ttlSecondsAfterFinished: 0 }, kind: "unproven" },
+    { name: "it has no ttlSecondsAfterFinished", isAwaited: true, spec: {}, kind: "unproven" },
     {
-      name: "it is wanted otherwise now",
+      name: "its manifest has changed",
       isAwaited: true,
       spec: { ttlSecondsAfterFinished: 0 },
       before: { ...entry, desired: "other" },
       kind: "unproven",
     },
     {
-      name: "it is being deleted",
+      name: "it is terminating",
       isAwaited: true,
       spec: { ttlSecondsAfterFinished: 0 },
       before: { ...entry, state: "deleting" as const },
       kind: "unproven",
     },
     {
-      name: "nothing is known of it",
+      name: "nothing is stored about it",
       isAwaited: true,
       spec: { ttlSecondsAfterFinished: 0 },
       before: null,
       kind: "unproven",
     },
-  ])("a Job that is gone where $name: $kind (108)", ({ isAwaited, spec, before = entry, kind }) => {
+  ])("a finished Job that was deleted, if $name: $kind (108)", ({ isAwaited, spec, before = entry, kind }) => {
     const job = { ...desired(), manifest: { ...desired().manifest, kind: "Job", spec } };
     expect(firstLook(job, before ?? undefined, undefined, { ...deps, isAwaited }).kind).toBe(kind);
   });
 
-  test("what is applied once only, and is being deleted, is to be created anew", () => {
+  test("a terminating object that is applied only once is recreated", () => {
     const once = desired({ annotations: { [`${domain}/ssa`]: "IfNotPresent" } });
     const going = live({ deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] });
     expect(firstLook(once, entry, going, deps)).toEqual({
@@ -222,21 +222,21 @@ describe("an object is proven unchanged only by all of its marks", () => {
     { name: "a look", isLook: true, change: { kind: "create" }, kind: "create" },
     { name: "a run that applies", isLook: false, change: { kind: "replace", uid: "u1" }, kind: "replace" },
     {
-      name: "a look at what was not applied in this form",
+      name: "a check of an object not applied in this form",
       isLook: true,
       change: { kind: "configure", takeover: undefined },
       before: { ...entry, desired: "sha256:other" },
       kind: "configure",
     },
     {
-      name: "a look at what was only planned",
+      name: "a check of an object that was only planned",
       isLook: true,
       change: { kind: "configure", takeover: undefined },
       before: { ...entry, state: "planned" },
       kind: "configure",
     },
     {
-      name: "a look at a new one",
+      name: "a check of a new object",
       isLook: true,
       change: { kind: "replace", uid: "u1" },
       before: null,

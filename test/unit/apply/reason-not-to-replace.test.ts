@@ -14,7 +14,7 @@ const mine = ownerLabels(owner);
 const theirs = ownerLabels({ name: "app", namespace: "other" });
 const notOurs = "it was not applied by this Kustomization and does not carry its labels";
 
-describe("an object that stands in the way of its successor", () => {
+describe("an object in the way of its successor", () => {
   test.each<{
     what: string;
     labels?: Record<string, string>;
@@ -25,36 +25,36 @@ describe("an object that stands in the way of its successor", () => {
     { what: "with our labels", labels: mine, why: undefined },
     { what: "that we have applied", entry: applied, why: undefined },
     { what: "of no owner", why: notOurs },
-    { what: "made anew since we applied it", entry: { ...applied, uid: "before" }, why: notOurs },
-    { what: "that we were to leave alone", entry: leftAlone, why: notOurs },
-    { what: "of which only the name is known", entry: planned, why: notOurs },
+    { what: "recreated since we applied it", entry: { ...applied, uid: "before" }, why: notOurs },
+    { what: "that we must not change", entry: leftAlone, why: notOurs },
+    { what: "of which only the name is stored", entry: planned, why: notOurs },
     {
-      what: "with the labels of a namesake elsewhere",
+      what: "with the labels of an owner of the same name elsewhere",
       labels: theirs,
       entry: applied,
       why: "it belongs to Kustomization/other/app by its labels",
     },
     {
-      what: "with half of another's labels",
+      what: "with one of two labels of another owner",
       labels: { [label("name")]: "other" },
       entry: applied,
       why: "it belongs to Kustomization/?/other by its labels",
     },
     {
-      what: "with the other half of another's labels",
+      what: "with the other of two labels of another owner",
       labels: { [label("namespace")]: "other" },
       entry: applied,
       why: "it belongs to Kustomization/other/? by its labels",
     },
-    { what: "with half of our labels", labels: { [label("namespace")]: "team" }, why: notOurs },
+    { what: "with one of our two labels", labels: { [label("namespace")]: "team" }, why: notOurs },
     {
-      what: "that we have applied, with half of our labels",
+      what: "that we have applied, with one of our two labels",
       labels: { [label("name")]: "app" },
       entry: applied,
       why: undefined,
     },
     {
-      what: "with our labels and another's claim",
+      what: "with our labels and another owner's claim",
       labels: mine,
       entry: applied,
       claimedBy: "Kustomization/team/second",

@@ -25,14 +25,14 @@ const schema = {
 const faults = (spec: object) =>
   schemaFaults({ apiVersion: "x/v1", kind: "X", metadata: { name: "a" }, spec: { ...spec } }, schema);
 
-describe("the first look at a custom resource whose definition comes with it", () => {
+describe("validation of a custom resource whose definition is in the same set", () => {
   test.each([
     [
       "all right",
       { size: 1, mode: "a", port: "http", tags: ["x"], labels: { a: "b" }, free: { any: 1 }, ratio: 0.5 },
       [],
     ],
-    ["null counts as left out", { size: 1, mode: null }, []],
+    ["null counts as unset", { size: 1, mode: null }, []],
     ["a missing field", {}, ["spec.size: is required"]],
     ["another type", { size: "1" }, ["spec.size: must be of type integer"]],
     ["a broken number", { size: 1.5 }, ["spec.size: must be of type integer"]],
@@ -45,12 +45,12 @@ describe("the first look at a custom resource whose definition comes with it", (
     expect(faults(spec)).toEqual(expected);
   });
 
-  test("a definition that declares nothing allows anything", () => {
+  test("a definition without a schema allows anything", () => {
     expect(schemaFaults({ apiVersion: "x/v1", kind: "X", spec: { a: 1 } }, { type: "object" })).toEqual([]);
   });
 });
 
-describe("what is told of one object has limits", () => {
+describe("limits on the faults reported for one object", () => {
   const ofModes = (values: readonly string[], modes: readonly string[]) =>
     schemaFaults(
       { apiVersion: "x/v1", kind: "X", modes },
@@ -58,18 +58,18 @@ describe("what is told of one object has limits", () => {
     );
   const many = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `v${index}`);
 
-  test("the number of faults", () => {
+  test("bound the number of faults", () => {
     expect(ofModes(["a"], many(maxSchemaFaults - 1))).toHaveLength(maxSchemaFaults - 1);
     expect(ofModes(["a"], many(maxSchemaFaults))).toHaveLength(maxSchemaFaults);
     expect(ofModes(["a"], many(maxSchemaFaults + 1))).toHaveLength(maxSchemaFaults);
   });
 
-  test("each of them: a long enum and many values do not multiply", () => {
+  test("bound each fault: a long enum and many values do not multiply", () => {
     const texts = ofModes(["x".repeat(200_000)], many(20_000));
     expect(texts.join().length).toBeLessThan(20_000);
   });
 
-  test("the values that an enum is judged by: a longer one is left to the API server", () => {
+  test("bound the values of an enum that are checked: a longer enum is left to the API server", () => {
     expect(ofModes(many(maxEnumValues), ["no"])).toHaveLength(1);
     expect(ofModes(many(maxEnumValues + 1), ["no"])).toEqual([]);
   });

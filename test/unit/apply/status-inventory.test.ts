@@ -13,7 +13,7 @@ const known = (name: string, state: InventoryEntry["state"] = "live"): Inventory
 const shown = (name: string) => ({ id: `t_${name}__ConfigMap`, v: "v1" });
 const adopted = (name: string) => ({ id: `t_${name}__ConfigMap`, version: "v1", state: "planned" });
 
-describe("the entries that only a status has", () => {
+describe("inventory entries that only the status lists", () => {
   test.each([
     { name: "all is known", before: [known("a")], status: [shown("a")], entries: [] },
     { name: "nothing is known", before: [], status: [shown("a"), shown("b")], entries: [adopted("a"), adopted("b")] },
@@ -26,14 +26,14 @@ describe("the entries that only a status has", () => {
     expect(adoptedEntries(before, status)).toEqual({ entries, unreadable: [] });
   });
 
-  test("an id that cannot be parsed is listed apart", () => {
+  test("an id that cannot be parsed is returned separately", () => {
     expect(adoptedEntries([], [{ id: "no-id", v: "v1" }, shown("a")])).toEqual({
       entries: [adopted("a")],
       unreadable: ["no-id"],
     });
   });
 
-  test("the union has each readable id once", () => {
+  test("the union contains each readable id once", () => {
     const names = fc.array(fc.constantFrom("a", "b", "c", "d"));
     fc.assert(
       fc.property(fc.uniqueArray(fc.constantFrom("a", "b", "c", "d")), names, (before, status) => {

@@ -31,13 +31,13 @@ function merged(...managedFields: readonly ManagedFieldsEntry[]): unknown {
 }
 
 describe("taking over from kubectl (74, 75, 77)", () => {
-  test("nothing to take over is no patch", () => {
+  test("makes no patch if there is nothing to take over", () => {
     expect(
       takeover({ name: "x", managedFields: [ours, other] }, { apiVersion: "v1", metadata: { name: "x" } }, usualRules),
     ).toBeUndefined();
   });
 
-  test("kubectl's fields join our entry, other managers stay, and the patch is for this version only", () => {
+  test("moves kubectl's fields to our entry, keeps other managers, and patches only this version", () => {
     const live = { name: "x", resourceVersion: "7", managedFields: [ours, kubectl, other] };
     expect(takeover(live, { apiVersion: "v1", metadata: { name: "x" } }, usualRules)?.patch).toEqual([
       {
@@ -49,7 +49,7 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     ]);
   });
 
-  test("managers that the installation names join our entry too, by the beginning of their names, and never our own (76)", () => {
+  test("moves fields of managers that the installation names by a prefix, and never our own (76)", () => {
     const live = { name: "x", managedFields: [ours, other] };
     const manifest = { apiVersion: "v1", metadata: { name: "x" } };
     const rules = (...overrideManagers: readonly string[]) => ({ ...usualRules, overrideManagers });
@@ -58,7 +58,7 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     expect(takeover(live, manifest, rules("someone-else", ours.manager))).toBeUndefined();
   });
 
-  test("kubectl's annotation goes, its slash written as JSON pointers have it", () => {
+  test("removes kubectl's annotation, with its slash escaped as in JSON pointers", () => {
     const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}" };
     expect(
       takeover({ name: "x", annotations }, { apiVersion: "v1", metadata: { name: "x" } }, usualRules)?.patch,
@@ -72,31 +72,39 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     },
     { annotations: { "fluxcd.io/sync-checksum": "c" }, path: "annotations/fluxcd.io~1sync-checksum" },
     { labels: { "fluxcd.io/sync-gc-mark": "m" }, path: "labels/fluxcd.io~1sync-gc-mark" },
-  ])("the mark of an older deployer goes: $path", ({ path, ...marks }) => {
+  ])("removes the mark of an older deployer: $path", ({ path, ...marks }) => {
     expect(takeover({ name: "x", ...marks }, { apiVersion: "v1", metadata: { name: "x" } }, usualRules)?.patch).toEqual(
       [{ op: "remove", path: `/metadata/${path}` }],
     );
   });
 
   test.each<{ name: string; entry: Partial<ManagedFieldsEntry>; isTaken: boolean }>([
-    { name: "kubectl, whatever it is called exactly", entry: { manager: "kubectl-client-side-apply" }, isTaken: true },
+    { name: "kubectl under any name that starts so", entry: { manager: "kubectl-client-side-apply" }, isTaken: true },
     { name: "kubectl's own server-side apply", entry: { manager: "kubectl", operation: "Apply" }, isTaken: true },
-    { name: "what was there before the first apply", entry: { manager: "before-first-apply" }, isTaken: true },
-    { name: "ourselves through updates", entry: { manager: "kustomize-controller" }, isTaken: true },
-    { name: "ourselves under a longer name", entry: { manager: "kustomize-controller-2" }, isTaken: true },
+    { name: "the manager before-first-apply", entry: { manager: "before-first-apply" }, isTaken: true },
+    { name: "our own manager with operation Update", entry: { manager: "kustomize-controller" }, isTaken: true },
     {
-      name: "another's apply from before",
+      name: "a manager whose longer name starts with ours",
+      entry: { manager: "kustomize-controller-2" },
+      isTaken: true,
+    },
+    {
+      name: "an apply of another manager under its old name",
       entry: { manager: "before-first-apply", operation: "Apply" },
       isTaken: false,
     },
-    { name: "whose name ends like ours", entry: { manager: "my-kustomize-controller" }, isTaken: false },
-    { name: "whose name ends like one", entry: { manager: "not-before-first-apply" }, isTaken: false },
-    { name: "kubectl, of the status", entry: { manager: "kubectl", subresource: "status" }, isTaken: false },
-  ])("fields of $name are taken over: $isTaken", ({ entry, isTaken }) => {
+    { name: "a manager whose name ends like ours", entry: { manager: "my-kustomize-controller" }, isTaken: false },
+    {
+      name: "a manager whose name ends like a listed one",
+      entry: { manager: "not-before-first-apply" },
+      isTaken: false,
+    },
+    { name: "kubectl, on the status", entry: { manager: "kubectl", subresource: "status" }, isTaken: false },
+  ])("takes over fields of $name: $isTaken", ({ entry, isTaken }) => {
     expect(merged(ours, { ...kubectl, ...entry }) !== undefined).toBe(isTaken);
   });
 
-  test("our entry is that of our apply to the object itself: it takes the fields in, and keeps its time and version", () => {
+  test("merges into our entry for the object itself, which keeps its time and version", () => {
     const status: ManagedFieldsEntry = { ...ours, subresource: "status", fieldsV1: { "f:status": {} } };
     const namesake: ManagedFieldsEntry = { ...other, operation: "Apply" };
     const timed = { ...ours, time: "2026-01-01T00:00:00Z" };
@@ -105,7 +113,7 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     expect(merged(namesake, status, timed, edited)).toEqual([namesake, status, { ...timed, fieldsV1 }]);
   });
 
-  test("where we have none yet, it is of the version that is applied and of the time of the first that is taken over", () => {
+  test("without an entry of ours makes one of the applied version with the time of the first that is taken over", () => {
     const edited = { ...kubectl, time: "2026-02-02T00:00:00Z" };
     const { time: _, ...untimed } = edited;
     const own = { ...ours, apiVersion: "v2", fieldsV1: kubectl.fieldsV1 };
@@ -114,7 +122,7 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     expect(merged({ ...untimed, manager: "before-first-apply" })).toEqual([own]);
   });
 
-  test("a leaf that one names and another goes deeper into is owned in whole", () => {
+  test("owns a field as a whole if one manager owns it and another owns a field below it", () => {
     const deep = { ...kubectl, fieldsV1: { "f:data": { "f:a": { "f:x": {} } } } };
     expect(merged(ours, deep)).toMatchObject([{ fieldsV1: { "f:data": { "f:a": { "f:x": {} } } } }]);
   });
@@ -124,7 +132,7 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     const manifest = { apiVersion: "v2", metadata: { name: "x" } };
     const status: ManagedFieldsEntry = { ...other, subresource: "status" };
 
-    test("all entries move to the version that is applied, also those of others and of subresources", () => {
+    test("moves all entries to the applied version, also those of other managers and subresources", () => {
       const current = { ...ours, apiVersion: "v2" };
       const live = { name: "x", resourceVersion: "7", managedFields: [current, status] };
       expect(takeover(live, manifest, migrating)).toEqual({
@@ -139,7 +147,7 @@ describe("taking over from kubectl (74, 75, 77)", () => {
       expect(takeover({ name: "x" }, manifest, migrating)).toBeUndefined();
     });
 
-    test("one patch migrates and takes over", () => {
+    test("migrates and takes over with one patch", () => {
       expect(takeover({ name: "x", managedFields: [ours, kubectl, status] }, manifest, migrating)).toEqual({
         migrates: true,
         patch: [
@@ -163,7 +171,7 @@ describe("taking over from kubectl (74, 75, 77)", () => {
       expect(takeover(taking, manifest, migrating)?.migrates).toBe(false);
     });
 
-    test("ssa Merge takes nothing over, and migrates", () => {
+    test("with ssa Merge takes nothing over, but migrates", () => {
       const labels = { "kustomize.toolkit.fluxcd.io/ssa": "merge" };
       const managedFields = [ours, kubectl];
       const value = managedFields.map((entry) => ({ ...entry, apiVersion: "v2" }));
@@ -173,7 +181,7 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     });
   });
 
-  test("ssa Merge takes over nothing, in the manifest or on the live object", () => {
+  test("with ssa Merge takes nothing over, set in the manifest or on the live object", () => {
     const merged = { name: "x", labels: { "kustomize.toolkit.fluxcd.io/ssa": "merge" } };
     expect(
       takeover({ name: "x", managedFields: [kubectl] }, { apiVersion: "v1", metadata: merged }, usualRules),

@@ -18,14 +18,14 @@ const going = (more: Partial<Metadata> = {}): Metadata => ({
 });
 const disabled = { annotations: { [`${kustomizeGroup}/reconcile`]: "disabled" } };
 
-describe("an object that is being deleted although it is wanted", () => {
+describe("a wanted object that is terminating", () => {
   test.each([
     { name: "a finalizer holds it", wanted: manifest(), live: going(), held: ["example.com/hold"] },
-    { name: "nothing but time holds it", wanted: manifest(), live: { name: "a", deletionTimestamp: "x" }, held: [] },
-    { name: "it is not being deleted", wanted: manifest(), live: { name: "a", finalizers: ["x"] }, held: undefined },
-    { name: "it is to be left alone", wanted: manifest(), live: going(disabled), held: undefined },
+    { name: "no finalizer holds it", wanted: manifest(), live: { name: "a", deletionTimestamp: "x" }, held: [] },
+    { name: "it is not terminating", wanted: manifest(), live: { name: "a", finalizers: ["x"] }, held: undefined },
+    { name: "it is not to be reconciled", wanted: manifest(), live: going(disabled), held: undefined },
     {
-      name: "it is a Job that goes by itself",
+      name: "it is a Job with ttlSecondsAfterFinished",
       wanted: manifest("Job", { ttlSecondsAfterFinished: 0 }),
       live: going(),
       held: undefined,
@@ -36,7 +36,12 @@ describe("an object that is being deleted although it is wanted", () => {
       live: going(),
       held: ["example.com/hold"],
     },
-    { name: "it is a Job that does not", wanted: manifest("Job"), live: going(), held: ["example.com/hold"] },
+    {
+      name: "it is a Job without ttlSecondsAfterFinished",
+      wanted: manifest("Job"),
+      live: going(),
+      held: ["example.com/hold"],
+    },
   ])("$name: $held", ({ wanted, live, held }) => {
     expect(blockingFinalizers(wanted, live, { style: kustomizationStyle })).toEqual(held);
   });
@@ -61,7 +66,7 @@ describe("an object that is being deleted although it is wanted", () => {
       objects: ["a", "b", "c", "d"].map((each) => applied(each, [])),
       text: "ConfigMap/t/a, ConfigMap/t/b, ConfigMap/t/c and 1 more",
     },
-  ])("what is said where $name", ({ objects, text }) => {
+  ])("the message if $name", ({ objects, text }) => {
     expect(terminatingText(objects)).toBe(text && `${waits}${text}`);
   });
 });

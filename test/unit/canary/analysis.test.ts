@@ -42,11 +42,11 @@ describe("an analysis", () => {
     expect(intervalMs({ interval })).toBe(ms);
   });
 
-  test("rolls back at one failed check unless it says more", () => {
+  test("rolls back after one failed check if threshold is unset", () => {
     expect([thresholdOf({}), thresholdOf({ threshold: 0 }), thresholdOf({ threshold: 5 })]).toEqual([1, 1, 5]);
   });
 
-  test("is A/B with conditions and iterations, blue/green with iterations, else by weights", () => {
+  test("is A/B with conditions and iterations, blue/green with iterations, and otherwise by weights", () => {
     expect(strategyOf({ iterations: 1, match: [{}] })).toBe("ab");
     expect(strategyOf({ iterations: 1 })).toBe("blue-green");
     expect(strategyOf({ match: [{}] })).toBe("weighted");
@@ -54,23 +54,23 @@ describe("an analysis", () => {
 
   test.each([
     ["canary/25: steps of 10 to 50", { stepWeight: 10, maxWeight: 50 }, [10, 20, 30, 40, 50]],
-    ["canary/26: steps of 20 to 50, which overshoot", { stepWeight: 20, maxWeight: 50 }, [20, 40, 60]],
+    ["canary/26: steps of 20 to 50, which go beyond it", { stepWeight: 20, maxWeight: 50 }, [20, 40, 60]],
     ["canary/27: stepWeights are absolute values", { stepWeights: [1, 2, 10, 80] }, [1, 2, 10, 80]],
-    ["without a bound to 100", { stepWeight: 40 }, [40, 80, 100]],
+    ["without maxWeight up to 100", { stepWeight: 40 }, [40, 80, 100]],
     [
-      "stepWeight wins over stepWeights, whose last value stays the bound",
+      "stepWeight wins over stepWeights, whose last value stays the maximum",
       { stepWeight: 30, stepWeights: [5, 50] },
       [30, 60],
     ],
-    ["a bound above 100 of stepWeights is 100", { stepWeights: [60, 150] }, [60, 100]],
-    ["a maxWeight above 100 is 100", { stepWeight: 50, maxWeight: 120 }, [50, 100]],
+    ["a maximum above 100 of stepWeights becomes 100", { stepWeights: [60, 150] }, [60, 100]],
+    ["a maxWeight above 100 becomes 100", { stepWeight: 50, maxWeight: 120 }, [50, 100]],
     ["no step at all", {}, [undefined]],
-    ["stepWeights that fall have no next step", { stepWeights: [50, 60, 20, 80] }, [50, 60, undefined]],
+    ["descending stepWeights have no next step", { stepWeights: [50, 60, 20, 80] }, [50, 60, undefined]],
   ])("%s", (_name, analysis, weights) => {
     expect(weightsOf(analysis)).toEqual(weights);
   });
 
-  test("property: whatever its steps are, weights rise, stay within 100, and come to an end", () => {
+  test("property: for any steps the weights rise, stay within 100 and end", () => {
     const weight = fc.integer({ min: -5, max: 130 });
     const arbitrary = fc.record(
       { stepWeight: weight, maxWeight: weight, stepWeights: fc.array(weight, { maxLength: 6 }), mirror: fc.boolean() },
@@ -88,7 +88,7 @@ describe("an analysis", () => {
     );
   });
 
-  test("property: from any weight the next one is within 100 and above it, where there is a next one", () => {
+  test("property: from any weight the next one, if there is one, is higher and within 100", () => {
     const weight = fc.integer({ min: 0, max: 100 });
     fc.assert(
       fc.property(weight, fc.array(weight, { maxLength: 6 }), fc.integer({ min: -5, max: 130 }), (at, steps, step) => {
@@ -101,7 +101,7 @@ describe("an analysis", () => {
     );
   });
 
-  test("property: promotion comes to the primary in steps that sum to 100, and ends", () => {
+  test("property: promotion moves to the primary in steps that sum to 100, and ends", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100 }), fc.integer({ min: -5, max: 130 }), (canary, step) => {
         let routes: Routes = { primary: 100 - canary, canary, isMirrored: false };
@@ -115,7 +115,7 @@ describe("an analysis", () => {
     );
   });
 
-  test("canary/32: without routing an analysis by weights has ten iterations, and loses its conditions", () => {
+  test("canary/32: without routing, an analysis by weights has ten iterations and ignores its match conditions", () => {
     const { analysis, warnings } = feasible({ interval: "10s", stepWeight: 10, match: [{}] }, "kubernetes");
     expect(analysis).toEqual({ interval: "10s", stepWeight: 10, iterations: 10 });
     expect(warnings).toHaveLength(3);

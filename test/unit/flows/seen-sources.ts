@@ -2,6 +2,7 @@ import { afterEach, beforeEach } from "vitest";
 import { z } from "zod";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { readRecordedStep } from "../../e2e/recorded-flux/recording.ts";
+import { withoutMends } from "../../doubles/without-mends.ts";
 import { renamed } from "../../e2e/recorded-flux/shown.ts";
 import { sourceWorld, type World } from "./source-world.ts";
 
@@ -81,9 +82,19 @@ export function seenSources() {
 
   /** Status and events of an object as they are, times left out. */
   function seenNow(name: string) {
-    const conditions = statusOf(name).conditions.map((one) => ({ ...one, lastTransitionTime: "<time>" }));
+    const conditions = statusOf(name).conditions.map((one) => ({
+      ...one,
+      message: withoutMends(z.string().parse(one["message"])),
+      lastTransitionTime: "<time>",
+    }));
     const events = world().events.map((event) =>
-      Told.parse({ ...event, object: `OCIRepository/${name}`, source: componentOf(event), ...annotated(event) }),
+      Told.parse({
+        ...event,
+        message: withoutMends(z.string().parse(event["message"])),
+        object: `OCIRepository/${name}`,
+        source: componentOf(event),
+        ...annotated(event),
+      }),
     );
     return { status: { ...statusOf(name), conditions }, events };
   }

@@ -4,7 +4,7 @@ import { releaseNames } from "../../../lib/helm/release-names.ts";
 describe("the name of a release", () => {
   const cart = { name: "cart", namespace: "retail" };
 
-  test("23/4: begins with the target namespace, if there is one", () => {
+  test("23/4: starts with the target namespace, if there is one", () => {
     expect(releaseNames({ targetNamespace: "shop" }, cart)).toEqual({
       ...{ name: "shop-cart", fullName: "shop-cart", namespace: "shop", storageNamespace: "retail" },
     });

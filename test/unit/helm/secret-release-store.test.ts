@@ -41,7 +41,7 @@ function recordOf(bytes: Uint8Array<ArrayBuffer>): ReleaseRecord {
 
 const packed = (bytes: Uint8Array): string => Buffer.from(gzipSync(bytes).toString("base64")).toString("base64");
 
-test("a record that is too large for a Secret is refused before anything is sent", async () => {
+test("a release record that is too large for a Secret is refused before any request", async () => {
   const store = storeOf(undefined);
   const large = Uint8Array.from(randomBytes(maxSecretDataBytes));
   await expect(store.create(recordOf(large), undefined, signal)).rejects.toMatchObject({
@@ -66,7 +66,7 @@ test.each([
     { ...secretWith(""), metadata: { ...secretWith("").metadata, labels: {} } },
     "its labels are not those of a release",
   ],
-])("a Secret %s is one clear error", async (_what, secret, why) => {
+])("a release Secret %s gives one clear error", async (_what, secret, why) => {
   await expect(storeOf(secret).read(1, "", signal)).rejects.toMatchObject({
     reason: "StateError",
     message: expect.stringContaining(`Secret/apps/sh.helm.release.v1.app.v1 is not a readable release: ${why}`),

@@ -11,8 +11,8 @@ function leavesOf(merged: JsonObject, ...layers: readonly JsonObject[]): readonl
   return found.map(({ layers: places, path, value }) => `${path} = ${JSON.stringify(value)} < ${places.join(",")}`);
 }
 
-describe("the leaves of merged values", () => {
-  test("come each from the last layer that has this value", () => {
+describe("the origin of merged values", () => {
+  test("is the last layer that has this value", () => {
     const base = { image: { tag: "v1", pull: true }, replicas: 1 };
     const over = { image: { tag: "v2" }, replicas: 1 };
     expect(leavesOf({ image: { tag: "v2", pull: true }, replicas: 1 }, base, over)).toEqual([
@@ -22,11 +22,11 @@ describe("the leaves of merged values", () => {
     ]);
   });
 
-  test("come from the layer whose value they have, also where a later layer has another one", () => {
+  test("is the layer with the resulting value, even if a later layer has another value", () => {
     expect(leavesOf({ port: 80 }, { port: 80 }, { port: 90 })).toEqual(["port = 80 < 0"]);
   });
 
-  test("are found in lists place by place, so that one place may come from another layer", () => {
+  test("is found in lists by index, so that one item may come from another layer", () => {
     const merged = { hosts: [{ name: "a" }, { name: "c" }] };
     const place = { hosts: [null, { name: "c" }] };
     expect(leavesOf(merged, { hosts: [{ name: "a" }, { name: "b" }] }, place)).toEqual([
@@ -35,7 +35,7 @@ describe("the leaves of merged values", () => {
     ]);
   });
 
-  test("are also null and what is empty", () => {
+  test("is found for null and empty values too", () => {
     expect(leavesOf({ a: null, b: {}, c: [] }, { a: null, b: {} }, { c: [] })).toEqual([
       "a = null < 0",
       "b = {} < 0",
@@ -43,15 +43,15 @@ describe("the leaves of merged values", () => {
     ]);
   });
 
-  test("name all layers that have something there if none has this value", () => {
+  test("lists all layers with a value at this path if none has the result", () => {
     expect(leavesOf({ a: 3 }, { a: 1 }, { b: 1 }, { a: 2 })).toEqual(["a = 3 < 0,2"]);
   });
 
-  test("have keys escaped as helm --set wants them", () => {
+  test("has keys escaped as helm --set requires", () => {
     expect(leavesOf({ "a.b/c": { "x=y": 1 } }, {})).toEqual([String.raw`a\.b/c.x\=y = 1 < `]);
   });
 
-  test("of no values are none", () => {
+  test("is empty for no values", () => {
     expect(leavesOf({}, {})).toEqual([]);
   });
 });

@@ -45,10 +45,10 @@ const of: MessageOf = {
 const message = (template?: string, more: Partial<MessageOf> = {}) =>
   commitMessage(template, { ...of, ...more }, engine, forever);
 
-describe("a message is what Flux writes", () => {
+describe("a commit message is the same as Flux's", () => {
   // The messages of the recording image-automation-message.
   test.each([
-    ["without a template", undefined, "Update from image update automation"],
+    ["if there is no template", undefined, "Update from image update automation"],
     ["for an empty template", "", "Update from image update automation"],
     ["for one line", "Update images", "Update images"],
     [
@@ -56,9 +56,9 @@ describe("a message is what Flux writes", () => {
       "Update {{ .Values.cluster }}{{ with .Values.missing }} {{ . }}{{ end }}\n\nSigned-off-by: {{ .Values.who }}\n",
       "Update live\n\nSigned-off-by: Flux <flux@example.test>\n",
     ],
-    ["for a template that gives nothing", "{{/* nothing */}}", ""],
+    ["for a template with empty output", "{{/* nothing */}}", ""],
     [
-      "for white space and hashes, which stay",
+      "for white space and hashes, which are kept",
       "\n\n  Update images  \n# a line with a hash\n\n\n",
       "\n\n  Update images  \n# a line with a hash\n\n\n",
     ],
@@ -66,7 +66,7 @@ describe("a message is what Flux writes", () => {
     expect(await message(template)).toBe(expected);
   });
 
-  test("image-automation/51: for changes, each once", async () => {
+  test("image-automation/51: lists each change once", async () => {
     const template =
       "Update {{ .AutomationObject }}\n\n{{ range .Changed.Changes }}- {{ .OldValue }} -> {{ .NewValue }}\n{{ end }}";
     expect(await message(template)).toBe(
@@ -74,7 +74,7 @@ describe("a message is what Flux writes", () => {
     );
   });
 
-  test("image-automation/51: for files and objects, with functions of sprig", async () => {
+  test("image-automation/51: lists files and objects, with functions of sprig", async () => {
     const template = `{{- range $file, $objects := .Changed.FileChanges }}
 {{ $file }}
 {{- range $object, $changes := $objects }}
@@ -92,19 +92,19 @@ web.yaml
 TAG N.N.N;API registry.test/api:N.N.N;WEB registry.test/web:N.N.N;`);
   });
 
-  test("image-automation/63: the values of the spec are .Values", async () => {
+  test("image-automation/63: has the values of the spec in .Values", async () => {
     expect(await message("{{ range $k, $v := .Values }}{{ $k }}={{ $v }};{{ end }}")).toBe(
       "cluster=live;who=Flux <flux@example.test>;",
     );
   });
 
-  test("no engine starts for a plain text", async () => {
+  test("a plain text starts no engine", async () => {
     const broken: MessageEngine = { message: () => Promise.reject(new Error("it was started")) };
     expect(await commitMessage("Update {images} }}", of, broken, forever)).toBe("Update {images} }}");
   });
 });
 
-describe("a template that gives no message is a failure in Flux's words", () => {
+describe("a template without a valid message fails with Flux's text", () => {
   test.each([
     [".Updated", "{{ range .Updated.Images }}{{ end }}", "'.Changed'"],
     [
@@ -112,7 +112,7 @@ describe("a template that gives no message is a failure in Flux's words", () => 
       "{{ range .Changed.ImageResult.Images }}{{ end }}",
       "'.Changed.FileChanges' or '.Changed.Objects'",
     ],
-  ])("image-automation/62: that reads %s, which only a new template ends", async (field, template, instead) => {
+  ])("image-automation/62: if it reads %s, until the template changes", async (field, template, instead) => {
     await expect(message(template)).rejects.toMatchObject({
       name: "Failure",
       reason: "RemovedTemplateField",
@@ -133,7 +133,7 @@ describe("a template that gives no message is a failure in Flux's words", () => 
       'failed to update source: unable to create commit message template from spec: template: commit message:1: function "now" not defined',
     ],
     [
-      "reads what is not there",
+      "reads a missing field",
       "{{ .Changed.Images }}",
       'failed to update source: failed to run template from spec: template: commit message:1:11: executing "commit message" at <.Changed.Images>: can\'t evaluate field Images in type update.Result',
     ],
@@ -142,7 +142,7 @@ describe("a template that gives no message is a failure in Flux's words", () => 
       '{{ fail "no images" }}',
       'failed to update source: failed to run template from spec: template: commit message:1:3: executing "commit message" at <fail "no images">: error calling fail: no images',
     ],
-  ])("that %s, which is tried again", async (_case, template, text) => {
+  ])("that %s, and the run retries", async (_case, template, text) => {
     await expect(message(template)).rejects.toMatchObject({
       name: "Failure",
       reason: "GitOperationFailed",
@@ -152,10 +152,10 @@ describe("a template that gives no message is a failure in Flux's words", () => 
   });
 });
 
-describe("a template has limits", () => {
+describe("a commit message template has limits", () => {
   const write = (template: string) => templateText(template, of, engine, forever);
 
-  test("of the bytes that it writes", async () => {
+  test("on the bytes that it writes", async () => {
     const text = await write(`{{ repeat ${maxMessageBytes / 2} "é" }}`);
     expect(Buffer.byteLength(text)).toBe(maxMessageBytes);
     await expect(write(`.{{ repeat ${maxMessageBytes / 2} "é" }}`)).rejects.toMatchObject({
@@ -164,7 +164,7 @@ describe("a template has limits", () => {
     });
   });
 
-  test("of its own bytes", async () => {
+  test("on its own bytes", async () => {
     const plain = "x".repeat(maxTemplateBytes);
     expect(await write(plain)).toBe(plain);
     await expect(write(`${plain}x`)).rejects.toMatchObject({
@@ -173,18 +173,18 @@ describe("a template has limits", () => {
     });
   });
 
-  test("of memory, and the next one works", async () => {
+  test("on memory, and the next one works", async () => {
     await expect(write('{{ len (repeat 1000000000 "x") }}')).rejects.toMatchObject({ reason: "memory" });
     expect(await write("{{ .Values.cluster }}")).toBe("live");
   });
 
-  test("of depth, where one calls itself", async () => {
+  test("on depth, if one calls itself", async () => {
     const endless = '{{ define "x" }}{{ template "x" . }}{{ end }}{{ template "x" . }}';
     await expect(write(endless)).rejects.toMatchObject({ reason: expect.stringMatching(/template|broken/) });
     expect(await write("{{ .Values.cluster }}")).toBe("live");
   });
 
-  test("of processor time", async () => {
+  test("on processor time", async () => {
     const endless = "{{ range until 100000000 }}{{ if eq . 1 }}{{ end }}{{ end }}";
     const limits = { ...messageLimits, maxCpuMs: 1_000 };
     const input = { tenant: { cluster: "", namespace: "" }, ...of, template: endless, files: [], maxBytes: 10 };

@@ -22,18 +22,18 @@ describe("spec.image", () => {
     ["ghcr.io/a/b:v1", "should not include a tag; remove ':v1'"],
     ["app:v1", "should not include a tag; remove ':v1'"],
     [`app@sha256:${hex}`, `should not include a tag; remove ':${hex}'`],
-  ])("%s is refused by what it has too much, in Flux's words", (image, why) => {
+  ])("%s is refused with Flux's text", (image, why) => {
     expect(() => parseImageRepository(image)).toThrow(`image '${image}' ${why}`);
   });
 
   test.each(["", "A/b", " a", "app@sha256:abc", "a:b:c", "a.b:x/c", "app:", `a/${"b".repeat(256)}`, "ghcr.io/"])(
-    "%s is no reference",
+    "%s is not a reference",
     (image) => {
       expect(() => parseImageRepository(image)).toThrow(`could not parse reference: ${image}`);
     },
   );
 
-  test.each(["ghcr.io/a/../secret", "ghcr.io/./a", "a/../b"])("%s leads to no other repository", (image) => {
+  test.each(["ghcr.io/a/../secret", "ghcr.io/./a", "a/../b"])("%s cannot name another repository", (image) => {
     expect(() => parseImageRepository(image)).toThrow("has a part '.' or '..', which no repository has; remove it");
   });
 });

@@ -9,25 +9,25 @@ const scan = (tags: readonly string[], exclusions: readonly string[] = [], maxMs
   scanTags(tags, exclusions, never, maxMs);
 
 describe("a scan", () => {
-  test(`takes ${maxExclusions} expressions, as in Flux, and no more`, () => {
+  test(`allows ${maxExclusions} expressions, as in Flux, and no more`, () => {
     const spec = (count: number) => ({ image: "a", interval: "1m", exclusionList: Array(count).fill("x") });
     expect(ImageRepositorySpec.safeParse(spec(maxExclusions)).success).toBe(true);
     expect(ImageRepositorySpec.safeParse(spec(maxExclusions + 1)).success).toBe(false);
   });
 
-  test("image-automation/8: an expression matches anywhere in a tag", async () => {
+  test("image-automation/8: matches an expression anywhere in a tag", async () => {
     expect((await scan(["1.0.0", "1.0.0-rc1", "arch"], ["rc"])).tags).toEqual(["1.0.0"]);
   });
 
-  test("flags in an expression count, as in Go", async () => {
+  test("supports flags in an expression, as in Go", async () => {
     expect((await scan(["latest", "LATEST", "1"], ["(?i)LaTeSt"])).tags).toEqual(["1"]);
   });
 
-  test("sorts by bytes, so that 9 comes before 10 and an emoji before what UTF-16 has above it", async () => {
+  test("sorts by bytes, so that 9 comes before 10, and an emoji after other characters", async () => {
     expect((await scan(["10", "9", "B", "a", "\uffff", "😀"])).tags).toEqual(["😀", "\uffff", "a", "B", "9", "10"]);
   });
 
-  test("a tag that is listed twice counts twice", async () => {
+  test("counts a tag that is listed twice twice", async () => {
     expect(await scan(["1", "1"])).toMatchObject({ tags: ["1", "1"], latest: ["1", "1"] });
   });
 
@@ -36,11 +36,11 @@ describe("a scan", () => {
     ["a\\", "error parsing regexp: trailing backslash at end of expression: ``"],
     ["(?=x)", "error parsing regexp: invalid or unsupported Perl syntax: `(?=`"],
     ["x".repeat(maxRegexLength + 1), `it has more than ${maxRegexLength} characters`],
-  ])("an expression that does not compile is told in Go's words", async (pattern, why) => {
+  ])("reports an expression that does not compile with Go's message", async (pattern, why) => {
     await expect(scan(["1"], [pattern])).rejects.toThrow(`failed to compile regex ${pattern}: ${why}`);
   });
 
-  test("expressions that take too long are refused, whatever the machine", async () => {
+  test("refuses expressions that take too long, on any machine", async () => {
     const tags = Array.from({ length: 2_000 }, (_, index) => `${"a".repeat(100)}${index}`);
     await expect(scan(tags, ["(a|aa)+$"], 0)).rejects.toThrow(
       "the expressions of spec.exclusionList took more than 0 ms on 2000 tags: write simpler ones",
@@ -48,7 +48,7 @@ describe("a scan", () => {
   });
 });
 
-describe("the revision of tags is that of Flux's controller", () => {
+describe("the revision of tags is the same as in Flux's controller", () => {
   const many = Array.from({ length: 500 }, (_, index) => `1.${Math.floor(index / 10)}.${index % 10}`);
   test.each([
     ["no tag", [], "18153657"],

@@ -127,23 +127,26 @@ describe("bad input is refused with one clear message", () => {
     expect(message).toBe("BuildFailed: failed to decode Kubernetes YAML from .ci/jobs.yml: missing Resource metadata");
   });
 
-  test("a missing path is reported as in Flux, and a path that leads out of the artifact is searched inside it (22, 23)", async () => {
-    await expect(buildFiles({ "x/a.yaml": configMap("a") }, { path: "./y" }, noEngine)).rejects.toMatchObject({
-      reason: "ArtifactFailed",
-      message: "kustomization path not found: stat y: no such file or directory",
-    });
-    await expect(buildFiles({ "x/a.yaml": configMap("a") }, { path: "../../y" }, noEngine)).rejects.toMatchObject({
-      message: "kustomization path not found: stat y: no such file or directory",
-    });
-    await expect(buildFiles({ "x/a.yaml": configMap("a") }, { path: "x/a.yaml" }, noEngine)).rejects.toMatchObject({
-      reason: "ArtifactFailed",
-      message: "kustomization path not found: x/a.yaml: not a directory",
-    });
-    await expect(buildFiles({ "x/a.yaml": configMap("a") }, { path: "x/a.yaml/y" }, noEngine)).rejects.toMatchObject({
-      reason: "ArtifactFailed",
-      message: "kustomization path not found: stat x/a.yaml/y: not a directory",
-    });
-  });
+  test.each([
+    { path: "./y", says: "stat y: no such file or directory; the artifact has the folders x, z" },
+    { path: "../../y", says: "stat y: no such file or directory; the artifact has the folders x, z" },
+    {
+      path: "z/prod/web",
+      says: "stat z/prod/web: no such file or directory; the artifact has the folders z/dev, z/test",
+    },
+    { path: "x/y", says: "stat x/y: no such file or directory; the artifact has no folders in x" },
+    { path: "x/a.yaml", says: "x/a.yaml: not a directory; it is a file, set spec.path to its folder ./x" },
+    { path: "x/a.yaml/y", says: "stat x/a.yaml/y: not a directory; the artifact has no folders in x" },
+  ])(
+    "a path that is not in the artifact is reported in Flux's words, with the folders that exist: $path (22, 23)",
+    async (one) => {
+      const files = { "x/a.yaml": configMap("a"), "z/dev/a.yaml": "", "z/test/a.yaml": "" };
+      await expect(buildFiles(files, { path: one.path }, noEngine)).rejects.toMatchObject({
+        reason: "ArtifactFailed",
+        message: `kustomization path not found: ${one.says}`,
+      });
+    },
+  );
 });
 
 describe("unusual input that is valid", () => {

@@ -68,7 +68,7 @@ function recorded({ step, posted, deliveries, events }: z.infer<typeof Step>): S
 }
 
 test.each(Object.entries(applied))(
-  "what Flux has sent, refused and told in %s, Sluice does too",
+  "Sluice sends, refuses and reports the same as Flux in the recording %s",
   async (scenario, counts) => {
     const folder = join(fixtures, scenario);
     const steps = stepsOf(folder);

@@ -25,7 +25,7 @@ async function send(settings: Partial<ProviderSettings>, answer: Answer = { stat
   return { fault, requests: parts.requests, recorded: step?.deliveries[0]?.raw };
 }
 
-describe("the type azureeventhub", () => {
+describe("a Provider of type azureeventhub", () => {
   test("sends the event with a signature by the key of the connection string", async () => {
     const { fault, requests, recorded } = await send({ address: connection });
     expect(fault).toBe("");
@@ -54,7 +54,7 @@ describe("the type azureeventhub", () => {
     }
   });
 
-  test("says why the event was not taken", async () => {
+  test("reports why the event was refused", async () => {
     expect((await send(jwt, { status: 401, body: "no" })).fault).toBe(
       "failed to send msg: request failed: request failed with status code 401: no",
     );
@@ -93,7 +93,7 @@ describe("the type azureeventhub", () => {
       settings: { address: `${connection};golden` },
       fault: `${sas}failed parsing connection string due to unmatched key value separated by '='`,
     },
-  ])("sends nothing and says: $fault", async ({ settings, fault }) => {
+  ])("sends nothing and reports: $fault", async ({ settings, fault }) => {
     const outcome = await send(settings);
     expect(outcome.fault).toBe(fault);
     expect(outcome.requests).toEqual([]);

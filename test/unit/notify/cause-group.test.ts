@@ -19,7 +19,7 @@ const open = (change: Partial<CauseGroup> = {}): CauseGroup => ({
   ...change,
 });
 
-describe("the message of an object that waits", () => {
+describe("the message of an object that waits for another", () => {
   test("opens the group if it is the first", () => {
     expect(decideWaiting(undefined, wait(begin), begin)).toEqual({
       isSent: true,
@@ -29,10 +29,10 @@ describe("the message of an object that waits", () => {
   });
 
   test.each([
-    { name: "is held while the group is open", group: open(), at: 1_000 },
-    { name: "is held while the first one is on its way", group: open({ sending: begin }), at: sendingMs - 1 },
+    { name: "is held back while the group is open", group: open(), at: 1_000 },
+    { name: "is held back while the first one is being sent", group: open({ sending: begin }), at: sendingMs - 1 },
     {
-      name: "is held once the cause has told, whatever its reason",
+      name: "is held back once the cause was announced, whatever its reason",
       group: open({ isToldByCause: true, reasons: [] }),
       at: 1,
     },
@@ -41,9 +41,9 @@ describe("the message of an object that waits", () => {
   });
 
   test.each([
-    { name: "has a reason that nobody told", group: open({ reasons: ["ArtifactFailed"] }), at: 1 },
-    { name: "comes when the first one was lost on its way", group: open({ sending: begin }), at: sendingMs },
-    { name: "comes after nobody has seen the group for long", group: open({ isToldByCause: true }), at: quietMs },
+    { name: "has a reason that was not announced", group: open({ reasons: ["ArtifactFailed"] }), at: 1 },
+    { name: "comes when the first one was lost while being sent", group: open({ sending: begin }), at: sendingMs },
+    { name: "comes after the group was not seen for long", group: open({ isToldByCause: true }), at: quietMs },
   ])("is sent if it $name", ({ at, group }) => {
     const now = begin + at;
     const { isSent, joins, next } = decideWaiting(group, wait(now), now);
@@ -53,39 +53,39 @@ describe("the message of an object that waits", () => {
     ]);
   });
 
-  test("keeps the group from being quiet, by one write in five minutes", () => {
+  test("keeps the group open with one write per five minutes", () => {
     const at = (ms: number) => decideWaiting(open(), wait(begin + ms), begin + ms).next;
     expect([at(seenEveryMs - 1), at(seenEveryMs)]).toEqual([undefined, open({ seen: begin + seenEveryMs })]);
   });
 
-  test("is left out if it is older than the end of the outage, and opens another group if it is not", () => {
+  test("is dropped if it is older than the end of the outage, and otherwise opens another group", () => {
     const over = open({ over: begin + 1_500 });
     expect(decideWaiting(over, wait(begin), begin + 2_000)).toEqual({ isSent: false });
     const { isSent, joins } = decideWaiting(over, wait(begin + 1_000), begin + 2_000);
     expect([isSent, joins]).toEqual([true, begin + 2_000]);
   });
 
-  test("opens no group at the time of the one before, whose objects do not wait in it", () => {
+  test("opens no group if it is as old as the previous one, whose objects do not wait in it", () => {
     expect(decideWaiting(open({ over: begin }), wait(begin), begin).joins).toBe(begin + 1);
   });
 });
 
 describe("the failure of the cause itself", () => {
-  test("opens the group, or takes over the one that is open", () => {
+  test("opens the group, or joins the open one", () => {
     expect(afterFailure(undefined, { at: begin }, begin)).toEqual(open({ isToldByCause: true, reasons: [] }));
     expect(afterFailure(open({ sending: begin }), { at: begin }, begin)).toEqual(open({ isToldByCause: true }));
     expect(afterFailure(open({ isToldByCause: true }), { at: begin }, begin)).toBeUndefined();
   });
 
-  test("of an outage that is over changes nothing", () => {
+  test("changes nothing for an outage that is over", () => {
     expect(afterFailure(open({ over: begin + 1_500 }), { at: begin }, begin + 2_000)).toBeUndefined();
   });
 });
 
-describe("an object that waits and is waited for", () => {
+describe("an object that waits and that others wait for", () => {
   const root = { kind: "GitRepository", namespace: "apps", name: "shop" };
 
-  test("has told by the message of what it waits for, until it fails by itself", () => {
+  test("is covered by the message about its own dependency, until it fails itself", () => {
     const marked = afterWaiting(undefined, { at: begin, root }, begin);
     expect(marked).toEqual(open({ isToldByCause: true, reasons: [], root }));
     expect(afterWaiting(marked, { at: begin, root }, begin + 1)).toBeUndefined();
@@ -93,7 +93,7 @@ describe("an object that waits and is waited for", () => {
     expect(afterFailure(marked, { at: begin }, begin)).toEqual(open({ isToldByCause: true, reasons: [] }));
   });
 
-  test("keeps its group while it goes on waiting", () => {
+  test("keeps its group while it keeps waiting", () => {
     const later = begin + seenEveryMs;
     expect(afterWaiting(open({ isToldByCause: true, root }), { at: later, root }, later)?.seen).toBe(later);
     expect(afterWaiting(open({ over: begin + 1_500 }), { at: begin, root }, begin + 2_000)).toBeUndefined();
@@ -101,7 +101,7 @@ describe("an object that waits and is waited for", () => {
 });
 
 describe("the end of an outage", () => {
-  test("is told once, and once more if that message was lost on its way", () => {
+  test("is announced once, and once more if that message was lost", () => {
     const over = decideOver(open(), begin + 1);
     expect(over).toEqual(open({ over: begin + 1, sending: begin + 1 }));
     if (over === undefined) return;
@@ -110,7 +110,7 @@ describe("the end of an outage", () => {
     expect(decideOver(sent(over), begin + 1 + sendingMs)).toBeUndefined();
   });
 
-  test("of what nobody told is not told", () => {
+  test("is not announced if the outage was not", () => {
     expect(decideOver(undefined, begin)).toBeUndefined();
   });
 });
@@ -123,7 +123,7 @@ const happening = fc.record({
   seconds: fc.integer({ min: 0, max: 1_200 }),
 });
 
-test("whatever comes in whatever order, a message is held only in a group that has told of its cause", () => {
+test("in any order of events a message is held back only in a group whose cause was announced", () => {
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 40 }), (story) => {
       let group: CauseGroup | undefined;
@@ -165,7 +165,7 @@ test("whatever comes in whatever order, a message is held only in a group that h
   );
 });
 
-test("doubled events send nothing twice while their group is open", () => {
+test("duplicate events send nothing twice while their group is open", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 30 }), (reasons) => {
       let group: CauseGroup | undefined;

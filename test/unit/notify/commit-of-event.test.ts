@@ -5,7 +5,7 @@ import { kustomizationEvent } from "./sample-events.ts";
 const states = { info: "success", error: "failure", unknown: "no state" };
 const hash = (digit: string) => digit.repeat(40);
 
-test("64: the commit of a status is that of `commit`, else of the origin, else of the revision", () => {
+test("64: the commit of a status is `commit`, else the origin's, else the revision's", () => {
   const metadata = {
     commit: hash("a"),
     originRevision: `main@sha1:${hash("b")}`,

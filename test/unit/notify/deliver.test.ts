@@ -61,7 +61,7 @@ function inClusterWorld(provider: JsonObject, change: Partial<DeliverDeps> = {})
   return { send, sent, told: one.told };
 }
 
-describe("a notification for a Service of the cluster", () => {
+describe("a notification for a Service in the cluster", () => {
   const ofNeighbour = "http://hook.monitoring.svc:8080/events";
 
   test("goes through the API server of its cluster", async () => {
@@ -72,7 +72,7 @@ describe("a notification for a Service of the cluster", () => {
     expect(told()).toEqual([]);
   });
 
-  test("reaches those of the Alert's own namespace and of listed ones, and the Alert says so of others", async () => {
+  test("may go to the Alert's own namespace and to listed ones; the Alert reports others", async () => {
     const own = inClusterWorld({ address: "http://hook.retail.svc" }, { serviceNamespaces: ["monitoring"] });
     await own.send();
     expect(own.sent).toHaveLength(1);
@@ -82,7 +82,7 @@ describe("a notification for a Service of the cluster", () => {
     expect(other.told()[0]).toContain("notification-service-namespaces does not list namespace payments");
   });
 
-  test("is sent as to any other host where no namespace is listed", async () => {
+  test("is sent as to any other host if no namespace is listed", async () => {
     const { send, sent, told } = inClusterWorld({ address: ofNeighbour });
     await send();
     expect(sent).toEqual([]);
@@ -91,14 +91,14 @@ describe("a notification for a Service of the cluster", () => {
 });
 
 describe("a notification", () => {
-  test("reaches its Provider with the merged metadata, and nothing is told", async () => {
+  test("reaches its Provider with the merged metadata, and no event is sent about it", async () => {
     const one = world({ alert: { eventMetadata: { env: "prod" } } });
     await one.send(kustomizationEvent({ metadata: metadata({ revision: "v1" }) }));
     expect(one.posted.map(({ event }) => event.metadata)).toEqual([{ env: "prod", revision: "v1" }]);
     expect(one.told()).toEqual([]);
   });
 
-  test("46: with a key of several sources is sent, and the Alert says so, with the sources as annotations", async () => {
+  test("46: with a key from several sources is sent, and the Alert reports it, with the sources as annotations", async () => {
     const one = world({ alert: { eventMetadata: { env: "b" } } });
     await one.send(kustomizationEvent({ metadata: metadata({ env: "c" }, { env: "a" }) }));
     expect(one.posted.map(({ event }) => event.metadata)).toEqual([{ env: "c" }]);
@@ -110,7 +110,7 @@ describe("a notification", () => {
     ]);
   });
 
-  test("50: for a suspended Provider or Alert is dropped without a word, also if it was suspended meanwhile", async () => {
+  test("50: for a suspended Provider or Alert is dropped silently, also if it was suspended meanwhile", async () => {
     const suspended = world({ provider: { suspend: true } });
     await suspended.send(kustomizationEvent());
     const meanwhile = world();
@@ -121,7 +121,7 @@ describe("a notification", () => {
     expect([suspended.posted, suspended.told(), meanwhile.posted, meanwhile.told()]).toEqual([[], [], [], []]);
   });
 
-  test("51: for a Provider that does not exist fails on the Alert", async () => {
+  test("51: for a missing Provider fails on the Alert", async () => {
     const one = world({ provider: null });
     expect(await one.send(kustomizationEvent())).toBe("first");
     expect(one.told()).toEqual([
@@ -129,7 +129,7 @@ describe("a notification", () => {
     ]);
   });
 
-  test("of another namespace is refused where the installation wants that", async () => {
+  test("for another namespace is refused if the installation forbids that", async () => {
     const source = { kind: "Kustomization", name: "*", namespace: "other" };
     const one = world({ alert: { eventSources: [source] } }, { noCrossNamespaceRefs: true });
     await one.send(kustomizationEvent({ involvedObject: { kind: "Kustomization", namespace: "other", name: "shop" } }));
@@ -139,7 +139,7 @@ describe("a notification", () => {
     );
   });
 
-  test("70: for a Provider with a service account needs the gate", async () => {
+  test("70: for a Provider with a service account needs the feature gate", async () => {
     const provider = { type: "slack", serviceAccountName: "robot" };
     const one = world({ provider });
     await one.send(kustomizationEvent());
@@ -151,7 +151,7 @@ describe("a notification", () => {
     expect([open.posted.length, open.told()]).toEqual([1, []]);
   });
 
-  test("for a type that does not exist here fails on the Alert", async () => {
+  test("for an unknown type fails on the Alert", async () => {
     const one = world({ provider: { type: "matrix" } });
     await one.send(kustomizationEvent());
     const why =
@@ -159,7 +159,7 @@ describe("a notification", () => {
     expect(one.told()).toEqual([failed("dispatch", why)]);
   });
 
-  test("whose Provider cannot log in counts as one that was not set up, as in Flux, which logs in before", async () => {
+  test("whose Provider cannot log in fails as a setup, as in Flux, which logs in first", async () => {
     const one = world();
     one.state.fault = new HostSetupError("failed to get authenticated user info");
     await one.send(kustomizationEvent());
@@ -168,7 +168,7 @@ describe("a notification", () => {
     expect(one.told()).toEqual([failed("dispatch", why)]);
   });
 
-  test("48: for a git host is dropped without a commit; an error is sent with the commit status", async () => {
+  test("48: for a git host is dropped without a commit; an error is sent as commit status", async () => {
     const one = world({ provider: { type: "github" } });
     await one.send(kustomizationEvent());
     expect([one.posted, one.told()]).toEqual([[], []]);
@@ -176,7 +176,7 @@ describe("a notification", () => {
     expect(one.posted.map(({ settings }) => settings.commitStatus)).toEqual(["status"]);
   });
 
-  test("65: whose commit status has no result fails on the Alert", async () => {
+  test("65: whose commit status expression has no result fails on the Alert", async () => {
     const commitStatusOf = async (): Promise<never> => {
       throw new Error("no such key: env");
     };
@@ -186,7 +186,7 @@ describe("a notification", () => {
   });
 
   test.each(["Alert", "Provider", "Secret"])(
-    "is tried again later where the cluster does not answer for the %s, and nothing is told",
+    "is retried later without an event if the cluster does not answer for the %s",
     async (silent) => {
       const one = world({ secret: { address } });
       await one.dispatch(kustomizationEvent());
@@ -203,7 +203,7 @@ describe("a notification", () => {
     },
   );
 
-  test("whose Alert is gone, or whose cluster is not served any more, is dropped", async () => {
+  test("whose Alert is deleted, or whose cluster is no longer served, is dropped", async () => {
     const one = world();
     await one.dispatch(kustomizationEvent());
     const [notification] = one.queued;
@@ -214,7 +214,7 @@ describe("a notification", () => {
     expect([one.posted, one.told()]).toEqual([[], []]);
   });
 
-  test("that takes longer than the Provider's timeout fails with Go's text, and the end of the process is none", async () => {
+  test("that takes longer than the Provider's timeout fails with Go's text; a process shutdown does not count as a timeout", async () => {
     const waits: number[] = [];
     const hanging = { class: "generic", make: () => ({ post: () => new Promise<never>(() => undefined) }) } as const;
     const one = world({ provider: { timeout: "1m30s" } }, { providers: { generic: hanging } });
@@ -233,7 +233,7 @@ describe("a notification", () => {
   });
 });
 
-describe("the text of a failure", () => {
+describe("the text of a failed notification", () => {
   const secret = {
     address,
     token: "q7Zt-58fe21c0b94d",
@@ -242,7 +242,7 @@ describe("the text of a failure", () => {
     headers: "authorization: Bearer abcdef123456\n",
   };
 
-  test("68: of a delivery hides every value of the Secret, in whatever form", async () => {
+  test("68: hides every value of the Secret, in any form", async () => {
     const one = world({ secret });
     const parts = [
       secret.token,
@@ -257,7 +257,7 @@ describe("the text of a failure", () => {
     expect(JSON.stringify(one.log.lines)).not.toMatch(/q7Zt|abcdef|pass/);
   });
 
-  test("68: of a setup hides them too, unlike in Flux", async () => {
+  test("68: hides them during the setup too, unlike in Flux", async () => {
     const make = (): never => {
       throw new Error(`invalid token ${secret.token}`);
     };

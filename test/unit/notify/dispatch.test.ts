@@ -44,7 +44,7 @@ function world() {
 }
 
 describe("an event that was recorded", () => {
-  test("costs one list of Alerts in ten seconds where there is none, and no window", async () => {
+  test("costs one list of Alerts in ten seconds if there are none, and opens no window", async () => {
     const one = world();
     for (let index = 0; index < 5; index++) await one.tell("Normal", "again");
     expect([one.lists, one.queued]).toEqual([["Alert"], []]);
@@ -100,7 +100,7 @@ describe("an event that was recorded", () => {
     expect(one.queued).toHaveLength(2);
   });
 
-  test("38: that no Alert can be for is the first one again once there is an Alert", async () => {
+  test("38: that no Alert selects counts as new once there is an Alert", async () => {
     const one = world();
     one.alert("elsewhere", { eventSources: [{ kind: "Bucket", name: "*" }] });
     await one.tell("Normal", "Same");
@@ -109,14 +109,14 @@ describe("an event that was recorded", () => {
     expect(one.queued).toHaveLength(1);
   });
 
-  test("of an Alert, a Provider or a Receiver is not sent", async () => {
+  test("about an Alert, a Provider or a Receiver is not sent", async () => {
     const one = world();
     one.alert("all");
     await one.tell("Warning", "x", { ...shop, apiVersion, kind: "Alert" });
     expect([one.queued, one.lists]).toEqual([[], []]);
   });
 
-  test("45: of an object without the labels of the source is not sent, and Alerts read it once", async () => {
+  test("45: about an object without the labels of the source is not sent, and Alerts read the object once", async () => {
     const one = world();
     const source = { kind: "Kustomization", name: "*" };
     one.alert("a", { eventSources: [{ ...source, matchLabels: { team: "x" } }] });
@@ -134,7 +134,7 @@ describe("an event that was recorded", () => {
     );
   });
 
-  test("that cannot be queued throws, so that it is kept, and is queued once when it is told again", async () => {
+  test("that cannot be queued throws, so that it is kept, and is queued once when it is retried", async () => {
     const one = world();
     one.alert("all");
     one.state.queueFault = new Error("the queue is away");
@@ -146,10 +146,10 @@ describe("an event that was recorded", () => {
   });
 
   test.each([
-    { why: "the role may not list them", code: 403, what: "is logged: telling it again does not help" },
+    { why: "the role must not list them", code: 403, what: "is logged, because a retry does not help" },
     { why: "the cluster is busy", code: 503, what: "throws, so that it is kept" },
     { why: "no answer comes", code: 0, what: "throws, so that it is kept" },
-  ])("whose Alerts cannot be listed, since $why, $what", async ({ code, what }) => {
+  ])("whose Alerts cannot be listed because $why, $what", async ({ code, what }) => {
     const one = world();
     const alerts = {
       of: () => Promise.reject(new ApiError({ code, reason: "Unknown", message: "no list" })),
@@ -167,7 +167,7 @@ describe("an event that was recorded", () => {
     expect([thrown, logged]).toEqual(isKept ? ["ApiError: no list", []] : [undefined, ["no list"]]);
   });
 
-  test("in a run whose queue is away arrives once, after the outage, and the run goes on", async () => {
+  test("in a run during an outage of the queue arrives once, after the outage, and the run continues", async () => {
     const one = world();
     one.alert("all");
     const queue = queueWorld();

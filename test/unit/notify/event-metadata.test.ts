@@ -27,7 +27,7 @@ describe("the key of an event", () => {
   test.each([
     ["a HelmRelease", upgraded, "82101bf0ea71e8eeeebf0c1261db4c338bde7acf7db3704c137abacb6217e7cb"],
     ["a Kustomization", checked, "91d21af8d19506c296ce4686046ecd2415a0cb5815c2ba37001dbb01ae5910ac"],
-  ])("39: of %s is Flux's, bit for bit", (_name, event, key) => {
+  ])("39: of %s is the same as Flux's, bit for bit", (_name, event, key) => {
     expect(eventKey(event)).toBe(key);
   });
 
@@ -45,7 +45,7 @@ describe("the key of an event", () => {
 });
 
 describe("the metadata of an event", () => {
-  test("40: loses checksum, digest, token and keys of other groups", () => {
+  test("40: drops checksum, digest, token and keys of other groups", () => {
     const event = kustomizationEvent({
       metadata: {
         ...metadata({ revision: "v1", token: "t", checksum: "c", Digest: "d" }, { env: "prod", token: "kept" }),
@@ -57,7 +57,7 @@ describe("the metadata of an event", () => {
     expect(keepMetadata(kustomizationEvent({ metadata: { plain: "x" } }))).not.toHaveProperty("metadata");
   });
 
-  test("46: of several sources of a key the controller's counts, then the Alert's, then the object's, and each conflict is told", () => {
+  test("46: prefers the controller's value, then the Alert's, then the object's, and reports each conflict", () => {
     const event = kustomizationEvent({ metadata: metadata({ env: "c", revision: "v1" }, { env: "a", team: "x" }) });
     const alert = { eventMetadata: { env: "b", team: "x", cluster: "eu-1" }, summary: "impact" };
     const merged = mergeMetadata(event, alert);
@@ -68,7 +68,7 @@ describe("the metadata of an event", () => {
     });
   });
 
-  test("keeps the prefixes that eventMetadata has, and a key that is only a prefix is the empty one", () => {
+  test("keeps the prefixes of eventMetadata, and reads a key that is only a prefix as the empty key", () => {
     const event = kustomizationEvent({ metadata: { "kustomize.toolkit.fluxcd.io/": "x" } });
     const merged = mergeMetadata(event, { eventMetadata: { "a.b/c": "d" } });
     expect(merged.event.metadata).toEqual({ "": "x", "a.b/c": "d" });
@@ -90,7 +90,7 @@ describe("a class of Providers", () => {
     ["49: one with an empty number", { metadata: metadata({}, { change_request: "" }) }, ["generic", "other"]],
     ["49: one with the number of a controller", { metadata: metadata({ change_request: "1" }) }, ["generic", "other"]],
     ["49: a heartbeat of a change request", { metadata: { ...update, ...ofRequest } }, ["generic", "commit-status"]],
-  ])("%s is taken by the right ones", (_name, change, classes) => {
+  ])("%s is sent to the right ones", (_name, change, classes) => {
     const all = ["generic", "commit-status", "change-request", "other"] as const;
     expect(all.filter((of) => admits(of, kustomizationEvent(change)))).toEqual(classes);
   });

@@ -10,16 +10,16 @@ describe("JSON as Go writes it", () => {
       value: "<a>&</a>",
       json: String.raw`"\u003ca\u003e\u0026\u003c/a\u003e"`,
     },
-    { what: "escapes separators of lines", value: "\u2028\u2029", json: String.raw`"\u2028\u2029"` },
+    { what: "escapes line separators", value: "\u2028\u2029", json: String.raw`"\u2028\u2029"` },
     {
-      what: "has short escapes where Go has them",
+      what: "uses short escapes like Go",
       value: '\b\f\n\r\t\u0001"\\',
       json: String.raw`"\b\f\n\r\t\u0001\"\\"`,
     },
-    { what: "leaves other characters as they are", value: "é漢🚀\u007f/'", json: '"é漢🚀\u007f/\'"' },
-    { what: "has U+FFFD in place of half a surrogate pair", value: "a\ud83d", json: '"a\ufffd"' },
+    { what: "leaves other characters unchanged", value: "é漢🚀\u007f/'", json: '"é漢🚀\u007f/\'"' },
+    { what: "writes U+FFFD for half a surrogate pair", value: "a\ud83d", json: '"a\ufffd"' },
     {
-      what: "keeps the order of fields and leaves out what is undefined",
+      what: "keeps the order of fields and drops undefined ones",
       value: { b: 1, c: undefined, a: null },
       json: '{"b":1,"a":null}',
     },
@@ -37,12 +37,12 @@ describe("JSON as Go writes it", () => {
       ]),
       json: '{"":7,"10":4,"2":5,"B":6,"b":3,"\ufffd":2,"🚀":1}',
     },
-    { what: "has lists of anything", value: [1, "a", [], {}, new Map()], json: '[1,"a",[],{},{}]' },
+    { what: "supports lists of any values", value: [1, "a", [], {}, new Map()], json: '[1,"a",[],{},{}]' },
   ])("$what", ({ value, json }) => {
     expect(goJson(value)).toBe(json);
   });
 
-  test("of an event has neither empty metadata nor empty fields of the object", () => {
+  test("of an event has no empty metadata and no empty fields of the object", () => {
     const involvedObject = { kind: "Bucket", namespace: "n", name: "b", uid: "", fieldPath: "spec" };
     const event = { ...{ severity: "info", timestamp: "", message: "", reason: "" }, reportingController: "" };
     expect(eventJson({ involvedObject, metadata: {}, ...event })).toBe(
@@ -53,7 +53,7 @@ describe("JSON as Go writes it", () => {
 
 describe("an address", () => {
   test.each(["http://a.test", "https://a.test/b?c=d", "/path", "scheme:opaque", "HTTP://a.test"])(
-    "is taken as Go takes it: %s",
+    "is accepted as in Go: %s",
     (address) => {
       expect(goAddressFault(address)).toBeUndefined();
     },
@@ -70,7 +70,7 @@ describe("an address", () => {
     },
     { address: "http://[::1", fault: `parse "http://[::1": missing ']' in host` },
     { address: "http://a b/", fault: 'parse "http://a b/": invalid character " " in host name' },
-  ])("is refused in Go's words: $fault", ({ address, fault }) => {
+  ])("is refused with Go's text: $fault", ({ address, fault }) => {
     expect(goAddressFault(address)).toBe(fault);
   });
 });

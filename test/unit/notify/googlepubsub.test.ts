@@ -41,8 +41,8 @@ async function publish(settings: Partial<ProviderSettings>, ...answers: Answer[]
   return { parts, fault, bodies, recorded: step?.deliveries[0]?.raw };
 }
 
-describe("the type googlepubsub", () => {
-  test("asks for a token by an assertion that the service account has signed", async () => {
+describe("a Provider of type googlepubsub", () => {
+  test("requests a token with an assertion that the service account has signed", async () => {
     const { parts, bodies } = await publish({}, token, { body: "{}" });
     expect(parts.requests[0]?.url).toBe("https://oauth2.googleapis.com/token");
     const form = new URLSearchParams(bodies[0]);
@@ -69,7 +69,7 @@ describe("the type googlepubsub", () => {
     });
   });
 
-  test("says why a message was not published, as Google's client does", async () => {
+  test("reports why a message was not published, as Google's client does", async () => {
     const refusal = { error: { code: 404, message: "Resource not found (resource=topic).", status: "NOT_FOUND" } };
     const { fault } = await publish({}, token, { status: 404, body: JSON.stringify(refusal) });
     expect(fault).toBe(
@@ -77,24 +77,24 @@ describe("the type googlepubsub", () => {
     );
   });
 
-  test("says why there is no token", async () => {
+  test("reports why it got no token", async () => {
     const { fault } = await publish({}, { status: 400, body: '{"error":"invalid_grant"}' });
     expect(fault).toBe('oauth2: cannot fetch token: 400 Response: {"error":"invalid_grant"}');
   });
 
   test.each([
-    { what: "text that is no JSON", token: "golden-token" },
+    { what: "text that is not JSON", token: "golden-token" },
     { what: "another type", token: JSON.stringify({ ...account, type: "external_account" }) },
     { what: "no key", token: JSON.stringify({ ...account, private_key: "golden-key" }) },
-    { what: "a plain address for tokens", token: JSON.stringify({ ...account, token_uri: "http://tokens.test" }) },
-  ])("refuses a token with $what, and quotes nothing of it", async ({ token: wrong }) => {
+    { what: "a plain-HTTP address for tokens", token: JSON.stringify({ ...account, token_uri: "http://tokens.test" }) },
+  ])("refuses a token with $what without quoting it", async ({ token: wrong }) => {
     const { fault, parts } = await publish({ token: wrong });
     expect(fault).toMatch(/^google: /);
     expect(fault).not.toContain("golden");
     expect(parts.requests).toEqual([]);
   });
 
-  test("needs a token, as there is no workload identity", async () => {
+  test("needs a token, because Sluice has no workload identity for Google", async () => {
     expect((await publish({ token: "" })).fault).toContain("the Secret has no key 'token'");
   });
 

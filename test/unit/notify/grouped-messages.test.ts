@@ -78,8 +78,8 @@ const circle = [
 ] as const;
 const pass = (one: World, ms: number) => void (one.state.now += ms);
 
-describe("an outage", () => {
-  test("of a source with 200 that wait for it is two messages: that it is down, and that it is over", async () => {
+describe("an outage, grouped into messages", () => {
+  test("of a source with 200 waiting objects sends two messages: that it is down, and that it is over", async () => {
     const one = world();
     await one.send(down(one), failed);
     for (const name of names) await one.send(waiting(one, name), waitsFor(source));
@@ -94,7 +94,7 @@ describe("an outage", () => {
     expect([one.told(), one.log.lines]).toEqual([[], []]);
   });
 
-  test("of a source that the Alert does not send is told by the first that waits and by the first that is ready", async () => {
+  test("of a source that the Alert does not send is announced by the first waiting object and ended by the first ready one", async () => {
     const one = world({ kinds: ["Kustomization"] });
     await one.send(down(one), failed);
     for (const name of names) await one.send(waiting(one, name), waitsFor(source));
@@ -106,7 +106,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("whose cause changes is told once more, with those that wait", async () => {
+  test("whose cause changes is announced once more, with the waiting objects", async () => {
     const one = world();
     await one.send(down(one), failed);
     await one.send(waiting(one, "app"), waitsFor(source));
@@ -118,7 +118,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("of a dependency whose reason changes is told once more by one that waits, and not by each", async () => {
+  test("of a dependency whose reason changes is announced once more by one waiting object, not by each", async () => {
     const one = world({ kinds: ["Kustomization"] });
     const base = { ...source, kind: "Kustomization", namespace: "other", name: "base" };
     for (const why of ["BuildFailed", "HealthCheckFailed", "BuildFailed"]) {
@@ -128,7 +128,7 @@ describe("an outage", () => {
     expect(one.said().map((text) => text.slice(0, 3))).toEqual(["a: ", "a: "]);
   });
 
-  test("is told once of a chain of objects that wait for each other, and its end names them all", async () => {
+  test("is announced once for a chain of waiting objects, and its end names them all", async () => {
     const one = world();
     const of = (name: string): Cause => ({ kind: "Kustomization", namespace, name });
     await one.send(down(one), failed);
@@ -145,7 +145,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("of an object that has waited, and then fails by itself, is told of its own", async () => {
+  test("sends its own message for an object that has waited and then fails itself", async () => {
     const one = world();
     const a: Cause = { kind: "Kustomization", namespace, name: "a" };
     await one.send(down(one), failed);
@@ -163,7 +163,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("of objects that wait for each other in a circle is told twice at most, and not again", async () => {
+  test("is announced at most twice for objects that wait for each other in a circle", async () => {
     const one = world();
     const of = (name: string): Cause => ({ kind: "Kustomization", namespace, name });
     for (const [name, other] of [...circle, ...circle] as const) {
@@ -173,7 +173,7 @@ describe("an outage", () => {
     expect(one.said().map((text) => text.slice(0, 3))).toEqual(["a: ", "b: "]);
   });
 
-  test("names 200 that waited, and counts the others", async () => {
+  test("names up to the limit of 200 waiting objects, and counts the rest", async () => {
     const one = world();
     await one.send(down(one), failed);
     const more = [...names, ...Array.from({ length: 12 }, (_, n) => `more-${n}`)];
@@ -184,14 +184,14 @@ describe("an outage", () => {
     expect(last.endsWith("Kustomization/retail/app-199\nand 12 more")).toBe(true);
   });
 
-  test("that nobody waited for is told as Flux tells it", async () => {
+  test("without waiting objects is announced as in Flux", async () => {
     const one = world();
     await one.send(down(one), failed);
     await one.send(up(one), ready());
     expect(one.said()).toEqual(["shop: failed to checkout: unable to clone", "shop: stored artifact for commit 'fix'"]);
   });
 
-  test("is over for an Alert of errors too, without the text of the event that it does not send", async () => {
+  test("ends for an Alert of errors too, without the text of the event that it does not send", async () => {
     const one = world({ alert: { eventSeverity: "error" } });
     await one.send(down(one), failed);
     await one.send(waiting(one, "app", { severity: "error", reason: "ArtifactFailed" }), waitsFor(source));
@@ -202,7 +202,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("is not over because an object is ready that has not waited", async () => {
+  test("does not end because of a ready object that has not waited", async () => {
     const one = world();
     await one.send(down(one), failed);
     await one.send(waiting(one, "app"), waitsFor(source));
@@ -212,7 +212,7 @@ describe("an outage", () => {
     expect(one.said()).toEqual([]);
   });
 
-  test("that comes again is told again", async () => {
+  test("that comes again is announced again", async () => {
     const one = world({ kinds: ["Kustomization"] });
     for (let round = 0; round < 2; round++) {
       await one.send(waiting(one, "app"), waitsFor(source));
@@ -226,7 +226,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("ends also where the event that says so has the text of one of some minutes ago", async () => {
+  test("ends even if the event that ends it has the same text as one some minutes ago", async () => {
     const one = world();
     for (let round = 0; round < 2; round++) {
       await one.send(down(one, `failure ${round}`), failed);
@@ -239,7 +239,7 @@ describe("an outage", () => {
     );
   });
 
-  test("that comes again within five minutes is over too, also if no object waited for it", async () => {
+  test("that comes again within five minutes also ends, even if no object waited for it", async () => {
     const one = world();
     for (let round = 0; round < 2; round++) {
       await one.send(down(one, `failure ${round}`), failed);
@@ -253,7 +253,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("of a dependency is over for an Alert of errors, which sends no event of those that wait", async () => {
+  test("of a dependency ends for an Alert of errors, which sends no event of waiting objects", async () => {
     const one = world({ alert: { eventSeverity: "error" } });
     const base: Cause = { kind: "Kustomization", namespace, name: "base" };
     await one.send(waiting(one, "base", { severity: "error", reason: "BuildFailed", message: "no such file" }), failed);
@@ -266,7 +266,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("names no object that the Alert does not select as one that waited", async () => {
+  test("names no object as waiting that the Alert does not select", async () => {
     const alert = { eventSeverity: "error", exclusionList: ["Dependencies"] };
     const one = world({ alert });
     await one.send(down(one), failed);
@@ -276,8 +276,8 @@ describe("an outage", () => {
   });
 });
 
-describe("nothing is held back", () => {
-  test("of an error that no other object is the cause of", async () => {
+describe("a message is not held back", () => {
+  test("if it is an error without another object as its cause", async () => {
     const one = world();
     await one.send(down(one), failed);
     await one.send(waiting(one, "app"), waitsFor(source));
@@ -287,9 +287,9 @@ describe("nothing is held back", () => {
   });
 
   test.each([
-    { name: "an Alert that wants Flux's way", given: { annotations: { "sluice.dev/group": "false" } } },
+    { name: "an Alert that disables grouping", given: { annotations: { "sluice.dev/group": "false" } } },
     { name: "a Provider that programs read", given: { type: "generic" } },
-  ])("of $name", async ({ given }) => {
+  ])("for $name", async ({ given }) => {
     const one = world(given);
     await one.send(down(one), failed);
     for (const name of ["a", "b"]) await one.send(waiting(one, name), waitsFor(source));
@@ -319,7 +319,7 @@ describe("nothing is held back", () => {
     expect(new Set(one.log.lines.map(({ message }) => message))).toEqual(new Set(["messages not grouped"]));
   });
 
-  test("for long if the first message did not come into the queue", async () => {
+  test("for long if the first message did not get into the queue", async () => {
     const one = world();
     one.state.queueFault = new Error("the queue does not answer");
     await expect(one.send(waiting(one, "a"), waitsFor(source))).rejects.toThrow("the queue does not answer");
@@ -331,7 +331,7 @@ describe("nothing is held back", () => {
     expect(one.said().map((text) => text.slice(0, 3))).toEqual(["c: "]);
   });
 
-  test("of any type of Provider that takes some events only or all, or that programs read", () => {
+  test("for any type of Provider that gets only some events, or all, or that programs read", () => {
     const special = Object.entries(providers).filter(([, of]) => of.class !== "other");
     expect(special.filter(([type]) => isGroupedType(type)).map(([type]) => type)).toEqual([]);
     const programs = ["azureeventhub", "eventbridge", "githubdispatch", "googlepubsub", "nats", "otel", "sns", "sqs"];
@@ -347,7 +347,7 @@ const happening = fc.record({
   seconds: fc.integer({ min: 0, max: 600 }),
 });
 
-test("in any order of events each error of its own is sent once, and an outage is told before its end, once each", async () => {
+test("in any order of events: each own error is sent once, and an outage is announced before its end, once each", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { maxLength: 30 }), async (story) => {
       const one = world();

@@ -109,7 +109,7 @@ function eventOf(name: string): NotificationEvent {
   return event;
 }
 
-describe("as recorded of Flux, nats sends", () => {
+describe("a Provider of type nats sends, as recorded from Flux,", () => {
   const login = { username: "golden", password: "golden-password" };
   const settings: Readonly<Record<string, Partial<ProviderSettings>>> = {
     login,
@@ -151,7 +151,7 @@ describe("as recorded of Flux, nats sends", () => {
   });
 });
 
-describe("a key of NATS", () => {
+describe("an nkey of NATS", () => {
   test("has the public form of NATS' documentation, and signs the nonce", () => {
     const key = natsKey(seed);
     expect(key.publicKey).toBe(publicKey);
@@ -177,8 +177,8 @@ function bytesOfPublic(text: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))).subarray(1, 33);
 }
 
-describe("a message of nats", () => {
-  test("is not sent if the server refuses the login", async () => {
+describe("a NATS message", () => {
+  test("is not sent if the server rejects the login", async () => {
     const { address, received } = await natsServer({ afterConnect: "-ERR 'Authorization Violation'\r\n" });
     expect(await publish({ address })).toBe(
       "error publishing event to subject golden.subject: error connecting to server: nats: Authorization Violation",
@@ -186,7 +186,7 @@ describe("a message of nats", () => {
     expect(received.publish).toBeUndefined();
   });
 
-  test("is a failure if the server refuses the subject", async () => {
+  test("fails if the server refuses the subject", async () => {
     const said = `Permissions Violation for Publish to "golden.subject"`;
     const { address } = await natsServer({ afterPublish: `-ERR '${said}'\r\nPONG\r\n` });
     expect(await publish({ address })).toBe(
@@ -194,13 +194,13 @@ describe("a message of nats", () => {
     );
   });
 
-  test("is a failure if the connection ends before the server has read it", async () => {
+  test("fails if the connection closes before the server has read it", async () => {
     const { address } = await natsServer({ afterPublish: "" });
     const said = await publish({ address: address.replace("nats://", "") });
     expect(said).toBe("error publishing event to subject golden.subject: error publishing message to server: EOF");
   });
 
-  test("is not sent if it is longer than the server takes", async () => {
+  test("is not sent if it is longer than the server accepts", async () => {
     const { address } = await natsServer({ info: { max_payload: 10 } });
     expect(await publish({ address })).toContain("error publishing message to server: nats: maximum payload exceeded");
   });
@@ -224,7 +224,7 @@ describe("a message of nats", () => {
     expect(received.publish).toBe("PUB golden.subject");
   });
 
-  test("logs in with what the address has", async () => {
+  test("logs in with the credentials in the address", async () => {
     const { address, received } = await natsServer();
     await publish({ address: address.replace("//", "//u:p%40@"), username: "golden", password: "golden-password" });
     expect(received.connect).toMatchObject({ user: "u", pass: "p@" });
@@ -233,7 +233,7 @@ describe("a message of nats", () => {
     expect(other.received.connect).toMatchObject({ auth_token: "t" });
   });
 
-  test("sends no login before TLS, where the server asks for it", async () => {
+  test("sends no login before TLS, if the server requires TLS", async () => {
     const { address, received, raw } = await natsServer({ info: { tls_required: true } });
     const deadline = new AbortController();
     const sent = publish(
@@ -249,7 +249,7 @@ describe("a message of nats", () => {
     expect(received.connect).toBeUndefined();
   });
 
-  test("is not sent over TLS if the certificate is not trusted", async () => {
+  test("is not sent over TLS if the certificate is untrusted", async () => {
     const [cert, key] = await Promise.all([pem("server.crt"), pem("server.key")]);
     const server = createServer((socket) => {
       socket.write('INFO {"tls_required":true}\r\n');
@@ -260,7 +260,7 @@ describe("a message of nats", () => {
     expect(await publish({ address: `nats://127.0.0.1:${port}` })).toMatch(/error connecting to server: .*certificate/);
   });
 
-  test("is not sent without TLS if the address asks for it", async () => {
+  test("is not sent without TLS if the address requires it", async () => {
     const { address } = await natsServer();
     expect(await publish({ address: address.replace("nats:", "tls:") })).toContain(
       "error connecting to server: nats: secure connection not available",
@@ -274,7 +274,7 @@ describe("a message of nats", () => {
       secret: { creds: "golden-creds" },
       fault: "error connecting to server: error signing nonce: unable to extract key pair from bytes: nkeys: ",
     },
-  ])("is not sent with $what that cannot be read, and none of it is shown", async ({ secret, fault }) => {
+  ])("is not sent with $what that cannot be parsed, and nothing of it is shown", async ({ secret, fault }) => {
     const { address } = await natsServer();
     const said = await publish({ address, secret });
     expect(said).toContain(`error publishing event to subject golden.subject: ${fault}`);

@@ -19,8 +19,8 @@ const message: Notification = {
 const read = (body: string) => NotificationMessage.parse(JSON.parse(body));
 const withText = (text: string) => ({ ...message, event: notificationEventOf({ message: text }) });
 
-describe("a message in the queue of notifications", () => {
-  test("is read as it was written", () => {
+describe("a message in the notification queue", () => {
+  test("is read back unchanged", () => {
     expect(read(notificationBody(message))).toEqual(message);
   });
 
@@ -28,7 +28,7 @@ describe("a message in the queue of notifications", () => {
     ["plain text", "x".repeat(400_000)],
     ["characters that JSON writes with six bytes", "\u0001".repeat(400_000)],
     ["characters of several bytes", "é😀".repeat(100_000)],
-  ])("is cut at the event's message where it is too long: %s", (_, text) => {
+  ])("is shortened in the event's message if it is too long: %s", (_, text) => {
     const body = notificationBody(withText(text));
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(maxMessageBytes);
     const { event } = read(body);
@@ -38,12 +38,12 @@ describe("a message in the queue of notifications", () => {
     expect(event.metadata).toEqual(message.event.metadata);
   });
 
-  test("is refused where all but its message is too long", () => {
+  test("is refused if its other parts are too long", () => {
     const event = notificationEventOf({ metadata: { note: "x".repeat(400_000) } });
     expect(() => notificationBody({ ...message, event })).toThrow("too long for a queue");
   });
 
-  test("is in order with the others of its object for its Provider, whatever the Alert", () => {
+  test("is ordered with others of the same object and Provider, whatever the Alert", () => {
     const group = notificationGroup(message);
     expect(group).toMatch(/^[0-9a-f]{64}$/);
     expect(notificationGroup({ ...message, alert: { namespace: "apps", name: "other" } })).toBe(group);
@@ -54,7 +54,7 @@ describe("a message in the queue of notifications", () => {
     expect(notificationGroup({ ...message, cluster: "other" })).not.toBe(group);
   });
 
-  test("is the same as one of the same event and Alert, and not as the same event five minutes later", () => {
+  test("is deduplicated with the same event and Alert, but not with the same event five minutes later", () => {
     const id = notificationId(message);
     expect(notificationId(structuredClone(message))).toBe(id);
     expect(notificationId({ ...message, alert: { namespace: "apps", name: "other" } })).not.toBe(id);

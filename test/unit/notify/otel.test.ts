@@ -97,8 +97,8 @@ function traceOf(body: Uint8Array | undefined) {
   };
 }
 
-describe("the type otel", () => {
-  test("sends the span that was recorded of Flux", async () => {
+describe("a Provider of type otel", () => {
+  test("sends the same span as recorded from Flux", async () => {
     const proxy = { url: new URL("http://127.0.0.1:26203") };
     const [request] = await sent({ ...login, channel: "stream/topic", proxy });
     const [delivery] = recording?.deliveries ?? [];
@@ -142,12 +142,12 @@ describe("the type otel", () => {
     expect(trace.endTimeUnixNano).toBe(BigInt(Date.UTC(2026, 2, 2, 11, 31, 8)) * 1_000_000n);
   });
 
-  test("says of an event that is no error that it is well, without its message", async () => {
+  test("marks an event that is not an error as OK, without its message", async () => {
     const [request] = await sent({}, eventOf({ severity: "info" }));
     expect(traceOf(request?.body).status).toEqual({ message: "", code: 1n });
   });
 
-  test("makes one trace of all events of an Alert that name a revision", () => {
+  test("puts all events of an Alert that name the same revision into one trace", () => {
     const of = (metadata: Readonly<Record<string, string>>): string =>
       Buffer.from(traceIdOf({ uid }, eventOf({ metadata }))).toString("hex");
     expect(of({ revision: "1.4@sha256:ab" })).toBe(
@@ -157,12 +157,12 @@ describe("the type otel", () => {
     expect(of({ revision: "2" })).not.toBe(of({ revision: "3" }));
   });
 
-  test("sends nothing of a HelmRepository", async () => {
+  test("sends nothing about a HelmRepository", async () => {
     const { involvedObject } = eventOf();
     expect(await sent({}, eventOf({ involvedObject: { ...involvedObject, kind: "HelmRepository" } }))).toEqual([]);
   });
 
-  test("has long texts, and metadata in place of an attribute with its name", async () => {
+  test("shortens long texts, and metadata override attributes of the same name", async () => {
     const message = "x".repeat(40_000);
     const [request] = await sent(
       {},
@@ -179,13 +179,13 @@ describe("the type otel", () => {
     { to: "https://collector.test:4318?x=y", url: "https://collector.test:4318/v1/traces" },
     { to: "http://collector.test/", url: "http://collector.test/" },
     { to: "http://collector.test/api/otlp?x=y", url: "http://collector.test/api/otlp" },
-  ])("sends what is for $to to $url", async ({ to, url }) => {
+  ])("sends events for $to to $url", async ({ to, url }) => {
     expect((await sent({ address: to })).map((request) => request.url)).toEqual([url]);
   });
 
   const team = { "X-Team": "shop" };
   test.each<{ what: string; settings: Partial<ProviderSettings>; authorization: string | undefined }>([
-    { what: "none if the Secret has no headers", settings: login, authorization: undefined },
+    { what: "no login if the Secret has no headers", settings: login, authorization: undefined },
     {
       what: "name and token",
       settings: { ...login, headers: team },
@@ -194,15 +194,19 @@ describe("the type otel", () => {
     { what: "the token alone", settings: { token: "t", headers: team }, authorization: "Bearer t" },
     { what: "the password as the token", settings: { password: "p", headers: team }, authorization: "Bearer p" },
     { what: "an empty token", settings: { headers: team }, authorization: "Bearer" },
-    { what: "none with a name alone", settings: { username: "u", headers: team }, authorization: undefined },
-    { what: "that of the headers", settings: { ...login, headers: { Authorization: "mine" } }, authorization: "mine" },
+    { what: "no login with a username alone", settings: { username: "u", headers: team }, authorization: undefined },
+    {
+      what: "the login in the headers",
+      settings: { ...login, headers: { Authorization: "mine" } },
+      authorization: "mine",
+    },
   ])("logs in with $what", async ({ settings, authorization }) => {
     const [request] = await sent(settings);
     expect(request?.headers?.["authorization"]).toBe(authorization);
     expect(request?.headers?.["content-type"]).toBe("application/x-protobuf");
   });
 
-  test("says why a span was not taken", async () => {
+  test("reports why a span was refused", async () => {
     await expect(sent({}, eventOf(), { status: 400, body: "no" })).rejects.toThrow(
       "traces export: request failed: request failed with status code 400: no",
     );

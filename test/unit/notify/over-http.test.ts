@@ -52,7 +52,7 @@ async function post(settings: Partial<ProviderSettings>, network: NetworkPolicy 
   return "";
 }
 
-describe("over HTTP, a message", () => {
+describe("over HTTP, a notification", () => {
   const [recorded] = recordedSteps("notify-generic").flatMap(({ step, deliveries }) =>
     step === "odd" ? deliveries : [],
   );
@@ -66,7 +66,7 @@ describe("over HTTP, a message", () => {
     expect(request?.headers["content-length"]).toBe(String(Buffer.byteLength(recorded?.raw ?? "")));
   });
 
-  test("arrives where 307 and 308 say", async () => {
+  test("follows 307 and 308", async () => {
     const { address, arrived } = await host(({ url }, response) => {
       if (url === "/c") response.end();
       else response.writeHead(url === "/a" ? 307 : 308, { location: url === "/a" ? "/b" : "/c" }).end();
@@ -92,13 +92,13 @@ describe("over HTTP, a message", () => {
     expect(forbidden.arrived).toEqual([]);
   });
 
-  test("of which the answer is longer than 1 MiB has failed, and is not repeated", async () => {
+  test("whose answer is longer than 1 MiB fails, and is not repeated", async () => {
     const { address, arrived } = await host((_, response) => void response.writeHead(500).end("x".repeat(1_100_000)));
     expect(await post({ address })).toContain("the answer is longer than 1048576 bytes");
     expect(arrived).toHaveLength(1);
   });
 
-  test("for a port that nobody listens on has Go's text", async () => {
+  test("to a port without a listener fails with Go's text", async () => {
     const { address } = await host((_, response) => void response.end());
     await Promise.all(closing.splice(0).map((close) => close()));
     const { host: at } = new URL(address);

@@ -43,13 +43,13 @@ describe("55: a message that does not arrive is sent", () => {
     }
   });
 
-  test("until it arrives: the answers before do not count", async () => {
+  test("until it arrives, whatever the earlier answers were", async () => {
     const parts = recordingParts({ status: 503 }, { status: 429 }, { status: 202 });
     expect(await post({}, parts)).toBe("");
     expect(parts.requests).toHaveLength(3);
   });
 
-  test("five times if no connection can be made", async () => {
+  test("five times if no connection can be opened", async () => {
     const parts = recordingParts(broken("unreachable", "dial tcp 127.0.0.1:1: connect: connection refused"));
     expect(await post({}, parts)).toBe(
       `postMessage failed: failed to execute request: POST ${url} giving up after 5 attempt(s): Post "${url}": dial tcp 127.0.0.1:1: connect: connection refused`,
@@ -57,7 +57,7 @@ describe("55: a message that does not arrive is sent", () => {
     expect(parts.requests).toHaveLength(5);
   });
 
-  test.each(["refused", "tls", "too-large"] as const)("once if the connection is not to be had: %s", async (reason) => {
+  test.each(["refused", "tls", "too-large"] as const)("once if a connection is impossible: %s", async (reason) => {
     const parts = recordingParts(broken(reason, "why"));
     expect(await post({}, parts)).toBe(
       `postMessage failed: failed to execute request: POST ${url} giving up after 1 attempt(s): Post "${url}": why`,
@@ -69,9 +69,9 @@ describe("55: a message that does not arrive is sent", () => {
     { what: "seconds at 429", status: 429, after: "7", waited: 7_000 },
     { what: "seconds at 503", status: 503, after: "0", waited: 0 },
     { what: "a date", status: 503, after: "Mon, 02 Mar 2026 11:31:20 GMT", waited: 12_000 },
-    { what: "a date that has passed", status: 503, after: "Mon, 02 Mar 2026 11:31:00 GMT", waited: 0 },
-    { what: "nothing that can be read", status: 503, after: "soon", waited: 2_000 },
-    { what: "seconds at 500, where it is not meant", status: 500, after: "7", waited: 2_000 },
+    { what: "a date in the past", status: 503, after: "Mon, 02 Mar 2026 11:31:00 GMT", waited: 0 },
+    { what: "an invalid value", status: 503, after: "soon", waited: 2_000 },
+    { what: "seconds at 500, where it does not apply", status: 500, after: "7", waited: 2_000 },
   ])("again when Retry-After says: $what", async ({ status, after, waited }) => {
     const parts = recordingParts({ status, headers: { "retry-after": after } }, {});
     expect(await post({}, parts)).toBe("");
@@ -90,7 +90,7 @@ describe("55: a message that does not arrive is sent", () => {
     expect(parts.requests).toHaveLength(4);
   });
 
-  test("until the timeout of the Provider also while the host does not answer", async () => {
+  test("until the timeout of the Provider even if the host does not answer", async () => {
     const deadline = new AbortController();
     const parts = recordingParts(() => {
       deadline.abort(new DOMException("15 s are over", "TimeoutError"));
@@ -102,7 +102,7 @@ describe("55: a message that does not arrive is sent", () => {
     );
   });
 
-  test("no more if the process ends, whose reason is thrown as it is", async () => {
+  test("no more if the process shuts down, whose reason is rethrown", async () => {
     const ending = new AbortController();
     const reason = new Error("the process ends");
     const parts = recordingParts({ status: 500 });
@@ -114,8 +114,8 @@ describe("55: a message that does not arrive is sent", () => {
   });
 });
 
-describe("a redirect", () => {
-  test.each([301, 302, 303])("by %i is a failure, since it would lose the message", async (status) => {
+describe("a redirect of a notification", () => {
+  test.each([301, 302, 303])("by %i fails, because it would lose the message", async (status) => {
     const parts = recordingParts({ status, headers: { location: "/elsewhere" } });
     expect(await post({}, parts)).toBe(
       `postMessage failed: request failed: request failed with status code ${status}: a redirect that would lose the message is not followed`,
@@ -130,7 +130,7 @@ describe("a redirect", () => {
     expect(parts.requests[1]).toEqual({ ...parts.requests[0], url: "http://example.test/elsewhere" });
   });
 
-  test("is followed ten times", async () => {
+  test("is followed up to ten times", async () => {
     const parts = recordingParts({ status: 307, headers: { location: url } });
     expect(await post({}, parts)).toBe(
       `postMessage failed: failed to execute request: POST ${url} giving up after 1 attempt(s): Post "${url}": stopped after 10 redirects`,
@@ -138,7 +138,7 @@ describe("a redirect", () => {
     expect(parts.requests).toHaveLength(11);
   });
 
-  test("to another host takes no credential along", async () => {
+  test("to another host sends no credentials", async () => {
     const parts = recordingParts({ status: 307, headers: { location: "https://other.test/" } }, {});
     const headers = { authorization: "Bearer t", "dd-api-key": "k", "gotk-component": "c" };
     expect(await post({ headers, tls: { ca: "ca", cert: "cert", key: "key" } }, parts)).toBe("");
@@ -156,7 +156,7 @@ describe("a redirect", () => {
   });
 });
 
-describe("a request", () => {
+describe("the request of a notification", () => {
   const refused = (shown: string, why: string): string =>
     `postMessage failed: failed to execute request: POST ${shown} giving up after 1 attempt(s): Post "${shown}": ${why}`;
 
@@ -184,7 +184,7 @@ describe("a request", () => {
     expect(parts.requests).toEqual([]);
   });
 
-  test("has the last of two headers with one name, trimmed, and none that the client sets itself", async () => {
+  test("has the last of two headers with the same name, trimmed, and none that the client sets itself", async () => {
     const parts = recordingParts({});
     const headers = {
       "X-Team": "a",
@@ -197,7 +197,7 @@ describe("a request", () => {
     expect(parts.requests[0]?.headers).toEqual({ "content-type": "text/plain", "user-agent": "sluice", "x-team": "b" });
   });
 
-  test("has a header in UTF-8, byte by byte as Node wants it", async () => {
+  test("has headers in UTF-8, byte by byte", async () => {
     const parts = recordingParts({});
     await post({ headers: { "x-team": "Größe" } }, parts);
     expect(Buffer.from(parts.requests[0]?.headers?.["x-team"] ?? "", "latin1").toString()).toBe("Größe");
@@ -210,7 +210,7 @@ describe("a request", () => {
     expect(fault).not.toContain("secret");
   });
 
-  test("that is sent once has its answer, whatever the status", async () => {
+  test("that is sent once returns its answer, whatever the status", async () => {
     const parts = recordingParts({ status: 500 });
     expect(await sendOnce({ url, body: "{}" }, parts, never)).toMatchObject({ status: 500 });
     const gone = recordingParts(broken("unreachable", "why"));

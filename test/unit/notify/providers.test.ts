@@ -60,7 +60,7 @@ function faultOfSetup(type: string, settings: Partial<ProviderSettings>): string
   return "";
 }
 
-describe("the types generic and generic-hmac", () => {
+describe("the Providers of type generic and generic-hmac", () => {
   const address = "https://example.test/hook";
 
   test("52: the signature is the HMAC of the body with the token", async () => {
@@ -73,7 +73,7 @@ describe("the types generic and generic-hmac", () => {
     });
   });
 
-  test("53: the controller is named in a header, unless the Secret has one of that name", async () => {
+  test("53: a header names the controller, unless the Secret has this header", async () => {
     const plain = await sent("generic", { address }, upgraded);
     expect(plain.requests[0]?.headers).toMatchObject({ "gotk-component": "helm-controller" });
     const own = await sent("generic", { address, headers: { "Gotk-Component": "mine" } }, upgraded);
@@ -87,34 +87,34 @@ describe("the types generic and generic-hmac", () => {
   });
 });
 
-describe("the type slack", () => {
+describe("a Provider of type slack", () => {
   const refused = { body: '{"ok":false,"error":"channel_not_found"}' };
 
-  test("56: an answer of the chat API that is not ok is a failure", async () => {
+  test("56: an answer of the chat API that is not ok fails", async () => {
     const { fault } = await sent("slack", { address: "https://slack.com/api/chat.postMessage" }, failed, refused);
     expect(fault).toBe("postMessage failed: request failed: Slack responded with error: channel_not_found");
   });
 
-  test("56: an answer of the chat API that is ok is none", async () => {
+  test("56: an answer of the chat API that is ok succeeds", async () => {
     const settings = { address: "https://slack.com/api/chat.postMessage", token: "xoxb-1" };
     const { fault, requests } = await sent("slack", settings, failed, { body: '{"ok":true}' });
     expect(fault).toBeUndefined();
     expect(requests[0]?.headers).toMatchObject({ authorization: "Bearer xoxb-1" });
   });
 
-  test("56: the same answer of an incoming webhook is none", async () => {
+  test("56: the same answer of an incoming webhook succeeds", async () => {
     const { fault } = await sent("slack", { address: "https://hooks.slack.com/services/T/B/X" }, failed, refused);
     expect(fault).toBeUndefined();
   });
 });
 
-test("57: Discord is called at its path for the format of Slack", async () => {
+test("57: Discord is called at its path for Slack's format", async () => {
   const { requests } = await sent("discord", { address: "https://host/api/webhooks/1/a" }, failed);
   expect(requests[0]?.path).toBe("/api/webhooks/1/a/slack");
 });
 
-describe("the type msteams", () => {
-  test("58: an older connector gets a MessageCard", async () => {
+describe("a Provider of type msteams", () => {
+  test("58: sends a MessageCard to an older connector", async () => {
     const { requests } = await sent("msteams", { address: "https://contoso.webhook.office.com/1" }, failed);
     expect(JSON.parse(requests[0]?.raw ?? "")).toEqual({
       "@type": "MessageCard",
@@ -136,7 +136,7 @@ describe("the type msteams", () => {
   });
 
   test.each(["https://prod-1.westeurope.logic.azure.com/workflows/1", "https://webhook.office.com.example.test/"])(
-    "58: any other host gets an Adaptive Card 1.4: %s",
+    "58: sends an Adaptive Card 1.4 to any other host: %s",
     async (address) => {
       const { requests } = await sent("msteams", { address }, failed);
       expect(JSON.parse(requests[0]?.raw ?? "")).toMatchObject({
@@ -170,7 +170,7 @@ test("60: Opsgenie gets no alias", async () => {
   });
 });
 
-describe("the type pagerduty", () => {
+describe("a Provider of type pagerduty", () => {
   const settings = { address: "https://events.pagerduty.com/any/path?x=y", channel: "key" };
 
   test("61: sends nothing for progress", async () => {
@@ -178,7 +178,7 @@ describe("the type pagerduty", () => {
     expect(requests).toEqual([]);
   });
 
-  test("61: an event that is no error resolves the incident of the object, and is a change", async () => {
+  test("61: resolves the object's incident at an event that is not an error, and sends a change", async () => {
     const { requests } = await sent("pagerduty", settings, upgraded);
     expect(requests.map(({ url }) => url)).toEqual([
       "https://events.pagerduty.com/v2/enqueue",
@@ -198,12 +198,12 @@ describe("the type pagerduty", () => {
     ]);
   });
 
-  test("61: of severity trace it resolves, and is no change", async () => {
+  test("61: resolves the incident at severity trace without sending a change", async () => {
     const { requests } = await sent("pagerduty", settings, { ...upgraded, severity: "trace" });
     expect(requests.map(({ path }) => path)).toEqual(["/v2/enqueue"]);
   });
 
-  test("the text of a failure says which of the two was not sent", async () => {
+  test("reports which of the two requests failed", async () => {
     const first = await sent("pagerduty", settings, upgraded, { status: 400, body: "a" });
     expect(first.fault).toBe("failed sending event: request failed: request failed with status code 400: a");
     const second = await sent("pagerduty", settings, upgraded, {}, { status: 400, body: "b" });
@@ -211,13 +211,13 @@ describe("the type pagerduty", () => {
   });
 });
 
-test("a failure of Datadog has the text of its client, and is not tried again", async () => {
+test("a failure of Datadog has the text of its client, and is not retried", async () => {
   const { fault, requests } = await sent("datadog", { token: "k" }, failed, { status: 403, body: "{}" });
   expect(fault).toBe("failed to post event to DataDog: 403 Forbidden");
   expect(requests.map(({ url }) => url)).toEqual(["https://api.datadoghq.com/api/v1/events"]);
 });
 
-describe("what is wrong with a Provider is said before anything is sent:", () => {
+describe("an invalid Provider is reported before any request:", () => {
   const empty = 'parse "": empty url';
   test.each<{ type: string; settings?: Partial<ProviderSettings>; fault: string }>([
     { type: "alertmanager", fault: `invalid Alertmanager URL : '${empty}'` },
@@ -270,7 +270,7 @@ describe("what is wrong with a Provider is said before anything is sent:", () =>
   });
 });
 
-describe("the one error of the reference (section 22) is for", () => {
+describe("the single error case of the reference (section 22) for", () => {
   const address = "https://example.test/hook";
   const fragments: Readonly<Record<string, { settings: Partial<ProviderSettings>; fragment: unknown }>> = {
     slack: {
@@ -440,14 +440,14 @@ describe("the one error of the reference (section 22) is for", () => {
   });
 });
 
-test("the transaction of Matrix is the digest of the event", async () => {
+test("the transaction id of Matrix is the digest of the event", async () => {
   const { requests } = await sent("matrix", { address: "https://a.test", channel: "r", token: "t" }, upgraded);
   expect(requests[0]?.path).toBe(
     "/_matrix/client/r0/rooms/r/send/m.room.message/dcab12b82ce0ed9ab1cd36cc866e36962b4bf87c",
   );
 });
 
-test("keys that look like numbers keep the order of their letters", async () => {
+test("keys that look like numbers keep their alphabetical order", async () => {
   const event = { ...upgraded, metadata: { a: "1", "10": "2", "2": "3" } };
   const { requests } = await sent("generic", { address: "https://a.test" }, event);
   expect(requests[0]?.raw).toContain('"metadata":{"10":"2","2":"3","a":"1"}');

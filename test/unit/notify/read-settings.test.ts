@@ -31,12 +31,12 @@ const withLogin = (login: Readonly<Record<string, string>>, of?: ProviderClass) 
   settings({ secretRef }, { login }, of);
 
 describe("the settings of a Provider", () => {
-  test("without Secrets are those of its spec", async () => {
+  test("without Secrets come from its spec", async () => {
     const given = { address: "http://a", channel: "#c", username: "u" };
     expect(await settings(given)).toMatchObject({ ...given, type: "generic", name: "p", token: "", headers: {} });
   });
 
-  test("54: have the address of the Secret before that of the spec, trimmed, and an empty one too", async () => {
+  test("54: prefer the address of the Secret over that of the spec, trimmed, even if it is empty", async () => {
     const spec = { secretRef, address: "http://spec" };
     const found = async (address: string) => (await settings(spec, { login: { address } })).address;
     expect([await found(" http://secret\n"), await found("")]).toEqual(["http://secret", ""]);
@@ -50,7 +50,7 @@ describe("the settings of a Provider", () => {
     );
   });
 
-  test("54: have the proxy of proxySecretRef before that of the Secret, and this before that of the spec", async () => {
+  test("54: prefer the proxy of proxySecretRef, then that of the Secret, then that of the spec", async () => {
     const spec = { secretRef, proxy: "http://spec:1" };
     const hostOf = async (...given: Parameters<typeof settings>) => (await settings(...given)).proxy?.url.host;
     const login = { proxy: " http://login:2 " };
@@ -62,7 +62,7 @@ describe("the settings of a Provider", () => {
     );
   });
 
-  test("have a proxy's login from its Secret, or from its address", async () => {
+  test("take a proxy's login from its Secret, or from its address", async () => {
     const proxySecretRef = { name: "proxy" };
     const found = async (proxy: Readonly<Record<string, string>>) => {
       const { proxy: made } = await settings({ proxySecretRef }, { proxy });
@@ -83,12 +83,12 @@ describe("the settings of a Provider", () => {
     await expect(settings({ proxySecretRef: { name: "proxy" } }, { proxy })).rejects.toThrow(text);
   });
 
-  test("keep the token as it is, and take the name of the Secret before that of the spec", async () => {
+  test("keep the token unchanged, and prefer the name in the Secret over that of the spec", async () => {
     const login = { token: " t\n", username: "own", password: "w" };
     expect(await settings({ secretRef, username: "spec" }, { login })).toMatchObject(login);
   });
 
-  test("have no login at all of a Secret with half a name and password", async () => {
+  test("have no login if the Secret has only a username or only a password", async () => {
     const login = { token: "t", password: "w", headers: "a: b" };
     expect(await settings({ secretRef, username: "spec" }, { login })).toMatchObject({
       ...{ token: "", password: "", username: "spec" },
@@ -107,7 +107,7 @@ describe("the settings of a Provider", () => {
     );
   });
 
-  test("have headers of texts, numbers and booleans", async () => {
+  test("may have texts, numbers and booleans as headers", async () => {
     const headers = "x-text: a\nx-number: 7\nx-float: 1.5\nx-yes: yes\nx-nothing:\n";
     expect((await withLogin({ headers })).headers).toEqual({
       "x-text": "a",
@@ -119,7 +119,7 @@ describe("the settings of a Provider", () => {
   });
 
   test.each([["- a"], ["a: [b]"], ["a: {b: c}"], ["a: 'b"]])(
-    "with the headers %j are refused, unquoted",
+    "with the headers %j are refused without quoting them",
     async (headers) => {
       await expect(withLogin({ headers })).rejects.toThrow(
         /^failed to read headers from secret: it is not (YAML|a mapping of names to texts)$/,
@@ -127,7 +127,7 @@ describe("the settings of a Provider", () => {
     },
   );
 
-  test("hide every value of every Secret, and each header", async () => {
+  test("mask every value of every Secret, and each header", async () => {
     const { hidden } = await settings(
       { secretRef, proxySecretRef: { name: "proxy" } },
       { login: { token: "t-1", headers: "a: b-1" }, proxy: { address: "http://p:1", password: "w-1" } },
@@ -136,7 +136,7 @@ describe("the settings of a Provider", () => {
   });
 
   test.each(["secretRef", "certSecretRef", "proxySecretRef"] as const)(
-    "with a %s to no Secret are refused",
+    "with a %s to a missing Secret are refused",
     async (field) => {
       await expect(settings({ [field]: { name: "none" } })).rejects.toThrow(
         "failed to get secret 'n/none': secrets \"none\" not found",
@@ -144,7 +144,7 @@ describe("the settings of a Provider", () => {
     },
   );
 
-  test("have a GitHub App of the Secret", async () => {
+  test("use the GitHub App of the Secret", async () => {
     const login = { githubAppID: "7", githubAppPrivateKey: "key", githubAppInstallationOwner: "o" };
     const made = await withLogin(login);
     expect(made.githubApp).toEqual({ appId: "7", privateKey: "key", installationOwner: "o" });
@@ -155,7 +155,7 @@ describe("the settings of a Provider", () => {
 describe("the certificates of a Provider", () => {
   const certSecretRef = { name: "tls" };
 
-  test("69: that are half a pair are refused", async () => {
+  test("69: without their key, or a key without certificate, are refused", async () => {
     await expect(settings({ certSecretRef }, { tls: { "tls.crt": certificate } })).rejects.toThrow(
       "failed to get TLS config: secret 'n/tls' contains 'tls.crt' but missing 'tls.key'",
     );
@@ -164,13 +164,13 @@ describe("the certificates of a Provider", () => {
     );
   });
 
-  test("69: of an authority take the place of the system's, also where a git host has them in its login", async () => {
+  test("69: a CA replaces the system's CAs, also if it is in the login Secret of a git host", async () => {
     expect((await settings({ certSecretRef }, { tls: { "ca.crt": ca } })).tls).toEqual({ ca, isCaAlone: true });
     expect((await withLogin({ token: "t", "ca.crt": ca }, "commit-status")).tls).toEqual({ ca, isCaAlone: true });
     expect((await withLogin({ token: "t", "ca.crt": ca })).tls).toBeUndefined();
   });
 
-  test("in the login of a git host do not count as half a pair, and must be readable", async () => {
+  test("in the login Secret of a git host may be incomplete, but must be parsable", async () => {
     expect((await withLogin({ token: "t", "tls.crt": certificate }, "commit-status")).tls).toBeUndefined();
     await expect(withLogin({ token: "t", "ca.crt": "none" }, "commit-status")).rejects.toThrow(
       "failed to get TLS config: failed to parse CA certificate",

@@ -102,7 +102,7 @@ function isPassed(type: string, { involvedObject, metadata = {} }: NotificationE
 }
 
 describe.each(Object.entries(scenarios))(
-  "as recorded of Flux, %s sends",
+  "as recorded from Flux, %s sends",
   (scenario, { type, settings, changes = {} }) => {
     test.each(recordedSteps(`notify-${scenario}`))(
       "the messages of $step",
@@ -147,7 +147,7 @@ function recordedHeaders({ headers }: Pick<RecordedDelivery, "headers">): object
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "user-agent"));
 }
 
-describe("as recorded of Flux, with a Secret and a proxy", () => {
+describe("as recorded from Flux, with a Secret and a proxy", () => {
   const proxy = { url: new URL("http://127.0.0.1:26203") };
   const steps = recordedSteps("notify-proxy-types").filter(
     // Where nothing was kept of the body as it was, its type has a test of its own.
@@ -164,7 +164,7 @@ describe("as recorded of Flux, with a Secret and a proxy", () => {
   });
 });
 
-describe("as recorded of Flux, an answer decides whether a message has arrived", () => {
+describe("as recorded from Flux, the answer decides whether a message has arrived", () => {
   const answers: Readonly<Record<string, Answer>> = {
     "400": { status: 400, body: "bad request: what?" },
     "401": { status: 401, body: '{"error":"unauthorized"}' },

@@ -35,8 +35,8 @@ function fieldsOf(value: unknown): object {
 /** What Flux's client tells of itself and its machine. */
 const ofTheClient = { platform: "other", sdk };
 
-describe("the type sentry", () => {
-  test("sends the event that was recorded of Flux, with another client", async () => {
+describe("a Provider of type sentry", () => {
+  test("sends the event that was recorded from Flux, with another client name", async () => {
     const [request] = await sent(eventOf(), "stream/topic");
     const [delivery] = recording?.deliveries ?? [];
     const { method, path } = delivery ?? {};
@@ -59,7 +59,7 @@ describe("the type sentry", () => {
     });
   });
 
-  test("sends a transaction for an event that is no error", async () => {
+  test("sends a transaction for an event that is not an error", async () => {
     const event = eventOf({ severity: "info" });
     const [request] = await sent(event);
     const [, item, transaction] = linesOf(request?.raw);
@@ -83,11 +83,11 @@ describe("the type sentry", () => {
     });
   });
 
-  test("sends nothing for severity trace, of which Flux makes an error about itself", async () => {
+  test("sends nothing for severity trace, which Flux turns into an error about itself", async () => {
     expect(await sent(eventOf({ severity: "trace" }))).toEqual([]);
   });
 
-  test("says why an event was not taken", async () => {
+  test("reports why an event was refused", async () => {
     await expect(sent(eventOf(), "", { status: 403, body: "no" })).rejects.toThrow(
       "sending to Sentry failed: request failed: request failed with status code 403: no",
     );

@@ -24,7 +24,7 @@ function world(failures = 0) {
   return { home, reads, state };
 }
 
-test("an object is read once for a batch, another object by itself, and each of them once more for the next batch", async () => {
+test("an object is read once for a batch, another object separately, and each again for the next batch", async () => {
   const { home, reads, state } = world();
   const [first, second] = await Promise.all([reads.of(home).get(ref, signal), reads.of(home).get(ref, signal)]);
   expect([first, state.reads]).toEqual([second, 1]);
@@ -37,7 +37,7 @@ test("an object is read once for a batch, another object by itself, and each of 
   expect(state.reads).toBe(4);
 });
 
-test("objects of two clusters with equal names are two reads", async () => {
+test("objects of two clusters with equal names are read separately", async () => {
   const [one, other] = [world(), world()];
   await one.reads.of(one.home).get(ref, signal);
   await one.reads.of(other.home).get(ref, signal);
@@ -55,7 +55,7 @@ test("a batch that takes long reads again, so that a suspended Alert and a new S
   expect(state.reads).toBe(2);
 });
 
-test("a read that fails is not shared with what comes after it", async () => {
+test("a failed read is not shared with later ones", async () => {
   const { home, reads, state } = world(1);
   await expect(reads.of(home).get(ref, signal)).rejects.toThrow("no answer");
   await expect(reads.of(home).get(ref, signal)).resolves.toMatchObject({ kind: "Secret" });

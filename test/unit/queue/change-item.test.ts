@@ -3,7 +3,7 @@ import { changeItem, instant } from "../../../lib/queue/change-item.ts";
 import { never, workItem } from "../../contract/state-back-end.ts";
 import { key, queueWorld } from "./queue-world.ts";
 
-test("a call counts from before its write, however late the answer comes", async () => {
+test("a lease counts from before its write is sent, however late the answer comes", async () => {
   const { deps, freeze } = queueWorld();
   const before = instant(deps);
   const put: typeof deps.items.put = async (...args) => {
@@ -15,7 +15,7 @@ test("a call counts from before its write, however late the answer comes", async
   expect(since).toEqual(before);
 });
 
-test("a write without an answer stays in doubt, even if a later try finds another version", async () => {
+test("a write without an answer stays unknown, even if a retry finds another version", async () => {
   const { deps } = queueWorld();
   const answers = [
     () => Promise.reject(new Error("no answer")),

@@ -20,13 +20,13 @@ const start = { wall: 1_000_000, monotonic: 500 };
 const after = (wall: number, monotonic = wall) => ({ wall: start.wall + wall, monotonic: start.monotonic + monotonic });
 const seen = viewAfter(emptyView, state, start);
 
-describe("a row that stays the same", () => {
+describe("a published row of a process that does not change", () => {
   test.each([
     { name: "by both clocks", now: after(25_000), dead: true },
     { name: "while the wall clock was set back", now: after(-300_000, 25_000), dead: true },
     { name: "while the monotonic clock stood still", now: after(25_000, 0), dead: true },
-    { name: "not for long enough", now: after(24_999), dead: false },
-  ])("for 25 s is that of a dead process: $name", ({ now, dead }) => {
+    { name: "for less than 25 s", now: after(24_999), dead: false },
+  ])("for 25 s belongs to a dead process: $name", ({ now, dead }) => {
     // As often as it is read.
     const again = viewAfter(seen, state, after(10_000));
     expect(deadProcesses(again, now)).toEqual(dead ? [busy] : []);
@@ -39,7 +39,7 @@ describe("a row that stays the same", () => {
     expect(runsElsewhere(renewed, "p2", after(45_000))).toBe(0);
   });
 
-  test("for three minutes is a hold that nobody probes, and each probe makes it count again", () => {
+  test("for three minutes is a hold that is no longer probed, and each probe makes it count again", () => {
     expect(holdIn(seen, after(179_999))).toEqual(hold);
     expect(holdIn(seen, after(180_000))).toBeUndefined();
     const probed = viewAfter(seen, { hold: { ...hold, probes: 4 }, busy: [] }, after(170_000));
@@ -48,7 +48,7 @@ describe("a row that stays the same", () => {
     expect(holdIn(anew, after(300_000))).toMatchObject({ since: 2 });
   });
 
-  test("does not count runs of the process itself among those elsewhere", () => {
+  test("does not add the process's own runs to those elsewhere", () => {
     expect(runsElsewhere(seen, "p1", start)).toBe(0);
   });
 });
@@ -66,55 +66,62 @@ test.each([
   { runs: 1, published: 0, elsewhere: 0, maxRuns: 1, answer: "full" },
   // Its row is older than the end of its runs.
   { runs: 0, published: 9, elsewhere: 0, maxRuns: 20, answer: "now" },
-])("a process with $runs runs, $published told, $elsewhere elsewhere, of $maxRuns: $answer", ({ answer, ...of }) => {
-  expect(mayBegin(of, of.elsewhere, of.maxRuns)).toBe(answer);
-});
+])(
+  "a process with $runs runs, $published published, $elsewhere elsewhere, of $maxRuns: $answer",
+  ({ answer, ...of }) => {
+    expect(mayBegin(of, of.elsewhere, of.maxRuns)).toBe(answer);
+  },
+);
 
 describe("a sweep wakes", () => {
   test.each([
-    { name: "as many a second as may run at once, for a minute", of: { hold: undefined, busy: [] }, atMost: 240 },
-    { name: "none of a cluster on hold", of: { hold, busy: [] }, atMost: 0 },
     {
-      name: "none of a cluster whose gate is closed",
+      name: "as many objects per second as may run at once, for one minute",
+      of: { hold: undefined, busy: [] },
+      atMost: 240,
+    },
+    { name: "no object of a cluster on hold", of: { hold, busy: [] }, atMost: 0 },
+    {
+      name: "no object of a cluster whose gate is closed",
       of: { hold: { ...hold, kind: "refused" as const }, busy: [] },
       atMost: 0,
     },
-    { name: "few of a full one", of: { hold: undefined, busy: [{ ...busy, runs: 4 }] }, atMost: 4 },
+    { name: "few objects of a full cluster", of: { hold: undefined, busy: [{ ...busy, runs: 4 }] }, atMost: 4 },
   ])("$name", ({ of, atMost }) => {
     expect(wakeBudget(viewAfter(emptyView, of, start), 4, start)).toEqual({ atMost, perSecond: 4 });
   });
 });
 
-describe("a wake-up at a full cluster", () => {
+describe("a wake-up for a full cluster", () => {
   const now = 1_000_000;
   const of = (fields: Partial<WorkItem>) =>
     workItem(keyOf("web"), { requested: 2, started: 1, attempts: 3, ...fields });
   const lease = { holder: "other", renewals: 1 };
 
   test.each<{ name: string; item: WorkItem | undefined; again: boolean; wakeUntil?: number; dueAt?: number }>([
-    { name: "whose object is unknown is dropped", item: undefined, again: false },
+    { name: "with an unknown object is dropped", item: undefined, again: false },
     { name: "with nothing to do is dropped", item: of({ requested: 1, dueAt: 7 }), again: false },
     {
-      name: "of a due object comes again",
+      name: "for a due object is sent again",
       item: of({ requested: 1, dueAt: 7 }),
       again: true,
       wakeUntil: now + 70_000,
       dueAt: 7,
     },
-    { name: "that nothing counts on comes again, and counts", item: of({}), again: true, wakeUntil: now + 70_000 },
+    { name: "that is not counted yet is sent again, and counted", item: of({}), again: true, wakeUntil: now + 70_000 },
     {
-      name: "that is about to be sent again by the sweep counts for longer",
+      name: "that the sweep is about to send again is counted for longer",
       item: of({ wakeUntil: now + 24_999 }),
       again: true,
       wakeUntil: now + 70_000,
     },
     {
-      name: "that counts for long enough comes again, and nothing is written",
+      name: "that is counted for long enough is sent again without a write",
       item: of({ wakeUntil: now + 25_000 }),
       again: true,
     },
     {
-      name: "of an object that runs comes again, and its lease is left",
+      name: "for an object that is running is sent again, and its lease is not changed",
       item: of({ lease, wakeUntil: now }),
       again: true,
     },

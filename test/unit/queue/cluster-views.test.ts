@@ -7,7 +7,7 @@ import { silentLog } from "../../doubles/silent-log.ts";
 const { signal } = new AbortController();
 const unexpected = () => Promise.reject(new Error("the test writes nothing"));
 
-test("a process is dead after its row stayed the same for long, though a read failed meanwhile, which tells nothing of the cluster", async () => {
+test("a process counts as dead if its row stayed the same for long; a failed read meanwhile tells nothing about the cluster", async () => {
   const busy = { process: "p1", runs: 7, renewals: 4 };
   let now = 0;
   let answer = async (): Promise<ClusterState> => ({ hold: undefined, busy: [busy] });

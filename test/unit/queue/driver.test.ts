@@ -30,14 +30,14 @@ function failingAfterSuccess<Items extends WorkItems>(items: Items, times: numbe
 }
 
 describe("requestReconcile", () => {
-  test("sends the wake-up even if its own write gave no answer and is found as a waiting request", async () => {
+  test("sends the wake-up even if its own write got no answer and is found as a waiting request", async () => {
     const { deps, sent, row } = queueWorld();
     await requestReconcile(key, "test", { ...deps, items: failingAfterSuccess(deps.items, 1) }, never);
     expect(row()?.requested).toBe(1);
     expect(sent).toEqual([{ wakeUp: { key: formatWorkKey(key) }, delayMs: 0 }]);
   });
 
-  test("throws after five tries if the store cannot be reached", async () => {
+  test("throws after five attempts if the store cannot be reached", async () => {
     const { deps, sent } = queueWorld();
     let calls = 0;
     const get = async (): Promise<undefined> => {
@@ -52,7 +52,7 @@ describe("requestReconcile", () => {
 });
 
 describe("handleWakeUp", () => {
-  test("an undisturbed run costs one read and two writes", async () => {
+  test("costs one read and two writes for an undisturbed run", async () => {
     const { deps, handle } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const calls: string[] = [];
@@ -65,7 +65,7 @@ describe("handleWakeUp", () => {
     expect(calls).toEqual(["get", "put", "put"]);
   });
 
-  test("recognises its own lease and its own end if both writes gave no answer", async () => {
+  test("recognises its own lease and its own end of run if both writes got no answer", async () => {
     const { deps, sent, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const items = failingAfterSuccess(deps.items, 2);
@@ -74,7 +74,7 @@ describe("handleWakeUp", () => {
     expect(sent.at(-1)?.wakeUp).toEqual({ key: formatWorkKey(key), dueAt: row()?.dueAt });
   });
 
-  test("a run under way when another takes the cluster over writes no later than five seconds after, and is no attempt", async () => {
+  test("stops the writes of a run within five seconds after another installation takes the cluster over, and counts no attempt", async () => {
     const { deps, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const { clock } = deps;
@@ -139,7 +139,7 @@ describe("handleWakeUp", () => {
     expect(seen).toEqual([false, true]);
   });
 
-  test("a run that cannot look for newer requests goes on", async () => {
+  test("continues a run that cannot check for newer requests", async () => {
     const { deps, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     let gets = 0;
@@ -152,7 +152,7 @@ describe("handleWakeUp", () => {
     expect(row()).toMatchObject({ handled: 1, attempts: 0 });
   });
 
-  test("hands a run back when the process ends: no attempt is counted, the lease is dropped, a wake-up is sent", async () => {
+  test("hands a run back when the process shuts down: no attempt is counted, the lease is released, a wake-up is sent", async () => {
     const { deps, sent, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const process = new AbortController();
@@ -169,7 +169,7 @@ describe("handleWakeUp", () => {
     expect(sent.at(-1)).toEqual({ wakeUp: { key: formatWorkKey(key), dueAt: row()?.dueAt }, delayMs: 0 });
   });
 
-  test("a run that is stopped because its time is up counts as an attempt", async () => {
+  test("counts an attempt for a run that is aborted because its time is up", async () => {
     const { deps, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const invocation = new AbortController();
@@ -185,7 +185,7 @@ describe("handleWakeUp", () => {
     expect(row()).toMatchObject({ lease: undefined, attempts: 1, fault: "time is up" });
   });
 
-  test("says which object is parked, after how many runs, why, and what brings it back", async () => {
+  test("logs which object is parked, after how many runs, why, and how it can be resumed", async () => {
     const { handle, letters, told, store, row } = queueWorld();
     store(workItem(key, { started: 1, attempts: maxAttempts, input: "input", fault: "the flow has a bug", dueAt: 7 }));
     await handle(applied, { key: formatWorkKey(key), dueAt: 7 });
@@ -198,7 +198,7 @@ describe("handleWakeUp", () => {
 });
 
 describe("a run whose last process died", () => {
-  test("runs alone: beside it no other begins", async () => {
+  test("runs alone: no other run starts in its process", async () => {
     const { deps, handle, row, skip, store } = queueWorld();
     const other = keyOf("other");
     store(workItem(key, { attempts: 1, died: true, dueAt: 5, started: 1, input: "input" }));
@@ -223,7 +223,7 @@ describe("a run whose last process died", () => {
     expect(deps.runPlaces.tryEnter(true)).toBeDefined();
   });
 
-  test("takes its lease only once it has its place, and then checks again whether there is something to do", async () => {
+  test("takes its lease only when it is alone, and then checks again whether there is something to do", async () => {
     const { deps, handle, row, store, skip } = queueWorld();
     const place = deps.runPlaces.tryEnter(true);
     store(workItem(key, { requested: 1 }));

@@ -9,7 +9,7 @@ import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { applied, key, queueWorld } from "./queue-world.ts";
 
-describe("a run that no longer has its lease at its end", () => {
+describe("a run that has lost its lease when it ends", () => {
   /** Requests and runs it; `change` is what becomes of the row while it runs. */
   async function ended(change: (world: ReturnType<typeof queueWorld>) => void, isAnswered = true) {
     const world = queueWorld();
@@ -43,9 +43,9 @@ describe("a run that no longer has its lease at its end", () => {
   };
 
   test.each([
-    { name: "another has taken it", change: taken, isAnswered: true },
+    { name: "another handler has taken it", change: taken, isAnswered: true },
     { name: "it was voided", change: voided, isAnswered: true },
-    { name: "another took it before the answer to the end came", change: taken, isAnswered: false },
+    { name: "another handler took it before the answer to the end came", change: taken, isAnswered: false },
   ])("writes and sends nothing if $name", async ({ change, isAnswered }) => {
     const { row, sent } = await ended(change, isAnswered);
     expect(row).toMatchObject(change === taken ? { lease: { holder: "other" } } : { dueAt: 7 });
@@ -54,7 +54,7 @@ describe("a run that no longer has its lease at its end", () => {
 });
 
 describe("a wake-up", () => {
-  test("of an object whose runs end well does not read its input", async () => {
+  test("for an object whose last run succeeded does not read its input", async () => {
     const { deps, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     let looks = 0;
@@ -76,7 +76,7 @@ describe("a wake-up", () => {
     expect(row()).toMatchObject({ version: 1, attempts: 3 });
   });
 
-  test("that found a place beside others leaves it if its object has to run alone by then", async () => {
+  test("that started beside other runs gives up its place if its object must run alone by then", async () => {
     const { deps, handle, store, skip } = queueWorld();
     const place = deps.runPlaces.tryEnter(true);
     store(workItem(key, { requested: 1 }));
@@ -95,7 +95,7 @@ describe("a wake-up", () => {
 });
 
 describe("an object that is parked", () => {
-  test("gets a reason if nothing is known about its last run, costs two writes, and always gets a dead letter", async () => {
+  test("gets a default reason if its last run is unknown, costs two writes, and always sends a dead letter", async () => {
     const parked = async (attempts: number) => {
       const { deps, handle, store, told, letters, row } = queueWorld();
       store(workItem(key, { started: 1, attempts, input: "input", dueAt: 7 }));
@@ -138,12 +138,12 @@ describe("the sweep", () => {
     expect(await swept(250, () => ({}))).toEqual({ woken: 250, reads: 3, sent: 250 });
   });
 
-  test("leaves alone what others have changed meanwhile, and goes on to the items after a page of only such ones", async () => {
+  test("skips items that others have changed meanwhile, and goes on after a page with only such items", async () => {
     const put = async ({ key: { name } }: WorkItem) => (Number(name.slice(1)) < 150 ? "conflict" : "stored");
     expect(await swept(250, () => ({ put }))).toEqual({ woken: 100, reads: 3, sent: 100 });
   });
 
-  test("leaves alone what its index still names but is no longer overdue", async () => {
+  test("skips an item that its index still lists but that is no longer overdue", async () => {
     const late = workItem(key, { started: 1, dueAt: 9e9 });
     expect(
       await swept(0, () => ({

@@ -18,7 +18,7 @@ function countedWorld(replaced: (items: WorkItems) => Partial<WorkItems>) {
 }
 
 describe("a request", () => {
-  test("that meets a change of others at each try gives up after fifty, and names the object", async () => {
+  test("that hits a conflict at each attempt gives up after fifty, and names the object", async () => {
     const { deps, calls, sent } = countedWorld(() => ({ put: async () => "conflict" }));
     await expect(requestReconcile(key, "test", deps, never)).rejects.toThrow(
       "Kustomization/apps/web: the work item was changed by others 50 times in a row",
@@ -26,7 +26,7 @@ describe("a request", () => {
     expect([calls, sent]).toEqual([{ get: 50, put: 50 }, []]);
   });
 
-  test("that a waiting request covers writes and sends nothing", async () => {
+  test("that a waiting request already covers writes and sends nothing", async () => {
     const { deps, calls, sent } = countedWorld(() => ({}));
     await requestReconcile(key, "test", deps, never);
     await requestReconcile(key, "test", deps, never);
@@ -40,7 +40,7 @@ describe("a request", () => {
     expect(calls).toEqual({ get: 0, put: 0 });
   });
 
-  test("whose time is up while the table does not answer ends with that reason, and waits no longer", async () => {
+  test("whose time is up while the table does not answer ends with that reason at once", async () => {
     const stop = new AbortController();
     const { deps, calls } = countedWorld(() => ({
       get: async () => {

@@ -14,10 +14,10 @@ const plain = { key: formatWorkKey(key) };
 const lease = { holder: "other", renewals: 2 };
 const finished = { kind: "finished", result: { outcome: "unchanged", dueInMs: undefined } } as const;
 
-describe("a hint", () => {
+describe("a hint of an event", () => {
   const idle = workItem(key, { started: 1, handled: 1 });
 
-  test("of an unknown object is sent at once", () => {
+  test("for an unknown object is sent at once", () => {
     const { item, ...sent } = rules.onRequest(undefined, key, now, "hint");
     expect(sent).toEqual({ send: true, delayMs: 0 });
     expect(item).toMatchObject({ requested: 1, hinted: true });
@@ -28,7 +28,7 @@ describe("a hint", () => {
     { name: "that a hint has just run waits for the rest of the gap", hintedAt: now - 30, delayMs: hintGapMs - 30 },
     { name: "that a hint ran a gap ago is sent at once", hintedAt: now - hintGapMs, delayMs: 0 },
     { name: "whose last hinted run is in the future of this clock is sent at once", hintedAt: now + 1, delayMs: 0 },
-  ])("of an idle object $name", ({ hintedAt, delayMs }) => {
+  ])("for an idle object $name", ({ hintedAt, delayMs }) => {
     expect(rules.onRequest({ ...idle, hintedAt }, key, now, "hint")).toEqual({
       item: { ...idle, hintedAt, requested: 2, hinted: true, wakeUntil: now + delayMs + wakeMs },
       send: true,
@@ -53,14 +53,14 @@ describe("a hint", () => {
   });
 });
 
-describe("a request that is no hint", () => {
+describe("a request that is not a hint", () => {
   const recent = workItem(key, { started: 1, handled: 1, hintedAt: now - 10 });
 
   test("does not wait for the gap between hints", () => {
     expect(rules.onRequest(recent, key, now, "request")).toMatchObject({ send: true, delayMs: 0 });
   });
 
-  test("is sent at once although a hint waits, which it takes along", () => {
+  test("is sent at once even if a hint waits, and covers this hint", () => {
     const waiting: WorkItem = { ...recent, requested: 2, wakeUntil: now + wakeMs, hinted: true };
     expect(rules.onRequest(waiting, key, now, "request")).toEqual({
       item: { ...waiting, hinted: undefined, wakeUntil: now + wakeMs },
@@ -69,12 +69,12 @@ describe("a request that is no hint", () => {
     });
   });
 
-  test("that waits stays one when a hint comes after it", () => {
+  test("stays such a request if a hint comes after it", () => {
     const waiting: WorkItem = { ...recent, requested: 2, wakeUntil: now };
     expect(rules.onRequest(waiting, key, now, "hint").item).toMatchObject({ requested: 2, hinted: undefined });
   });
 
-  test("during a run takes along the hint that waits for its end", () => {
+  test("during a run covers the hint that waits for its end", () => {
     const running: WorkItem = { ...recent, requested: 2, lease, wakeUntil: now + 5, hinted: true };
     expect(rules.onRequest(running, key, now, "request")).toEqual({
       item: { ...running, hinted: undefined },
@@ -87,10 +87,10 @@ describe("a request that is no hint", () => {
   });
 });
 
-describe("a run for a hint", () => {
+describe("a run that a hint started", () => {
   const waking = { wakeUp: plain, holder: "me", input: undefined, now };
 
-  test("says when it began, and no other run does", () => {
+  test("records when it began, and no other run does", () => {
     const hinted = rules.onWakeUp(workItem(key, { hinted: true }), waking);
     expect(hinted).toMatchObject({ kind: "run", item: { hintedAt: now, hinted: undefined } });
     const other = rules.onWakeUp(workItem(key, { hintedAt: 7 }), waking);
@@ -99,7 +99,7 @@ describe("a run for a hint", () => {
 
   const running = workItem(key, { requested: 2, started: 1, token: 4, lease, hinted: true, hintedAt: now - 300 });
 
-  test("is followed a second after it began by one for the hints that came during it", () => {
+  test("is followed, one second after it began, by one run for the hints that came during it", () => {
     const ended = rules.onEnd(running, 4, finished, now);
     expect(ended).toMatchObject({ wakeUntil: now + burstMs - 300 + wakeMs });
     expect(ended && rules.followUps(ended, now)).toEqual([{ wakeUp: plain, delayMs: burstMs - 300 }]);
@@ -113,12 +113,12 @@ describe("a run for a hint", () => {
     expect(rules.followUps({ ...running, lease: undefined, hintedAt }, now)).toEqual([{ wakeUp: plain, delayMs: 0 }]);
   });
 
-  test("that is handed back goes on at once, whatever hints came during it", () => {
+  test("that is handed back continues at once, whatever hints came during it", () => {
     const ended = rules.onEnd(running, 4, { kind: "handedBack" }, now);
     expect(ended && rules.followUps(ended, now)).toEqual([{ wakeUp: plain, delayMs: 0 }]);
   });
 
-  test("that is put off to the end of a back-off, or parked, leaves no hint behind", () => {
+  test("that is postponed by a back-off, or parked, leaves no hint behind", () => {
     const failing = workItem(key, { attempts: 3, input: "a", dueAt: now + 9_000, hinted: true });
     for (const phase of ["Active", "Poisoned"] as const) {
       const decision = rules.onWakeUp({ ...failing, phase }, { ...waking, input: "a" });
@@ -127,7 +127,7 @@ describe("a run for a hint", () => {
   });
 });
 
-test("what the rules say of a hint becomes the delay of its message", async () => {
+test("gets the delay of its message from the rules for hints", async () => {
   const { deps, sent, store } = queueWorld();
   const requests = reconcileRequests(deps);
   store(workItem(key, { started: 1, hintedAt: deps.clock.now() - 40 }));
@@ -176,7 +176,7 @@ function play(hints: readonly number[], runMs: number): readonly number[] {
   }
 }
 
-describe("hints of one object", () => {
+describe("hints for one object", () => {
   const hints = fc
     .array(fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 3_000 })), {
       minLength: 1,
@@ -190,7 +190,7 @@ describe("hints of one object", () => {
     for (const ms of [2, 10, 50, 200, 900]) expect(play(even, ms).length, `runs of ${ms} ms`).toBe(2);
   });
 
-  test("are each followed by a run, within a second or at the end of the run that they found", () => {
+  test("are each followed by a run, within a second or at the end of the current run", () => {
     fc.assert(
       fc.property(hints, runMs, (times, ms) => {
         const begun = play(times, ms);
@@ -202,7 +202,7 @@ describe("hints of one object", () => {
     );
   });
 
-  test("start a run at once if none was for a second and the last run is over", () => {
+  test("start a run at once if there was none for a second and the last run is over", () => {
     fc.assert(
       fc.property(hints, runMs, (times, ms) => {
         const begun = play(times, ms);
@@ -215,7 +215,7 @@ describe("hints of one object", () => {
     );
   });
 
-  test("start no two runs within the gap, and no more than one a second while each run meets another hint", () => {
+  test("start no two runs within the gap, and at most one per second while each run gets another hint", () => {
     fc.assert(
       fc.property(hints, runMs, (times, ms) => {
         const begun = play(times, ms);

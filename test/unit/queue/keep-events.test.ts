@@ -51,8 +51,8 @@ function world() {
   return { ...queue, deps, told, state, log, tells, run, handleSent };
 }
 
-describe("an event that cannot be told", () => {
-  test("waits in the work item, and the next run tells it once, before its own", async () => {
+describe("an event that cannot be sent to Alerts", () => {
+  test("waits in the work item, and the next run sends it once, before its own events", async () => {
     const { run, row, state, tells, told } = world();
     state.isAway = true;
     await run(tells("a", "b"));
@@ -65,7 +65,7 @@ describe("an event that cannot be told", () => {
     expect(row()?.untold).toBeUndefined();
   });
 
-  test("is tried once in a run: those after it wait behind it", async () => {
+  test("is tried once per run, and those after it wait for it", async () => {
     const { run, row, state, tells } = world();
     state.isAway = true;
     await run(tells("a", "b"));
@@ -74,7 +74,7 @@ describe("an event that cannot be told", () => {
     expect(row()?.untold?.map(({ event }) => event.message)).toEqual(["a", "b", "c"]);
   });
 
-  test("makes another run due, later and later, also where the object asks for none", async () => {
+  test("makes another run due with growing delay, even if the object asks for none", async () => {
     const { freeze, run, row, state, tells, deps } = world();
     state.isAway = true;
     await run(tells("a"));
@@ -101,7 +101,7 @@ describe("an event that cannot be told", () => {
     expect(JSON.stringify(log.lines)).toContain("event not sent for a day, it is dropped");
   });
 
-  test(`is one of the last ${maxUntoldEvents} of its object, and the log names those that are dropped`, async () => {
+  test(`is one of the last ${maxUntoldEvents} of its object, and the log names dropped ones`, async () => {
     const { run, row, state, tells, log } = world();
     state.isAway = true;
     const messages = Array.from({ length: maxUntoldEvents + 1 }, (_, index) => `m${index}`);
@@ -110,7 +110,7 @@ describe("an event that cannot be told", () => {
     expect(JSON.stringify(log.lines)).toContain("event dropped, too many of its object wait");
   });
 
-  test(`waits with others in ${maxUntoldBytes} bytes, so that the row of the item holds them`, async () => {
+  test(`shares ${maxUntoldBytes} bytes with others, so that the work item's row can store them`, async () => {
     const { run, row, state, tells } = world();
     state.isAway = true;
     const long = "ä".repeat(15_000);
@@ -120,7 +120,7 @@ describe("an event that cannot be told", () => {
     expect(Buffer.byteLength(JSON.stringify(kept))).toBeLessThanOrEqual(maxUntoldBytes);
   });
 
-  test("comes back from the row of its item as it was", async () => {
+  test("comes back unchanged from the row of its item", async () => {
     const { run, row, state, tells } = world();
     state.isAway = true;
     await run(tells("a"));
@@ -129,7 +129,7 @@ describe("an event that cannot be told", () => {
     expect(parseStoredWorkItem(formatStoredWorkItem(item), "row")).toEqual(item);
   });
 
-  test("and cannot be kept either ends its run, which is repeated", async () => {
+  test("and cannot be stored either ends its run, which is repeated", async () => {
     const { handleSent, run, row, state, tells, deps, told } = world();
     state.isAway = true;
     const put: typeof deps.items.put = async (item, signal) => {
@@ -193,7 +193,7 @@ describe("a process that is killed", () => {
     return { isKilled, told };
   }
 
-  test("while events cannot be told, between any two of its calls, has lost none", async () => {
+  test("between any two of its calls, while events cannot be sent, loses none", async () => {
     const ends: string[] = [];
     for (let call = 1; ; call++) {
       const { isKilled, told } = await killedAt(call);

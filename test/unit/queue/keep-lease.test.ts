@@ -22,7 +22,7 @@ function keptLease(extend: ExtendVisibility = async () => undefined) {
   return { ...world, lease, onPut };
 }
 
-test("a lease counts from before its renewal was sent, however late the answer comes", async () => {
+test("a lease counts from before its renewal is sent, however late the answer comes", async () => {
   const { deps, lease, onPut, skip, freeze, row } = keptLease();
   onPut(async (item, signal) => {
     const answer = await deps.items.put(item, signal);
@@ -38,7 +38,7 @@ test("a lease counts from before its renewal was sent, however late the answer c
   await lease.stop();
 });
 
-test("a queue that does not answer does not keep a lease from being renewed", async () => {
+test("a lease is renewed even if the queue does not answer", async () => {
   const neverHidden: ExtendVisibility = (_, signal) =>
     new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
   const { lease, skip, row } = keptLease(neverHidden);

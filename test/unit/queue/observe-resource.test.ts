@@ -45,7 +45,7 @@ function observeWorld() {
 }
 
 describe("a custom resource that is observed", () => {
-  test("asks for a run if it is new, and is stored last, so that a crash in between costs a run and loses none", async () => {
+  test("requests a run if it is new, and is stored last, so that a crash in between loses no run", async () => {
     const { observe, log } = observeWorld();
     expect(await observe()).toBe(true);
     expect(log).toEqual(["asks for web: resource changed", "remembers web"]);
@@ -61,13 +61,13 @@ describe("a custom resource that is observed", () => {
     { name: "another annotation", change: { annotations: { note: "now" } }, asks: false },
     { name: "a label", change: { labels: { a: "b" } }, asks: false },
     { name: "a written status", change: { resourceVersion: "9" }, asks: false },
-  ])("with $name asks for a run: $asks", async ({ change, asks }) => {
+  ])("with $name requests a run: $asks", async ({ change, asks }) => {
     const { observe } = observeWorld();
     await observe();
     expect(await observe(change)).toBe(asks);
   });
 
-  test("whose requested time is removed asks for nothing, and for a run when it is there again, as in Flux", async () => {
+  test("requests no run if its requestedAt is removed, and one if it is set again, as in Flux", async () => {
     const { observe } = observeWorld();
     const asked = { annotations: { [requestedAtAnnotation]: "now" } };
     await observe(asked);
@@ -76,7 +76,7 @@ describe("a custom resource that is observed", () => {
     expect(await observe({ generation: 2 })).toBe(true);
   });
 
-  test("whose followed annotation changes asks for a run, whatever its length", async () => {
+  test("requests a run if its followed annotation changes, whatever its length", async () => {
     const { deps } = observeWorld();
     const { group, kind } = declaredImagePolicy;
     const asks: boolean[] = [];
@@ -88,7 +88,7 @@ describe("a custom resource that is observed", () => {
     expect(asks).toEqual([true, true, false, true, true]);
   });
 
-  test("that an annotation pauses asks for a run when it is paused and when it is resumed, which nothing else shows", async () => {
+  test("requests a run when an annotation pauses or resumes it, which no other field shows", async () => {
     const { deps } = observeWorld();
     const { pausedBy } = declaredArtifactGenerator;
     const generator = { ...key, group: declaredArtifactGenerator.group, kind: declaredArtifactGenerator.kind };
@@ -103,7 +103,7 @@ describe("a custom resource that is observed", () => {
     expect(runs).toEqual([false, true, true, false, true, false]);
   });
 
-  test("asks for a run when it gets or loses our finalizer, if its kind follows that", async () => {
+  test("requests a run when it gets or loses our finalizer, if its kind follows that", async () => {
     const { deps } = observeWorld();
     const steps: readonly (readonly string[])[] = [[], [finalizer], [finalizer, "theirs"], ["theirs"]];
     const runsOf = async (kind: string): Promise<readonly boolean[]> => {
@@ -120,7 +120,7 @@ describe("a custom resource that is observed", () => {
     expect(await runsOf("Receiver")).toEqual([true, false, false, false]);
   });
 
-  test("that was deleted asks for a last run, and its summary is removed after that", async () => {
+  test("requests a last run when it is deleted, and its summary is removed after that", async () => {
     const { deps, observe, log } = observeWorld();
     await observe();
     await observeGone(key, deps, never);
@@ -129,7 +129,7 @@ describe("a custom resource that is observed", () => {
   });
 });
 
-describe("a Receiver that may select it", () => {
+describe("a Receiver that may select an observed object", () => {
   const hook = { ...key, group: "notification.toolkit.fluxcd.io", kind: "Receiver", name: "hook" };
 
   test.each<{ name: string; change: Partial<Metadata>; wakes: boolean }>([
@@ -147,7 +147,7 @@ describe("a Receiver that may select it", () => {
     expect(log.includes("asks for hook: what it selects changed")).toBe(wakes);
   });
 
-  test("is woken by a new object and by one that is gone, each time before that is remembered", async () => {
+  test("is woken by a new object and by a deleted one, each time before that is stored", async () => {
     const { deps, listeners, log, observe } = observeWorld();
     listeners.push(hook);
     await observe();
@@ -160,7 +160,7 @@ describe("a Receiver that may select it", () => {
     ]);
   });
 
-  test("is woken once more where a release before this one has remembered the object", async () => {
+  test("is woken once more if an older release has stored the object", async () => {
     const { deps, listeners, log, observe } = observeWorld();
     await deps.observed.put(key, JSON.stringify(["u", 1, null, false]));
     listeners.push(hook);
@@ -172,7 +172,7 @@ describe("a Receiver that may select it", () => {
   });
 });
 
-test("a whole list asks for runs of new, changed and missing resources, and counts them", async () => {
+test("a whole list requests runs for new, changed and missing resources, and counts them", async () => {
   const { deps, log } = observeWorld();
   const seen = (name: string, generation = 1) => ({ key: keyOf(name), metadata: { name, uid: name, generation } });
   expect(await observeAll(key, [seen("a"), seen("b"), seen("c")], deps, never)).toEqual({ asked: 3, notReady: [] });
@@ -217,14 +217,14 @@ describe("a GitRepository that is observed", () => {
   }
   const asked = ["asks for auto: spec of GitRepository/apps/app changed"];
 
-  test("wakes what uses its spec when it is new and when its spec is, before that is remembered", async () => {
+  test("wakes the users of its spec when it is new and when its spec changes, before that is stored", async () => {
     const { observe } = await world();
     expect(await observe()).toEqual(asked);
     expect(await observe({ generation: 2 })).toEqual(asked);
     expect(await observe({ uid: "v", generation: 2 })).toEqual(asked);
   });
 
-  test("wakes what uses its spec when it is gone", async () => {
+  test("wakes the users of its spec when it is deleted", async () => {
     const { gone } = await world();
     expect(await gone()).toEqual(asked);
   });
@@ -234,7 +234,7 @@ describe("a GitRepository that is observed", () => {
     { name: "a label", change: { labels: { a: "b" } } },
     { name: "a new artifact", change: { resourceVersion: "9" } },
     { name: "its deletion", change: { deletionTimestamp: "2026-01-01T00:00:00Z" } },
-  ])("does not wake it for $name", async ({ change }) => {
+  ])("does not wake them for $name", async ({ change }) => {
     const { observe } = await world();
     await observe();
     expect(await observe(change)).toEqual([]);

@@ -43,11 +43,11 @@ function configWorld() {
   };
 }
 
-describe("a Secret that is labelled to be watched", () => {
+describe("a Secret with the watch label", () => {
   const changed = ["web", "db"].map((name) => `${formatWorkKey(keyOf(name))}: Secret/vars: resource changed`);
   const vars = { name: "vars", namespace: "apps", uid: "u", resourceVersion: "1" };
 
-  test("23/64: asks for runs of those that subscribe to it when it is created, changed or deleted, and of no one else", async () => {
+  test("23/64: requests runs of its subscribers when it is created, changed or deleted, and of no others", async () => {
     using world = configWorld();
     expect(world.kind).toMatchObject({ group: "", version: "v1", kind: "Secret", labelSelector: "watched=Enabled" });
     expect(await world.observe(vars, { ...vars, name: "other" })).toEqual(changed);
@@ -58,13 +58,13 @@ describe("a Secret that is labelled to be watched", () => {
   });
 });
 
-test("without a selector no ConfigMap or Secret is looked at (gate DisableConfigWatchers)", () => {
+test("without a selector no ConfigMap or Secret is listed (gate DisableConfigWatchers)", () => {
   const deps = { subscriptions: { subscribers: async () => [] }, requests: { request: async () => {} } };
   expect(configKinds(undefined, deps)).toEqual([]);
   expect(configKinds("watched=Enabled", deps).map(({ kind }) => kind)).toEqual(["ConfigMap", "Secret"]);
 });
 
-test("whatever is written to an ExternalArtifact runs those that have it as their source, while its gate is on", async () => {
+test("any write to an ExternalArtifact runs its consumers while its gate is on", async () => {
   const asked: string[] = [];
   const key: WorkKey = {
     cluster: "home",
@@ -98,7 +98,7 @@ test("whatever is written to an ExternalArtifact runs those that have it as thei
   ]);
 });
 
-describe("what a Canary follows", () => {
+describe("the objects that a Canary follows", () => {
   const canary = { group: "flagger.app", kind: "Canary" };
   const canaryKey = { cluster: "home", ...canary, namespace: "apps", name: "web" };
 
@@ -129,7 +129,7 @@ describe("what a Canary follows", () => {
   const object = { name: "web", namespace: "apps", uid: "u", resourceVersion: "1" };
 
   test.each(["Deployment", "DaemonSet"])(
-    "canary/18: a %s wakes it by a new generation, and not by its status",
+    "canary/18: a %s wakes it with a new generation, and not with a new status",
     async (kind) => {
       using world = targetWorld("apps", kind);
       const changed = [`${formatWorkKey(canaryKey)}: ${kind}/web: resource changed`];
@@ -141,7 +141,7 @@ describe("what a Canary follows", () => {
   );
 
   test.each(["Service", "ConfigMap", "Secret"])(
-    "canary/19: a %s wakes it by each write, labelled to be watched or not",
+    "canary/19: a %s wakes it with each write, with or without the watch label",
     async (kind) => {
       using world = targetWorld("", kind);
       const changed = [`${formatWorkKey(canaryKey)}: ${kind}/web: resource changed`];
@@ -159,7 +159,7 @@ describe("what a Canary follows", () => {
     },
   );
 
-  test("is looked at only where Canaries are reconciled, and beside them", () => {
+  test("are listed only if Canaries are reconciled, in addition to them", () => {
     const nobody = { subscriptions: { subscribers: async () => [] }, requests: { request: async () => {} } };
     expect(targetKinds([{ group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization" }], nobody)).toEqual([]);
     expect(new Set(targetKinds([canary], nobody).map(({ beside }) => beside?.kind))).toEqual(new Set(["Canary"]));

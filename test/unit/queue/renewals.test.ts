@@ -39,7 +39,7 @@ async function leaseWorld() {
 }
 
 describe("a lease", () => {
-  test("is renewed for as long as the run takes, by one write each time, without a line in the log", async () => {
+  test("is renewed as long as the run takes, by one write each time, without a log line", async () => {
     const { run, skip, row, gets, warned } = await leaseWorld();
     const seen: unknown[] = [];
     await run(async (held) => {
@@ -56,7 +56,7 @@ describe("a lease", () => {
     expect(warned()).toEqual([]);
   });
 
-  test("that another has taken is lost at the next renewal: the run is stopped, with the object's name", async () => {
+  test("that another handler has taken is lost at the next renewal: the run is aborted, naming the object", async () => {
     const { run, skip, row, store, sent } = await leaseWorld();
     let lost: unknown;
     await run(async ({ signal }) => {
@@ -75,7 +75,7 @@ describe("a lease", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("survives one failed renewal; if none succeeds until another may hold it, the run is stopped", async () => {
+  test("survives one failed renewal; if none succeeds before another may take it, the run is aborted", async () => {
     const { run, skip, row, away, back } = await leaseWorld();
     const stopped: boolean[] = [];
     await run(async ({ signal }) => {
@@ -92,7 +92,7 @@ describe("a lease", () => {
     expect(row()).toMatchObject({ lease: undefined, attempts: 0 });
   });
 
-  test("that was renewed again after a failure is lost if its own process stands still", async () => {
+  test("that was renewed again after a failure is lost if its own process is frozen", async () => {
     const { run, skip, freeze, row, away, back } = await leaseWorld();
     await run(async (held) => {
       away();
@@ -106,7 +106,7 @@ describe("a lease", () => {
     expect(row()).toMatchObject({ lease: undefined, attempts: 1 });
   });
 
-  test("hides its message for its own length; that is stopped with the run, and waited for", async () => {
+  test("hides its message for its own length; that stops with the run, which waits for it", async () => {
     const { deps } = await leaseWorld();
     const hidden: number[] = [];
     const events: string[] = [];
@@ -124,7 +124,7 @@ describe("a lease", () => {
   });
 });
 
-describe("whether a newer request waits", () => {
+describe("the check for a newer request", () => {
   const answers = async (change: (world: Awaited<ReturnType<typeof leaseWorld>>) => void): Promise<boolean> => {
     const world = await leaseWorld();
     let answer = false;
@@ -136,11 +136,11 @@ describe("whether a newer request waits", () => {
     return answer;
   };
 
-  test("it does not if nothing has changed", async () => {
+  test("does not find one if nothing has changed", async () => {
     expect(await answers(() => undefined)).toBe(false);
   });
 
-  test("a run that has lost its lease has nothing to wait for", async () => {
+  test("finds none for a run that has lost its lease", async () => {
     expect(
       await answers(({ row, store }) => {
         const item = row();
@@ -149,7 +149,7 @@ describe("whether a newer request waits", () => {
     ).toBe(true);
   });
 
-  test("a run that has been stopped is told so", async () => {
+  test("tells a run that it was aborted", async () => {
     const { deps, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const invocation = new AbortController();

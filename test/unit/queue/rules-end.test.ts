@@ -23,7 +23,7 @@ describe("the end of a run", () => {
 
   const dropped = { lease: undefined, wakeUntil: now + wakeMs };
 
-  test("that is good resets the attempts and keeps the carried state of the flow", () => {
+  test("that succeeded resets the attempts and keeps the carried state of the flow", () => {
     const seen = { objectUid: "o", clusterUid: "c" };
     const result = { dueInMs: 1_500.5, outcome: "applied", carried: { since: 1 }, seen };
     const ended = { ...dropped, handled: 2, attempts: 0, died: false, dueAt: now + 1_501, carried: { since: 1 }, seen };
@@ -35,7 +35,7 @@ describe("the end of a run", () => {
     });
   });
 
-  test("whose flow saw nothing and wants no next run keeps what an earlier run saw, and is no longer due", () => {
+  test("whose flow observed nothing and wants no next run keeps the earlier observation, and is not due any more", () => {
     const seen = { objectUid: "o", clusterUid: "c" };
     const end = { kind: "finished", result: { dueInMs: undefined, outcome: "waiting" } } as const;
     expect(rules.onEnd({ ...running, seen, dueAt: 5 }, 4, end, now)).toMatchObject({ seen, dueAt: undefined });
@@ -56,12 +56,12 @@ describe("the end of a run", () => {
     });
   });
 
-  test.each(["handedBack", "cutOff"] as const)("that was %s is not counted and due at once", (kind) => {
+  test.each(["handedBack", "cutOff"] as const)("that was %s is not counted and is due at once", (kind) => {
     expect(rules.onEnd(running, 4, { kind }, now)).toEqual({ ...running, ...dropped, attempts: 1, dueAt: now });
     expect(rules.onEnd({ ...running, attempts: 0 }, 4, { kind }, now)?.attempts).toBe(0);
   });
 
-  test("that parks the object counts its requests as handled and looks again in an hour", () => {
+  test("that parks the object counts its requests as handled and checks again in an hour", () => {
     expect(rules.onEnd({ ...running, died: true }, 4, { kind: "parked" }, now)).toEqual({
       ...running,
       ...dropped,
@@ -72,13 +72,13 @@ describe("the end of a run", () => {
     });
   });
 
-  test("of a lease that another handler has taken over writes nothing", () => {
+  test("whose lease another handler has taken writes nothing", () => {
     expect(rules.onEnd(running, 3, { kind: "parked" }, now)).toBeUndefined();
     expect(rules.onEnd({ ...running, lease: undefined }, 4, { kind: "parked" }, now)).toBeUndefined();
     expect(rules.onEnd(undefined, 4, { kind: "parked" }, now)).toBeUndefined();
   });
 
-  test("is delayed by each renewal of its lease, which only its own holder makes", () => {
+  test("is postponed by each renewal of its lease, which only its holder makes", () => {
     const lease = { ...held, renewals: held.renewals + 1 };
     expect(rules.onRenew(running, 4, now)).toEqual({ ...running, lease, wakeUntil: now + leaseMs });
     expect(rules.onRenew(running, 3, now)).toBeUndefined();
@@ -101,7 +101,7 @@ describe("after the end of a run", () => {
     expect(minDueMs).toBe(1_000);
   });
 
-  test("a waiting request is sent on at once, and a back-off's end has its message besides", () => {
+  test("a waiting request is sent at once, and the end of a back-off also has its message", () => {
     const due = { wakeUp: { ...plain, dueAt: now + 750 }, delayMs: 750 };
     const dirty = { wakeUp: plain, delayMs: 0 };
     const item = workItem(key, { dueAt: now + 750 });
@@ -112,14 +112,14 @@ describe("after the end of a run", () => {
     expect(rules.followUps(workItem(key, { started: 1 }), now)).toEqual([]);
   });
 
-  test("a due time that has passed is sent on at once", () => {
+  test("a due time in the past is sent at once", () => {
     const dueAt = now - 5;
     expect(rules.followUps(workItem(key, { started: 1, dueAt }), now)).toEqual([
       { wakeUp: { ...plain, dueAt }, delayMs: 0 },
     ]);
   });
 
-  test("a due time beyond the queue's reach is left to the sweep", () => {
+  test("a due time beyond the queue's maximum delay is left to the sweep", () => {
     const delaysOf = (delayMs: number) =>
       rules.followUps(workItem(key, { started: 1, dueAt: now + delayMs }), now).map((message) => message.delayMs);
     expect(delaysOf(900_000)).toEqual([900_000]);

@@ -75,7 +75,7 @@ describe("a wake-up", () => {
   const kindOf = (item: WorkItem | undefined, extra: object = {}): string =>
     rules.onWakeUp(item, { ...waking, ...extra }).kind;
 
-  test("takes the lease of a requested object: a new token, all requests so far, one attempt more", () => {
+  test("takes the lease of a requested object: a new token, all requests so far, one more attempt", () => {
     const item = workItem(key, { requested: 4, started: 2, token: 7, dueAt: 5, input: "a" });
     expect(rules.onWakeUp(item, waking)).toEqual({
       kind: "run",
@@ -91,19 +91,19 @@ describe("a wake-up", () => {
     });
   });
 
-  test("is dropped if there is no item, or nothing is requested and nothing due", () => {
+  test("is dropped if there is no item, or if nothing is requested or due", () => {
     expect(kindOf(undefined)).toBe("drop");
     expect(kindOf(workItem(key, { started: 1 }))).toBe("drop");
     expect(kindOf(workItem(key, { started: 1, dueAt: now - 1_000 }))).toBe("drop");
   });
 
-  test("runs an object that is due according to the message, not according to its reader's clock", () => {
+  test("runs an object that is due by the time in the message, whatever its reader's clock says", () => {
     const item = workItem(key, { started: 1, dueAt: now + 300_000 });
     expect(kindOf(item, { wakeUp: { ...plain, dueAt: now + 300_000 } })).toBe("run");
     expect(kindOf(item, { wakeUp: { ...plain, dueAt: now - 1 } })).toBe("drop");
   });
 
-  test("is sent on if another handler holds the lease, with the lease that it found", () => {
+  test("is sent again, with the lease that it found, if another handler holds the lease", () => {
     const item = workItem(key, { token: 7, attempts: 1, lease: held });
     const wakeUp = { ...plain, held };
     expect(rules.onWakeUp(item, waking)).toEqual({ kind: "forward", wakeUp, delayMs: leaseMs });
@@ -113,7 +113,7 @@ describe("a wake-up", () => {
     expect(kindOf(item, { wakeUp, input: "a" })).toBe("run");
   });
 
-  test("takes over the lease of a dead holder, and knows that the run may have killed its process", () => {
+  test("takes over the lease of a dead holder, and records that the run may have killed its process", () => {
     const item = workItem(key, { token: 7, attempts: 1, lease: held });
     expect(rules.onWakeUp(item, { ...waking, wakeUp: { ...plain, held }, input: "a" })).toMatchObject({
       kind: "run",
@@ -151,7 +151,7 @@ describe("a wake-up", () => {
     expect(kindOf(backingOff, { input: null })).toBe("drop");
   });
 
-  test("during a back-off stores the input if none was known yet, which is no change of it", () => {
+  test("during a back-off stores the input if none was known yet, which does not count as a change", () => {
     const { input: _, ...unlooked } = backingOff;
     expect(rules.onWakeUp({ ...unlooked, input: undefined }, { ...waking, input: "a" })).toMatchObject({
       kind: "writeOnly",
@@ -167,7 +167,7 @@ describe("a wake-up", () => {
     });
   });
 
-  test(`parks the object after ${maxAttempts} attempts, and at last without trying to tell its user`, () => {
+  test(`parks the object after ${maxAttempts} attempts, and finally without sending its user an event`, () => {
     const wakeUp = { ...plain, dueAt: 5 };
     const failing = (attempts: number) => workItem(key, { started: 1, attempts, input: "a", dueAt: 5 });
     expect(kindOf(failing(maxAttempts - 1), { wakeUp, input: "a" })).toBe("run");
@@ -177,7 +177,7 @@ describe("a wake-up", () => {
     expect(decide(maxAttempts + 3)).toMatchObject({ kind: "park", announce: false });
   });
 
-  test("leaves a parked object alone until its input changes, and looks again in an hour", () => {
+  test("leaves a parked object alone until its input changes, and checks again in an hour", () => {
     const parked = workItem(key, { requested: 5, started: 4, phase: "Poisoned", attempts: 13, input: "a" });
     expect(rules.onWakeUp({ ...parked, wakeUntil: now }, { ...waking, input: "a" })).toEqual({
       kind: "writeOnly",
@@ -199,7 +199,7 @@ describe("a wake-up", () => {
 });
 
 describe("the sweep", () => {
-  test("wakes items past wakeUntil or dueAt, says which are due, and moves them out of the index", () => {
+  test("wakes items past wakeUntil or dueAt, tells which are due, and moves them out of the index", () => {
     expect(rules.onSweep(workItem(key, { wakeUntil: now + 1, dueAt: now - 1 }), now)).toBeUndefined();
     expect(rules.onSweep(workItem(key), now)).toBeUndefined();
     const woken = rules.onSweep(workItem(key, { dueAt: now }), now);
@@ -209,7 +209,7 @@ describe("the sweep", () => {
   });
 });
 
-describe("a call to the table that has failed", () => {
+describe("a failed call to the table", () => {
   test.for([
     { name: "is tried again a few times", faults: 4, inDoubt: false, hasTime: false, again: true },
     { name: "is given up at last", faults: 5, inDoubt: false, hasTime: true, again: false },

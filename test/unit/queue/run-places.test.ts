@@ -39,13 +39,13 @@ function placesWorld() {
   return { places, enter, log, asked, clocks, turn, wakeAll };
 }
 
-describe("the places of a process", () => {
-  test("runs beside each other do not wait", () => {
+describe("the places for runs in a process", () => {
+  test("are shared by non-exclusive runs without waiting", () => {
     const { places } = placesWorld();
     expect([places.tryEnter(false), places.tryEnter(false)].map((place) => place?.exclusive)).toEqual([false, false]);
   });
 
-  test("an exclusive run waits for the others, and they wait for it", async () => {
+  test("make an exclusive run wait for the others, and the others for it", async () => {
     const { places, enter, log, turn } = placesWorld();
     const first = places.tryEnter(false);
     expect(places.tryEnter(true)).toBeUndefined();
@@ -65,7 +65,7 @@ describe("the places of a process", () => {
     expect(log).toEqual(["exclusive", "later"]);
   });
 
-  test("two exclusive runs never run at the same time, however long one takes", async () => {
+  test("never let two exclusive runs run at the same time, however long one takes", async () => {
     const { places, enter, log, turn, wakeAll } = placesWorld();
     const first = places.tryEnter(true);
     const [second] = [enter("second", true), enter("third", true)];
@@ -79,7 +79,7 @@ describe("the places of a process", () => {
     expect(log).toEqual(["second", "third"]);
   });
 
-  test("an exclusive run and the others wait for each other for a minute, not forever", async () => {
+  test("limit the wait of exclusive and other runs for each other to one minute", async () => {
     const { places, enter, log, asked, turn, wakeAll } = placesWorld();
     places.tryEnter(false);
     const exclusive = enter("exclusive", true);
@@ -95,7 +95,7 @@ describe("the places of a process", () => {
     expect((await exclusive).exclusive).toBe(true);
   });
 
-  test("a run that got its place leaves no timer running", async () => {
+  test("leave no timer running after a run got its place", async () => {
     const { places, enter, clocks } = placesWorld();
     const first = places.tryEnter(false);
     const exclusive = enter("exclusive", true);
@@ -106,7 +106,7 @@ describe("the places of a process", () => {
   });
 
   test.each(["behind an exclusive run", "for others"])(
-    "a run that is stopped while it waits %s gives up its turn",
+    "are given up by a run that is aborted while it waits %s",
     async (where) => {
       const { places, enter, log, turn } = placesWorld();
       const before = places.tryEnter(where !== "for others");

@@ -7,7 +7,7 @@ import { leaseMs, renewEveryMs } from "../../../lib/queue/timing.ts";
 import { never } from "../../contract/state-back-end.ts";
 import { applied, key, queueWorld } from "./queue-world.ts";
 
-describe("an outage of the state is no attempt of the object", () => {
+describe("an outage of the state store does not count as an attempt of the object", () => {
   /** A world whose table is out of reach from `away()` on, until it was asked in vain `times` times. */
   function cutOffWorld() {
     const self = queueWorld();
@@ -29,7 +29,7 @@ describe("an outage of the state is no attempt of the object", () => {
     return { ...self, away, left: () => left, deps: { ...self.deps, items } };
   }
 
-  test("the end of a run is tried until the table takes it, however long that takes", async () => {
+  test("and the end of a run is retried until the table accepts it, however long that takes", async () => {
     const { deps, away, handle, row, sent } = cutOffWorld();
     await requestReconcile(key, "test", deps, never);
     await handle(
@@ -45,7 +45,7 @@ describe("an outage of the state is no attempt of the object", () => {
     expect(sent.at(-1)?.wakeUp).toEqual({ key: formatWorkKey(key), dueAt: row()?.dueAt });
   });
 
-  test("but no longer than the handler's time, and then the message comes again", async () => {
+  test("but not longer than the handler's time, and then the message is delivered again", async () => {
     const { deps, away, left, handle } = cutOffWorld();
     await requestReconcile(key, "test", deps, never);
     const invocation = new AbortController();
@@ -63,7 +63,7 @@ describe("an outage of the state is no attempt of the object", () => {
     expect(left()).toBeGreaterThan(890);
   });
 
-  test("a lease that was taken without an answer is handed back if its time is over before the handler knew", async () => {
+  test("and a lease that was taken without an answer is handed back if its time was over before the handler knew", async () => {
     const { deps, away, handle, row } = cutOffWorld();
     await requestReconcile(key, "test", deps, never);
     let runs = 0;
@@ -82,7 +82,7 @@ describe("an outage of the state is no attempt of the object", () => {
     expect(row()).toMatchObject({ lease: undefined, attempts: 0, dueAt: expect.any(Number) });
   });
 
-  test("a message that finds the table out of reach from the start gives up soon: nothing depends on it", async () => {
+  test("and a message that cannot reach the table from the start gives up soon, because nothing depends on it", async () => {
     const { deps, away, left, handle, row } = cutOffWorld();
     await requestReconcile(key, "test", deps, never);
     away(1_000);
@@ -91,7 +91,7 @@ describe("an outage of the state is no attempt of the object", () => {
     expect(row()).toMatchObject({ attempts: 0, lease: undefined });
   });
 
-  test("a run whose lease could not be renewed hands it back and is not counted", async () => {
+  test("and a run whose lease could not be renewed hands it back and is not counted", async () => {
     const { deps, away, handle, row, skip } = cutOffWorld();
     await requestReconcile(key, "test", deps, never);
     const flow: Flow = async (run) => {
@@ -106,7 +106,7 @@ describe("an outage of the state is no attempt of the object", () => {
     expect(row()).toMatchObject({ lease: undefined, attempts: 0, handled: 0, dueAt: expect.any(Number) });
   });
 
-  test("but one whose process stood still by itself is", async () => {
+  test("but a run whose process was frozen by itself counts", async () => {
     const { deps, freeze, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const flow: Flow = async (run) => {

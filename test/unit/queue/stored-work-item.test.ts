@@ -21,11 +21,11 @@ describe("a work item as text", () => {
   test.each([
     { name: "with all its fields", item: full },
     { name: "with none of its optional fields", item: workItem(key) },
-  ])("$name comes back as it was", ({ item }) => {
+  ])("$name comes back unchanged", ({ item }) => {
     expect(parseStoredWorkItem(formatStoredWorkItem(item), "row")).toEqual(item);
   });
 
-  test("mentions a process that died only if one did: most rows are shorter", () => {
+  test("mentions a dead process only if there was one, because most rows have none", () => {
     expect(JSON.parse(formatStoredWorkItem(workItem(key)))).not.toHaveProperty("died");
   });
 
@@ -40,18 +40,18 @@ describe("a work item as text", () => {
     { name: "no JSON", text: "{" },
     { name: "no object", text: "7" },
     { name: "a negative count", text: formatStoredWorkItem(workItem(key, { attempts: -1 })) },
-    { name: "a count that is no integer", text: formatStoredWorkItem(workItem(key, { token: 1.5 })) },
+    { name: "a count that is not an integer", text: formatStoredWorkItem(workItem(key, { token: 1.5 })) },
     { name: "a phase of another release", text: formatStoredWorkItem(full).replace("Poisoned", "Hibernating") },
     { name: "a lease without a holder", text: formatStoredWorkItem(full).replace('"holder":"h",', "") },
     { name: "an observation without a cluster", text: formatStoredWorkItem(full).replace(',"clusterUid":"c"', "") },
-    { name: "a carried that is a list", text: formatStoredWorkItem(full).replace('{"since":1}', "[1]") },
-    { name: "a key that is none", text: formatStoredWorkItem(full).replace(/"key":"[^"]*"/, '"key":"web"') },
-  ])("that is $name cannot be read, and its row is named", ({ text }) => {
+    { name: "a carried state that is a list", text: formatStoredWorkItem(full).replace('{"since":1}', "[1]") },
+    { name: "a key that is invalid", text: formatStoredWorkItem(full).replace(/"key":"[^"]*"/, '"key":"web"') },
+  ])("with $name cannot be read, and its row is named", ({ text }) => {
     expect(() => parseStoredWorkItem(text, "the row")).toThrow(UnreadableWorkItem);
     expect(() => parseStoredWorkItem(text, "the row")).toThrow("the work item of the row cannot be read");
   });
 
-  test("says which field is wrong, in words", () => {
+  test("names the wrong field in its error", () => {
     const text = formatStoredWorkItem(full).replace("Poisoned", "Hibernating");
     expect(() => parseStoredWorkItem(text, "row")).toThrow(/: [^[{]*phase/);
     expect(() => parseStoredWorkItem("{", "row")).toThrow(
@@ -71,11 +71,11 @@ describe("the items of a list", () => {
     unreadable.map(({ row }) => row),
   ];
 
-  test("are all readable ones, and the unreadable rows beside them", () => {
+  test("are all readable ones, and the unreadable rows separately", () => {
     expect(namesOf(listItems(rows, read))).toEqual([["a", "b", "c"], ["odd"]]);
   });
 
-  test("are none if reading fails for another reason", () => {
+  test("are empty if reading fails for another reason", () => {
     const failing = (): never => {
       throw new Error("the table is away");
     };

@@ -37,7 +37,7 @@ describe("voidLeases", () => {
     expect([deaths, told.length]).toEqual([maxAttempts + 2, 1]);
   });
 
-  test("frees and wakes the objects that earlier processes held, and counts no attempt", async () => {
+  test("releases and wakes the objects that earlier processes held, and counts no attempt", async () => {
     const { deps, sent, store, row, handle } = queueWorld();
     store(workItem(key, { started: 1, token: 5, attempts: 3, lease: { holder: "dead", renewals: 9 }, wakeUntil: 9e9 }));
     store(workItem(keyOf("idle"), { started: 1 }));
@@ -56,7 +56,7 @@ describe("voidLeases", () => {
 });
 
 describe("sweep", () => {
-  test("an item knows how many sweeps have woken it since a run last began", async () => {
+  test("an item counts how many sweeps have woken it since its last run began", async () => {
     const { deps, store, row, handle, sent } = queueWorld();
     for (const woken of [undefined, 7]) {
       store(workItem(key, { ...row(), version: (row()?.version ?? 0) + 1, started: 1, dueAt: 5, woken }));
@@ -67,7 +67,7 @@ describe("sweep", () => {
     }
   });
 
-  test("wakes all overdue objects once, however many pages they are", async () => {
+  test("wakes all overdue objects once, however many pages there are", async () => {
     const { deps, sent, store } = queueWorld();
     for (let index = 0; index < 250; index += 1) store(workItem(keyOf(`o${index}`), { started: 1, dueAt: 5 }));
     expect(await sweep(deps, never)).toBe(250);
@@ -85,7 +85,7 @@ describe("sweep", () => {
     return Object.fromEntries([...byCluster].map(([cluster, { length }]): [string, number] => [cluster, length]));
   };
 
-  test("ten thousand items of a cluster that may not be woken hide none of another's, and stay as they are", async () => {
+  test("ten thousand items of a cluster that must not be woken hide none of another cluster, and stay unchanged", async () => {
     const { deps, sent, store } = queueWorld();
     for (const item of [...overdueOf("dead", 10_000), ...overdueOf("alive", 150)]) store(item);
     const none = { atMost: 0, perSecond: 1 };
@@ -96,7 +96,7 @@ describe("sweep", () => {
     expect(clustersOf(sent)).toEqual({ alive: 150, dead: 1_200 });
   });
 
-  test("of a cluster with much to wake it wakes as many as its budget has, so many a second, and counts on each for as long", async () => {
+  test("wakes at most as many objects of a cluster as its budget per second, and counts each for the same time", async () => {
     const { deps, sent, store } = queueWorld();
     for (const item of [...overdueOf("big", 250), ...overdueOf("small", 3)]) store(item);
     await sweep(deps, never, () => ({ atMost: 108, perSecond: 4 }));
@@ -113,7 +113,7 @@ describe("sweep", () => {
     }
   });
 
-  test("a sweep that takes too long stops after a page, and the next one goes on", async () => {
+  test("a sweep that takes too long stops after a page, and the next one continues", async () => {
     const { deps, freeze, store } = queueWorld();
     for (const item of overdueOf("big", 250)) store(item);
     const put: WorkItems["put"] = (item, signal) => {

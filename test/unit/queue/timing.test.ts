@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { rules } from "../../../lib/queue/rules.ts";
 import { attemptBackOffMs, leaseMs, marginMs, renewEveryMs } from "../../../lib/queue/timing.ts";
 
-describe("a holder", () => {
+describe("a lease holder", () => {
   test("can try three times to renew its lease before it has to stop", () => {
     expect(3 * renewEveryMs).toBeLessThanOrEqual(leaseMs - marginMs);
   });
@@ -32,7 +32,7 @@ describe("a holder", () => {
 });
 
 describe("back-off", () => {
-  test("starts at 750 ms, never shrinks and never passes 15 minutes", () => {
+  test("starts at 750 ms, never shrinks and never exceeds 15 minutes", () => {
     expect([1, 2, 3, 4].map(attemptBackOffMs)).toEqual([750, 1_500, 3_000, 6_000]);
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10_000 }), (attempts) => {

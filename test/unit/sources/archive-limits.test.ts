@@ -14,7 +14,7 @@ const file = (path: string, bytes: number) =>
   ({ type: "file", path, mode: 0o644, bytes: new Uint8Array(bytes) }) as const;
 const link = (path: string, target: string) => ({ type: "link", path, target }) as const;
 
-test("the files of an archive and their copies have as many bytes as the limit says, and not one more", async () => {
+test("the files of an archive and their copies may have exactly as many bytes as the limit, and no more", async () => {
   const archive = { entries: [file("a", 40), file("b", 7)], links: [link("c", "a"), link("d", "c")] };
   const follow = (maxBytes: number) =>
     withLinksFollowed(archive, { limits: { ...defaultArchiveLimits, maxBytes }, mend: "copy it" }, forever);
@@ -24,7 +24,7 @@ test("the files of an archive and their copies have as many bytes as the limit s
   );
 });
 
-test("the paths of an archive and its copies have 32 MiB together at most", async () => {
+test("the paths of an archive and its copies may have 32 MiB in total", async () => {
   const long = "x".repeat(3_000);
   const files = Array.from({ length: 2_000 }, (_, at) => file(`d/${long}${at}`, 0));
   const entries = [{ type: "directory", path: "d", mode: 0o755 } as const, ...files];
@@ -54,7 +54,7 @@ test.each([
   { limits: { maxPathBytes: 3 }, isTaken: false },
   { limits: { maxPathsBytes: 10 }, isTaken: true },
   { limits: { maxPathsBytes: 9 }, isTaken: false },
-])("copies within $limits are taken: $isTaken", async ({ limits, isTaken }) => {
+])("copies within $limits are accepted: $isTaken", async ({ limits, isTaken }) => {
   const count = await follow(small, limits).then(
     (followed) => followed.length,
     (error: unknown) => (error instanceof RangeError ? "too much" : error),
@@ -62,7 +62,7 @@ test.each([
   expect(count).toBe(isTaken ? 4 : "too much");
 });
 
-test("copies lie in each other as often as the limit says, and not once more", async () => {
+test("copies may be nested exactly as deep as the limit, and no deeper", async () => {
   const chain = (count: number) =>
     Array.from({ length: count + 1 }, (_, at) => [
       folder(`f${at}`),
@@ -74,7 +74,7 @@ test("copies lie in each other as often as the limit says, and not once more", a
   );
 });
 
-test("a link leads over 40 links to a file, and over 41 round in a circle", async () => {
+test("a link is followed through 40 links to a file, and 41 links count as a cycle", async () => {
   const chain = (count: number) => [
     ...Array.from({ length: count }, (_, at) => link(`l${at}`, at === count - 1 ? "x" : `l${at + 1}`)),
     plain("x"),
@@ -87,7 +87,7 @@ test("a link leads over 40 links to a file, and over 41 round in a circle", asyn
   await expect(read(41)).rejects.toThrow("which leads round in a circle");
 });
 
-test("folders whose links lead to each other are copied once on each way", async () => {
+test("folders that link to each other are copied once on each path", async () => {
   const followed = await follow([folder("a"), link("a/l", "../b"), folder("b"), link("b/l", "../a")]);
   const ends = followed.filter(({ type }) => type === "file").map(({ path }) => path);
   expect(ends).toEqual(["a/l/l/l", "b/l/l/l"]);
@@ -104,12 +104,12 @@ const taken = async (members: Parameters<typeof tarOf>[0], limits: object) =>
 test.each([
   // Header, content and the two blocks of the end.
   { what: "bytes", members: [{ name: "a", content: "x" }], limit: "maxBytes", most: 4 * 512 },
-  { what: "folders in each other", members: [{ name: "a/b/c" }], limit: "maxDepth", most: 3 },
+  { what: "nested folders", members: [{ name: "a/b/c" }], limit: "maxDepth", most: 3 },
   { what: "bytes in a path", members: [{ name: "a/é" }], limit: "maxPathBytes", most: 4 },
   { what: "bytes in a link", members: [{ name: "l", type: "2", link: "a/é" }], limit: "maxPathBytes", most: 4 },
   { what: "bytes in a hard link", members: [{ name: "l", type: "1", link: "a/é" }], limit: "maxPathBytes", most: 4 },
   { what: "members", members: [{ name: "a" }, { name: "b" }], limit: "maxEntries", most: 2 },
-])("an archive has as many $what as $limit says, and not one more", async ({ members, limit, most }) => {
+])("an archive may have exactly as many $what as $limit, and no more", async ({ members, limit, most }) => {
   expect(await taken(members, { [limit]: most })).toBe(true);
   expect(await taken(members, { [limit]: most - 1 })).toBe(false);
 });

@@ -22,10 +22,10 @@ import { unpackTar } from "./unpack-tar.ts";
 const execute = promisify(execFile);
 const forever = new AbortController().signal;
 
-describe("the artifact of a tree", () => {
+describe("the archive of a tree", () => {
   const tree = [fileOf("b/c.yaml", "c"), fileOf("a.yaml", "a"), fileOf("run.sh", "", 0o755)];
 
-  test("11.1/17: depends on names, bytes and execute bits, and on nothing else", async () => {
+  test("11.1/17: depends only on names, bytes and execute bits", async () => {
     const digest = async (entries: readonly TreeEntry[]) => digestOf(await archiveTree(entries, undefined, forever));
     const wanted = await digest(tree);
     expect(await digest(tree.toReversed())).toBe(wanted);
@@ -34,7 +34,7 @@ describe("the artifact of a tree", () => {
     expect(await digest([...tree, fileOf("d.yaml")])).not.toBe(wanted);
   });
 
-  test("has Flux's modes, no owner, no time, and the root as its first entry", async () => {
+  test("has Flux's modes, no owner, no times, and the root as its first entry", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
     const packed = await archiveTree([...tree, { type: "directory", path: "b", mode: 0o777 }], undefined, forever);
     await writeFile(join(folder, "a.tgz"), packed);
@@ -68,7 +68,7 @@ describe("the artifact of a tree", () => {
     }
   });
 
-  test("is unpacked unchanged, for all names and contents", async () => {
+  test("can be unpacked unchanged, for any names and contents", async () => {
     const name = fc
       .string({ unit: fc.constantFrom("a", "B", "é", "日", "-", ".", " ", "x".repeat(60)), minLength: 1, maxLength: 4 })
       .filter((text) => text !== "." && !text.endsWith(".."));
@@ -91,7 +91,7 @@ describe("the artifact of a tree", () => {
     );
   });
 
-  test("is read by GNU tar, with long names", async () => {
+  test("can be read by GNU tar, with long names", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
     const long = `${"d".repeat(90)}/${"e".repeat(90)}/${"f".repeat(120)}.yaml`;
     await writeFile(
@@ -111,7 +111,7 @@ describe("the artifact of a tree", () => {
 
     test.each([
       { what: "patterns", max: maxPatterns, text: (count: number) => "a\n".repeat(count - own) },
-      { what: "characters in a pattern", max: maxPatternLength, text: (count: number) => "a".repeat(count) },
+      { what: "characters of a pattern", max: maxPatternLength, text: (count: number) => "a".repeat(count) },
       { what: "bytes", max: maxIgnoreBytes, text: (count: number) => "#".repeat(count) },
     ])("on their $what", async ({ max, text }) => {
       await rules(text(max - 1));
@@ -119,7 +119,7 @@ describe("the artifact of a tree", () => {
       await expect(rules(text(max + 1))).rejects.toThrow(`more than ${max}`);
     });
 
-    test("on their lines, with comments and empty ones, in all files together", async () => {
+    test("on lines, including comments and empty ones, in all files together", async () => {
       const lines = (count: number) =>
         archiveTree([fileOf(".sourceignore", "#\n".repeat(count / 2))], "\n".repeat(count / 2), forever);
       await lines(maxIgnoreLines);

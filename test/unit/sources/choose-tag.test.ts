@@ -7,8 +7,8 @@ const plain = { filter: undefined, isChart: false };
 const forever = new AbortController().signal;
 const choose = (tags: readonly string[], wanted: Parameters<typeof chooseTag>[1]) => chooseTag(tags, wanted, forever);
 
-describe("choosing the tag for a range", () => {
-  test("keeps its spelling", async () => {
+describe("choosing a tag from a range", () => {
+  test("keeps the spelling of the tag", async () => {
     expect(await choose(["1.0.0", "1.1.0-rc.1", "v1.0.5", "latest", "1.2"], { ...plain, semver: "1.x" })).toBe(
       "v1.0.5",
     );
@@ -32,7 +32,11 @@ describe("choosing the tag for a range", () => {
   });
 
   test.each([
-    { semver: ">=9.0.0", filter: undefined, message: "no match found for semver: >=9.0.0" },
+    {
+      semver: ">=9.0.0",
+      filter: undefined,
+      message: "no match found for semver: >=9.0.0; the repository has the versions 1.0.0",
+    },
     {
       semver: "nonsense",
       filter: undefined,
@@ -51,10 +55,10 @@ describe("choosing the tag for a range", () => {
   });
 });
 
-describe("the texts of a reference have limits", () => {
+describe("limits on the texts of an OCIRepository's ref", () => {
   const tags = ["1.0.0"];
 
-  test("the range, with the message of Flux's library", async () => {
+  test("apply to the range, with the message of Flux's library", async () => {
     const range = (length: number): string => "1".padEnd(length);
     expect(await choose(tags, { ...plain, semver: range(maxRangeBytes - 1) })).toBe("1.0.0");
     expect(await choose(tags, { ...plain, semver: range(maxRangeBytes) })).toBe("1.0.0");
@@ -68,7 +72,7 @@ describe("the texts of a reference have limits", () => {
     );
   });
 
-  test("the filter", async () => {
+  test("apply to the filter", async () => {
     const filter = (length: number): string => `^1|${"x".repeat(length - 3)}`;
     const chosen = (length: number) => choose(tags, { semver: "*", filter: filter(length), isChart: false });
     expect(await chosen(maxFilterLength - 1)).toBe("1.0.0");
@@ -76,24 +80,24 @@ describe("the texts of a reference have limits", () => {
     await expect(chosen(maxFilterLength + 1)).rejects.toThrow(`has more than ${maxFilterLength} characters`);
   });
 
-  test("a long text is not quoted in full", async () => {
+  test("shorten a long text in the message", async () => {
     const refusal: unknown = await choose(tags, { ...plain, semver: "1 || ".repeat(100_000) }).catch(String);
     expect(String(refusal)).toMatch(/^RangeError: semver '1 .{500,510}' parse error: constraint string is too long/);
   });
 });
 
-describe("the time that a filter may take has a limit", () => {
+describe("the time limit of a tag filter", () => {
   const slow = { semver: "*", filter: "(?:[a-f0-9]?){450}[a-f0-9]{450}$", isChart: false };
   const tags = Array.from({ length: 20 }, (_, index) => `1.0.${index}-${"a1b2c3d4".repeat(15)}`);
 
-  test("choosing is given up after the limit", async () => {
+  test("aborts the filter when it is reached", async () => {
     await expect(chooseTag(tags, slow, forever, 1)).rejects.toThrow(
       "semver and semverFilter take more than 0.001 s for 20 tags",
     );
     await expect(chooseTag(tags, slow, forever, maxChoosingMs)).rejects.toThrow("no match found");
   });
 
-  test("other tasks run meanwhile, and the end of the run ends it", async () => {
+  test("lets other tasks run meanwhile, and an aborted run stops the filter", async () => {
     const stop = new AbortController();
     // So many that no machine is done with them in one turn.
     const many = Array.from({ length: 100 }, () => tags).flat();

@@ -10,7 +10,7 @@ test.each([
   { dialect: "expression", of: "regular expressions" },
   { dialect: "ignore", of: "ignore patterns" },
   { dialect: "template", of: "templates of variable substitution" },
-])("$of: we agree with recorded results of Flux's libraries", async ({ dialect }) => {
+])("$of: Sluice agrees with recorded results of Flux's libraries", async ({ dialect }) => {
   const text = await readFile(new URL("../../fixtures/dialects/recorded.jsonl", import.meta.url), "utf8");
   const recorded = text
     .trimEnd()

@@ -14,14 +14,14 @@ function read(host: string, config: unknown): string | undefined {
 
 describe("the credentials of a pull secret", () => {
   test.each([
-    { what: "a host with its port", host: "reg.example:5000", config: { auths: { "reg.example:5000": { auth } } } },
+    { what: "a host with a port", host: "reg.example:5000", config: { auths: { "reg.example:5000": { auth } } } },
     { what: "a URL", host: "reg.example", config: { auths: { "https://reg.example/v1/": { auth } } } },
     {
       what: "the names of Docker Hub",
       host: "docker.io",
       config: { auths: { "https://index.docker.io/v1/": { auth } } },
     },
-    { what: "the form before auths", host: "reg.example", config: { "reg.example": { auth } } },
+    { what: "the legacy form without auths", host: "reg.example", config: { "reg.example": { auth } } },
     { what: "a pair", host: "r", config: { auths: { r: { username: "user", password: "pa:ss", auth: "x" } } } },
   ])("are found for $what", ({ host, config }) => {
     expect(read(host, config)).toBe("user:pa:ss");
@@ -51,7 +51,7 @@ describe("the credentials of a pull secret", () => {
     ["https://index.docker.io/v1/", "docker.io"],
     ["registry-1.docker.io", "docker.io"],
     ["my.docker.io", undefined],
-  ])("by the key %s are those of %s alone", (key, host) => {
+  ])("under the key %s are those of %s only", (key, host) => {
     for (const config of [{ auths: { [key]: { auth } } }, { [key]: { auth } }]) {
       expect(neighbours.filter((one) => read(one, config) !== undefined)).toEqual(host === undefined ? [] : [host]);
     }
@@ -59,30 +59,34 @@ describe("the credentials of a pull secret", () => {
 
   test.each([
     { what: "another host", config: { auths: { other: { auth } } } },
-    { what: "an entry that a helper fills", config: { auths: { r: {} } } },
+    { what: "an entry whose credentials a helper provides", config: { auths: { r: {} } } },
   ])("are undefined for $what", ({ config }) => {
     expect(read("r", config)).toBeUndefined();
   });
 
   test.each([
     { what: "a text that is not JSON", config: "hunter2 is no JSON", message: "it is not JSON" },
-    { what: "what is very long", config: "hunter2".repeat(200_000), message: "it has more than 1048576 bytes" },
+    { what: "a text that is very long", config: "hunter2".repeat(200_000), message: "it has more than 1048576 bytes" },
     { what: "a list", config: ["hunter2"], message: "it has no entries for registries" },
-    { what: "an auth without a colon", config: { auths: { r: { auth: "aHVudGVyMg==" } } }, message: "user:password" },
-  ])("are refused for $what, without a quote of it", ({ config, message }) => {
+    {
+      what: "an auth value without a colon",
+      config: { auths: { r: { auth: "aHVudGVyMg==" } } },
+      message: "user:password",
+    },
+  ])("are refused for $what, without quoting it", ({ config, message }) => {
     expect(() => read("r", config)).toThrow(message);
     expect(() => read("r", config)).not.toThrow("hunter2");
   });
 });
 
-describe("a docker configuration has limits", () => {
-  test("on its bytes", () => {
+describe("limits on a docker configuration", () => {
+  test("apply to its bytes", () => {
     const config = JSON.stringify({ auths: { r: { auth } } });
     expect(read("r", config.padEnd(maxDockerConfigBytes))).toBe("user:pa:ss");
     expect(() => read("r", config.padEnd(maxDockerConfigBytes + 1))).toThrow("has more than 1048576 bytes");
   });
 
-  test("on its entries", () => {
+  test("apply to its entries", () => {
     const entries = (count: number): object =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`r${index}`, { auth }]));
     expect(read("r0", { auths: entries(maxDockerConfigEntries) })).toBe("user:pa:ss");

@@ -22,7 +22,7 @@ function treeOf(all: readonly LinkedEntry[], entries = new Map<string, LinkedEnt
   };
 }
 
-test("a link over a hard link begins at the root again", async () => {
+test("a link through a hard link starts again at the root", async () => {
   const hard: LinkedEntry = { type: "link", path: "sub/hard", target: "sub/a", isHard: true };
   const tree = treeOf([folder("sub"), file("sub/a"), hard, link("l", "sub/hard"), link("m", "sub/../sub//./a")]);
   const followed = await followLinks(tree, forever);
@@ -30,14 +30,14 @@ test("a link over a hard link begins at the root again", async () => {
   await expect(Promise.all(contents)).resolves.toHaveLength(5);
 });
 
-test("what all links together may lead over has a limit", async () => {
+test("the number of steps for all links together is limited", async () => {
   const links = Array.from({ length: 1_001 }, (_, at) => link(`l${at}`, `${"./".repeat(2_000)}x.yaml`));
   await expect(followLinks(treeOf([file("x.yaml"), ...links]), forever)).rejects.toThrow(
     `the links of the archive lead over more than ${maxSteps} folders and links`,
   );
 });
 
-test("the end of a run ends the way over other links, not only the copies", async () => {
+test("an aborted run also stops following links, not only copying", async () => {
   const stopped = new AbortController();
   const asked: string[] = [];
   class Watched extends Map<string, LinkedEntry> {
@@ -82,7 +82,7 @@ test.each([
   ["apps/l", "../..", "which leads out of the archive"],
   ["l", "apps-o", "which leads to nothing in the archive"],
   ["l", "/apps", "which leads out of the archive"],
-])("the link %s to %s", async (path, target, end) => {
+])("the link from %s to %s", async (path, target, end) => {
   expect(await endOf(path, [...sides, link(path, target)])).toEqual(end);
   // Over another link, beside it, it comes to the same.
   const over = path.slice(0, path.lastIndexOf("/") + 1);

@@ -11,7 +11,7 @@ async function isWoken(change: Change, follows: Follows | undefined): Promise<bo
   return (await concernedBy(change, [follower], never)).includes(follower);
 }
 
-describe("what of a topic a change concerns", () => {
+describe("which followers of a topic a change concerns", () => {
   const tag: Follows = { kind: "names", names: ["v1"] };
   const pinned: Follows = { kind: "digest", digest };
   const range = (semver: string, more: object = {}): Follows => ({ kind: "range", semver, ...more });
@@ -19,11 +19,11 @@ describe("what of a topic a change concerns", () => {
   test.each<{ name: string; follows: Follows | undefined; change: Change; woken: boolean }>([
     { name: "a tag by its name", follows: tag, change: { name: "v1", digest }, woken: true },
     { name: "not another tag", follows: tag, change: { name: "v2", digest }, woken: false },
-    { name: "not a tag that begins alike", follows: tag, change: { name: "v10", digest }, woken: false },
+    { name: "not a tag that starts with the same text", follows: tag, change: { name: "v10", digest }, woken: false },
     { name: "a tag by an event that names none", follows: tag, change: { digest }, woken: true },
     { name: "a digest", follows: pinned, change: { name: "v1", digest }, woken: true },
     {
-      name: "not another digest, whatever its tag",
+      name: "not another digest, whatever its tag is",
       follows: pinned,
       change: { name: "v1", digest: other },
       woken: false,
@@ -32,7 +32,7 @@ describe("what of a topic a change concerns", () => {
     { name: "everything", follows: undefined, change: { name: "v1", digest }, woken: true },
     { name: "a version in a range", follows: range("1.x"), change: { name: "v1.5.0" }, woken: true },
     { name: "not a version out of it", follows: range("1.x"), change: { name: "v2.0.0" }, woken: false },
-    { name: "not a tag that is no version", follows: range("*"), change: { name: "latest" }, woken: false },
+    { name: "not a tag that is not a version", follows: range("*"), change: { name: "latest" }, woken: false },
     {
       name: "no pre-release by a range without one",
       follows: range(">=1.0.0"),
@@ -46,25 +46,30 @@ describe("what of a topic a change concerns", () => {
       woken: true,
     },
     {
-      name: "not what a filter leaves out",
+      name: "not a tag that a filter excludes",
       follows: range("*", { filter: "-ee$" }),
       change: { name: "1.1.0" },
       woken: false,
     },
     {
-      name: "what a filter lets through",
+      name: "a tag that a filter includes",
       follows: range(">=0-0", { filter: "-ee$" }),
       change: { name: "1.1.0-ee" },
       woken: true,
     },
     { name: "a range by an event that names no tag", follows: range("1.x"), change: { digest }, woken: true },
     {
-      name: "build metadata of a chart",
+      name: "the build metadata of a chart",
       follows: range("1.x", { isChart: true }),
       change: { name: "1.1.0_b1" },
       woken: true,
     },
-    { name: "no build metadata of another", follows: range("1.x"), change: { name: "1.1.0_b1" }, woken: false },
+    {
+      name: "not build metadata of another artifact",
+      follows: range("1.x"),
+      change: { name: "1.1.0_b1" },
+      woken: false,
+    },
     {
       name: "a version among the tags of git",
       follows: range("1.x", { after: "refs/tags/" }),
@@ -72,20 +77,20 @@ describe("what of a topic a change concerns", () => {
       woken: true,
     },
     {
-      name: "no branch that is called like one",
+      name: "not a branch of the same name",
       follows: range("1.x", { after: "refs/tags/" }),
       change: { name: "refs/heads/v1.2.0" },
       woken: false,
     },
     {
-      name: "no other ref that is called like one",
+      name: "not another ref of the same name",
       follows: range("1.x", { after: "refs/tags/" }),
       change: { name: "refs/pull/v1.2.0" },
       woken: false,
     },
-    { name: "what a range that is none may mean", follows: range("one"), change: { name: "v2" }, woken: true },
+    { name: "everything for an invalid range", follows: range("one"), change: { name: "v2" }, woken: true },
     {
-      name: "what a filter that is none may mean",
+      name: "everything for an invalid filter",
       follows: range("*", { filter: "(" }),
       change: { name: "v2" },
       woken: true,

@@ -13,8 +13,8 @@ function kept(
   return files.filter((path) => !ignore(path, false));
 }
 
-describe("files that a source leaves out", () => {
-  test("11.1/18: pictures, by default and only by default", () => {
+describe("ignore rules of a source", () => {
+  test("11.1/18: image files are excluded by default, and only by default", () => {
     expect(kept(["logo.png", "a.yaml"], {})).toEqual(["a.yaml"]);
     expect(kept(["logo.png", "docs/x.md"], { ".sourceignore": "/docs/\n" })).toEqual(["logo.png"]);
   });
@@ -49,7 +49,7 @@ describe("files that a source leaves out", () => {
     [".sourceignore", "/sub", ["sub/x.txt", "sub/deep/x.txt"]],
     [".sourceignore", "sub-old/deep", ["sub-old/deep/x.txt"]],
   ])(
-    "11.1/22: %s with %s leaves out what lies there, and nothing in a folder that is called alike",
+    "11.1/22: %s with %s excludes files there, and nothing in a folder with the same name prefix",
     (file, line, out) => {
       const folders = ["", "sub/", "sub/deep/", "sub-old/", "sub-old/deep/", "subs/", "other/sub/", "deep/"];
       const files = folders.map((folder) => `${folder}x.txt`);
@@ -64,7 +64,7 @@ describe("files that a source leaves out", () => {
   ];
   const media = ["jpg", "jpeg", "gif", "png", "wmv", "flv", "tar.gz", "zip"].map((end) => `a.${end}`);
   test.each([...versionControl, ...tools, ...media])(
-    "11.1/18, 23: %s, without rules of the source, below it too",
+    "11.1/18, 23: %s, also below, if the source has no rules",
     (file) => {
       const files = [file, `sub/${file}`, `${file}.txt`];
       expect(kept(files, {})).toEqual([`${file}.txt`].filter((path) => !/^\.git(hub)?\/|^\.circleci\//.test(path)));
@@ -73,7 +73,7 @@ describe("files that a source leaves out", () => {
     },
   );
 
-  test("11.1/23: files of the version control are left out unless a pattern includes them", () => {
+  test("11.1/23: version control files are excluded unless a pattern includes them", () => {
     const files = [".gitignore", ".git/config", "a.yaml"];
     expect(kept(files, {}, "b.yaml")).toEqual(["a.yaml"]);
     expect(kept(files, {}, "!.gitignore")).toEqual([".gitignore", "a.yaml"]);
@@ -88,7 +88,7 @@ function matchGlob(glob: string, name: string): boolean {
   return ignoreBy(parseIgnoreFile(glob))(name, false);
 }
 
-describe("one pattern", () => {
+describe("an ignore pattern", () => {
   test.each<readonly [pattern: string, matched: readonly string[], left: readonly string[]]>([
     ["*.md", ["a.md", "x/a.md", "a.md/x"], ["md", "a.md2"]],
     ["docs/", ["docs/x", "a/docs/x"], ["docs"]],
@@ -112,17 +112,17 @@ describe("one pattern", () => {
     expect(left.filter((path) => ignore(path, false))).toEqual([]);
   });
 
-  test("a slash at the end matches only folders", () => {
+  test("with a slash at the end matches only folders", () => {
     const ignore = ignoreBy(parseIgnoreFile("docs/"));
     expect(ignore("docs", true)).toBe(true);
     expect(ignore("docs", false)).toBe(false);
   });
 
-  test("many stars take time linear in the name's length", () => {
+  test("with many stars takes time linear in the name's length", () => {
     expect(matchGlob(`${"*a".repeat(100)}b`, "a".repeat(255))).toBe(false);
   });
 
-  test("a glob without special characters matches only its own text", () => {
+  test("without special characters matches only its own text", () => {
     const name = fc.string({ unit: fc.constantFrom("a", "b", ".", "-", "é"), minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(name, name, (one, other) => {
@@ -135,7 +135,7 @@ describe("one pattern", () => {
   });
 });
 
-test("a long path is compared in steps with the same verdict, and a usual one in one", () => {
+test("a long path is compared in steps with the same result, and a usual one in one step", () => {
   const stepsOf = (patterns: string, path: string) => {
     const steps = ignoreInSteps(parseIgnoreFile(patterns))(path, false);
     for (let count = 1; ; count++) {

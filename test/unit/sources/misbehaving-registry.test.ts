@@ -92,7 +92,7 @@ describe("a misbehaving registry", () => {
     expect(await told).toBe(`RegistryFault: GET http://${registry.host}/v2/app/manifests/v1: ${message}`);
   });
 
-  test("puts any text into the error of a token service and the header of a digest, which is not shown", async () => {
+  test("puts a secret into a token service's error and a digest header, which is not shown", async () => {
     const challenge = `Bearer realm="http://${registry.host}/token"`;
     registry.answers["HEAD /v2/app/manifests/v1"] = refuse(401, { "www-authenticate": challenge });
     registry.answers["GET /token"] = refuse(403, {}, '{"errors":[{"code":"hunter2"}],"details":"hunter2"}');
@@ -110,7 +110,7 @@ describe("a misbehaving registry", () => {
     { header: "Thu, 01 Jan 2026 00:00:30 GMT", ms: 30_000 },
     { header: "86400", ms: 3_600_000 },
     { header: "soon", ms: undefined },
-  ])("says when to try again: $header", async ({ header, ms }) => {
+  ])("sends Retry-After: $header", async ({ header, ms }) => {
     registry.answers["HEAD /v2/app/manifests/v1"] = refuse(429, { "retry-after": header });
     const fault: unknown = await registry
       .client()
@@ -119,7 +119,7 @@ describe("a misbehaving registry", () => {
     expect(fault).toMatchObject({ name: "RegistryFault", status: 429, retryAfterMs: ms });
   });
 
-  test("is slow", async () => {
+  test("is too slow", async () => {
     registry.answers["HEAD /v2/app/manifests/v1"] = () => undefined;
     const connected = registry.client({ timeoutMs: 50 });
     const error: unknown = await connected.digestOfTag("app", "v1", forever).catch((thrown: unknown) => thrown);
@@ -134,7 +134,7 @@ describe("a misbehaving registry", () => {
     await expect(work).rejects.toThrow("no answer within 50 ms");
   });
 
-  test("ends the connection midway", async () => {
+  test("closes the connection during an answer", async () => {
     registry.answers["GET /v2/app/blobs/x"] = (_request, response) => {
       response.writeHead(200, { "content-length": 100 });
       response.write("begun", () => response.destroy());

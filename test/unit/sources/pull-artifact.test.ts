@@ -212,7 +212,7 @@ describe("manifests that are refused", () => {
     });
   });
 
-  test("a layer that is larger than allowed is not requested", async () => {
+  test("a layer above the size limit is not requested", async () => {
     await expect(pull(manifestOf([plain]), [], {}, { maxPackedBytes: 5 })).rejects.toMatchObject({
       reason: "OCIArtifactLayerOperationFailed",
       message: "failed to extract layer contents from artifact: the layer has 11 bytes, 5 are allowed",
@@ -268,7 +268,7 @@ describe("a manifest with many parts", () => {
     });
   });
 
-  test("an index with more children than the limit has none to choose from", async () => {
+  test("an index with too many children selects none", async () => {
     const index = (count: number): Content => {
       const child = { ...described(manifestOf([one])), platform: { os: "linux", architecture: "amd64" } };
       return json(indexType, { manifests: Array.from({ length: count }, () => child) });
@@ -286,7 +286,7 @@ describe("a manifest with many parts", () => {
     expect(String(refusal).length).toBeLessThan(1_000);
   });
 
-  test("of many faults the first few are named, and the others counted", async () => {
+  test("of many faults the first few are named and the rest counted", async () => {
     const broken = json(manifestType, { layers: Array.from({ length: 10 }, () => 0) });
     await expect(pull(broken, [])).rejects.toThrow(
       /: layers\[0\] must be an object; .*layers\[2\] must be an object; and 7 more$/,
@@ -294,7 +294,7 @@ describe("a manifest with many parts", () => {
   });
 });
 
-test("11.3/70: copy stores any bytes unchanged", async () => {
+test("11.3/70: operation copy stores any bytes unchanged", async () => {
   const file: Content = { mediaType: "text/plain", bytes: Buffer.from("just a file") };
   const { bytes, digest } = await pull(manifestOf([file]), [file], {
     layerSelector: { operation: "copy" },
@@ -304,7 +304,7 @@ test("11.3/70: copy stores any bytes unchanged", async () => {
   expect(digest).toBe(digestOf(file.bytes));
 });
 
-describe("links of a layer", () => {
+describe("links in a layer", () => {
   const layerOf = (...members: Parameters<typeof tarOf>[0]): Content => ({
     mediaType: "text/layer",
     bytes: gzipSync(tarOf(members)),
@@ -317,7 +317,7 @@ describe("links of a layer", () => {
     return { files: Object.fromEntries(texts), links };
   };
 
-  test("inside of it are followed by copy: to files and folders, over other links, hard and long ones", async () => {
+  test("inside of the layer are replaced by copies: to files and folders, through other links, hard and long ones", async () => {
     const long = `${"n".repeat(90)}/${"m".repeat(90)}/file.yaml`;
     const content = layerOf(
       { name: "base/a.yaml", content: "a" },
@@ -357,7 +357,7 @@ describe("links of a layer", () => {
     { to: "..", why: "leads to a folder that it lies in" },
     { to: "/etc/passwd", type: "1", why: "leads out of the archive" },
     { to: "missing", type: "1", why: "leads to nothing in the archive" },
-  ])("a link (type $type) to $to is refused by name, unless spec.ignore leaves it out", async ({ to, why, type }) => {
+  ])("a link (type $type) to $to is refused by name, unless spec.ignore excludes it", async ({ to, why, type }) => {
     const content = layerOf(
       { name: "a.yaml", content: "a" },
       { name: "sub/link", type: type ?? "2", link: to },
@@ -369,7 +369,7 @@ describe("links of a layer", () => {
     expect((await filesOf(content, { ignore: "sub/link" })).files).toEqual({ "a.yaml": "a", "sub/b.yaml": "b" });
   });
 
-  test("that lead into each other, or stand in the place of a folder, are refused", async () => {
+  test("that form a cycle, or take the place of a folder, are refused", async () => {
     const circle = layerOf({ name: "a", type: "2", link: "b" }, { name: "b", type: "2", link: "a" });
     await expect(filesOf(circle)).rejects.toThrow("which leads round in a circle");
     const below = layerOf(
@@ -382,7 +382,7 @@ describe("links of a layer", () => {
     await expect(filesOf(onFile)).rejects.toThrow("tar file entry a/link lies below the file a");
   });
 
-  test("that copy more than an archive may hold are refused", async () => {
+  test("that copy more than an archive may contain are refused", async () => {
     const links = Array.from({ length: 10 }, (_, index) => ({ name: `l${index}`, type: "2", link: "a" }));
     const large = layerOf({ name: "a", content: "a".repeat(1_000) }, ...links);
     await expect(filesOf(large, {}, { maxBytes: 10_000 })).rejects.toThrow(
@@ -396,13 +396,13 @@ describe("links of a layer", () => {
     );
   });
 
-  test("are left out and named where the installation wants Flux's way", async () => {
+  test("are skipped and named if the installation sets skip-links", async () => {
     const content = layerOf({ name: "a", content: "a" }, { name: "l", type: "2", link: "/etc/passwd" });
     expect(await filesOf(content, {}, { skipLinks: true })).toEqual({ files: { a: "a" }, links: ["l"] });
   });
 });
 
-test("keys and values of a broken manifest are not shown", async () => {
+test("keys and values of an invalid manifest are not shown", async () => {
   const broken = json(manifestType, {
     annotations: { "hunter2 key": 7 },
     layers: [{ mediaType: "hunter2", digest: "hunter2", size: "hunter2" }],

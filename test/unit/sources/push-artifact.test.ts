@@ -68,7 +68,7 @@ async function layer(): Promise<readonly string[]> {
   return names;
 }
 
-describe("a push", () => {
+describe("pushing an artifact", () => {
   test("writes Flux's media types and annotations, and a config with only the digest of the unpacked layer", async () => {
     await push(await content("in"));
     const created = "1970-01-01T00:00:00Z";
@@ -94,7 +94,7 @@ describe("a push", () => {
     });
   });
 
-  test("has the same digest for the same content, regardless of its folder and its age", async () => {
+  test("gives the same digest for the same content, whatever its folder and age", async () => {
     const [one, two] = [await content("one"), await content("two")];
     await utimes(join(two, "a.yaml"), 1, 1);
     const first = await push(one);
@@ -104,7 +104,7 @@ describe("a push", () => {
     expect((await push(one, { revision: "main@sha1:2" })).digest).not.toBe(first.digest);
   });
 
-  test("11.1/16: keeps permissions, leaves out links and names them", async () => {
+  test("11.1/16: keeps permissions, and skips and names links", async () => {
     const path = await content("in");
     await chmod(path, 0o755);
     await chmod(join(path, "sub"), 0o700);
@@ -115,7 +115,7 @@ describe("a push", () => {
     expect(await layer()).toEqual(["755 .", "640 a.yaml", "700 sub", "755 sub/run.sh"]);
   });
 
-  test("leaves out version control and pictures, or what the options say", async () => {
+  test("excludes version control and image files by default, or what the options say", async () => {
     const path = await content("in");
     for (const name of [".gitignore", "logo.png", ".sops.yaml"]) await writeFile(join(path, name), "");
     const names = async (more: Partial<ArtifactToPush>) => {
@@ -135,14 +135,14 @@ describe("a push", () => {
     expect((await layer()).map((line) => line.replace(/^\d+ /, ""))).toEqual([".", "a.yaml"]);
   });
 
-  test("packs content that is not on the disk as a file with the given name", async () => {
+  test("packs content that is not on disk as a file with the given name", async () => {
     const kind = { content: Buffer.from("kind: ConfigMap\n") };
     const { digest } = await push("stdin.yaml", kind);
     expect(await layer()).toEqual(["755 .", "644 stdin.yaml"]);
     expect((await push("stdin.yaml", kind)).digest).toBe(digest);
   });
 
-  test("packs the targets of links on request, each link by itself, and stops at a cycle", async () => {
+  test("packs the targets of links on request, each link separately, and stops at a cycle", async () => {
     const path = await content("in");
     await mkdir(join(folder, "elsewhere"));
     await writeFile(join(folder, "elsewhere", "b.yaml"), "b: 1\n");
@@ -163,7 +163,7 @@ describe("a push", () => {
     );
   });
 
-  test("given annotations win over ours", async () => {
+  test("given annotations take precedence over the default ones", async () => {
     await push(await content("in"), { annotations: { "org.opencontainers.image.source": "mine", team: "a" } });
     expect(JSON.parse(manifests[0] ?? "")).toMatchObject({
       annotations: { "org.opencontainers.image.source": "mine", team: "a" },

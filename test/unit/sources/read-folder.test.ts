@@ -29,7 +29,7 @@ test("a file that is too large is refused before it is read", async () => {
   await expect(readFolder(folder, every)).rejects.toThrow(`has more than ${maxFolderBytes} bytes`);
 });
 
-test("a pushed folder has the limit of an artifact on files and folders", async () => {
+test("a pushed folder has the artifact's limit on files and folders", async () => {
   await mkdir(join(folder, "sub"));
   await writeFile(join(folder, "sub/b"), "");
   await writeFile(join(folder, "a"), "");

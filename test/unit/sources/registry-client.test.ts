@@ -10,8 +10,8 @@ import { forever, give, manifest, refuse, scriptedRegistry } from "./scripted-re
 const credentials = { username: "robot", password: new Secret("hunter2") };
 const registry = scriptedRegistry();
 
-describe("logging in", () => {
-  test("with a name and a password, if the registry asks for them", async () => {
+describe("logging in to a registry", () => {
+  test("sends name and password if the registry asks for them", async () => {
     registry.answers["HEAD /v2/app/manifests/v1"] = (request, response) => {
       const isKnown = request.headers.authorization === `Basic ${Buffer.from("robot:hunter2").toString("base64")}`;
       if (isKnown) give(request, response);
@@ -23,7 +23,7 @@ describe("logging in", () => {
     ).toEqual([undefined, expect.stringMatching(/^Basic /)]);
   });
 
-  test("with a token from the service that the registry names, also for anonymous clients", async () => {
+  test("gets a token from the service that the registry names, also for anonymous clients", async () => {
     const challenge = `Bearer realm="http://${registry.host}/token",service="reg",scope="repository:app:pull"`;
     registry.answers["GET /token"] = (_request, response) => response.end('{"token":"t1"}');
     for (const reference of ["v1", "v2"]) {
@@ -52,7 +52,7 @@ describe("logging in", () => {
     { challenge: 'Basic realm="x", Bearer realm="REALM",service=reg', query: "?service=reg" },
     { challenge: 'Bearer realm="REALM",service="a \\"b\\"", Basic realm="x"', query: "?service=a+%22b%22" },
     { challenge: 'Bearer realm="REALM?own=1&x=%26",service="r&d"', query: "?own=1&x=%26&service=r%26d" },
-  ])("by the challenge $challenge asks its realm for the token, with and without credentials", async (each) => {
+  ])("with the challenge $challenge requests the token from its realm, with and without credentials", async (each) => {
     for (const answer of ['{"token":"t1"}', '{"access_token":"t1"}', '{"token":"t1","access_token":"t2"}']) {
       registry.answers["GET /token"] = (_request, response) => response.end(answer);
       registry.answers["HEAD /v2/app/manifests/v1"] = (request, response) => {
@@ -72,13 +72,13 @@ describe("logging in", () => {
     }
   });
 
-  test("never by sending credentials to an address without TLS if the registry has TLS", async () => {
+  test("never sends credentials to an address without TLS if the registry has TLS", async () => {
     const challenge = 'Bearer realm="ftp://elsewhere.example/token"';
     registry.answers["HEAD /v2/app/manifests/v1"] = refuse(401, { "www-authenticate": challenge });
     await expect(registry.client({ credentials }).digestOfTag("app", "v1", forever)).rejects.toThrow("not https");
   });
 
-  test("a refusal is shown without the password", async () => {
+  test("a refusal is reported without the password", async () => {
     const body = '{"errors":[{"code":"UNAUTHORIZED","message":"authentication required","detail":null}]}';
     for (const method of ["HEAD", "GET"]) {
       registry.answers[`${method} /v2/app/manifests/v1`] = refuse(401, { "www-authenticate": "Basic" }, body);
@@ -105,8 +105,8 @@ test.each(["signature", "X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-T
   },
 );
 
-describe("redirects", () => {
-  test("of a blob are followed without the credentials", async () => {
+describe("redirects of a registry", () => {
+  test("for a blob are followed without the credentials", async () => {
     const elsewhere = createServer((request, response) => response.end(request.headers.authorization ?? "content"));
     const port = await portOnLoopback(elsewhere);
     const digest = digestOf("content");
@@ -131,7 +131,7 @@ describe("redirects", () => {
   });
 });
 
-test("the end of a run stops its requests", async () => {
+test("an aborted run aborts its requests to a registry", async () => {
   const stop = new AbortController();
   registry.answers["GET /v2/app/blobs/x"] = () => stop.abort(new Error("the run has ended"));
   await expect(registry.client().blob("app", "x", 100, stop.signal)).rejects.toThrow("the run has ended");
@@ -154,7 +154,7 @@ test.each([
   ['</before>; rel="prev"', false],
   ['</first>; rel="first", </last>; rel="last"', false],
   ["", false],
-])("tags go on at the next page of the header Link alone: %s", async (link, goesOn) => {
+])("further pages of tags are taken only from the header Link: %s", async (link, goesOn) => {
   registry.answers["GET /v2/app/tags/list"] = (_request, response) =>
     response.writeHead(200, link === "" ? {} : { link }).end('{"tags":["a"]}');
   registry.answers["GET /next"] = (_request, response) => response.end('{"tags":["b"]}');
@@ -208,12 +208,12 @@ describe("a registry that does not speak TLS", () => {
     ["192.168.1.1", local],
     ["192.169.1.1", secure],
     ["reg.example.com", secure],
-  ])("is asked without it at %s: %j", async (host, protocols) => {
+  ])("is called over plain HTTP at %s: %j", async (host, protocols) => {
     expect(await connecting().tags(host)).toEqual(protocols);
     expect(await connecting().tags(host, true)).toEqual(local);
   });
 
-  test("is asked without it for the objects alone that allow it, whichever comes first", async () => {
+  test("is called over plain HTTP only for objects that allow it, whichever runs first", async () => {
     const { tags } = connecting();
     expect(await tags("reg.example.com", true)).toEqual(local);
     expect(await tags("reg.example.com")).toEqual(secure);

@@ -98,7 +98,7 @@ describe("credentials are sent only to their registry", () => {
     expect(elsewhere()).toEqual(["storage GET /signed -"]);
   });
 
-  test("if the host that it redirects to asks for a login", async () => {
+  test("if the redirect's host asks for a login", async () => {
     const realm = await serve("realm", (_, response) => response.end('{"token":"t"}'));
     const challenge = `Bearer realm="http://127.0.0.1:${realm}/token"`;
     for (const asked of [challenge, "Basic"]) {
@@ -170,7 +170,7 @@ describe("credentials are sent only to their registry", () => {
     expect(elsewhere()).toEqual([]);
   });
 
-  test("a client certificate is sent neither to another host of an upload nor to a token service on another host", async () => {
+  test("a client certificate is not sent to another host of an upload or of a token service", async () => {
     const storage = await serveSecurely("storage", (_, response) => response.writeHead(201).end());
     const realm = await serveSecurely("realm", (_, response) => response.end('{"token":"t1"}'));
     const port = await serveSecurely("registry", (request, response) => {
@@ -188,7 +188,7 @@ describe("credentials are sent only to their registry", () => {
   });
 });
 
-test("a registry whose certificate is not trusted is not called over plain HTTP, even if that is allowed", async () => {
+test("a registry with an untrusted certificate is not called over plain HTTP, even if that is allowed", async () => {
   const asked: string[] = [];
   const http: Http = {
     async send({ url }) {
@@ -233,7 +233,7 @@ describe("a token service that the installation does not allow", () => {
   test.each([
     ["the registry's own host", "registry.test", []],
     ["a host that is listed", "token.test", ["*.test"]],
-  ])("is not %s, which is called", async (_, realmHost, hosts) => {
+  ])("does not mean %s, which is called", async (_, realmHost, hosts) => {
     const host = await registryWithRealm(realmHost);
     const access = { host, insecure: true };
     const options = { network: network(...hosts), resolve };

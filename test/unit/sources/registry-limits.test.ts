@@ -35,7 +35,7 @@ describe("lists of referrers", () => {
     );
   });
 
-  test("are under a tag where the registry has no list of them, up to maxReferrers", async () => {
+  test("are read from a tag if the registry has no referrers API, up to maxReferrers", async () => {
     const byTag = (count: number): void => {
       registry.answers[path] = (_request, response) => response.writeHead(404).end();
       registry.answers[`GET /v2/app/manifests/${digest.replace(":", "-")}`] = (_request, response) =>
@@ -49,7 +49,7 @@ describe("lists of referrers", () => {
     await expect(registry.client().referrers("app", digest, forever)).rejects.toThrow(`more than ${maxReferrers}`);
   });
 
-  test("that are no list, and a registry that refuses them, are faults", async () => {
+  test("that are invalid, or refused by the registry, fail", async () => {
     registry.answers[path] = (_request, response) => response.writeHead(200).end("[]");
     await expect(registry.client().referrers("app", digest, forever)).rejects.toThrow("is not a list of referrers");
     registry.answers[path] = refuse(403);
@@ -57,7 +57,7 @@ describe("lists of referrers", () => {
   });
 });
 
-describe("lists of tags have limits", () => {
+describe("limits on lists of tags", () => {
   /** A registry that answers these pages, one after the other. */
   const listing = (page: (index: number) => string, last: number, link = "/v2/app/tags/list"): void => {
     registry.answers["GET /v2/app/tags/list"] = (request, response) => {
@@ -70,14 +70,14 @@ describe("lists of tags have limits", () => {
     JSON.stringify({ tags: Array.from({ length: count }, (_, index) => `t${index}`) });
   const padded = (bytes: number): string => '{"tags":[]}'.padEnd(bytes);
 
-  test("on their number", async () => {
+  test("apply to their number", async () => {
     listing(() => tagsOf(maxTags / 4), 3);
     expect(await registry.client().tags("app", forever)).toHaveLength(maxTags);
     listing((index) => tagsOf(index === 3 ? maxTags / 4 + 1 : maxTags / 4), 3);
     await expect(registry.client().tags("app", forever)).rejects.toThrow(`has more than ${maxTags} tags`);
   });
 
-  test("on their bytes, however few tags they hold", async () => {
+  test("apply to their bytes, however few tags they have", async () => {
     const pages = maxTagListBytes / maxManifestBytes;
     listing(() => padded(maxManifestBytes), pages - 1);
     expect(await registry.client().tags("app", forever)).toEqual([]);
@@ -87,19 +87,19 @@ describe("lists of tags have limits", () => {
     );
   });
 
-  test("on the bytes of one page", async () => {
+  test("apply to the bytes of one page", async () => {
     listing(() => padded(maxManifestBytes + 1), 0);
     await expect(registry.client().tags("app", forever)).rejects.toThrow(`longer than ${maxManifestBytes} bytes`);
   });
 
-  test("on their pages", async () => {
+  test("apply to their pages", async () => {
     listing(() => padded(11), maxTagPages - 1);
     expect(await registry.client().tags("app", forever)).toEqual([]);
     listing(() => padded(11), maxTagPages);
     await expect(registry.client().tags("app", forever)).rejects.toThrow(`has more than ${maxTagPages} pages of tags`);
   });
 
-  test("on the length of one tag", async () => {
+  test("apply to the length of one tag", async () => {
     listing(() => JSON.stringify({ tags: ["t".repeat(maxTagLength)] }), 0);
     expect(await registry.client().tags("app", forever)).toHaveLength(1);
     listing(() => JSON.stringify({ tags: ["t".repeat(maxTagLength + 1)] }), 0);
@@ -108,7 +108,7 @@ describe("lists of tags have limits", () => {
     );
   });
 
-  test("on the address of the next page", async () => {
+  test("apply to the address of the next page", async () => {
     const around = '<?page=1>; rel="next"'.length;
     listing(() => padded(11), 1, "/v2/app/tags/list".padEnd(maxLinkHeaderLength - around, "/"));
     await expect(registry.client().tags("app", forever)).rejects.toThrow("404");
@@ -117,7 +117,7 @@ describe("lists of tags have limits", () => {
   });
 });
 
-describe("errors in an answer of a registry have limits", () => {
+describe("limits on errors in a registry's answer", () => {
   const saying = (errors: readonly unknown[]): Promise<string> => {
     registry.answers["GET /v2/app/manifests/v1"] = refuse(404, {}, JSON.stringify({ errors }));
     return registry
@@ -127,7 +127,7 @@ describe("errors in an answer of a registry have limits", () => {
   };
   const error = { code: "MANIFEST_UNKNOWN", message: "" };
 
-  test("on their number: above it only the status code is shown", async () => {
+  test("apply to their number: above it only the status code is shown", async () => {
     const many = (count: number) => saying(Array.from({ length: count }, () => error));
     expect(await many(maxRegistryErrors)).toMatch(/: MANIFEST_UNKNOWN: manifest unknown$/);
     expect(await many(maxRegistryErrors + 1)).toMatch(/: unexpected status code 404 Not Found$/);

@@ -22,8 +22,8 @@ function origin() {
   return { asked, at };
 }
 
-describe("a listing", () => {
-  test("answers every run that began before it, while it is under way and after it", async () => {
+describe("a shared listing", () => {
+  test("answers every run that began before it started, while it is running and after it", async () => {
     const { asked, at } = origin();
     const answers = [at(10, 5), at(12, 6)];
     asked[0]?.resolve("v1");
@@ -32,7 +32,7 @@ describe("a listing", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("is never older than the run that it answers, not even by nothing", async () => {
+  test("is never older than the run that it answers", async () => {
     const { asked, at } = origin();
     const first = at(10, 5);
     const [same, later] = [at(12, 10), at(14, 13)];
@@ -40,14 +40,14 @@ describe("a listing", () => {
     expect(await Promise.all([first, same, later])).toEqual(["v0", "v1", "v2"]);
   });
 
-  test("of another key is another one", async () => {
+  test("of another key is separate", async () => {
     const { asked, at } = origin();
     const answers = [at(10, 5, { key: "a" }), at(10, 5, { key: "b" })];
     for (const [index, answer] of asked.entries()) answer.resolve(`v${index}`);
     expect(await Promise.all(answers)).toEqual(["v0", "v1"]);
   });
 
-  test("that failed answers nobody else: whoever waited asks again, and so does the next", async () => {
+  test("that failed answers no other run: each waiting run lists again, and so does the next", async () => {
     const { asked, at } = origin();
     const [first, second] = [at(10, 5), at(11, 6)];
     asked[0]?.reject(new Error("away"));
@@ -61,7 +61,7 @@ describe("a listing", () => {
     expect(await third).toBe("v2");
   });
 
-  test("whose run is stopped does not stop the others, and one of them may be stopped", async () => {
+  test("whose run is aborted does not abort the others, and one of them may be aborted", async () => {
     const { asked, at } = origin();
     const [stop, other] = [new AbortController(), new AbortController()];
     const first = at(10, 5, { signal: stop.signal });
@@ -75,7 +75,7 @@ describe("a listing", () => {
     expect(await second).toBe("v1");
   });
 
-  test("is forgotten after a while, and only so many are kept", async () => {
+  test("expires after a while, and only a limited number is cached", async () => {
     const { asked, at } = origin();
     const first = at(10, 5);
     asked[0]?.resolve("v1");
@@ -90,7 +90,7 @@ describe("a listing", () => {
     expect(asked).toHaveLength(length + 1);
   });
 
-  test("is forgotten with the oldest once the answers take too many bytes together", async () => {
+  test("is evicted, oldest first, if the cached answers exceed a limit of bytes", async () => {
     const { asked, at } = origin();
     const half = "x".repeat(maxListingBytes / bytesOfLetter / 2);
     for (const [index, key] of ["a", "b"].entries()) {

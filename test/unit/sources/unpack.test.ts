@@ -46,7 +46,7 @@ describe("unpacking a layer", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("11.3/72: leaves out symbolic links and names them", async () => {
+  test("11.3/72: skips symbolic links and names them", async () => {
     const { entries, links } = await unpackMembers([
       { name: "a.yaml", content: "a" },
       { name: "out", type: "2", link: "/etc/passwd" },
@@ -63,7 +63,7 @@ describe("unpacking a layer", () => {
     expect(links.map(({ path }) => path)).toEqual(["b.yaml"]);
   });
 
-  test("the last member of a name wins, and folders may be missing from the tar", async () => {
+  test("the last member with a name wins, and parent folders may be missing in the tar", async () => {
     const { entries } = await unpackMembers([
       { name: "./a/b.yaml", content: "one" },
       { name: "a/b.yaml", content: "two" },
@@ -82,16 +82,19 @@ describe("unpacking a layer", () => {
   const pairs = Object.entries(kinds).flatMap(([first, one]) =>
     Object.entries(kinds).map(([second, other]) => ({ first, second, members: [one, other] })),
   );
-  test.each(pairs)("of a $first and a $second of one name, the last one counts", async ({ first, second, members }) => {
-    const { entries, links } = await unpackMembers(members);
-    expect(links.map(({ target }) => target)).toEqual(targets[second]);
-    // A soft link is left out, so what was there before it stays, as in Flux.
-    const shown = second === "soft" ? first : second;
-    const found = entries.flatMap((entry) => (entry.type === "file" ? [entry.bytes.length] : []));
-    expect(found).toEqual(sizes[shown]);
-  });
+  test.each(pairs)(
+    "of a $first and a $second with the same name, the last one wins",
+    async ({ first, second, members }) => {
+      const { entries, links } = await unpackMembers(members);
+      expect(links.map(({ target }) => target)).toEqual(targets[second]);
+      // A soft link is left out, so what was there before it stays, as in Flux.
+      const shown = second === "soft" ? first : second;
+      const found = entries.flatMap((entry) => (entry.type === "file" ? [entry.bytes.length] : []));
+      expect(found).toEqual(sizes[shown]);
+    },
+  );
 
-  test("a long name or target of GNU's is that of the next member alone", async () => {
+  test("a GNU long name or target applies only to the next member", async () => {
     const long = "n".repeat(200);
     const { entries, links } = await unpackMembers([
       { name: "././@LongLink", type: "K", content: `${long}\0` },
@@ -112,7 +115,7 @@ describe("unpacking a layer", () => {
     { name: "l", type: "2", link: "x" },
     { name: "l", type: "1", link: "x" },
     { name: "d", type: "5" },
-  ])("what has no content has none, whatever its header says: $name of type $type", async (member) => {
+  ])("a member without content has none, whatever its header says: $name of type $type", async (member) => {
     const { entries } = await unpackMembers([
       { ...member, size: 700 },
       { name: "next", content: "next" },
@@ -147,14 +150,14 @@ describe("unpacking a layer", () => {
     expect(entries.map(contentOf).map((entry) => entry.bytes.length)).toEqual([912, 2]);
   });
 
-  test("as many entries as are allowed are unpacked, and small files that are packed as well as they like", async () => {
+  test("as many entries as allowed are unpacked, and small files with any compression ratio", async () => {
     const members = Array.from({ length: 3 }, (_, index) => ({ name: `f${index}`, content: "0".repeat(100_000) }));
     const limits = { maxEntries: 3, maxRatio: 2 };
     expect((await unpackMembers(members, limits)).entries).toHaveLength(3);
     await expect(unpackMembers([...members, { name: "f4" }], limits)).rejects.toThrow("tar has more than 3 entries");
   });
 
-  test("content that is not read is skipped, with what fills its last block", async () => {
+  test("content that is not needed is skipped, including the padding of its last block", async () => {
     const names: string[] = [];
     const sizes = [1, 511, 512, 513, 0];
     const tar = tarOf(sizes.map((size) => ({ name: `f${size}`, content: "x".repeat(size) })));
@@ -171,7 +174,7 @@ describe("unpacking a layer", () => {
     expect(entries.map(contentOf)[0]?.bytes).toBe("");
   });
 
-  test("a pax path wins over the header's name, for its member only", async () => {
+  test("a pax path overrides the header's name, for its member only", async () => {
     const members = [
       { name: "PaxHeaders/x", type: "x", content: "13 path=long\n" },
       { name: "short" },
@@ -180,7 +183,7 @@ describe("unpacking a layer", () => {
     expect(await namesOf(members)).toEqual(["long", "other"]);
   });
 
-  test("a pax size wins over the header's, for its member only", async () => {
+  test("a pax size overrides the header's, for its member only", async () => {
     const { entries } = await unpackMembers([
       { name: "PaxHeaders/x", type: "x", content: "10 size=5\n" },
       { name: "a", content: "hello", size: 0 },
@@ -191,7 +194,7 @@ describe("unpacking a layer", () => {
     );
   });
 
-  test("what follows the end mark is not read", async () => {
+  test("bytes after the end mark are ignored", async () => {
     const tar = Buffer.concat([tarOf([{ name: "a" }]), Buffer.from("garbage")]);
     expect((await unpackTar(tar)).entries.map(({ path }) => path)).toEqual(["a"]);
   });
@@ -238,7 +241,7 @@ describe("unpacking a layer", () => {
     await expect(unpackMembers(members)).rejects.toThrow(message);
   });
 
-  test("11.3/71: is refused for what is not packed by gzip", async () => {
+  test("11.3/71: is refused if the layer is not gzipped", async () => {
     await expect(unpack(tarOf([{ name: "a" }]), defaultArchiveLimits, forever)).rejects.toThrow(
       "requires gzip-compressed body",
     );
@@ -311,12 +314,12 @@ describe("unpacking a layer", () => {
   });
 });
 
-describe("archive bombs are refused in bounded memory", () => {
+describe("archive bombs are refused with bounded memory", () => {
   /** Only the words: a matcher that fails would print all that was unpacked. */
   const outcome = (work: Promise<unknown>): Promise<string> => work.then(() => "unpacked", messageOf);
   const zeros = Buffer.alloc(1024 * 1024);
 
-  test("a header that declares more than is allowed", async () => {
+  test("a header that declares more bytes than allowed", async () => {
     const promise = tarOf([{ name: "zeros", size: 10 * 1024 ** 3 }]).subarray(0, 512);
     expect(await outcome(unpackTar(promise))).toContain("tar is bigger than max archive size of 167772160 bytes");
   });
@@ -342,7 +345,7 @@ describe("archive bombs are refused in bounded memory", () => {
     expect(await outcome(unpackMembers(members, { maxBytes: 104_000 }))).toBe("unpacked");
   });
 
-  test("folders that are no members of the tar", async () => {
+  test("folders that are not members of the tar", async () => {
     const deep = (index: number): Member => {
       const path = `p${index}/${"d/".repeat(80)}f`;
       const rest = ` path=${path}\n`;
@@ -361,7 +364,7 @@ describe("archive bombs are refused in bounded memory", () => {
     expect(await outcome(unpack(packed, limits, forever))).toContain("tar has more than 100000 entries");
   });
 
-  test("other tasks run while an archive is unpacked, and the end of the run stops it", async () => {
+  test("other tasks run while an archive is unpacked, and an aborted run stops it", async () => {
     const packed = await packStream(tarOf([{ name: "z", size: 90 * 1024 ** 2 }]).subarray(0, 512), zeros, 95);
     let turns = 0;
     const timer = setInterval(() => turns++, 1);

@@ -55,7 +55,7 @@ function wantedService(
   if (live === undefined) return { labels, annotations, spec, ...changes };
   const before = live.metadata;
   if (!isOwned(live, canary)) {
-    // Somebody else's: what it was is kept, once, for the time after the Canary.
+    // Not made by the Canary: what it was is kept, once, for the time after the Canary.
     const original = { [flaggerOriginalAnnotation]: formatJson(live["spec"] ?? {}), ...before.annotations };
     return {
       labels: { ...before.labels, ...labels },
@@ -68,7 +68,7 @@ function wantedService(
   return { labels, annotations: { ...annotations, ...keptAnnotations }, spec, ...changes };
 }
 
-/** Gives a VirtualService of somebody else the spec back that it had. */
+/** Gives a VirtualService that the Canary did not make the spec back that it had. */
 async function finalize(view: RouteView, text: string, canary: Canary, { log }: StepDeps): Promise<void> {
   const live = await view.find("read");
   // One that is gone, or was never made, holds up no deletion.

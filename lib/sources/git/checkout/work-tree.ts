@@ -7,7 +7,7 @@ import type { LinkedEntry } from "../../archive/follow-links.ts";
 export type WorkTree = Map<string, LinkedEntry>;
 
 /**
- * Adds the folders on the way to this path. Answers the path of an entry on the way that is no folder. Upwards, to the first that
+ * Adds the folders on the way to this path. Answers the path of an entry on the way that is not a folder. Upwards, to the first that
  * is there: a deep folder of many files would take minutes otherwise.
  */
 export function addFolders(tree: WorkTree, path: string): string | undefined {

@@ -9,7 +9,7 @@ const maxKeys = 5000;
 /**
  * The keys of a file in the format of authorized_keys (sshd(8)): `[options] type base64 [comment]` in each line, besides empty
  * lines and comments. The options are not looked at, so a line of allowed_signers, which has the signer's name in their
- * place, is read as well. One line that is no key makes the whole file unreadable, as in Flux: it is a slip that somebody
+ * place, is read as well. One line that is not a key makes the whole file unreadable, as in Flux: it is a slip that the user
  * should see.
  * @throws {GitSignatureFault}
  */

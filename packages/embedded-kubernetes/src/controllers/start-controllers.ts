@@ -125,7 +125,7 @@ function run(controller: Controller, tools: Omit<Tools, "again">, isBusy: () => 
     } catch (error) {
       // Its objects go with it, whatever they lack.
       if (isOfEndingNamespace(error)) return;
-      // Somebody else was faster, or the object went: the next look sees what there is now.
+      // Another client was faster, or the object went: the next look sees what there is now.
       const isRace = error instanceof StatusError && (error.code === 409 || error.code === 404);
       if (isRace && attempt < maxConflictRetries) return enqueue(key, attempt + 1);
       tools.log.warn("controller could not reconcile", { controller: controller.name, key, error: String(error) });

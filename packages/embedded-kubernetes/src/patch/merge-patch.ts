@@ -5,7 +5,7 @@ import { isList } from "../fields/type-shape.ts";
 /**
  * RFC 7386: maps are merged, null deletes, anything else replaces.
  *
- * @throws {StatusError} 400 for a patch that is no object
+ * @throws {StatusError} 400 for a patch that is not an object
  */
 export function mergePatch(document: ApiObject, patch: Json): ApiObject {
   if (isJsonObject(patch)) return mergeMaps(document, patch);

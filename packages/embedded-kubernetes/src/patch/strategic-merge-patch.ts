@@ -19,7 +19,7 @@ import {
  * Kubernetes' own merge patch for built-in kinds: lists with a merge key merge by it, directives in the patch delete,
  * replace and order.
  *
- * @throws {StatusError} 400 for a patch that is no object, 500 for one that makes no sense
+ * @throws {StatusError} 400 for a patch that is not an object, 500 for one that makes no sense
  */
 export function strategicMergePatch(document: ApiObject, patch: Json, schema: TypeSchema): ApiObject {
   if (isJsonObject(patch)) return mergeMaps(document, patch, schema);

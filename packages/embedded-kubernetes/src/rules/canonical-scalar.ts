@@ -18,7 +18,7 @@ export function canonicalBase64(text: string): string {
 /**
  * Times in UTC and whole seconds (micro times with six digits).
  *
- * @throws {ConversionError} for text that is no time
+ * @throws {ConversionError} for text that is not a time
  */
 export function canonicalTime(text: string, field: string): Json {
   const error = timeError(text);

@@ -52,7 +52,7 @@ export function namedType(name: string): TypeSchema {
 
 function typeOf(raw: Json): TypeSchema {
   if (typeof raw === "string") return raw.startsWith("#") ? namedType(raw.slice(1)) : plainType(raw);
-  if (!isJsonObject(raw)) throw new TypeError("types.json holds a type that is no object");
+  if (!isJsonObject(raw)) throw new TypeError("types.json holds a type that is not an object");
   const { ref, properties, items, additionalProperties, ...words } = raw;
   return {
     ...(typeof ref === "string" ? namedType(ref) : {}),

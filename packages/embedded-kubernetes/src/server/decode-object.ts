@@ -68,7 +68,7 @@ export function typeErrorOf(object: ApiObject, resource: Resource): string | und
     : goTypeErrorAt(object["metadata"], metadata, resource.kind, "metadata");
 }
 
-/** The 400 for a body that is no JSON or YAML document; the bytes are shown in hexadecimal as the server does. */
+/** The 400 for a body that is not JSON or YAML document; the bytes are shown in hexadecimal as the server does. */
 export function unrecognized({ kind }: Pick<Resource, "kind">, problem: string, text: string): Error {
   const bytes = Buffer.from(text);
   // What looks like JSON is shown as it is.

@@ -1,7 +1,7 @@
 const endOfInput = "unexpected end of JSON input";
 const literals: Readonly<Record<string, string>> = { t: "true", f: "false", n: "null" };
 
-/** What Go's `encoding/json` says of a text that is no JSON; `undefined` where it finds nothing wrong. */
+/** What Go's `encoding/json` says of a text that is not JSON; `undefined` where it finds nothing wrong. */
 export function goJsonProblem(text: string): string | undefined {
   const reader: Reader = { text, at: 0 };
   const problem = valueProblem(reader, 0);
@@ -18,7 +18,7 @@ interface Reader {
 /** Go stops here, and so do we, long before the stack would. */
 const maxDepth = 10_000;
 
-/** The next letter that is no white space, without taking it. */
+/** The next letter that is not white space, without taking it. */
 function next(reader: Reader): string | undefined {
   while (/[ \t\r\n]/.test(reader.text[reader.at] ?? "")) reader.at++;
   return reader.text[reader.at];

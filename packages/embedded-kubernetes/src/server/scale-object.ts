@@ -59,7 +59,7 @@ function scaleOf(object: ApiObject, resource: Resource): ApiObject {
 }
 
 /**
- * Writes a Scale by PUT or a patch that is no apply: only `spec.replicas` of the object changes, owned as `scale`.
+ * Writes a Scale by PUT or a patch that is not an apply: only `spec.replicas` of the object changes, owned as `scale`.
  *
  * @throws {StatusError} 404, 409 or 422
  */

@@ -32,17 +32,17 @@ describe("ignore rules", () => {
     { target: { annotationSelector: "note" }, is: true },
     { target: { annotationSelector: "!note" }, is: false },
     { target: { kind: "Deployment", labelSelector: "other" }, is: false },
-  ])("with target $target are for a Deployment: $is (92)", ({ target, is }) => {
+  ])("with target $target apply to a Deployment: $is (92)", ({ target, is }) => {
     expect(isFor(target)).toBe(is);
   });
 
-  test("look at labels and annotations anew for each state of an object", () => {
+  test("read labels and annotations again for each state of an object", () => {
     const rules = compileIgnoreRules([{ paths, target: { labelSelector: "tier" } }]);
     expect(rules.pathsFor(web())).toEqual(paths);
     expect(rules.pathsFor(web({ labels: {} }))).toEqual([]);
   });
 
-  test("all count, also those without a target, and each path once", () => {
+  test("all apply, also those without a target, and each path once", () => {
     const rules = compileIgnoreRules([
       { paths: ["/b", "/a"] },
       { paths: ["/c"] },
@@ -52,14 +52,14 @@ describe("ignore rules", () => {
     expect(rules.pathsFor(web())).toEqual(["/a", "/b", "/c", "/d"]);
   });
 
-  test("are part of the proof of an object, and an object without any keeps its digest", () => {
+  test("are part of the fingerprint of an object; an object without rules keeps its digest", () => {
     const key = new Secret("test");
     const digests = [[], ["/a"], ["/a", "/b"], ["/a/b"]].map((ignored) => proofDigest({ digest: "d" }, ignored, key));
     expect(digests[0]).toBe("d");
     expect(new Set(digests).size).toBe(4);
   });
 
-  test("that take more than maxMatchingMs to match many objects fail, and say what to do", async () => {
+  test("that take more than maxMatchingMs for many objects fail with a mend in the message", async () => {
     const rules = compileIgnoreRules([{ paths, target: { name: "(a|b|aa)*x?y" } }], 0);
     const objects = Array.from({ length: 50 }, (_, index) => web({ name: `${"ab".repeat(100)}${index}` }));
     await expect(rules.prepare(objects, signal)).rejects.toThrow(
@@ -67,7 +67,7 @@ describe("ignore rules", () => {
     );
   });
 
-  test("are linear in time whatever their pattern", async () => {
+  test("take linear time for any pattern", async () => {
     const rules = compileIgnoreRules([{ paths, target: { name: "(a+)+b" } }]);
     await rules.prepare([web({ name: "a".repeat(253) })], signal);
     expect(rules.pathsFor(web({ name: "a".repeat(253) }))).toEqual([]);

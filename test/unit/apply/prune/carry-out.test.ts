@@ -32,7 +32,7 @@ function answering(world: PruneWorld, calls: Partial<Cluster>): PruneWorld["set"
 const forbidden = new ApiError({ code: 403, reason: "Forbidden", message: "not allowed" });
 
 describe("a delete", () => {
-  test("is of the object that was checked, in that state, and of what depends on it in the background", async () => {
+  test("has preconditions on the checked object and its version, and deletes dependents in the background", async () => {
     const world = pruneWorld([x], ours);
     const asked: unknown[] = [];
     const set = answering(world, { delete: async (of, options) => (asked.push([of, options]), "deleted") });
@@ -45,7 +45,7 @@ describe("a delete", () => {
     ]);
   });
 
-  test("that is refused is told, and the others are tried all the same", async () => {
+  test("that is refused is reported, and the other deletes are still sent", async () => {
     const world = pruneWorld([x, y], ours);
     world.before = (what) => {
       if (what === `delete ${formatEntryId(y)}`) throw forbidden;
@@ -58,7 +58,7 @@ describe("a delete", () => {
     expect(inventory.map((entry) => [entry.id, entry.state])).toEqual([[formatEntryId(y), "live"]]);
   });
 
-  test("that something holds stays known, and so does one that was asked for before; that is not deleted again", async () => {
+  test("keeps an entry that a finalizer holds, or whose delete was requested before, which is not deleted again", async () => {
     const world = pruneWorld([x], ours);
     const held = await prune(world.order, answering(world, { delete: async () => "deleting" }), signal);
     expect(held).toMatchObject({ pruned: [{ kind: "deleted", held: true }], inventory: [{ id, state: "deleting" }] });
@@ -68,7 +68,7 @@ describe("a delete", () => {
     expect(world.done.filter((what) => /delete|release/.test(what))).toEqual([]);
   });
 
-  test("of an object that is gone is not sent, and the object is no longer known or claimed", async () => {
+  test("is not sent for a missing object, which loses its entry and claim", async () => {
     const world = pruneWorld([x], ours);
     const { pruned, inventory } = await prune(world.order, answering(world, { get: async () => undefined }), signal);
     expect(pruned).toMatchObject([{ kind: "deleted", held: false }]);
@@ -76,7 +76,7 @@ describe("a delete", () => {
     expect(world.done).toEqual(["ownersAround", `save ${id} planned`, `release ${id}`, "save "]);
   });
 
-  test("is none of what could not be looked at: it stays as it is, with why", async () => {
+  test("is not sent for an object that cannot be read, which is kept with the reason", async () => {
     const world = pruneWorld([x], ours);
     const set = answering(world, { get: () => Promise.reject(forbidden) });
     const { pruned, inventory } = await prune(world.order, set, signal);
@@ -85,7 +85,7 @@ describe("a delete", () => {
     expect(world.done).toEqual(["ownersAround"]);
   });
 
-  test.each(["delete", "patch"])("whose %s has no answer of the API server ends the run", async (call) => {
+  test.each(["delete", "patch"])("whose %s gets no answer of the API server ends the run", async (call) => {
     const world = pruneWorld([x], ours);
     if (call === "patch") claim(world);
     const lost = new Error("lease lost");
@@ -96,8 +96,8 @@ describe("a delete", () => {
   });
 });
 
-describe("an object that a finalizing owner hands over", () => {
-  test("is labelled under the state that was checked, by our field manager", async () => {
+describe("an object that a deleted owner hands over", () => {
+  test("gets the new labels with a precondition on the checked version, by our field manager", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     const asked: unknown[] = [];
@@ -116,7 +116,7 @@ describe("an object that a finalizing owner hands over", () => {
     ]);
   });
 
-  test("that is gone when it should be labelled is no longer known", async () => {
+  test("loses its entry if it is missing when the labels are written", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     let isGone = false;
@@ -133,9 +133,9 @@ describe("an object that a finalizing owner hands over", () => {
   });
 
   test.each([
-    { name: "that another client writes again and again", reason: "Conflict", code: 409 },
-    { name: "whose patch is answered as if there were none again and again", reason: "NotFound", code: 404 },
-  ] as const)("$name stays known, to be tried in a later run", async ({ reason, code }) => {
+    { name: "that another client keeps writing", reason: "Conflict", code: 409 },
+    { name: "whose patch keeps being answered as if the object did not exist", reason: "NotFound", code: 404 },
+  ] as const)("$name keeps its entry for a later run", async ({ reason, code }) => {
     const world = pruneWorld([x], ours);
     claim(world);
     let patches = 0;
@@ -152,7 +152,7 @@ describe("an object that a finalizing owner hands over", () => {
     expect(patches).toBe(maxLooks);
   });
 
-  test("whose next owner releases it again and again stays ours, with the reason", async () => {
+  test("stays ours, with the reason, if its next owner keeps releasing it", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     const claimed = world.claims.get(id) ?? [];
@@ -177,7 +177,7 @@ describe("an object that a finalizing owner hands over", () => {
       error: new ApiError({ code: 409, reason: "Conflict", message: "modified" }),
       message: "modified",
     },
-  ])("stays in the inventory, claimed, if its labels cannot be put back: $name", async ({ error, message }) => {
+  ])("keeps entry and claim if its labels cannot be restored: $name", async ({ error, message }) => {
     const world = pruneWorld([x], ours);
     claim(world);
     let patches = 0;
@@ -197,7 +197,7 @@ describe("an object that a finalizing owner hands over", () => {
     expect(world.claims.get(id)).toMatchObject([{ ownerUid: "uid-app" }]);
   });
 
-  test("stays in the inventory, claimed, if its next owner cannot be looked at after the labels were written", async () => {
+  test("keeps entry and claim if its next owner cannot be read after the labels were written", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     const stateOf: typeof world.set.others.stateOf = async (of, stop) => {
@@ -211,7 +211,7 @@ describe("an object that a finalizing owner hands over", () => {
     expect(world.done).not.toContain(`release ${id}`);
   });
 
-  test("is left in the next run if its labels could not be put back: the ledger alone does not make it ours", async () => {
+  test("is skipped in the next run if its labels could not be restored: the ledger alone does not make it ours", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     let patches = 0;
@@ -229,7 +229,7 @@ describe("an object that a finalizing owner hands over", () => {
     expect(world.metadata(x)).toBeDefined();
   });
 
-  test("wakes the next owner of several objects once", async () => {
+  test("is one of several, and their next owner is woken once", async () => {
     const world = pruneWorld([x, y], ours);
     claim(world);
     claim(world, y);
@@ -238,7 +238,7 @@ describe("an object that a finalizing owner hands over", () => {
   });
 });
 
-test("a finalizing owner with the policy retain saves no inventory", async () => {
+test("a deleted owner with the policy retain saves no inventory", async () => {
   const world = pruneWorld([x], ours);
   await prune({ ...world.order, ...finalizing, policy: "retain" }, world.set, signal);
   expect(world.done).toEqual([`release ${id}`]);

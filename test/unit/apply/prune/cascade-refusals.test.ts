@@ -17,25 +17,25 @@ describe("why a namespace is not pruned", () => {
       names: ["a", "b", "c", "d", "e"],
       named: "ConfigMap/team/a, ConfigMap/team/b, ConfigMap/team/c and 2 more;",
     },
-  ])("names three at most: $names", ({ names, named }) => {
+  ])("the message names at most three objects: $names", ({ names, named }) => {
     const text = refusal(team, names.map(wanted));
     expect(text).toContain(
       `Namespace/team prune refused: it would take along what is still wanted: ${named} put it back`,
     );
   });
 
-  test("says whose an object is that is not the artifact's", () => {
+  test("the message names the owner of an object outside the artifact", () => {
     const theirs = { ...wanted("a"), owner: "Kustomization/apps/shop" };
     expect(refusal(team, [theirs])).toContain("ConfigMap/team/a of Kustomization/apps/shop;");
   });
 
-  test("says what protects an object that the artifact does not want", () => {
+  test("the message names the protection of an object that the artifact does not contain", () => {
     const kept = { ...wanted("a"), why: "kept by prune: false" };
     expect(refusal(team, [kept])).toContain("ConfigMap/team/a (kept by prune: false);");
   });
 });
 
-describe("whom a namespace waits for", () => {
+describe("a namespace that is to be pruned waits for", () => {
   const namespace = ref("team", { kind: "Namespace", namespace: "" });
   const kustomization = (name: string, at = "apps") =>
     ref(name, { group: kustomizeGroup, kind: "Kustomization", namespace: at });
@@ -56,7 +56,11 @@ describe("whom a namespace waits for", () => {
       metadata: {},
       line: "ConfigMap/team/kept (kustomize.toolkit.fluxcd.io/prune: disabled on the object in the cluster)",
     },
-    { name: "not one that goes in any case", metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" }, line: undefined },
+    {
+      name: "not an object that is deleted in any case",
+      metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" },
+      line: undefined,
+    },
   ])("an object in it: $name", ({ metadata, line }) => {
     const annotations = { [`${kustomizeGroup}/prune`]: "disabled" };
     const kept = unwanted(ref("kept", { namespace: "team" }), { object: there("kept", { annotations, ...metadata }) });
@@ -66,28 +70,28 @@ describe("whom a namespace waits for", () => {
   test.each([
     { name: "one that lives on", of: nearby(), line: "ConfigMap/team/a of Kustomization/apps/child" },
     {
-      name: "one that lives in it",
+      name: "an owner that lives in it",
       of: nearby({ ref: kustomization("child", "team"), has: [] }),
       line: "Kustomization/team/child",
     },
     {
-      name: "our own that lives in it, whose objects are known",
+      name: "an owner that we own, that lives in it and whose objects are known",
       of: nearby({ ref: kustomization("app", "team"), isSelf: true }),
       line: "Kustomization/team/app",
     },
-    { name: "one that goes with its objects", of: nearby({ isTerminating: true }), line: undefined },
+    { name: "an owner that is deleted with its objects", of: nearby({ isTerminating: true }), line: undefined },
     {
-      name: "one that goes and leaves its objects",
+      name: "an owner that is deleted and leaves its objects",
       of: nearby({ cascades: false }),
       line: "ConfigMap/team/a of Kustomization/apps/child",
     },
     {
-      name: "one that has the namespace itself",
+      name: "an owner of the namespace itself",
       of: nearby({ has: [{ ref: namespace }] }),
       line: "Namespace/team of Kustomization/apps/child",
     },
     {
-      name: "one with nothing in it",
+      name: "an owner with no objects in it",
       of: nearby({ has: [{ ref: ref("a", { namespace: "other" }) }] }),
       line: undefined,
     },
@@ -95,7 +99,7 @@ describe("whom a namespace waits for", () => {
     expect(lineFor([of])).toBe(line);
   });
 
-  test("not one that this prune deletes with all that it has, but one that this prune deletes and that keeps its objects", () => {
+  test("an owner that this prune deletes and that leaves its objects, but not one that deletes them too", () => {
     expect(lineFor([nearby()], {}, unwanted(child))).toBeUndefined();
     expect(lineFor([nearby({ cascades: false })], {}, unwanted(child))).toBe(
       "ConfigMap/team/a of Kustomization/apps/child",
@@ -104,12 +108,12 @@ describe("whom a namespace waits for", () => {
     expect(lineFor([nearby()], {}, unwanted(child, { object: protectedChild }))).toBeDefined();
   });
 
-  test("the end of the owner waits for no other owner, and with prune: false nothing is deleted", () => {
+  test("no other owner when its own owner is deleted, and with prune: false nothing is deleted", () => {
     expect(lineFor([nearby()], { isFinalizing: true })).toBeUndefined();
     expect(lineFor([nearby()], { policy: "retain" })).toBeUndefined();
   });
 
-  test("a definition waits for what it defines, by the plural that the cluster has for it, and not for others of its group", () => {
+  test("only for a definition: the objects of its plural that the cluster serves, not those of other kinds in its group", () => {
     const definition = ref("widgets.x.io", {
       group: "apiextensions.k8s.io",
       kind: "CustomResourceDefinition",
@@ -121,7 +125,7 @@ describe("whom a namespace waits for", () => {
     expect(decidePrune(of("gadgets"))).toMatchObject([{ kind: "delete" }]);
   });
 
-  test("each object is named once, first as the artifact's, then as another's, then as what the prune leaves", () => {
+  test("each object once: first as the artifact's, then as another owner's, then as kept by the prune", () => {
     const a = inTeam("a");
     const kept = unwanted(inTeam("b").ref, { object: there("b", { labels: {} }) });
     const expected = [{ ...a, owner: "Kustomization/apps/next" }];

@@ -60,7 +60,7 @@ const isOursToDelete = (one: Case): boolean =>
 
 const isDeleted = (decision: PruneDecision | undefined) => decision?.kind === "delete" && !decision.isTerminating;
 
-describe("what becomes of one object, in every case of every fact", () => {
+describe("the prune decision about one object, for every combination of facts", () => {
   let decided: readonly { readonly one: Case; readonly decision: PruneDecision | undefined }[] = [];
   beforeAll(() => {
     decided = [...allCases()].map((one) => ({ one, decision: decisionOf(one) }));
@@ -69,14 +69,14 @@ describe("what becomes of one object, in every case of every fact", () => {
   const casesWhere = (isWrong: (one: Case, decision: PruneDecision | undefined) => boolean) =>
     decided.filter(({ one, decision }) => isWrong(one, decision));
 
-  test("it is deleted where all allow it, and nowhere else", () => {
+  test("deletes it only if every fact allows it", () => {
     const wrong = casesWhere((one, decision) => isDeleted(decision) !== (isOursToDelete(one) && !one.deletion));
     expect(wrong).toEqual([]);
     // States, makings and claims that allow it, of an owner that stays and of one that leaves.
     expect(decided.filter(({ decision }) => isDeleted(decision))).toHaveLength(3 * 2 * 3 * 2);
   });
 
-  test("it is forgotten only if it is gone, or belongs to another by its labels or its creation", () => {
+  test("drops it only if it is gone, or belongs to another owner by its labels or its creation", () => {
     const wrong = casesWhere((one, decision) => {
       const isForgotten = decision?.kind === "gone" || (decision?.kind === "keep" && !decision.isRetained);
       const isAnothers = one.seen === "there" && (one.labels !== "ours" || one.made === "anew by another");
@@ -85,7 +85,7 @@ describe("what becomes of one object, in every case of every fact", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("it stays known where another that lives claims it, until the other's labels are on it", () => {
+  test("keeps its entry while a living owner claims it, until that owner's labels are on it", () => {
     const wrong = casesWhere((one, decision) => {
       const isOurs = one.seen === "there" && one.labels === "ours" && !one.mark && one.made !== "anew by another";
       const isUnwanted = !one.wanted && one.state !== "retained" && one.policy === "prune" && one.cluster === "cluster";
@@ -94,7 +94,7 @@ describe("what becomes of one object, in every case of every fact", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("nothing is decided about what is wanted, or was retained", () => {
+  test("never decides about objects that are wanted or retained", () => {
     const wrong = casesWhere((one, decision) => (one.wanted || one.state === "retained") !== (decision === undefined));
     expect(wrong).toEqual([]);
   });

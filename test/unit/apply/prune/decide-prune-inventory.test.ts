@@ -85,10 +85,10 @@ function outcomeOf(decision: PruneDecision): Pruned {
   }
 }
 
-describe("what becomes of a whole inventory", () => {
+describe("the prune decision about a whole inventory", () => {
   const runs = { numRuns: 2_000 };
 
-  test("is the same whatever the order of the facts", () => {
+  test("does not depend on the order of the facts", () => {
     const shuffled = someFacts.chain((facts) =>
       fc
         .record({
@@ -107,7 +107,7 @@ describe("what becomes of a whole inventory", () => {
     );
   });
 
-  test("takes along nothing that is wanted, expected, had by another that lives on, or left by the prune itself", () => {
+  test("deletes nothing along with an object that is wanted, expected, owned by another or kept by the prune", () => {
     fc.assert(
       fc.property(someFacts, (facts) => {
         const decisions = decidePrune(facts);
@@ -132,7 +132,7 @@ describe("what becomes of a whole inventory", () => {
     );
   });
 
-  test("is decided once: what was carried out leaves nothing more to do", () => {
+  test("leaves nothing to do when it is made again after it was carried out", () => {
     fc.assert(
       fc.property(someFacts, (facts) => {
         const decisions = decidePrune(facts);
@@ -158,7 +158,7 @@ describe("what becomes of a whole inventory", () => {
     );
   });
 
-  test("comes in apply order, each entry once", () => {
+  test("lists each entry once, in apply order", () => {
     const entries = [unwanted(ref("b")), unwanted(namespaceRef("n")), unwanted(ref("a"))];
     expect(decidePrune(factsOf(entries)).map(({ entry }) => entry.id)).toEqual([
       "_n__Namespace",

@@ -4,28 +4,28 @@ import type { Claimant, PruneFacts } from "../../../../lib/apply/prune/facts.ts"
 import { deletionTimestamp, marked, nextOwner, theirs } from "./sample-cases.ts";
 import { factsOf, handOverUpdate, ourApply, ref, there, unwanted } from "./sample-facts.ts";
 
-describe("what becomes of one object", () => {
+describe("the prune decision about one object", () => {
   const why = (facts: Parameters<typeof unwanted>[1], more: Partial<PruneFacts> = {}) =>
     decidePrune(factsOf([unwanted(ref("x"), facts)], more))[0];
 
   test.each([
     {
-      name: "an object whose labels name another",
+      name: "an object whose labels name another owner",
       facts: { object: there("x", theirs) },
       is: { kind: "keep", isRetained: false, why: "its owner labels name another owner", isAwaited: false },
     },
     {
-      name: "one of another that waits for our claim to end",
+      name: "an object of another owner that waits for our claim to end",
       facts: { object: there("x", theirs), claimants: [nextOwner("alive")] },
       is: { kind: "keep", isAwaited: true, labelled: nextOwner("alive") },
     },
     {
-      name: "one of another that is being deleted, and may still give it back",
+      name: "an object of another owner that is terminating and may still give it back",
       facts: { object: there("x", theirs), claimants: [nextOwner("gone"), nextOwner("deleting")] },
       is: { kind: "keep", isAwaited: false, labelled: nextOwner("deleting") },
     },
     {
-      name: "an object with a mark",
+      name: "an object with a protecting annotation",
       facts: { object: there("x", marked), claimants: [nextOwner("alive")] },
       is: {
         kind: "keep",
@@ -40,7 +40,7 @@ describe("what becomes of one object", () => {
       is: { kind: "keep", isRetained: false, why: "another client created an object with this name" },
     },
     {
-      name: "an object that another claims",
+      name: "an object that another owner claims",
       facts: { claimants: [nextOwner("gone"), nextOwner("alive")] },
       is: {
         kind: "handOver",
@@ -49,12 +49,12 @@ describe("what becomes of one object", () => {
       },
     },
     {
-      name: "an object of which nothing is known",
+      name: "an object that could not be read",
       facts: { object: { kind: "unknown", message: "query failed: forbidden" } as const },
       is: { kind: "unknown", line: "ConfigMap/t/x query failed: forbidden" },
     },
     {
-      name: "an object that is on its way out",
+      name: "a terminating object",
       facts: { object: there("x", { deletionTimestamp }) },
       is: { isTerminating: true },
     },
@@ -63,7 +63,7 @@ describe("what becomes of one object", () => {
   });
 
   test.each([{ isFinalizing: true }, { isFinalizing: false }])(
-    "an object with another owner's labels is kept although the ledger has no claim of that owner: $isFinalizing",
+    "keeps an object with another owner's labels even if the ledger has no claim of that owner: $isFinalizing",
     (more) => {
       // A hand-over has written the labels, and the table is restored from a backup of the time before the claim.
       const object = there("x", { ...theirs, managedFields: [ourApply, handOverUpdate] });
@@ -71,7 +71,7 @@ describe("what becomes of one object", () => {
     },
   );
 
-  test("a namespace stays with what was retained in it, although it is ours and no other owner wants it", () => {
+  test("keeps a namespace with a retained object in it, even if it is ours and no other owner wants it", () => {
     const namespace = ref("t", { kind: "Namespace", namespace: "" });
     const entries = [unwanted(namespace), unwanted(ref("x"), { state: "retained" })];
     expect(decidePrune(factsOf(entries))).toMatchObject([
@@ -79,7 +79,7 @@ describe("what becomes of one object", () => {
     ]);
   });
 
-  test("of several that are about to have an object the first by name is named", () => {
+  test("names the first owner by name if several are about to take an object over", () => {
     for (const names of [
       ["c", "d"],
       ["d", "c"],
@@ -89,7 +89,7 @@ describe("what becomes of one object", () => {
     }
   });
 
-  test("a namespace is refused only where it would be deleted by an owner that stays", () => {
+  test("refuses a namespace only if an owner that is not deleted would delete it", () => {
     const namespace = ref("t", { kind: "Namespace", namespace: "" });
     const kinds = (more: Partial<PruneFacts>) =>
       decidePrune(factsOf([unwanted(namespace)], { wanted: [{ ref: ref("y") }], ...more })).map(({ kind }) => kind);
@@ -98,7 +98,7 @@ describe("what becomes of one object", () => {
     expect(kinds({ isFinalizing: true })).toEqual(["delete"]);
   });
 
-  test("what another is about to have is that one's before an annotation keeps it here", () => {
+  test("hands over an object that another owner is about to take, even if an annotation protects it", () => {
     const expected = [{ ref: ref("x"), owner: "Kustomization/team/c" }];
     expect(why({ object: there("x", marked) }, { expected })).toMatchObject({
       kind: "handOver",
@@ -107,7 +107,7 @@ describe("what becomes of one object", () => {
     });
   });
 
-  test("of those who claim what a sibling is about to have, that one comes first; any of them knows of it", () => {
+  test("prefers among the claimants the one that a sibling names as next owner; any claimant counts", () => {
     const expected = [{ ref: ref("x"), owner: "Kustomization/team/c" }];
     const claimed = (...names: readonly string[]): readonly Claimant[] =>
       names.map((name) => ({ uid: `uid-${name}`, owner: `Kustomization/team/${name}`, state: "alive" }));
@@ -122,7 +122,7 @@ describe("what becomes of one object", () => {
     }
   });
 
-  test("what the account may not read any more was deleted only if its delete was accepted, and its owner goes too", () => {
+  test("treats an object that became unreadable as deleted only if its delete was accepted and its owner is being deleted", () => {
     const forbidden = { kind: "unknown", message: "query failed: forbidden", isForbidden: true } as const;
     const away = { kind: "unknown", message: "query failed: later" } as const;
     const isDeleted = (facts: Parameters<typeof unwanted>[1], isFinalizing: boolean) =>
@@ -133,7 +133,7 @@ describe("what becomes of one object", () => {
     expect(isDeleted({ object: forbidden }, true)).toBe(false);
   });
 
-  test("nothing is done in a cluster that is not the inventory's, and that is said", () => {
+  test("does nothing in a cluster that is not the inventory's, and reports that", () => {
     expect(why({}, { clusterUid: "another" })).toMatchObject({
       kind: "unknown",
       line: "ConfigMap/t/x not pruned: the inventory is of cluster cluster, and this is another",

@@ -58,7 +58,7 @@ const retained = (entries: readonly InventoryEntry[], ...refs: readonly ObjectRe
   entries.map((entry) => (refs.some((of) => idOf(of) === entry.id) ? { ...entry, state: "retained" } : entry));
 
 describe("the facts of a prune", () => {
-  test("are none if everything is wanted or kept for good, and nothing is read", async () => {
+  test("are empty if everything is wanted or retained, and nothing is read", async () => {
     const { world, gather, reads, kinds, asked } = gatherWorld([x, y]);
     const inventory = retained(world.order.inventory, y);
     expect(await gather({ wanted: [{ ref: x }], inventory, policy: "retain", isFinalizing: true })).toEqual({
@@ -74,12 +74,12 @@ describe("the facts of a prune", () => {
     expect([reads, kinds, asked]).toEqual([[], [], []]);
   });
 
-  test("say which cluster was looked at", async () => {
+  test("name the cluster that was read", async () => {
     const { gather } = gatherWorld([x], { uid: async () => "another" });
     expect((await gather()).clusterUid).toBe("another");
   });
 
-  test("are the listed objects if nothing is deleted: nothing is read, and no other owner is looked at", async () => {
+  test("are the listed objects if nothing is deleted: nothing is read, and no other owner is looked up", async () => {
     const { gather, reads, kinds, asked } = gatherWorld([x, y]);
     const { entries } = await gather({ policy: "retain", live: new Map([listed(x)]) });
     expect(entries.map(({ object }) => object)).toEqual([
@@ -89,7 +89,7 @@ describe("the facts of a prune", () => {
     expect([reads, kinds, asked]).toEqual([[], [], []]);
   });
 
-  test("are what was listed, and what is read where a list does not show it", async () => {
+  test("are the listed objects, and a read of each object that the list does not show", async () => {
     const { gather, reads, world } = gatherWorld([x, y]);
     const { entries } = await gather({ live: new Map([listed(x)]) });
     expect(entries.map(({ ref: of, object }) => [of, object])).toEqual([
@@ -99,7 +99,7 @@ describe("the facts of a prune", () => {
     expect(reads).toEqual([idOf(y)]);
   });
 
-  test("are of the version that the cluster prefers if the recorded one is no longer served", async () => {
+  test("use the preferred version of the cluster if the recorded one is no longer served", async () => {
     const v2 = { group: "", kind: "ConfigMap", version: "v2", plural: "maps", namespaced: true, verbs: [] };
     const read: string[] = [];
     const { gather, kinds } = gatherWorld([x], {
@@ -118,13 +118,13 @@ describe("the facts of a prune", () => {
     expect(read).toEqual(["v2"]);
   });
 
-  test("say that an object is gone if its kind is no longer served", async () => {
+  test("report an object as gone if its kind is no longer served", async () => {
     const { gather, reads } = gatherWorld([x], { resource: async () => undefined });
     expect((await gather()).entries[0]?.object).toEqual({ kind: "gone" });
     expect(reads).toEqual([]);
   });
 
-  test("say why an object cannot be known; what is no answer of the API server ends the run", async () => {
+  test("contain the reason why an object cannot be read; an error without an answer ends the run", async () => {
     const forbidden = new ApiError({ code: 403, reason: "Forbidden", message: "not allowed" });
     const { gather } = gatherWorld([x], { get: () => Promise.reject(forbidden) });
     expect((await gather()).entries[0]?.object).toEqual({
@@ -139,7 +139,7 @@ describe("the facts of a prune", () => {
     await expect(gatherWorld([x], { get: () => Promise.reject(lost) }).gather()).rejects.toBe(lost);
   });
 
-  test("name who else claims an object, in the ledger's order, and each of these is looked at once", async () => {
+  test("name the other claimants of an object in the ledger's order, each looked up once", async () => {
     const { world, gather, set } = gatherWorld([x, y]);
     const claimed = (of: ObjectRef, uid: string) => ({
       id: idOf(of),
@@ -161,8 +161,8 @@ describe("the facts of a prune", () => {
   });
 });
 
-describe("what may be taken along", () => {
-  test("is asked for by name: what is unwanted itself, and what is in a namespace that is to go", async () => {
+describe("the facts about objects that would be deleted along", () => {
+  test("are gathered by name: unwanted objects, and objects in a namespace that is to be deleted", async () => {
     const { gather, asked } = gatherWorld([namespace, elsewhere]);
     await gather();
     expect(asked.map(({ mayCascade }) => mayCascade)).toEqual([true]);
@@ -175,7 +175,7 @@ describe("what may be taken along", () => {
     ]);
   });
 
-  test("is nothing where no namespace or definition is there to go, and not gathered for a finalizing owner", async () => {
+  test("are empty if no namespace or definition is to be deleted, and are not gathered for a deleted owner", async () => {
     const plain = gatherWorld([x]);
     await plain.gather();
     expect(plain.asked.map(({ mayCascade, isNear }) => [mayCascade, isNear(x), isNear(y)])).toEqual([
@@ -189,7 +189,7 @@ describe("what may be taken along", () => {
     expect(gone.asked.map(({ mayCascade }) => mayCascade)).toEqual([false]);
   });
 
-  test("has what was retained in it, and nothing that was retained elsewhere", async () => {
+  test("include retained objects in it, but none elsewhere", async () => {
     const { world, gather } = gatherWorld([namespace, x, elsewhere]);
     const inventory = retained(world.order.inventory, x, elsewhere);
     const refs = async (task: Partial<PruneTask>) => (await gather(task)).entries.map((one) => one.ref.name);
@@ -198,7 +198,7 @@ describe("what may be taken along", () => {
     expect(await refs({ inventory, wanted: [{ ref: namespace }] })).toEqual([]);
   });
 
-  test("of a definition is told by the plurals of kinds, each asked for once, and of a namespace needs none", async () => {
+  test("use plurals of kinds for a definition, each looked up once; a namespace needs none", async () => {
     const other = ref("d", { group: "example.com", kind: "Lorry" });
     const near = (world: ReturnType<typeof gatherWorld>["world"]): void => {
       world.expected.push({ ref: car, owner: "Kustomization/team/b" });

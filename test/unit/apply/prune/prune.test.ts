@@ -25,7 +25,7 @@ function claim(world: PruneWorld, state: "alive" | "deleting" = "alive"): void {
 
 const annotated = { annotations: { [`${kustomizeGroup}/prune`]: "disabled" } };
 
-describe("a prune that is carried out", () => {
+describe("a prune", () => {
   test("reads and writes nothing if nothing is unwanted", async () => {
     const world = pruneWorld([x], ours);
     const result = await prune({ ...world.order, wanted: [{ ref: x }] }, world.set, signal);
@@ -33,13 +33,13 @@ describe("a prune that is carried out", () => {
     expect(world.done).toEqual([]);
   });
 
-  test("saves what may leave the inventory before the first delete, and lets go of claims before the inventory is saved", async () => {
+  test("saves entries that may be removed before the first delete, and ends claims before it saves the inventory", async () => {
     const world = pruneWorld([x], ours);
     await prune(world.order, world.set, signal);
     expect(world.done).toEqual(["ownersAround", `save ${id} planned`, `delete ${id}`, `release ${id}`, "save "]);
   });
 
-  test("keeps its claim on what a finalizer holds: it is ours until it is gone", async () => {
+  test("keeps its claim on an object that a finalizer holds, which is ours until it is gone", async () => {
     const world = pruneWorld([x], ours);
     const cluster = { ...world.set.cluster, delete: async () => "deleting" as const };
     const { inventory } = await prune(world.order, { ...world.set, cluster }, signal);
@@ -47,7 +47,7 @@ describe("a prune that is carried out", () => {
     expect(world.done).not.toContain(`release ${id}`);
   });
 
-  test("goes by the facts as they are right before the first delete", async () => {
+  test("uses the facts from right before the first delete", async () => {
     const world = pruneWorld([x], ours);
     world.before = (what) => {
       if (what === `save ${id} planned`) world.change(x, annotated);
@@ -61,7 +61,7 @@ describe("a prune that is carried out", () => {
     expect(inventory).toMatchObject([{ state: "retained" }]);
   });
 
-  test("decides anew what has changed under its delete, with all that has not had its turn", async () => {
+  test("decides again about an object that changed during its delete, and about all that remain", async () => {
     const world = pruneWorld([namespace, x], ours);
     const meanwhile = () => world.change(x, annotated);
     world.before = (what) => {
@@ -92,7 +92,7 @@ describe("a prune that is carried out", () => {
     expect(world.done.filter((what) => what === `delete ${id}`)).toHaveLength(maxLooks);
   });
 
-  test("deletes backwards, each kind after what comes later", async () => {
+  test("deletes in reverse apply order, kind by kind", async () => {
     const deployment = ref("d", { group: "apps", kind: "Deployment" });
     const world = pruneWorld([namespace, x, ref("y"), deployment], ours);
     await prune(world.order, world.set, signal);
@@ -104,7 +104,7 @@ describe("a prune that is carried out", () => {
     ]);
   });
 
-  test("keeps its claim on what a finalizer holds, and does not delete it again", async () => {
+  test("does not delete an object again that a finalizer holds, and keeps its claim", async () => {
     const world = pruneWorld([x], ours);
     world.change(x, { finalizers: ["example.com/hold"] });
     const { pruned, inventory } = await prune(world.order, world.set, signal);
@@ -115,7 +115,7 @@ describe("a prune that is carried out", () => {
     expect(world.claims.get(id)).toHaveLength(1);
   });
 
-  test("saves the applied objects before it reads anything, so that no proof is lost in an outage", async () => {
+  test("saves the applied objects before it reads anything, so that an outage loses no fingerprints", async () => {
     const world = pruneWorld([x, ref("new")], ours);
     const planned = decidePrune(await gatherFacts(world.order, world.set, signal)).filter(
       ({ entry }) => entry.id === id,
@@ -131,7 +131,7 @@ describe("a prune that is carried out", () => {
     ]);
   });
 
-  test("never deletes an object that was made anew since it was checked", async () => {
+  test("never deletes an object that was recreated since it was checked", async () => {
     const world = pruneWorld([x], ours);
     world.before = (what) => {
       if (what === `delete ${id}`) world.change(x, { uid: "anew", managedFields: [] });
@@ -143,7 +143,7 @@ describe("a prune that is carried out", () => {
 });
 
 describe("an object that is handed over", () => {
-  test("stays in the inventory, claimed, until its next owner's labels are on it; the next owner is woken once", async () => {
+  test("stays in the inventory, claimed, until it has its next owner's labels; the next owner is woken once", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     const { pruned, inventory } = await prune(world.order, world.set, signal);
@@ -185,7 +185,7 @@ describe("an object that is handed over", () => {
     expect(world.done.slice(-3)).toEqual([`release ${id}`, "announce release", "save "]);
   });
 
-  test("is ours again if a next owner that is being deleted gave it back right before our claim ended", async () => {
+  test("is ours again if a terminating next owner gave it back right before our claim ended", async () => {
     const world = pruneWorld([x], theirs);
     claim(world, "deleting");
     world.before = (what) => {
@@ -198,7 +198,7 @@ describe("an object that is handed over", () => {
     expect(world.metadata(x)).toBeUndefined();
   });
 
-  test("is ours again if a deleted owner gave it back after it was checked, and had ended its claim before the claims were read", async () => {
+  test("is ours again if a deleted owner gave it back after the check and ended its claim before the claims were read", async () => {
     const world = pruneWorld([x], theirs);
     world.before = (what) => {
       if (what === `release ${id}` && world.metadata(x)?.labels === theirs) world.change(x, { labels: ours });
@@ -209,7 +209,7 @@ describe("an object that is handed over", () => {
     expect(world.metadata(x)).toBeUndefined();
   });
 
-  test("is ours again, and those who wait for another object are woken all the same", async () => {
+  test("is ours again, and owners that wait for another object are still woken", async () => {
     const y = ref("y");
     const world = pruneWorld([x, y], theirs);
     claim(world, "deleting");
@@ -228,7 +228,7 @@ describe("an object that is handed over", () => {
     expect(world.done).toContain("announce release");
   });
 
-  test("gets its next owner's labels from a finalizing owner", async () => {
+  test("gets its next owner's labels from a deleted owner", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     const { pruned } = await prune({ ...world.order, isFinalizing: true }, world.set, signal);
@@ -237,7 +237,7 @@ describe("an object that is handed over", () => {
     expect(world.done.filter((what) => what.startsWith("wake"))).toEqual([`wake ${nextOwner}`]);
   });
 
-  test("is not labelled by a finalizing owner in another state than the one that was checked", async () => {
+  test("is not labelled by a deleted owner if its state differs from the checked one", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     world.before = (what) => {
@@ -248,7 +248,7 @@ describe("an object that is handed over", () => {
     expect(pruned).toMatchObject([{ kind: "skipped", isMarked: true }]);
   });
 
-  test("is deleted by a finalizing owner if the next owner has released it meanwhile", async () => {
+  test("is deleted by a deleted owner if the next owner has released it meanwhile", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     world.before = (what) => {
@@ -259,7 +259,7 @@ describe("an object that is handed over", () => {
     expect(world.metadata(x)).toBeUndefined();
   });
 
-  test("is deleted by a finalizing owner if the next owner has released it and another client writes it meanwhile", async () => {
+  test("is deleted by a deleted owner if the next owner has released it while another client writes it", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     let patches = 0;
@@ -274,7 +274,7 @@ describe("an object that is handed over", () => {
     expect(world.metadata(x)).toBeUndefined();
   });
 
-  test("is left to the next owner by a finalizing owner if its labels cannot be changed", async () => {
+  test("is left to the next owner by a deleted owner if its labels cannot be changed", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     world.before = (what) => {
@@ -291,7 +291,7 @@ describe("an object that is handed over", () => {
     { code: 429, reason: "TooManyRequests" },
     { code: 500, reason: "InternalError" },
   ])(
-    "is kept by a finalizing owner until the cluster accepts its next owner's labels: $reason",
+    "is kept by a deleted owner until the cluster accepts its next owner's labels: $reason",
     async ({ code, reason }) => {
       const world = pruneWorld([x], ours);
       claim(world);
@@ -307,7 +307,7 @@ describe("an object that is handed over", () => {
     },
   );
 
-  test("that nothing is to be pruned is told those who may wait for our claim to end", async () => {
+  test("wakes owners that may wait for our claim to end when nothing is left to prune", async () => {
     const world = pruneWorld([x], theirs);
     claim(world);
     const { pruned, inventory } = await prune({ ...world.order, policy: "retain" }, world.set, signal);

@@ -9,12 +9,12 @@ const entry = (name: string, state: InventoryEntry["state"] = "live"): Inventory
   state,
 });
 
-describe("the inventory of what is not wanted", () => {
+describe("the inventory of unwanted objects", () => {
   test.each([
     { name: "one dropped", before: ["a", "b"], after: ["a"], gone: ["b"] },
     { name: "nothing before", before: [], after: ["a"], gone: [] },
-    { name: "everything dropped", before: ["a", "b"], after: [], gone: ["a", "b"] },
-  ])("the prune candidates: $name", ({ before, after, gone }) => {
+    { name: "all dropped", before: ["a", "b"], after: [], gone: ["a", "b"] },
+  ])("lists the prune candidates: $name", ({ before, after, gone }) => {
     const known = before.map((name) => entry(name));
     expect(
       unwantedOf(
@@ -24,11 +24,11 @@ describe("the inventory of what is not wanted", () => {
     ).toEqual(gone.map((name) => entry(name)));
   });
 
-  test("what was kept by prune: false is never one", () => {
+  test("never lists an object that prune: false kept as a candidate", () => {
     expect(unwantedOf([entry("a", "retained")], [])).toEqual([]);
   });
 
-  test("what is gone or another's leaves, what a finalizer holds or a mark keeps is remembered, what was refused stays (99)", () => {
+  test("drops objects that are gone or another owner's, remembers held and protected ones, keeps refused ones (99)", () => {
     const before = [entry("gone"), entry("held"), entry("refused"), entry("theirs"), entry("marked"), entry("other")];
     const pruned = [
       { kind: "deleted", entry: entry("gone"), held: false },
@@ -42,7 +42,7 @@ describe("the inventory of what is not wanted", () => {
     expect(withoutPruned(before, pruned)).toEqual(after);
   });
 
-  test("what is being handed over stays, with all that is known of it", () => {
+  test("keeps an object that is being handed over, with all its fields", () => {
     const moving = { ...entry("a"), uid: "u", desired: "d", fingerprint: "f" };
     const pending = { kind: "pending", entry: moving, why: "", to: "" } as const;
     expect(withoutPruned([moving], [pending])).toEqual([{ ...moving, state: "planned" }]);

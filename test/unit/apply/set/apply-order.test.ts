@@ -7,7 +7,7 @@ import { equal } from "../../../../lib/core/json.ts";
 const ref = (kind: string, group = "", name = "a") => ({ group, kind, namespace: "t", name });
 
 describe("apply order (kustomization 3.13)", () => {
-  test("stages: definitions, classes, then everything else", () => {
+  test("has the stages definitions, classes, then everything else", () => {
     expect(stageOf(ref("CustomResourceDefinition", "apiextensions.k8s.io"), usualRules)).toBe("definitions");
     expect(stageOf(ref("Namespace"), usualRules)).toBe("definitions");
     expect(stageOf(ref("ClusterRole", "rbac.authorization.k8s.io"), usualRules)).toBe("definitions");
@@ -18,7 +18,7 @@ describe("apply order (kustomization 3.13)", () => {
     expect(stageOf(ref("Namespace", "example.com"), usualRules)).toBe("rest");
   });
 
-  test("kinds that the installation names come after classes and before the rest", () => {
+  test("puts kinds that the installation names after classes and before the rest", () => {
     const rules = { ...usualRules, customStageKinds: new Set(["example.com/Last", "/Namespace", "/ConfigMap"]) };
     const objects = [
       ref("Secret"),
@@ -37,7 +37,7 @@ describe("apply order (kustomization 3.13)", () => {
     expect(stageOf(ref("Namespace"), rules)).toBe("definitions");
   });
 
-  test("kinds follow one another as Flux applies them", () => {
+  test("sorts kinds as Flux does", () => {
     const shuffled = [
       ref("HorizontalPodAutoscaler", "autoscaling"),
       ref("ValidatingWebhookConfiguration", "admissionregistration.k8s.io"),
@@ -66,7 +66,7 @@ describe("apply order (kustomization 3.13)", () => {
     ]);
   });
 
-  test("the whole of Flux's list is kept inside a stage, whatever is in no list comes behind it, and webhooks are last", () => {
+  test("keeps Flux's whole list within a stage, puts unlisted kinds after it, and webhooks last", () => {
     // From the reference, where a stage has only some of these.
     const definitions = ["CustomResourceDefinition", "Namespace", "ClusterRole"];
     const classes =
@@ -84,7 +84,7 @@ describe("apply order (kustomization 3.13)", () => {
     expect(refs.toReversed().toSorted(byApplyOrder)).toEqual(refs);
   });
 
-  test("it is a total order: antisymmetric, transitive, and zero only for the same object", () => {
+  test("is a total order: antisymmetric, transitive, and zero only for the same object", () => {
     const kinds = fc.constantFrom("Namespace", "ConfigMap", "Deployment", "Ingress", "Widget", "WidgetClass");
     const refs = fc.record({
       group: fc.constantFrom("", "apps", "x.io"),

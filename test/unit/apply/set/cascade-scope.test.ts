@@ -4,7 +4,7 @@ import { cascadeScopeOf, isWithin } from "../../../../lib/apply/set/cascade-scop
 const ref = (group: string, kind: string, name: string, namespace = "") => ({ group, kind, namespace, name });
 const definitions = "apiextensions.k8s.io";
 
-describe("what goes with an object that is deleted", () => {
+describe("objects that are deleted along with an object", () => {
   test.each([
     { of: ref("", "Namespace", "team"), scope: { kind: "namespace", namespace: "team" } },
     {
@@ -30,7 +30,7 @@ describe("what goes with an object that is deleted", () => {
     expect(isWithin(part, "widgets", scope)).toBe(isIn);
   });
 
-  test("an object with another plural, or of a kind that is no longer served, belongs to no definition", () => {
+  test("do not include an object with another plural, or of a kind that is no longer served", () => {
     const gadget = ref("a.example.com", "Gadget", "g", "t");
     expect(isWithin(gadget, "gadgets", definition)).toBe(false);
     expect(isWithin(gadget, undefined, definition)).toBe(false);

@@ -17,7 +17,7 @@ describe("inventory entry ids", () => {
   });
 
   test.each(["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"])(
-    "a colon in the name of a %s is kept",
+    "keep a colon in the name of a %s",
     (kind) => {
       const ref = { group: rbac, kind, namespace: "", name: "a:b" };
       expect(formatEntryId(ref)).toBe(`_a__b_${rbac}_${kind}`);
@@ -28,11 +28,11 @@ describe("inventory entry ids", () => {
   test.each([
     { group: rbac, kind: "Policy" },
     { group: "example.com", kind: "Role" },
-  ])("a colon is written as it is in the name of a $kind of $group, as Flux does", ({ group, kind }) => {
+  ])("keep a colon in the name of a $kind of $group, as Flux does", ({ group, kind }) => {
     expect(formatEntryId({ group, kind, namespace: "t", name: "a:b" })).toBe(`t_a:b_${group}_${kind}`);
   });
 
-  test("every object that can exist is read back from its id", () => {
+  test("of every possible object can be parsed back", () => {
     const dns = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,30}[a-z0-9])?$/);
     fc.assert(
       fc.property(
@@ -47,7 +47,7 @@ describe("inventory entry ids", () => {
     );
   });
 
-  test.each(["", "x", "a_b", "a_b_c", "a_b_c_"])("%j is refused in Flux's words", (id) => {
+  test.each(["", "x", "a_b", "a_b_c", "a_b_c_"])("%j is refused with Flux's text", (id) => {
     expect(() => parseEntryId(id)).toThrow(`unable to parse stored object metadata: ${id}`);
   });
 });

@@ -36,8 +36,8 @@ function listing(listMetadata: TargetCluster["listMetadata"]) {
   return { cluster, queries };
 }
 
-describe("what is in the cluster of an owner", () => {
-  test("is listed once a kind by its labels, in the one namespace or in all", async () => {
+describe("the objects of an owner in a cluster", () => {
+  test("are listed once per kind by their labels, in one namespace or in all", async () => {
     const { cluster, queries } = listing(async () => []);
     const secret = { ...map, kind: "Secret", plural: "secrets" };
     const refs = [of(map, "a", "1"), of(map, "b", "2"), of(secret, "a", "1"), of(secret, "a", "2"), of(role, "", "r")];
@@ -49,7 +49,7 @@ describe("what is in the cluster of an owner", () => {
     ]);
   });
 
-  test("is told by the ids of the inventory", async () => {
+  test("are matched by the ids of the inventory", async () => {
     const { cluster } = listing(async () => [object("a", "1"), object("b", "2")]);
     const found = await liveObjects([of(map, "a", "1"), of(map, "b", "2")], owner, cluster, signal);
     expect([...found]).toEqual([
@@ -60,7 +60,7 @@ describe("what is in the cluster of an owner", () => {
 
   const answer = (reason: string) => new ApiError({ code: 403, reason, message: "no" });
 
-  test("is read one by one where listing is forbidden, and what is not there is left out", async () => {
+  test("are read one by one if listing is forbidden, and missing ones are left out", async () => {
     const { cluster } = listing(() => Promise.reject(answer("Forbidden")));
     const get: TargetCluster["get"] = async (ref) => {
       expect(ref.version).toBe("v1");
@@ -70,14 +70,14 @@ describe("what is in the cluster of an owner", () => {
     expect([...found.keys()]).toEqual(["a_1__ConfigMap"]);
   });
 
-  test("is held without its content, however it was read", async () => {
+  test("are kept without their content, however they were read", async () => {
     const { cluster } = listing(() => Promise.reject(answer("Forbidden")));
     const get: TargetCluster["get"] = async () => ({ ...object("a", "1"), data: { k: "x".repeat(1_000) }, status: {} });
     const found = await liveObjects([of(map, "a", "1")], owner, { ...cluster, get }, signal);
     expect([...found.values()]).toEqual([object("a", "1")]);
   });
 
-  test("is not known where the API server answers anything else", async () => {
+  test("are unknown if the API server answers with any other error", async () => {
     for (const error of [answer("TooManyRequests"), new Error("time is up")]) {
       const { cluster } = listing(() => Promise.reject(error));
       await expect(liveObjects([of(map, "a", "1")], owner, cluster, signal)).rejects.toBe(error);

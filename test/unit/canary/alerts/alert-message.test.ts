@@ -17,7 +17,7 @@ const Payload = z.object({
 const fixture = join(import.meta.dirname, "../../../fixtures/canary-alerts/payloads.json");
 const payloads = z.array(Payload).parse(JSON.parse(await readFile(fixture, "utf8")));
 
-describe("an alert is the request that Flagger makes, byte by byte", () => {
+describe("an alert is the same request as Flagger's, byte by byte", () => {
   test.each(payloads.map((each, at) => ({ ...each, at })))("$type $severity $path $at", (recorded) => {
     const { type, path, posted, authorization, body } = recorded;
     const [address, proxy] = [`https://alerts.test${path}`, ""];

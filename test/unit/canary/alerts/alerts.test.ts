@@ -42,14 +42,17 @@ describe("canary/62: an alert of severity", () => {
     { severity: "info", told: ["info"] },
     { severity: "warn", told: ["info", "warn"] },
     { severity: "error", told: ["info", "warn", "error"] },
-  ])("$severity goes to those that ask for it or less, and to none without a severity", async ({ severity, told }) => {
-    const world = hooksWorld({ objects });
-    await alertsOf(canaryOf({ alerts }), world.deps).send({ ...alert, severity });
-    expect(world.requests.map(({ url }) => url)).toEqual(told.map((name) => `https://alerts.test/${name}`));
-  });
+  ])(
+    "$severity goes to receivers of this severity or a lower one, and not to those without a severity",
+    async ({ severity, told }) => {
+      const world = hooksWorld({ objects });
+      await alertsOf(canaryOf({ alerts }), world.deps).send({ ...alert, severity });
+      expect(world.requests.map(({ url }) => url)).toEqual(told.map((name) => `https://alerts.test/${name}`));
+    },
+  );
 });
 
-describe("an alert is told", () => {
+describe("an alert is sent", () => {
   test("to Slack as recorded: with the facts of the Canary", async () => {
     const chat = provider("chat", { channel: "golden" });
     const world = hooksWorld({ objects: [chat] });
@@ -100,7 +103,7 @@ describe("an alert is told", () => {
     ]);
   });
 
-  test("to Discord at the path that takes Slack's format, without a token", async () => {
+  test("to Discord at its path for Slack's format, without a token", async () => {
     const objects = [
       provider("chat", { type: "discord", secretRef: { name: "address" } }),
       secret({ address: "https://discord.test/api/webhooks/1/key", token: "key of nobody" }),
@@ -111,7 +114,7 @@ describe("an alert is told", () => {
     expect(world.requests[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("with the address and token of a Secret, from a provider of another namespace, by its proxy", async () => {
+  test("with address and token of a Secret, from a provider of another namespace, through its proxy", async () => {
     const spec = {
       ...{ secretRef: { name: "address" }, username: "release", channel: "deploys" },
       proxy: "http://proxy.test:3128",
@@ -135,7 +138,7 @@ describe("an alert is told", () => {
     expect(world.bodies()[0]).toContain('"channel":"deploys","username":"release"');
   });
 
-  test("to the receiver of the installation, of any severity, where the Canary has no alerts", async () => {
+  test("to the receiver of the installation, of any severity, if the Canary has no alerts", async () => {
     const globalAlerts = {
       type: "slack",
       ...{ address: "https://global.test/", channel: "all" },
@@ -177,11 +180,11 @@ describe("an alert that cannot be sent is logged, and the next one is sent", () 
       error:
         "alert provider chat.test send error: unable to parse proxy URL: proxy URL must use one of the supported schemes (http, https, socks5), got 'proxy.test'",
     },
-  ])("before it is sent: $error", async ({ objects, error }) => {
+  ])("if it fails before sending: $error", async ({ objects, error }) => {
     expect(await errorOf(objects)).toEqual([{ message: "alert can't be sent", canary: "podinfo.test", error }]);
   });
 
-  test("once the webhooks and alerts of its step have taken their time", async () => {
+  test("if the webhooks and alerts of its step have used up their time", async () => {
     const world = hooksWorld({ objects: [provider("chat")], leftMs: 0 });
     await alertsOf(canaryOf({ alerts: [one] }), world.deps).send(alert);
     expect(world.requests).toEqual([]);
@@ -191,7 +194,7 @@ describe("an alert that cannot be sent is logged, and the next one is sent", () 
     expect(late.requests).toMatchObject([{ timeoutMs: 3_000 }]);
   });
 
-  test("without address and token, which the text of a server may quote", async () => {
+  test("without address and token in the log, which the text of a server may contain", async () => {
     const objects = [inSecret, secret({ address, token: "xoxb-secret" })];
     const refused = { status: 403, body: `no ${address} for xoxb-secret` };
     const unreachable = () => {

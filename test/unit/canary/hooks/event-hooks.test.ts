@@ -23,13 +23,13 @@ describe("canary/63: an event", () => {
     });
   });
 
-  test("is posted to the hook of the installation where the Canary has none", async () => {
+  test("is posted to the hook of the installation if the Canary has none", async () => {
     const world = hooksWorld({ settings: { eventWebhook: "http://global.test/" } });
     await eventHooksOf(canaryOf({}), world.deps).send(event, "Progressing");
     expect(world.requests.map(({ url }) => url)).toEqual(["http://global.test/"]);
   });
 
-  test("has keys of the hook's own, which take the place of none of its", async () => {
+  test("includes the hook's metadata, which overrides none of the event's own keys", async () => {
     const world = hooksWorld();
     const metadata = { env: "prod", eventType: "mine", timestamp: "never" };
     await eventHooksOf(canaryOf({ webhooks: [{ ...own, metadata }] }), world.deps).send(event, "Progressing");
@@ -38,7 +38,7 @@ describe("canary/63: an event", () => {
     expect(world.bodies()[0]).not.toContain("never");
   });
 
-  test("that a hook refuses is logged, and the next hook gets it", async () => {
+  test("that one hook refuses is logged, and the next hook gets it", async () => {
     const world = hooksWorld({ answers: [{ status: 404, body: "no such path" }, {}] });
     const canary = canaryOf({ webhooks: [own, { ...own, name: "second" }] });
     await eventHooksOf(canary, world.deps).send(event, "Progressing");

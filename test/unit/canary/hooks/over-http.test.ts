@@ -70,7 +70,7 @@ describe("over HTTP, a webhook", () => {
     expect(await called({ url })).toBe("error reading body: the answer is longer than 1048576 bytes");
   });
 
-  test("whose answer breaks off fails, and is not asked again", async () => {
+  test("whose answer is cut off fails, and is not retried", async () => {
     const { arrived, url } = await webhook((_, response) => {
       response.writeHead(200, { "content-length": "100" }).write("abc", () => response.destroy());
     });
@@ -78,7 +78,7 @@ describe("over HTTP, a webhook", () => {
     expect(arrived).toHaveLength(1);
   });
 
-  test("that redirects in a circle is asked a dozen times at most", async () => {
+  test("that redirects to itself is requested at most a dozen times", async () => {
     const { arrived, url } = await webhook((_, response) => response.writeHead(302, { location: "/" }).end());
     expect(await called({ url })).toBe(
       `POST ${url} giving up after 1 attempt(s): Post "${url}": stopped after 10 redirects`,
@@ -86,7 +86,7 @@ describe("over HTTP, a webhook", () => {
     expect(arrived).toHaveLength(12);
   });
 
-  test("gets a connection of its own in each call", async () => {
+  test("uses a new connection for each call", async () => {
     const ports = new Set<number | undefined>();
     const { url } = await webhook(({ socket }, response) => {
       ports.add(socket.remotePort);

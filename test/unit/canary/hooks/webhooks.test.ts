@@ -21,8 +21,8 @@ const broken = (reason: HttpErrorReason, why: string) => (): Answer => {
   throw new HttpError(reason, `POST ${url}: ${why}`);
 };
 
-describe("a webhook gets", () => {
-  test("what Flagger sends, as recorded: with metadata", async () => {
+describe("a webhook", () => {
+  test("gets the body that Flagger sends, as recorded, with metadata", async () => {
     const world = hooksWorld();
     const hook = { name: "gate", url, metadata: { team: "web", area: "<shop>" } };
     await hooksOf(canaryOf({}), world.deps).call(hook, "Initialized");
@@ -36,7 +36,7 @@ describe("a webhook gets", () => {
   });
 
   test.each(["Succeeded", "Failed"] as const)(
-    "canary/58: the phase that it is called for, not the one of the status: %s, without metadata",
+    "canary/58: gets the phase of the call, not that of the status: %s, without metadata",
     async (phase) => {
       const world = hooksWorld();
       await hooksOf(canaryOf({}), world.deps).call({ name: "post", url, metadata: {} }, phase);
@@ -53,13 +53,13 @@ describe("a webhook gets", () => {
     { timeout: "1m500us", ms: 60_001 },
     { timeout: "0s", ms: maxHookMs },
     { timeout: "11m", ms: maxHookMs },
-  ])("the time that it asks for, ten minutes at most: $timeout", async ({ timeout, ms }) => {
+  ])("has the timeout of its spec, at most ten minutes: $timeout", async ({ timeout, ms }) => {
     const { fault, requests } = called({ timeout });
     expect(await fault).toBe(undefined);
     expect(requests).toMatchObject([{ timeoutMs: ms }]);
   });
 
-  test("no verification of its certificate with disableTLS", async () => {
+  test("is called without verification of its certificate if disableTLS is set", async () => {
     const [verified, unverified] = [called({}), called({ disableTLS: true })];
     await Promise.all([verified.fault, unverified.fault]);
     expect(verified.requests).toMatchObject([{ tls: { insecure: false } }]);
@@ -67,8 +67,8 @@ describe("a webhook gets", () => {
   });
 });
 
-describe("canary/46: an answer", () => {
-  test.each([200, 201, 202])("of status %i passes", async (status) => {
+describe("canary/46: an answer of a webhook", () => {
+  test.each([200, 201, 202])("with status %i passes", async (status) => {
     expect(await called({}, { status }).fault).toBe(undefined);
   });
 
@@ -80,26 +80,29 @@ describe("canary/46: an answer", () => {
     { status: 403, body: "Forbidden" },
     { status: 404, body: "nothing to clean" },
     { status: 501, body: "not implemented" },
-  ])("of status $status fails with its body as the text, after one request", async ({ status, body }) => {
+  ])("with status $status fails with its body as the text, after one request", async ({ status, body }) => {
     const { fault, requests } = called({ retries: 3 }, { status, body });
     expect(await fault).toBe(body);
     expect(requests).toHaveLength(1);
   });
 
-  test("has a text that can be shown", async () => {
+  test("is shown without control characters", async () => {
     expect(await called({}, { status: 400, body: "a\u001b[2Jb" }).fault).toBe("a\\u001b[2Jb");
   });
 
-  test.each([301, 302, 303])("of status %i with a Location leads to a GET, whose answer counts", async (status) => {
-    const redirect = { status, headers: { location: "/open" } };
-    const { fault, requests } = called({ disableTLS: true }, redirect, { status: 403, body: "closed" });
-    expect(await fault).toBe("closed");
-    expect(requests[1]).toMatchObject({ method: "GET", url: "http://gate.test/open", tls: { insecure: true } });
-    expect(requests[1]?.body).toBe(undefined);
-    expect(requests[1]?.headers).not.toHaveProperty("content-type");
-  });
+  test.each([301, 302, 303])(
+    "with status %i and a Location is followed by a GET, whose answer counts",
+    async (status) => {
+      const redirect = { status, headers: { location: "/open" } };
+      const { fault, requests } = called({ disableTLS: true }, redirect, { status: 403, body: "closed" });
+      expect(await fault).toBe("closed");
+      expect(requests[1]).toMatchObject({ method: "GET", url: "http://gate.test/open", tls: { insecure: true } });
+      expect(requests[1]?.body).toBe(undefined);
+      expect(requests[1]?.headers).not.toHaveProperty("content-type");
+    },
+  );
 
-  test.each([307, 308])("of status %i with a Location repeats the request there", async (status) => {
+  test.each([307, 308])("with status %i and a Location repeats the request there", async (status) => {
     const { fault, requests } = called({}, { status, headers: { location: "/open" } }, {});
     expect(await fault).toBe(undefined);
     expect(requests[1]).toMatchObject({ method: "POST", body: requests[0]?.body });
@@ -107,7 +110,7 @@ describe("canary/46: an answer", () => {
 });
 
 describe("a webhook that does not answer", () => {
-  test("canary/47: within its timeout fails in the words of Go's client", async () => {
+  test("canary/47: within its timeout fails with the text of Go's client", async () => {
     const { fault } = called({}, broken("timeout", "no answer within 10000 ms"));
     expect(await fault).toBe(
       `POST ${url} giving up after 1 attempt(s): Post "${url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
@@ -115,7 +118,7 @@ describe("a webhook that does not answer", () => {
   });
 
   test.each([429, 500, 503])(
-    "but by status %i is asked again as often as retries says, then given up",
+    "except with status %i is retried as often as retries says, and then fails",
     async (status) => {
       const { fault, requests, waits } = called({ retries: 2 }, { status, body: "not quoted" });
       expect(await fault).toBe(`POST ${url} giving up after 3 attempt(s)`);
@@ -124,11 +127,11 @@ describe("a webhook that does not answer", () => {
     },
   );
 
-  test("is not asked again without retries", async () => {
+  test("is not retried without retries", async () => {
     expect(await called({}, { status: 500 }).fault).toBe(`POST ${url} giving up after 1 attempt(s)`);
   });
 
-  test("at first passes once it does", async () => {
+  test("passes as soon as a retry is answered", async () => {
     const refused = broken("unreachable", "dial tcp 127.0.0.1:1: connect: connection refused");
     expect(await called({ retries: 1 }, refused, {}).fault).toBe(undefined);
     expect(await called({ retries: 1 }, refused).fault).toBe(
@@ -136,7 +139,7 @@ describe("a webhook that does not answer", () => {
     );
   });
 
-  test("because of its certificate is not asked again", async () => {
+  test("because of an untrusted certificate is not retried", async () => {
     const { fault, requests } = called({ retries: 3 }, broken("tls", "certificate is not trusted"));
     expect(await fault).toContain("giving up after 1 attempt(s)");
     expect(requests).toHaveLength(1);
@@ -154,13 +157,16 @@ test.each([
     fault:
       'POST ftp://gate.test/ giving up after 1 attempt(s): Post "ftp://gate.test/": unsupported protocol scheme "ftp"',
   },
-])("a webhook that cannot be called fails in Go's words, and is not called: $fault", async ({ hook, fault }) => {
-  const call = called(hook);
-  expect(await call.fault).toBe(fault);
-  expect(call.requests).toEqual([]);
-});
+])(
+  "a webhook with an invalid address or timeout fails with Go's text, and is not called: $fault",
+  async ({ hook, fault }) => {
+    const call = called(hook);
+    expect(await call.fault).toBe(fault);
+    expect(call.requests).toEqual([]);
+  },
+);
 
-test("the end of the run is no refusal by a webhook, also when it is a timeout", async () => {
+test("an aborted run does not count as a refusal by a webhook, also when a timeout aborts it", async () => {
   const ending = new AbortController();
   const reason = new DOMException("the process ends", "TimeoutError");
   const world = hooksWorld({

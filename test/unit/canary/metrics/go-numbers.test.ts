@@ -17,7 +17,7 @@ test.each([
   [1_000_000_000_000.625, "1000000000000.62"],
   [2 ** 53, "9007199254740992.00"],
   [Number.POSITIVE_INFINITY, "+Inf"],
-])("%d has two decimals as %s", (value, text) => {
+])("the number %d with two decimals is %s, as in Go", (value, text) => {
   expect(fixed2(value)).toBe(text);
 });
 
@@ -34,7 +34,7 @@ test.each([
   [1e21, "1e+21"],
   [0, "0"],
   [-1.5, "-1.5"],
-])("%d is %s", (value, text) => {
+])("the number %d is printed as %s, as in Go", (value, text) => {
   expect(goFloat(value)).toBe(text);
 });
 
@@ -57,6 +57,6 @@ test.each([
   ["", 'strconv.ParseFloat: parsing "": invalid syntax'],
   [" 1", 'strconv.ParseFloat: parsing " 1": invalid syntax'],
   ["1e400", 'strconv.ParseFloat: parsing "1e400": value out of range'],
-])("%j is read as the number %s", (text, value) => {
+])("the text %j is parsed as the number %s, as in Go", (text, value) => {
   expect(faultOf(() => parseGoFloat(text))).toBe(value);
 });

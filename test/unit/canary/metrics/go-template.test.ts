@@ -30,7 +30,7 @@ const render = (template: string): Promise<string> =>
     error instanceof Error ? error.message : String(error),
   );
 
-describe("a query with more than names and variables", () => {
+describe("a query that uses more than names and variables", () => {
   test.each([
     ['{{ if eq target "web" }}a{{ else }}b{{ end }} {{ name }}', "a podinfo"],
     ['{{- $route := printf "kube_%s__%s" namespace ingress }}x{route=~"{{ $route }}"}', 'x{route=~"kube_apps__in"}'],
@@ -57,11 +57,11 @@ describe("a query with more than names and variables", () => {
     ['{{ printf "%v" $ }}', /^template parsing failed: \$ can be used here only with a key/],
     ["{{ range variables }}{{ end }}", /^template parsing failed: variables can be used here only with a key/],
     ['{{ index name "a" }}', /^template excution failed: template: tmpl:1:3: executing "tmpl" at </],
-  ])("that cannot be rendered says why: %s", async (template, text) => {
+  ])("that cannot be rendered fails with the reason: %s", async (template, text) => {
     expect(await render(template)).toMatch(text);
   });
 
-  test("with an open quote is none", async () => {
+  test("with an unclosed quote cannot be parsed", async () => {
     expect(await render(`{{ len "a }} ${'"b" '.repeat(200)}{{ $ }}`)).toMatch(
       /^template (?:parsing|excution) failed: /,
     );
@@ -70,7 +70,7 @@ describe("a query with more than names and variables", () => {
     );
   });
 
-  test("is refused where there is no engine, and if it is too long", async () => {
+  test("is refused if there is no engine, and if it is too long", async () => {
     await expect(renderByGo("{{ len name }}", model, undefined, signal)).rejects.toThrow(
       "only names such as {{ target }}",
     );

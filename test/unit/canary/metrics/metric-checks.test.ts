@@ -18,7 +18,7 @@ describe("the success rate", () => {
     ["canary/42: passes if it is equal to min", { min: 99 }, "99", "passed"],
     ["canary/42: halts below min", { min: 99 }, "50.125", "Halt podinfo.apps advancement success rate 50.12% < 99%"],
     ["halts above max", { max: 99.5 }, "99.75", "Halt podinfo.apps advancement success rate 99.75% > 99.5%"],
-    ["has no bound where the range has none", {}, "1", "passed"],
+    ["has no limit on a side that the range leaves out", {}, "1", "passed"],
   ])("%s", async (_title, thresholdRange, value, text) => {
     const { check } = metricWorld({ metrics: [{ ...rate, thresholdRange }], answers: [vector(value)] });
     expect(await check()).toBe(text);
@@ -27,7 +27,7 @@ describe("the success rate", () => {
   test.each([
     [99, "98.999", "Halt podinfo.apps advancement success rate 99.00% < 99%"],
     [99, "99", "passed"],
-  ])("is at least the threshold where there is no range: %s, %s", async (threshold, value, text) => {
+  ])("passes from the threshold on if there is no range: %s, %s", async (threshold, value, text) => {
     const metrics = [{ name: "request-success-rate", threshold }];
     expect(await metricWorld({ metrics, answers: [vector(value)] }).check()).toBe(text);
   });
@@ -46,7 +46,7 @@ describe("the duration of requests", () => {
     expect(await metricWorld({ metrics, provider, answers: [vector(value)] }).check()).toBe(text);
   });
 
-  test("is at most the threshold where there is no range", async () => {
+  test("passes up to the threshold if there is no range", async () => {
     const { check } = metricWorld({
       metrics: [{ name: "request-duration", threshold: 100 }],
       answers: [vector("101")],
@@ -63,19 +63,19 @@ describe("any other metric", () => {
     [{ min: 1, max: 5 }, "1", "passed"],
     [{ max: 1_000_000 }, "1e7", "Halt podinfo.apps advancement error rate 10000000.00 > 1e+06"],
     [{ max: 0.00001 }, "+Inf", "Halt podinfo.apps advancement error rate +Inf > 1e-05"],
-  ])("is within its range %j, bounds included: %s", async (thresholdRange, value, text) => {
+  ])("passes within its range %j, limits included: %s", async (thresholdRange, value, text) => {
     for (const metric of [errors, { name: "error rate", query: "errors" }]) {
       const { check } = metricWorld({ metrics: [{ ...metric, thresholdRange }], templates, answers: [vector(value)] });
       expect(await check()).toBe(text);
     }
   });
 
-  test("is at most the threshold, which is 0 by default, where there is no range", async () => {
+  test("passes up to the threshold, by default 0, if there is no range", async () => {
     const { check } = metricWorld({ metrics: [{ name: "errors", query: "errors" }], answers: [vector("0.5")] });
     expect(await check()).toBe("Halt podinfo.apps advancement errors 0.50 > 0");
   });
 
-  test("without a query and a template cannot be asked for", async () => {
+  test("without a query and a template cannot be checked", async () => {
     expect(await metricWorld({ metrics: [{ name: "errors" }] }).check()).toBe(
       "Metric query failed for no usable metrics template and query were configured",
     );
@@ -109,7 +109,7 @@ describe("canary/43: no data is a failed check", () => {
   });
 });
 
-describe("a server that does not answer with a value", () => {
+describe("a metrics server that does not answer with a value", () => {
   const down = { status: 503, body: "later" };
   const why = "error response: Status 503 Service Unavailable: later";
   test.each([
@@ -122,7 +122,7 @@ describe("a server that does not answer with a value", () => {
     expect(await metricWorld({ metrics: [metric], provider, templates, answers: [down] }).check()).toBe(text);
   });
 
-  test("says what its client says where nothing came", async () => {
+  test("is reported with its client's error if there was no answer", async () => {
     const error = new HttpError("unreachable", "GET http://prom.example.com/prom/api/v1/query: connection refused");
     const { check } = metricWorld({ metrics: [{ name: "errors", query: "a b" }], answers: [{ error }] });
     expect(await check()).toBe(
@@ -131,7 +131,7 @@ describe("a server that does not answer with a value", () => {
   });
 });
 
-test("built-in metrics and inline queries come in their order before templates, and the first that fails ends the checks", async () => {
+test("built-in metrics and inline queries run in their order before templates, and the first failure ends the checks", async () => {
   const metrics = [errors, { name: "lag", query: "lag", threshold: 9 }, rate];
   const { check, requests, values } = metricWorld({ metrics, templates, answers: [vector("1"), vector("98")] });
   expect(await check()).toBe("Halt podinfo.apps advancement success rate 98.00% < 99%");
@@ -142,7 +142,7 @@ test("built-in metrics and inline queries come in their order before templates, 
   ]);
 });
 
-test("one minute is the interval of built-in metrics and inline queries that have none, and none that of templates", async () => {
+test("the default interval is one minute for built-in metrics and inline queries, and unset for templates", async () => {
   const query = "rate(x[{{ interval }}])";
   const { check, requests } = metricWorld({
     metrics: [
@@ -157,7 +157,7 @@ test("one minute is the interval of built-in metrics and inline queries that hav
   expect(requests.map(queryOf)).toEqual([expect.stringContaining("}[1m]"), "rate(x[1m])", "rate(x[])"]);
 });
 
-describe("whose queries built-in metrics have", () => {
+describe("the provider of built-in metrics", () => {
   test.each([
     [{}, "istio", "istio_requests_total"],
     [{ provider: "nginx" }, "istio", "nginx_ingress_controller_requests"],
@@ -168,13 +168,13 @@ describe("whose queries built-in metrics have", () => {
       "istio",
       "istio_requests_total",
     ],
-  ])("%j where the installation's provider is %s", async (spec, meshProvider, metric) => {
+  ])("is %j if the installation's provider is %s", async (spec, meshProvider, metric) => {
     const world = metricWorld({ metrics: [rate], spec, settings: { meshProvider }, answers: [vector("99")] });
     await world.check();
     expect(world.requests.map(queryOf)).toEqual([expect.stringContaining(metric)]);
   });
 
-  test("of Knative are about the latest revision", async () => {
+  test("for Knative queries the latest revision", async () => {
     const spec = { targetRef: { apiVersion: "serving.knative.dev/v1", kind: "Service", name: "web" } };
     const service = {
       ...{ apiVersion: "serving.knative.dev/v1", kind: "Service" },
@@ -198,7 +198,7 @@ describe("whose queries built-in metrics have", () => {
 });
 
 describe("a MetricTemplate", () => {
-  test("is in the Canary's namespace unless the reference has one, and its Secret in its own", async () => {
+  test("is read from the Canary's namespace unless the reference names one, and its Secret from the template's", async () => {
     const templateRef = { name: "errors", namespace: "ops" };
     const { check, requests } = metricWorld({
       metrics: [{ ...errors, templateRef }],
@@ -231,12 +231,12 @@ describe("a MetricTemplate", () => {
       {},
       'Metric template errors.apps query render error: template excution failed: template: tmpl:1:5: executing "tmpl" at <variables>: map has no entry for key "team"',
     ],
-  ])("that cannot be used says why: %#", async (templates_, secrets, text) => {
+  ])("that is invalid fails with the reason: %#", async (templates_, secrets, text) => {
     const { check, requests } = metricWorld({ metrics: [errors], templates: templates_, secrets });
     expect([await check(), requests]).toEqual([text, []]);
   });
 
-  test("canary/49: a variable that is not defined is a render error, and no server is asked", async () => {
+  test("canary/49: with an undefined variable fails to render, and no request is sent", async () => {
     const query = "errors{team={{ variables.team }}}";
     const metric = { ...errors, templateVariables: { other: "x" } };
     const { check, requests } = metricWorld({
@@ -247,7 +247,7 @@ describe("a MetricTemplate", () => {
     expect(requests).toEqual([]);
   });
 
-  test("whose server gives what is not a number has no data", async () => {
+  test("whose server returns a text that is not a number has no data", async () => {
     const provider = { type: "graphite", address: "http://graphite.example.com" };
     const { check } = metricWorld({
       metrics: [errors],
@@ -257,7 +257,7 @@ describe("a MetricTemplate", () => {
     expect(await check()).toBe("Halt advancement no values found for custom metric: error rate: no values found");
   });
 
-  test("that may not be read says so, and an outage of the cluster is no failed check", async () => {
+  test("that must not be read reports this; an outage of the cluster is not a failed check", async () => {
     const get = (code: number, reason: string) => async () => {
       throw new ApiError({ code, reason, message: `said ${reason}` });
     };
@@ -282,8 +282,8 @@ describe("a MetricTemplate", () => {
   });
 });
 
-describe("the servers of all metrics are asked whether they answer", () => {
-  test("and a Prometheus is online if vector(1) is 1", async () => {
+describe("the check that all metric servers answer", () => {
+  test("counts a Prometheus as online if vector(1) is 1", async () => {
     const { probe, requests } = metricWorld({ metrics: [rate, errors], templates, answers: [vector("1")] });
     expect(await probe()).toBe("online");
     expect(requests.map(({ url }) => url)).toEqual([
@@ -292,7 +292,7 @@ describe("the servers of all metrics are asked whether they answer", () => {
     ]);
   });
 
-  test("and no server is asked without metrics, or with inline queries only", async () => {
+  test("asks no server without metrics, or with inline queries only", async () => {
     expect(await metricWorld({ metrics: [] }).probe()).toBe("online");
     expect(await metricWorld({ metrics: [{ name: "a", query: "b" }] }).probe()).toBe("online");
   });
@@ -314,7 +314,7 @@ describe("the servers of all metrics are asked whether they answer", () => {
       [],
       'metric template gone.apps error: metrictemplate.flagger.app "gone" not found',
     ],
-  ])("and which does not is said: %#", async (metrics, answers, text) => {
+  ])("names a server that does not answer: %#", async (metrics, answers, text) => {
     expect(await metricWorld({ metrics, answers, templates }).probe()).toBe(text);
   });
 
@@ -324,7 +324,7 @@ describe("the servers of all metrics are asked whether they answer", () => {
       'prometheus not avaiable: running query failed: request failed: Get "/none/api/v1/query?query=vector%281%29": unsupported protocol scheme ""',
     ],
     ["http://a b", "error building Prometheus client for http://a b prometheus address http://a b is not a valid URL"],
-  ])("at the address %s", async (metricsServer, text) => {
+  ])("uses the address %s", async (metricsServer, text) => {
     expect(await metricWorld({ metrics: [rate], spec: { metricsServer } }).probe()).toBe(text);
   });
 });

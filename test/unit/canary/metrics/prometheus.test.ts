@@ -25,12 +25,12 @@ function ask(
 const at = (address: string) => ({ address });
 const failing = "Metric query failed for errors: ";
 
-describe("the request", () => {
+describe("a request to Prometheus", () => {
   test.each([
     ["http://prom.example.com:9090", "http://prom.example.com:9090/api/v1/query"],
     ["https://prom.example.com/a/b/", "https://prom.example.com/a/b/api/v1/query"],
     ["http://prom.example.com/a/../b?x=y#z", "http://prom.example.com/b/api/v1/query"],
-  ])("goes below %s", async (address, url) => {
+  ])("has a path below %s", async (address, url) => {
     const { check, requests } = ask(at(address), vector("1"));
     await check();
     expect(requests.map((request) => request.url)).toEqual([`${url}?query=a+b%7Bx%3D%27~%28%2A%29%21%27%7D`]);
@@ -52,7 +52,7 @@ describe("the request", () => {
     expect(await headersFor({ username: "u", password: "" })).toEqual(own);
   });
 
-  test("takes a login from the address, and does not show its password", async () => {
+  test("uses a login from the address, and does not show its password", async () => {
     const error = new HttpError("unreachable", "GET http://prom.example.com/api/v1/query: no");
     const { check, requests } = ask(at("http://u:p%40ss@prom.example.com"), { error });
     expect(await check()).toBe(
@@ -62,7 +62,7 @@ describe("the request", () => {
     expect(requests[0]?.url).toMatch(/^http:\/\/prom\.example\.com\/api/);
   });
 
-  test("takes a login from the address also where its bytes are not UTF-8", async () => {
+  test("uses a login from the address even if its bytes are not UTF-8", async () => {
     const { check, requests } = ask(at("http://u:%ff%C3%BC@prom.example.com"), vector("1"));
     expect(await check()).toBe("passed");
     const login = Buffer.concat([Buffer.from("u:"), Buffer.from([0xff, 0xc3, 0xbc])]);
@@ -73,36 +73,33 @@ describe("the request", () => {
     { headers: { "X Scope": ["a"] }, fault: 'net/http: invalid header field name "x scope"' },
     { headers: { "X-Scope": ["a\nb"] }, fault: 'net/http: invalid header field value for "X-Scope"' },
     { secret: { token: "with its line feed\n" }, fault: 'net/http: invalid header field value for "Authorization"' },
-  ])(
-    "is not sent with a header that cannot be one, and the check fails: $fault",
-    async ({ fault, headers, secret }) => {
-      const { check, requests } = ask(
-        { ...at("http://prom.example.com"), ...(headers && { headers }) },
-        vector("1"),
-        secret,
-      );
-      expect(await check()).toBe(
-        `${failing}request failed: Get "http://prom.example.com/api/v1/query?query=a+b%7Bx%3D%27~%28%2A%29%21%27%7D": ${fault}`,
-      );
-      expect(requests).toEqual([]);
-    },
-  );
+  ])("is not sent with an invalid header, and the check fails: $fault", async ({ fault, headers, secret }) => {
+    const { check, requests } = ask(
+      { ...at("http://prom.example.com"), ...(headers && { headers }) },
+      vector("1"),
+      secret,
+    );
+    expect(await check()).toBe(
+      `${failing}request failed: Get "http://prom.example.com/api/v1/query?query=a+b%7Bx%3D%27~%28%2A%29%21%27%7D": ${fault}`,
+    );
+    expect(requests).toEqual([]);
+  });
 
-  test("leaves out headers that the client writes itself, and has values in UTF-8", async () => {
+  test("leaves out headers that the client sets itself, and sends values in UTF-8", async () => {
     const headers = { Host: ["other"], "Content-Length": ["5"], "X-Team": [" ü "] };
     const { check, requests } = ask({ ...at("http://prom.example.com"), headers }, vector("1"));
     await check();
     expect(requests[0]?.headers).toEqual({ "x-team": Buffer.from("ü").toString("latin1") });
   });
 
-  test("does not verify a certificate where the provider says so", async () => {
+  test("skips verification of the certificate if the provider says so", async () => {
     const { check, requests } = ask({ ...at("https://prom.example.com"), insecureSkipVerify: true }, vector("1"));
     await check();
     expect(requests[0]?.tls).toEqual({ insecure: true });
   });
 });
 
-describe("the value of an answer", () => {
+describe("the value of an answer of Prometheus", () => {
   const valueOf = async (answer: ScriptedAnswer): Promise<unknown> => {
     const { check, values } = ask(at("http://prom.example.com"), answer);
     const text = await check();
@@ -112,9 +109,9 @@ describe("the value of an answer", () => {
 
   test.each([
     ["of one series", vector("1.5"), 1.5],
-    ["of several is that of the last", vector("1", "2"), 2],
-    ["in the future is as any other", { body: '{"data":{"result":[{"value":[9999999999,"3"]}]}}' }, 3],
-    ["that is no text does not count", { body: '{"data":{"result":[{"value":[1,"1"]},{"value":[1,2]}]}}' }, 1],
+    ["of several series is that of the last", vector("1", "2"), 2],
+    ["in the future is accepted", { body: '{"data":{"result":[{"value":[9999999999,"3"]}]}}' }, 3],
+    ["that is not a text is skipped", { body: '{"data":{"result":[{"value":[1,"1"]},{"value":[1,2]}]}}' }, 1],
     ["that is not a number at the end", vector("1", "NaN"), none],
     ["that is infinite", vector("+Inf"), Number.POSITIVE_INFINITY],
     ["of no series", vector(), none],
@@ -126,13 +123,13 @@ describe("the value of an answer", () => {
       { body: '{"data":{"resultType":"matrix","result":[{"values":[[1,"1"]]}]}}' },
       "query returned multiple values",
     ],
-    ["that cannot be read", vector("x"), 'strconv.ParseFloat: parsing "x": invalid syntax'],
+    ["that cannot be parsed", vector("x"), 'strconv.ParseFloat: parsing "x": invalid syntax'],
     ["of an error", { status: 400, body: "bad query" }, "error response: Status 400 Bad Request: bad query"],
   ])("%s", async (_title, answer, value) => {
     expect(await valueOf(answer)).toBe(value);
   });
 
-  test.each([["<html>"], [""], ['{"data":{"result":[1,"1"]}}'], ["[]"]])("that is %j cannot be read", async (body) => {
+  test.each([["<html>"], [""], ['{"data":{"result":[1,"1"]}}'], ["[]"]])("cannot be read from %j", async (body) => {
     expect(await valueOf({ body })).toMatch(/^error unmarshaling result: .*, '/s);
   });
 
@@ -140,7 +137,7 @@ describe("the value of an answer", () => {
     expect(String(await valueOf({ status: 500, body: "x".repeat(100_000) })).length).toBeLessThan(1_200);
   });
 
-  test("that is too long is not read", async () => {
+  test("is not read if it is too long", async () => {
     const error = new HttpError("too-large", "GET http://prom.example.com/api/v1/query: the answer is too long");
     expect(await valueOf({ error })).toBe("error reading body: the answer is too long");
   });

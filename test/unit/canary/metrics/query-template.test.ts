@@ -27,7 +27,7 @@ describe("a query", () => {
     ["a }} b {c}", "a }} b {c}"],
     ["{{ variables }}", "map[b:2 long_name:x team:web]"],
     ["", ""],
-  ])("%j is %j", async (template, text) => {
+  ])("%j is rendered as %j", async (template, text) => {
     expect(await render(template)).toBe(text);
   });
 
@@ -39,7 +39,7 @@ describe("a query", () => {
     ["{{ name.foo }}", '1:3: executing "tmpl" at <name>: can\'t evaluate field foo in type string'],
     ["{{ variables.team.x }}", '1:3: executing "tmpl" at <variables>: can\'t evaluate field x in type string'],
     ["{{ .Foo }}", '1:3: executing "tmpl" at <.Foo>: nil data; no entry for key "Foo"'],
-  ])("%j fails when it is rendered", async (template, why) => {
+  ])("%j fails to render", async (template, why) => {
     expect(await render(template)).toBe(`template excution failed: template: tmpl:${why}`);
   });
 
@@ -50,7 +50,7 @@ describe("a query", () => {
     ["{{ }}", "1: missing value for command"],
     // Before anything is rendered.
     ["{{ variables.key }}{{ nope }}", '1: function "nope" not defined'],
-  ])("%j cannot be read", async (template, why) => {
+  ])("%j cannot be parsed", async (template, why) => {
     expect(await render(template)).toBe(`template parsing failed: template: tmpl:${why}`);
   });
 
@@ -60,11 +60,11 @@ describe("a query", () => {
     '{{ printf "%s" name }}',
     "{{ name | len }}",
     "{{-name}}",
-  ])("%j, of which only Go's own engine knows more, is given to that one", async (template) => {
+  ])("%j, which needs Go's own engine, is passed to it", async (template) => {
     expect(await render(template)).toBe(`rendered ${template}`);
   });
 
-  test("is not longer than its limit", async () => {
+  test("is refused above the length limit", async () => {
     const nothing = async () => "";
     const long = { ...model, variables: { team: "x".repeat(maxQueryBytes / 2) } };
     await expect(renderQuery("{{ variables.team }}{{ variables.team }}", long, nothing)).resolves.toHaveLength(

@@ -12,7 +12,7 @@ const errors: MetricTemplateSpec = {
 }[{{ interval }}]))`,
 };
 
-test("a template is asked as Flagger has asked it, and judged with its words", async () => {
+test("a template sends the query that Flagger sends, and gives Flagger's message", async () => {
   const metric = {
     ...{ name: "error rate", interval: "30s", templateRef: { name: "errors" } },
     ...{ thresholdRange: { min: 1, max: 5 }, templateVariables: { team: "web" } },
@@ -38,7 +38,7 @@ test("a template is asked as Flagger has asked it, and judged with its words", a
   );
 });
 
-test("the built-in success rate is asked as Flagger has asked it, and judged with its words", async () => {
+test("the built-in success rate sends the query that Flagger sends, and gives Flagger's message", async () => {
   const { check, requests } = metricWorld({
     metrics: [{ name: "request-success-rate", interval: "1m", thresholdRange: { min: 99 } }],
     provider: "gatewayapi:v1",

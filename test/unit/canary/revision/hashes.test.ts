@@ -45,7 +45,7 @@ describe("hashes of a Canary", () => {
     expect(differing(vectors)).toEqual([]);
   });
 
-  test("canary/18: generated objects with every field of a pod template have the hash that Go makes of them", () => {
+  test("canary/18: generated objects with every field of a pod template have the same hash as in Go", () => {
     const vectors = fixture("vectors.jsonl")
       .trimEnd()
       .split("\n")
@@ -54,7 +54,7 @@ describe("hashes of a Canary", () => {
     expect(differing(vectors).slice(0, 5)).toEqual([]);
   });
 
-  test("what has another shape than Kubernetes gives it is refused by the name of its type", () => {
+  test("a field with another shape than in Kubernetes is refused by the name of its type", () => {
     const template = { spec: { containers: [{ name: 3 }] } };
     expect(() => templateHash(template)).toThrow("a string of Kubernetes cannot be read from a JSON number");
     expect(() => templateHash({ spec: { containers: {} } })).toThrow("a []v1.Container of Kubernetes");
@@ -63,7 +63,7 @@ describe("hashes of a Canary", () => {
     expect(() => templateHash(huge)).toThrow("the exponent -999999999 of a quantity is too large");
   });
 
-  test("a ConfigMap without data has the hash of one with empty data", () => {
+  test("a ConfigMap without data has the same hash as one with empty data", () => {
     expect(configHash({})).toBe("74234e98afe7498f");
   });
 });

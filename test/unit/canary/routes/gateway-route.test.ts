@@ -22,7 +22,7 @@ async function setWeights(world: RoutesWorld, canary: number, scene?: Scene, isM
 }
 
 describe("the HTTPRoute of a Canary", () => {
-  it("canary/36: without gatewayRefs the step ends with Flagger's text, and nothing is written", async () => {
+  it("canary/36: without gatewayRefs the step ends with Flagger's text and writes nothing", async () => {
     const world = await worldOf();
     const ensured = world.router({ service: { gatewayRefs: [] } }).ensure();
     await expect(ensured).rejects.toThrow(
@@ -31,7 +31,7 @@ describe("the HTTPRoute of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("canary/37: it bears the apex name and sends everything to the primary", async () => {
+  it("canary/37: has the apex name and sends everything to the primary", async () => {
     const world = await worldOf();
     await world.router({ service: { hosts: ["app.example.test"] } }).ensure();
     const route = await routeOf(world);
@@ -50,7 +50,7 @@ describe("the HTTPRoute of a Canary", () => {
     });
   });
 
-  it("canary/28: the weights that are set are those that are read, and sum to 100", async () => {
+  it("canary/28: returns the weights that were set, which sum to 100", async () => {
     const world = await worldOf();
     await world.router().ensure();
     await setWeights(world, 30);
@@ -58,7 +58,7 @@ describe("the HTTPRoute of a Canary", () => {
     expect(await world.router().routes()).toEqual({ primary: 70, canary: 30, isMirrored: false });
   });
 
-  it("weights that do not sum to 100 are never written", async () => {
+  it("is never written with weights that do not sum to 100", async () => {
     const world = await worldOf();
     await world.router().ensure();
     world.writes.splice(0);
@@ -66,7 +66,7 @@ describe("the HTTPRoute of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("a step at rest reads it once and writes nothing, nor does one that sets the weights that it has", async () => {
+  it("is read once and not written in a step that changes nothing", async () => {
     const world = await worldOf();
     await world.router().ensure();
     world.writes.splice(0);
@@ -78,7 +78,7 @@ describe("the HTTPRoute of a Canary", () => {
     expect([...world.writes, ...world.reads]).toEqual(["get HTTPRoute/podinfo"]);
   });
 
-  it("what others change of it is mended in the middle of a run, and the weights stay", async () => {
+  it("is repaired during a run if another client changes it, and keeps its weights", async () => {
     const world = await worldOf();
     await world.router().ensure();
     await setWeights(world, 40);
@@ -96,7 +96,7 @@ describe("the HTTPRoute of a Canary", () => {
     expect(route?.metadata.labels).toBeUndefined();
   });
 
-  it("weights of others that do not sum to 100 become shares that do", async () => {
+  it("foreign weights that do not sum to 100 are scaled to shares that do", async () => {
     const world = await worldOf();
     await world.router().ensure();
     await world.edit(await routeOf(world), {
@@ -107,7 +107,7 @@ describe("the HTTPRoute of a Canary", () => {
     expect(await specOf(world)).toMatchObject({ rules: [{ backendRefs: backends(25, 75) }] });
   });
 
-  it("canary/38: annotations of others survive", async () => {
+  it("canary/38: keeps annotations of other clients", async () => {
     const world = await worldOf();
     await world.router().ensure();
     await world.edit(await routeOf(world), { metadata: { annotations: { "example.test/foreign": "yes" } } });
@@ -118,7 +118,7 @@ describe("the HTTPRoute of a Canary", () => {
     });
   });
 
-  it("with service.apex it has the labels and annotations of the apex Service, also those that are not managed", async () => {
+  it("with service.apex has the labels and annotations of the apex Service, also the unmanaged ones", async () => {
     const world = await worldOf();
     const scene: Scene = {
       service: {
@@ -140,7 +140,7 @@ describe("the HTTPRoute of a Canary", () => {
   it.each([
     ["a Canary", { kind: "Canary", name: "other", apiVersion: "flagger.app/v1beta1" }],
     ["another controller", { kind: "Gadget", name: "g", apiVersion: "example.test/v1" }],
-  ])("one that %s controls is refused, and is not written", async (_, owner) => {
+  ])("is refused and not written if %s controls it", async (_, owner) => {
     const world = await worldOf();
     await world.create({
       apiVersion: `${group}/v1`,
@@ -157,7 +157,7 @@ describe("the HTTPRoute of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("one of somebody else is kept before it is written, and gets spec, labels and annotations back", async () => {
+  it("created by a user is stored before it is written, and gets spec, labels and annotations back", async () => {
     const world = await worldOf();
     const spec = { rules: [{ backendRefs: [{ name: "theirs", port: 80 }] }] };
     const metadata = { name: "podinfo", labels: { team: "web" }, annotations: { note: "ours" } };
@@ -174,7 +174,7 @@ describe("the HTTPRoute of a Canary", () => {
     expect(route?.metadata.annotations).toEqual({ note: "ours", "example.test/gateway": "yes" });
   });
 
-  it("its own route is not kept as an original, and a deletion without an original reads no route", async () => {
+  it("of the Canary itself is not stored as an original, and a deletion without an original reads no route", async () => {
     const world = await worldOf();
     await world.router().ensure({ takeOver: world.takeOver });
     await world.router({ service: { hosts: ["app.example.test"] } }).ensure({ takeOver: world.takeOver });
@@ -184,7 +184,7 @@ describe("the HTTPRoute of a Canary", () => {
     expect(world.reads).toEqual([]);
   });
 
-  it("canary/39: while a Gateway has not accepted the present generation, its weights are not read", async () => {
+  it("canary/39: its weights are not read until a Gateway has accepted the current generation", async () => {
     const world = await worldOf();
     await world.router().ensure();
     const parentRef = { group, kind: "Gateway", name: "edge", namespace: "edge-system" };
@@ -209,7 +209,7 @@ describe("the HTTPRoute of a Canary", () => {
     );
   });
 
-  it("one that is missing when weights are read ends the step in Flagger's words", async () => {
+  it("that is missing when weights are read ends the step with Flagger's text", async () => {
     const world = await worldOf();
     await expect(world.router().routes()).rejects.toThrow(
       new StepFault(
@@ -218,20 +218,23 @@ describe("the HTTPRoute of a Canary", () => {
     );
   });
 
-  it.each([500, 503, 429, 0])("an API server that answers %d is no fault of the Canary", async (code) => {
-    const world = await worldOf();
-    await world.router().ensure();
-    world.fail(() => true, new ApiError({ code, reason: "Unreachable", message: "try again" }));
-    const failed = world.router().setRoutes({ primary: 50, canary: 50, isMirrored: false });
-    await expect(failed).rejects.toThrow(ApiError);
-    world.fail(() => true, new ApiError({ code: 403, reason: "Forbidden", message: "not allowed" }));
-    const refused = world.router().setRoutes({ primary: 50, canary: 50, isMirrored: false });
-    await expect(refused).rejects.toThrow(
-      new StepFault(`HTTPRoute podinfo.${world.namespace} update error: not allowed while setting weights`),
-    );
-  });
+  it.each([500, 503, 429, 0])(
+    "an answer %d of the API server does not count as a fault of the Canary",
+    async (code) => {
+      const world = await worldOf();
+      await world.router().ensure();
+      world.fail(() => true, new ApiError({ code, reason: "Unreachable", message: "try again" }));
+      const failed = world.router().setRoutes({ primary: 50, canary: 50, isMirrored: false });
+      await expect(failed).rejects.toThrow(ApiError);
+      world.fail(() => true, new ApiError({ code: 403, reason: "Forbidden", message: "not allowed" }));
+      const refused = world.router().setRoutes({ primary: 50, canary: 50, isMirrored: false });
+      await expect(refused).rejects.toThrow(
+        new StepFault(`HTTPRoute podinfo.${world.namespace} update error: not allowed while setting weights`),
+      );
+    },
+  );
 
-  it("one that somebody has made anew since it was read is not written", async () => {
+  it("that was recreated since it was read is not written", async () => {
     const world = await worldOf();
     await world.router().ensure();
     const router = world.router();
@@ -248,13 +251,13 @@ describe("the HTTPRoute of a Canary", () => {
     expect(await routeOf(world)).toEqual(made);
   });
 
-  it("one that is deleted after a failed promotion is made again with all requests on the canary", async () => {
+  it("that is deleted after a failed promotion is recreated with all requests on the canary", async () => {
     const world = await worldOf();
     await world.router({ status: { phase: "Failed", canaryWeight: 100 } }).ensure();
     expect(await specOf(world)).toMatchObject({ rules: [{ backendRefs: backends(0, 100) }] });
   });
 
-  it("v1beta1 is written where the Canary asks for it", async () => {
+  it("is written as v1beta1 if the Canary asks for that", async () => {
     const world = await worldOf();
     await world.router({ spec: { provider: "gatewayapi:v1beta1" } }).ensure();
     expect((await routeOf(world))?.metadata.managedFields).toMatchObject([{ apiVersion: `${group}/v1beta1` }]);
@@ -299,11 +302,11 @@ describe("A/B tests", () => {
       "Gateway API doesn't support the specified header matching selector: map[a:{Exact: Prefix: Suffix:x Regex:}]\n",
     ],
     [
-      "nothing that Gateway API knows",
+      "a condition unknown to Gateway API",
       { sourceLabels: { a: "b" } },
       "spec.analysis.match[0] has neither headers nor queryParams",
     ],
-  ])("canary/34: %s is refused: it would send every request to the canary", async (_, match, why) => {
+  ])("canary/34: %s is refused, because it would send every request to the canary", async (_, match, why) => {
     const world = await worldOf();
     await expect(world.router({ analysis: { iterations: 2, match: [match] } }).ensure()).rejects.toThrow(
       new StepFault(`Invalid request matching selectors: ${why}`),
@@ -313,7 +316,7 @@ describe("A/B tests", () => {
 });
 
 describe("mirrored requests", () => {
-  it("go to the canary too until the mirror is taken away, and no step in between takes them away", async () => {
+  it("go to the canary until the mirror is removed, also during the steps in between", async () => {
     const world = await worldOf();
     const scene: Scene = { analysis: { iterations: 2, mirror: true }, status: { phase: "Progressing" } };
     await world.router(scene).ensure();
@@ -326,7 +329,7 @@ describe("mirrored requests", () => {
     expect(await world.router(scene).routes()).toEqual({ primary: 0, canary: 100, isMirrored: false });
   });
 
-  it("go there with weights as well, which Flagger never gets to", async () => {
+  it("also work with weights, which Flagger never reaches", async () => {
     const world = await worldOf();
     const scene: Scene = { analysis: { mirror: true }, status: { phase: "Progressing" } };
     await world.router(scene).ensure();
@@ -335,8 +338,8 @@ describe("mirrored requests", () => {
   });
 });
 
-describe("what spec.service says of requests", () => {
-  it("conditions, headers, rewrite, mirror, CORS and timeouts are in each rule", async () => {
+describe("the request settings of spec.service", () => {
+  it("put conditions, headers, rewrite, mirror, CORS and timeouts into each rule", async () => {
     const world = await worldOf();
     const service = {
       match: [
@@ -420,16 +423,19 @@ describe("what spec.service says of requests", () => {
       { queryParams: { q: { prefix: "a" } } },
       "query matching selector: map[q:{Exact: Prefix:a Suffix: Regex:}]",
     ],
-  ])("a condition on %s that Gateway API cannot express ends the step in Flagger's words", async (_, match, why) => {
-    const world = await worldOf();
-    await expect(world.router({ service: { match: [match] } }).ensure()).rejects.toThrow(
-      new StepFault(`Invalid request matching selectors: Gateway API doesn't support the specified ${why}\n`),
-    );
-  });
+  ])(
+    "end the step with Flagger's text for a condition on %s that Gateway API cannot express",
+    async (_, match, why) => {
+      const world = await worldOf();
+      await expect(world.router({ service: { match: [match] } }).ensure()).rejects.toThrow(
+        new StepFault(`Invalid request matching selectors: Gateway API doesn't support the specified ${why}\n`),
+      );
+    },
+  );
 });
 
 describe("providers", () => {
-  it("canary/31: kubernetes writes nothing, and its weights only tell whether a run goes on", async () => {
+  it("canary/31: kubernetes writes nothing, and its weights only show whether a run goes on", async () => {
     const world = await worldOf();
     const scene = (iterations: number): Scene => ({ spec: { provider: "kubernetes" }, status: { iterations } });
     await world.router(scene(0)).ensure();
@@ -439,7 +445,7 @@ describe("providers", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("without one of its own a Canary has that of the installation", async () => {
+  it("a Canary without a provider uses that of the installation", async () => {
     const world = await worldOf();
     await world.router({ settings: { meshProvider: "kubernetes" } }).ensure();
     expect(world.writes).toEqual([]);

@@ -19,7 +19,7 @@ const weights = (canary: number) => ({
 });
 
 describe("a GRPCRoute of a Canary", () => {
-  it("canary/28: shares all calls, and is left alone while it is as it is to be", async () => {
+  it("canary/28: splits all calls by weight, and is not written if it is correct", async () => {
     const world = await worldOf();
     await world.router(grpc()).ensure();
     await world.router(grpc()).setRoutes(to(20));
@@ -33,7 +33,7 @@ describe("a GRPCRoute of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("canary/34: an A/B test of the calls of one service", async () => {
+  it("canary/34: supports an A/B test of the calls of one service", async () => {
     const world = await worldOf();
     const scene = grpc({
       service: { match: [{ uri: { prefix: "/acme.Orders/" } }, { uri: { exact: "/acme.Users/Get" } }] },
@@ -59,7 +59,11 @@ describe("a GRPCRoute of a Canary", () => {
   });
 
   it.each([
-    ["a path that is no call", { match: [{ uri: { prefix: "/api" } }] }, "spec.service.match[0].uri names no call"],
+    [
+      "a path that is not a gRPC call",
+      { match: [{ uri: { prefix: "/api" } }] },
+      "spec.service.match[0].uri names no call",
+    ],
     ["a method of HTTP", { match: [{ method: { exact: "GET" } }] }, "knows no method of spec.service.match[0]"],
     [
       "parameters",
@@ -68,13 +72,13 @@ describe("a GRPCRoute of a Canary", () => {
     ],
     ["a rewrite", { rewrite: { uri: "/" } }, "a GRPCRoute has no spec.service.rewrite"],
     ["a timeout", { timeout: "5s" }, "a GRPCRoute has no spec.service.timeout"],
-  ])("refuses %s, which it cannot do", async (_, service, text) => {
+  ])("refuses %s, which it cannot express", async (_, service, text) => {
     const world = await worldOf();
     await expect(world.router(grpc({ service })).ensure()).rejects.toThrow(text);
     expect(world.writes).toEqual([]);
   });
 
-  it("another kind of route is refused", async () => {
+  it("is refused for another kind of route", async () => {
     const world = await worldOf();
     const scene: Scene = { annotations: { "sluice.dev/route-kind": "TCPRoute" } };
     expect(() => world.router(scene)).toThrow("annotation sluice.dev/route-kind must be HTTPRoute or GRPCRoute");
@@ -84,7 +88,7 @@ describe("a GRPCRoute of a Canary", () => {
     ["HTTPRoute", "GRPCRoute", {}, grpc()],
     ["GRPCRoute", "HTTPRoute", grpc(), {}],
   ])(
-    "in place of %s, %s is made with its weights before the former is deleted",
+    "if %s is replaced, %s is created with the same weights before the old one is deleted",
     async (former, next, before, after) => {
       const world = await worldOf();
       await world.router(before).ensure();
@@ -99,7 +103,7 @@ describe("a GRPCRoute of a Canary", () => {
     },
   );
 
-  it("a step that is killed before the former route is deleted leaves that to the next", async () => {
+  it("a step killed before the old route is deleted leaves that to the next step", async () => {
     const world = await worldOf();
     await world.router().ensure();
     world.fail((write) => write.startsWith("delete"));

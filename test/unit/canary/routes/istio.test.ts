@@ -17,7 +17,7 @@ const weights = (canary: number, isMirrored = false) => ({ primary: 100 - canary
 const istio = (scene: Scene = {}): Scene => ({ ...scene, settings: { meshProvider: "istio" } });
 
 describe("the VirtualService of a Canary", () => {
-  it("canary/28: DestinationRules are there before it, and it has the weights that are set", async () => {
+  it("canary/28: is written after its DestinationRules, and has the weights that are set", async () => {
     const world = await worldOf();
     const scene = istio({ service: { trafficPolicy: { tls: { mode: "ISTIO_MUTUAL" } } } });
     await world.router(scene).ensure();
@@ -39,7 +39,7 @@ describe("the VirtualService of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("has hosts, gateways and all that spec.service says of requests", async () => {
+  it("has hosts, gateways and all request settings of spec.service", async () => {
     const world = await worldOf();
     const service = {
       hosts: ["app.example.test"],
@@ -70,7 +70,7 @@ describe("the VirtualService of a Canary", () => {
     });
   });
 
-  it("a delegate has neither hosts nor gateways, and is refused with them", async () => {
+  it("as a delegate has neither hosts nor gateways, and is refused if the Canary sets them", async () => {
     const world = await worldOf();
     await world.router(istio({ service: { delegation: true } })).ensure();
     expect(await specOf(world)).toEqual({ hosts: [], http: [{ route: split(100, 0) }] });
@@ -81,7 +81,7 @@ describe("the VirtualService of a Canary", () => {
     );
   });
 
-  it("canary/34: in an A/B test only matching requests go to the canary", async () => {
+  it("canary/34: in an A/B test sends only matching requests to the canary", async () => {
     const world = await worldOf();
     const match = [{ headers: { x: { exact: "y" } } }];
     const scene = istio({ analysis: { iterations: 2, match }, service: { match: [{ uri: { prefix: "/api" } }] } });
@@ -96,7 +96,7 @@ describe("the VirtualService of a Canary", () => {
     expect(await world.router(scene).routes()).toEqual(weights(100));
   });
 
-  it("requests are mirrored with the weight of the mirror", async () => {
+  it("mirrors requests with the weight of the mirror", async () => {
     const world = await worldOf();
     const scene = istio({ analysis: { mirror: true, mirrorWeight: 25 }, status: { phase: "Progressing" } });
     await world.router(scene).ensure();
@@ -107,7 +107,7 @@ describe("the VirtualService of a Canary", () => {
     expect(await world.router(scene).routes()).toEqual(weights(0, true));
   });
 
-  it("canary/40: a client that got the cookie stays on the canary, and loses it after the run", async () => {
+  it("canary/40: keeps a client with the cookie on the canary, and removes the cookie after the run", async () => {
     const world = await worldOf();
     const scene = (status = {}) => istio({ analysis: { sessionAffinity: { cookieName: "c" } }, status });
     await world.router(scene()).ensure();
@@ -130,7 +130,7 @@ describe("the VirtualService of a Canary", () => {
     expect(await world.router(scene({ ...begun, ...ended })).routes()).toEqual(weights(0));
   });
 
-  it("connections are routed where the protocol is tcp", async () => {
+  it("routes connections if the protocol is tcp", async () => {
     const world = await worldOf();
     const scene = istio({ service: { appProtocol: "TCP", match: [{ port: 9898 }] } });
     await world.router(scene).ensure();
@@ -139,7 +139,7 @@ describe("the VirtualService of a Canary", () => {
     expect(await world.router(scene).routes()).toEqual(weights(40));
   });
 
-  it("one of somebody else keeps its labels, and gets its first spec back at the end", async () => {
+  it("created by a user keeps its labels, and gets its original spec back at the end", async () => {
     const world = await worldOf();
     const original = { hosts: ["podinfo"], http: [{ route: [to("podinfo", 100)] }] };
     await world.create({
@@ -156,7 +156,7 @@ describe("the VirtualService of a Canary", () => {
     expect(await specOf(world)).toEqual(original);
   });
 
-  it("one of somebody else is kept before it is written, and gets all of it back", async () => {
+  it("created by a user is stored before it is written, and gets everything back", async () => {
     const world = await worldOf();
     const spec = { hosts: ["podinfo"], http: [{ route: [to("podinfo", 100)] }] };
     const metadata = { name: "podinfo", labels: { team: "web" }, annotations: { note: "ours" } };
@@ -169,7 +169,7 @@ describe("the VirtualService of a Canary", () => {
     });
   });
 
-  it("a DestinationRule of somebody else that says something else is refused", async () => {
+  it("a DestinationRule of a user with other content is refused", async () => {
     const world = await worldOf();
     const metadata = { name: "podinfo-primary" };
     await world.create({ apiVersion: `${group}/v1beta1`, kind: "DestinationRule", metadata, spec: { host: "theirs" } });
@@ -179,14 +179,14 @@ describe("the VirtualService of a Canary", () => {
     expect(await serviceOf(world)).toBeUndefined();
   });
 
-  it("one that was never made, or is gone, holds up no deletion", async () => {
+  it("that was never created, or is missing, does not block a deletion", async () => {
     const world = await worldOf();
     await world.router(istio()).finalize();
     expect(await serviceOf(world)).toBeUndefined();
   });
 
   it.each(["kubectl.kubernetes.io/last-applied-configuration", "flagger.kubernetes.io/original-configuration"])(
-    "an annotation %s that is not JSON ends the step, and the spec stays",
+    "an annotation %s that is not JSON ends the step, and the spec is kept",
     async (annotation) => {
       const world = await worldOf();
       await world.router(istio()).ensure();
@@ -199,7 +199,7 @@ describe("the VirtualService of a Canary", () => {
     },
   );
 
-  it("one without a word on the Canary is told in Flagger's words", async () => {
+  it("without a route for the Canary is reported with Flagger's text", async () => {
     const world = await worldOf();
     await world.router(istio()).ensure();
     await world.edit(await serviceOf(world), { spec: { http: [] } });
@@ -210,7 +210,7 @@ describe("the VirtualService of a Canary", () => {
     );
   });
 
-  it("a name of a provider that is not known is Istio", async () => {
+  it("an unknown provider name is treated as Istio", async () => {
     const world = await worldOf();
     await world.router({ settings: { meshProvider: "unheard-of" } }).ensure();
     expect(await specOf(world)).toMatchObject({ hosts: ["podinfo"] });

@@ -33,7 +33,7 @@ async function play(world: RoutesWorld, scene: Scene): Promise<void> {
 
 describe("a step that is killed", () => {
   it.each(Object.entries(objects))(
-    "before any of its writes is taken up by the next, with %s",
+    "before any of its writes is continued by the next step, with %s",
     async (meshProvider, kinds) => {
       const scene: Scene = { settings: { meshProvider } };
       const shown = async (world: RoutesWorld) => {

@@ -11,7 +11,7 @@ const worldOf = routesWorlds("definition", [z.custom<Manifest>().parse(JSON.pars
 const scenes: readonly (readonly [title: string, scene: Scene])[] = [
   ["a plain route", { service: {} }],
   ["hosts", { service: { hosts: ["app.example.test"] } }],
-  ["conditions on headers alone", { service: { match: [{ headers: { a: { exact: "b" } } }] } }],
+  ["conditions on headers only", { service: { match: [{ headers: { a: { exact: "b" } } }] } }],
   [
     "conditions on all",
     {
@@ -49,8 +49,8 @@ const scenes: readonly (readonly [title: string, scene: Scene])[] = [
   ["session affinity", { analysis: { sessionAffinity: { cookieName: "c", primaryCookieName: "p" } } }],
 ];
 
-describe("by the definition of Gateway API 1.2", () => {
-  it.each(scenes)("the API server takes %s, and the next step finds it as it is to be", async (_, scene) => {
+describe("with the definition of Gateway API 1.2", () => {
+  it.each(scenes)("the API server accepts %s, and the next step writes nothing", async (_, scene) => {
     const world = await worldOf();
     await world.router(scene).ensure();
     for (const routes of [

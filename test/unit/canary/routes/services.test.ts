@@ -37,7 +37,7 @@ function withoutAddress(service: LiveObject | undefined) {
 }
 
 describe("the Services of a Canary", () => {
-  it("canary/2: those of canary and primary are there before the one that serves production", async () => {
+  it("canary/2: those of canary and primary are created before the production Service", async () => {
     const world = await worldOf();
     const services = world.services();
     await services.ensureOwn();
@@ -50,7 +50,7 @@ describe("the Services of a Canary", () => {
     ]);
   });
 
-  it("canary/9: all three bear the annotations by which Flux leaves them alone, and belong to the Canary", async () => {
+  it("canary/9: all three have the annotations that make Flux ignore them, and are owned by the Canary", async () => {
     const world = await worldOf();
     await settle(world);
     const selected = { podinfo: "podinfo-primary", "podinfo-primary": "podinfo-primary", "podinfo-canary": "podinfo" };
@@ -76,7 +76,7 @@ describe("the Services of a Canary", () => {
     }
   });
 
-  it("a step at rest reads the three with one request and writes none of them", async () => {
+  it("a step that changes nothing reads all three with one request and writes none", async () => {
     const world = await worldOf();
     await settle(world);
     world.writes.splice(0);
@@ -85,7 +85,7 @@ describe("the Services of a Canary", () => {
     expect([...world.writes, ...world.reads]).toEqual(["list Service"]);
   });
 
-  it("canary/10: one of the apex name that somebody else has made gets the primary's selector and the ports, and keeps all else", async () => {
+  it("canary/10: an apex Service created by a user gets the primary's selector and the ports, and keeps everything else", async () => {
     const world = await worldOf();
     const { ports: given } = ServiceSpec.parse(
       (await world.create(foreign({ app: "podinfo" }, { note: "ours" })))["spec"],
@@ -107,7 +107,7 @@ describe("the Services of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("canary/11: a Service of another name is not touched", async () => {
+  it("canary/11: a Service of another name is not changed", async () => {
     const world = await worldOf();
     const other = foreign({ app: "podinfo" });
     const before = await world.create({
@@ -119,7 +119,7 @@ describe("the Services of a Canary", () => {
     expect(await serviceOf(world, "other")).toEqual(before);
   });
 
-  it("canary/12: labels and annotations of others are taken from its own Services, but for those that unmanagedMetadata names", async () => {
+  it("canary/12: foreign labels and annotations are removed from its own Services, except those that unmanagedMetadata names", async () => {
     const world = await worldOf();
     const scene = {
       service: {
@@ -143,7 +143,7 @@ describe("the Services of a Canary", () => {
     expect([...Object.keys(labels), ...Object.keys(annotations)]).toHaveLength(7);
   });
 
-  it("ports have the names, protocols and numbers that the Canary says, and those that it discovers", async () => {
+  it("ports have the names, protocols and numbers from the Canary, and the discovered ones", async () => {
     const world = await worldOf();
     const service = { portName: "http-web", targetPort: "web", appProtocol: "http", headless: true };
     await settle(world, { service, ports: new Map([["metrics", 9797]]) });
@@ -156,7 +156,7 @@ describe("the Services of a Canary", () => {
     });
   });
 
-  it("one that another Canary has made is refused, since both would point it to their own pods in turn", async () => {
+  it("one of another Canary is refused, because both Canaries would switch its selector in turn", async () => {
     const world = await worldOf();
     await settle(world, { name: "first" });
     world.writes.splice(0);
@@ -166,7 +166,7 @@ describe("the Services of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("canary/66: one of somebody else gets the selector back that kubectl has written", async () => {
+  it("canary/66: a Service of a user gets back the selector that kubectl has written", async () => {
     const world = await worldOf();
     const lastApplied = JSON.stringify({ spec: { selector: { app: "podinfo", tier: "web" } } });
     await world.create(
@@ -177,7 +177,7 @@ describe("the Services of a Canary", () => {
     expect((await serviceOf(world, "podinfo"))?.["spec"]).toMatchObject({ selector: { app: "podinfo", tier: "web" } });
   });
 
-  it("canary/66: without such an annotation it selects the target's pods", async () => {
+  it("canary/66: without kubectl's annotation it selects the target's pods", async () => {
     const world = await worldOf();
     await world.create(foreign({ app: "podinfo" }));
     await settle(world);
@@ -186,7 +186,7 @@ describe("the Services of a Canary", () => {
     expect(spec).toMatchObject({ selector: { app: "podinfo" } });
   });
 
-  it("canary/66: one that leads to the primary without the annotations of Flux selects the target's pods", async () => {
+  it("canary/66: a Service that points to the primary without Flux's annotations selects the target's pods", async () => {
     const world = await worldOf();
     await world.create(foreign({ app: "podinfo-primary" }));
     await world.services().finalize();
@@ -196,7 +196,7 @@ describe("the Services of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("what leads to the primary is not kept as the original, though the Canary writes its ports", async () => {
+  it("a Service that points to the primary is not stored as the original, although the Canary writes its ports", async () => {
     const world = await worldOf();
     await world.create(foreign({ app: "podinfo-primary" }));
     await world.services().ensureApex(world.takeOver);
@@ -205,14 +205,14 @@ describe("the Services of a Canary", () => {
     expect((await serviceOf(world, "podinfo"))?.["spec"]).toMatchObject({ selector: { app: "podinfo" } });
   });
 
-  it("an original that leads to the primary is not given back", async () => {
+  it("an original that points to the primary is not restored", async () => {
     const world = await worldOf();
     await world.takeOver(await world.create(foreign({ app: "podinfo-primary" })));
     await world.services({ annotations: world.originals() }).finalize();
     expect((await serviceOf(world, "podinfo"))?.["spec"]).toMatchObject({ selector: { app: "podinfo" } });
   });
 
-  it("an annotation of kubectl that is not JSON ends the step, and the Service stays as it is", async () => {
+  it("an annotation of kubectl that is not JSON ends the step, and the Service is not changed", async () => {
     const world = await worldOf();
     await world.create(foreign({ app: "podinfo" }, { "kubectl.kubernetes.io/last-applied-configuration": "{" }));
     await settle(world);
@@ -221,13 +221,13 @@ describe("the Services of a Canary", () => {
     );
   });
 
-  it("one that was never made, or is gone, holds up no deletion", async () => {
+  it("one that was never created, or is missing, does not block a deletion", async () => {
     const world = await worldOf();
     await world.services().finalize();
     expect(world.writes).toEqual([]);
   });
 
-  it("its own is not given back: it goes with the Canary", async () => {
+  it("its own Services are not restored: they are deleted with the Canary", async () => {
     const world = await worldOf();
     await settle(world);
     world.writes.splice(0);
@@ -235,7 +235,7 @@ describe("the Services of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("one of somebody else that is taken over gets its selector, its ports and its annotations back", async () => {
+  it("a Service of a user that was taken over gets its selector, ports and annotations back", async () => {
     const world = await worldOf();
     const before = await world.create(foreign({ tier: "web" }, { note: "ours", ...oneDisabled }));
     const service = { port: 8080, targetPort: 9898, portName: "web" };
@@ -253,7 +253,7 @@ describe("the Services of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("what kubectl has written of its ports counts, since it may be newer", async () => {
+  it("ports in kubectl's annotation take precedence, because they may be newer", async () => {
     const world = await worldOf();
     const ports = [{ name: "http", port: 81, protocol: "TCP", targetPort: 81 }];
     const lastApplied = JSON.stringify({ spec: { selector: { app: "podinfo", tier: "web" }, ports } });
@@ -266,7 +266,7 @@ describe("the Services of a Canary", () => {
     expect(annotations).toEqual(given);
   });
 
-  it("a Service that was made again after it was taken over keeps its own spec", async () => {
+  it("a Service that was recreated after it was taken over keeps its own spec", async () => {
     const world = await worldOf();
     await world.create(foreign({ tier: "web" }));
     await world.services().ensureApex(world.takeOver);
@@ -277,7 +277,7 @@ describe("the Services of a Canary", () => {
   });
 
   it.each(["podinfo-primary", "podinfo-canary"])(
-    "a Service %s of somebody else is refused, and nothing is written",
+    "a Service %s of a user is refused, and nothing is written",
     async (name) => {
       const world = await worldOf();
       const theirs = foreign({ app: "theirs" });
@@ -293,7 +293,7 @@ describe("the Services of a Canary", () => {
     },
   );
 
-  it("one that Flagger has taken over, or that has lost its owner on the way to another cluster, is mended", async () => {
+  it("one that Flagger has taken over, or that lost its owner in a move to another cluster, is repaired", async () => {
     const world = await worldOf();
     const theirs = foreign({ app: "theirs" }, disabled);
     await world.create({ ...theirs, metadata: { ...theirs.metadata, name: "podinfo-primary" } });
@@ -303,7 +303,7 @@ describe("the Services of a Canary", () => {
     });
   });
 
-  it("an apex Service of type ExternalName is refused before anything is written, and holds up no deletion", async () => {
+  it("an apex Service of type ExternalName is refused before any write, and does not block a deletion", async () => {
     const world = await worldOf();
     const metadata = { name: "podinfo" };
     const spec = { type: "ExternalName", externalName: "app.example.test" };
@@ -315,7 +315,7 @@ describe("the Services of a Canary", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("what the API server refuses is told in Flagger's words", async () => {
+  it("a refusal of the API server is reported with Flagger's text", async () => {
     const world = await worldOf();
     const failed = world.services({ service: { portName: "Not A Name" } }).ensureOwn();
     await expect(failed).rejects.toThrow(

@@ -29,7 +29,7 @@ const withPrimary = (status = {}) => scene(status, { primaryCookieName: "primary
 const to = (canary: number) => ({ primary: 100 - canary, canary, isMirrored: false });
 
 describe("session affinity", () => {
-  it("canary/40: a client that the canary has answered stays there, by a cookie that is kept in the status", async () => {
+  it("canary/40: a client that the canary has answered stays on it, by a cookie stored in the status", async () => {
     const world = await worldOf();
     await world.router(scene()).ensure();
     const changes = await world.router(scene()).setRoutes(to(10));
@@ -54,7 +54,7 @@ describe("session affinity", () => {
     });
   });
 
-  it("canary/40: after the run the cookie is taken away", async () => {
+  it("canary/40: after the run the cookie is removed", async () => {
     const world = await worldOf();
     await world.router(scene()).ensure();
     const begun = await world.router(scene()).setRoutes(to(10));
@@ -83,7 +83,7 @@ describe("session affinity", () => {
     expect(next).not.toBe(cookie);
   });
 
-  it("a client of the primary stays there for one interval, where its cookie has a name", async () => {
+  it("a client of the primary stays on it for one interval, if the primary's cookie has a name", async () => {
     const world = await worldOf();
     await world.router(withPrimary()).ensure();
     const changes = await world.router(withPrimary()).setRoutes(to(10));
@@ -105,7 +105,7 @@ describe("session affinity", () => {
     expect(Object.keys(again)).toEqual(["sessionAffinityCookie"]);
   });
 
-  it("the cookie has all that sessionAffinity says of it", async () => {
+  it("the cookie has all attributes that sessionAffinity sets", async () => {
     const world = await worldOf();
     const affinity = {
       domain: "example.test",
@@ -122,7 +122,7 @@ describe("session affinity", () => {
     expect(JSON.stringify(await specOf(world))).toContain(JSON.stringify(value));
   });
 
-  it("a step that is killed before it has written the status leaves the cookie in the route: the next goes on with it", async () => {
+  it("a step killed before it has written the status leaves the cookie in the route, and the next step reuses it", async () => {
     const world = await worldOf();
     await world.router(withPrimary()).ensure();
     const lost = await world.router(withPrimary()).setRoutes(to(10));
@@ -132,7 +132,7 @@ describe("session affinity", () => {
     expect(await world.router(withPrimary()).setRoutes(to(20))).toEqual(lost);
   });
 
-  it("rules of cookies that others have taken away come back, and the weights stay", async () => {
+  it("cookie rules that another client has removed are restored, and the weights stay", async () => {
     const world = await worldOf();
     await world.router(scene()).ensure();
     const status = await world.router(scene()).setRoutes(to(30));
@@ -143,7 +143,7 @@ describe("session affinity", () => {
     expect(await specOf(world)).toEqual(before);
   });
 
-  it("canary/34: with an A/B test only clients that have matched get the cookie", async () => {
+  it("canary/34: with an A/B test only matching clients get the cookie", async () => {
     const world = await worldOf();
     const tested = (status = {}): Scene => ({
       ...scene(status),
@@ -160,7 +160,7 @@ describe("session affinity", () => {
     });
   });
 
-  it("an interval that is not a duration ends the step before the write, where the primary's cookie needs it", async () => {
+  it("an invalid interval ends the step before any write, if the primary's cookie needs it", async () => {
     const world = await worldOf();
     await world.router(withPrimary()).ensure();
     const bad: Scene = { analysis: { interval: "1mx", sessionAffinity: { cookieName: "c", primaryCookieName: "p" } } };

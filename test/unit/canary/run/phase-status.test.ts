@@ -29,7 +29,7 @@ describe("the status of a Canary in another phase", () => {
     ]);
   });
 
-  test("keeps its counters while a run goes on, else they start again; failed checks stay", () => {
+  test("keeps its counters during a run and resets them otherwise; failed checks stay", () => {
     const kept: readonly CanaryPhase[] = ["Progressing", "Waiting", "Promoting"];
     for (const phase of canaryPhases.filter((one) => one !== "WaitingPromotion")) {
       const { canaryWeight, failedChecks, iterations } = inPhase(running, phase, { iterations: 5 }, at(0));
@@ -42,7 +42,7 @@ describe("the status of a Canary in another phase", () => {
     }
   });
 
-  test("has one iteration less while promotion waits, and so minus one of weights", () => {
+  test("has one iteration less while promotion waits, and so minus one for weights", () => {
     expect(inPhase(running, "WaitingPromotion", { iterations: 5 }, at(0))).toMatchObject({
       canaryWeight: 0,
       iterations: 4,
@@ -55,7 +55,7 @@ describe("the status of a Canary in another phase", () => {
     expect(inPhase(running, "Finalising", {}, at(0)).lastPromotedSpec).toBe("a");
   });
 
-  test("rewrites its condition only where status or reason change, and moves its time only with its status", () => {
+  test("rewrites its condition only if status or reason change, and changes its time only with its status", () => {
     const first = inPhase({}, "Waiting", {}, at(1));
     const second = inPhase(first, "Progressing", {}, at(2));
     expect(second.conditions).toMatchObject([
@@ -67,7 +67,7 @@ describe("the status of a Canary in another phase", () => {
     expect(inPhase(third, "Succeeded", {}, at(4)).conditions).toMatchObject([{ lastTransitionTime: time(4) }]);
   });
 
-  test("moves lastTransitionTime with every counter", () => {
+  test("changes lastTransitionTime with every counter", () => {
     expect(counted(running, { failedChecks: 2 }, at(7))).toEqual({
       ...running,
       failedChecks: 2,
@@ -79,7 +79,7 @@ describe("the status of a Canary in another phase", () => {
 describe("the revision of a target", () => {
   const revision = { spec: "c", configs: { "configmap/x": "0123456789abcdef" } };
 
-  test("is in the status when a run begins, with the counters at zero; promoted only by the initialisation", () => {
+  test("is written to the status when a run starts, with the counters at zero; as promoted only by the initialisation", () => {
     const begun = syncedIn(running, "Progressing", { revision, isTracking: true }, at(0));
     expect(begun).toMatchObject({ canaryWeight: 0, failedChecks: 0, iterations: 0, lastAppliedSpec: "c" });
     expect(begun).toMatchObject({ lastPromotedSpec: "a", trackedConfigs: revision.configs });
@@ -88,7 +88,7 @@ describe("the revision of a target", () => {
     expect(initialised.trackedConfigs).toBeUndefined();
   });
 
-  test("of a failed Canary is the present one, and everything else stays", () => {
+  test("of a failed Canary is the current one, and everything else stays", () => {
     const failed: CanaryStatus = { ...running, phase: "Failed", canaryWeight: 100 };
     expect(resynced(failed, { revision, isTracking: true }, at(1))).toEqual({
       ...failed,
@@ -102,18 +102,18 @@ describe("the revision of a target", () => {
   const applied: CanaryStatus = { lastAppliedSpec: "b", lastPromotedSpec: "a", trackedConfigs: {} };
 
   test.each([
-    ["canary/18: another template", applied, { spec: "c", configs }, true],
+    ["canary/18: a new template", applied, { spec: "c", configs }, true],
     ["the applied template", applied, { spec: "b", configs }, false],
     ["canary/20: the promoted template", applied, { spec: "a", configs }, false],
     ["no applied template", {}, { spec: "a", configs }, true],
-    ["canary/19: another config", applied, { spec: "b", configs: revision.configs }, true],
+    ["canary/19: a changed config", applied, { spec: "b", configs: revision.configs }, true],
     ["configs that were not tracked before", { ...applied, trackedConfigs: undefined }, revision, true],
   ])("%s is a change: %j", (_name, { trackedConfigs, ...status }: object & { trackedConfigs?: unknown }, found, is) => {
     const tracked = trackedConfigs === undefined ? {} : { trackedConfigs: {} };
     expect(isChanged({ ...status, ...tracked }, found, true)).toBe(is);
   });
 
-  test("counts no configs where they are not tracked", () => {
+  test("ignores configs if they are not tracked", () => {
     expect(isChanged(applied, { spec: "b", configs: revision.configs }, false)).toBe(false);
     expect(isSeen(applied, { spec: "b", configs: revision.configs }, false)).toBe(true);
     expect(isSeen(applied, { spec: "b", configs: revision.configs }, true)).toBe(false);

@@ -47,7 +47,7 @@ describe("a HorizontalPodAutoscaler", () => {
   };
   const primary = async (one: WorkloadWorld) => await one.get("autoscaling/v2", reference.kind, "podinfo-primary");
 
-  test("canary/17: has a copy that scales the primary, and is left as it is itself", async () => {
+  test("canary/17: has a copy that scales the primary, and is itself not changed", async () => {
     const one = await world();
     await put(one);
     const before = await one.get("autoscaling/v2", reference.kind, "podinfo");
@@ -69,7 +69,7 @@ describe("a HorizontalPodAutoscaler", () => {
     expect(await one.get("autoscaling/v2", reference.kind, "podinfo")).toEqual(before);
   });
 
-  test("gives the copy its limits at a promotion only, and once", async () => {
+  test("passes its limits to the copy only during a promotion, and once", async () => {
     const one = await world();
     await put(one);
     await one.scaler(options).ensurePrimary(true);
@@ -82,7 +82,7 @@ describe("a HorizontalPodAutoscaler", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("has other limits for the primary where the Canary gives them", async () => {
+  test("has other limits for the primary if the Canary sets them", async () => {
     const one = await world();
     await put(one);
     const autoscalerRef = { ...reference, primaryScalerReplicas: { minReplicas: 3, maxReplicas: 12 } };
@@ -90,14 +90,14 @@ describe("a HorizontalPodAutoscaler", () => {
     expect(await primary(one)).toMatchObject({ spec: { minReplicas: 3, maxReplicas: 12 } });
   });
 
-  test("that is missing: the text says so", async () => {
+  test("that is missing is named in the message", async () => {
     const one = await world();
     await expect(one.scaler(options).ensurePrimary(true)).rejects.toThrow(
       `HorizontalPodAutoscaler podinfo.${one.namespace} get query error: horizontalpodautoscalers.autoscaling "podinfo" not found`,
     );
   });
 
-  test("of the primary that somebody else has made is not overwritten", async () => {
+  test("of the primary that a user created is not overwritten", async () => {
     const one = await world();
     await put(one);
     const spec = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "other" }, maxReplicas: 9 };
@@ -109,7 +109,7 @@ describe("a HorizontalPodAutoscaler", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("of a primary whose Canary was deleted without its objects is the new Canary's, and written again", async () => {
+  test("of a primary whose Canary was deleted without its objects is adopted by the new Canary, and written again", async () => {
     const one = await world();
     await put(one);
     await one.scaler(options).ensurePrimary(true);
@@ -121,7 +121,7 @@ describe("a HorizontalPodAutoscaler", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("says how many pods a run begins with, one if it is missing", async () => {
+  test("tells with how many pods a run starts: one if it is missing", async () => {
     const one = await world();
     expect(await replicasAfterScaleUp(one, options)).toBe(1);
     await put(one);
@@ -165,7 +165,7 @@ describe("a ScaledObject", () => {
     });
   });
 
-  test("of the primary that somebody else has made is not overwritten", async () => {
+  test("of the primary that a user created is not overwritten", async () => {
     const one = await world();
     await put(one);
     await one.put({
@@ -178,7 +178,7 @@ describe("a ScaledObject", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("of a primary whose Canary was deleted without its objects is the new Canary's, and written again", async () => {
+  test("of a primary whose Canary was deleted without its objects is adopted by the new Canary, and written again", async () => {
     const one = await world();
     await put(one);
     await one.scaler(options).ensurePrimary(true);
@@ -191,7 +191,7 @@ describe("a ScaledObject", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("has the queries and limits for the primary that the Canary gives", async () => {
+  test("has queries and limits for the primary if the Canary sets them", async () => {
     const one = await world();
     await put(one);
     const autoscalerRef = {
@@ -205,7 +205,7 @@ describe("a ScaledObject", () => {
     });
   });
 
-  test("keeps the query of a trigger that is named like what every object has, where the Canary gives queries of others", async () => {
+  test("keeps the query of a trigger named like a built-in property, if the Canary sets queries of other triggers", async () => {
     const one = await world();
     const [trigger] = triggers(query);
     const named = [{ ...trigger, name: "constructor" }];
@@ -215,7 +215,7 @@ describe("a ScaledObject", () => {
     expect(await get(one, "podinfo-primary")).toMatchObject({ spec: { triggers: named } });
   });
 
-  test("is paused at 0 replicas, and resumed, each with one write; a copy that is made meanwhile is not paused", async () => {
+  test("is paused at 0 replicas and resumed with one write each; a copy that is created meanwhile is not paused", async () => {
     const one = await world();
     await put(one);
     await one.scaler(options).pauseTarget();
@@ -231,13 +231,13 @@ describe("a ScaledObject", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("that is gone needs no resuming, so it holds up no deletion", async () => {
+  test("that is missing needs no resuming, so it does not block a deletion", async () => {
     const one = await world();
     await one.scaler(options).resumeTarget();
     expect(one.writes).toEqual([]);
   });
 
-  test("gives the copy its changes at a promotion only, and once", async () => {
+  test("passes its changes to the copy only during a promotion, and once", async () => {
     const one = await world();
     await put(one);
     await one.scaler(options).ensurePrimary(true);
@@ -250,7 +250,7 @@ describe("a ScaledObject", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("says how many pods a run begins with", async () => {
+  test("tells with how many pods a run starts", async () => {
     const one = await world();
     await put(one);
     expect(await replicasAfterScaleUp(one, options)).toBe(2);

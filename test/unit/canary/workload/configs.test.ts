@@ -45,7 +45,7 @@ const primarySpec = async (one: WorkloadWorld) =>
   objectAt(await one.get("apps/v1", "Deployment", "podinfo-primary"), "spec", "template", "spec");
 
 describe("the configs of a target", () => {
-  test("canary/13, 15: are copied, tracked and read by the primary wherever a pod template may name one", async () => {
+  test("canary/13, 15: are copied, tracked and used by the primary wherever a pod template can refer to one", async () => {
     const from = (config: string, secret: string) => ({
       env: [
         { name: "A", valueFrom: { configMapKeyRef: { name: `${config}-env`, key: "key" } } },
@@ -84,7 +84,7 @@ describe("the configs of a target", () => {
     expect(one.reads).toHaveLength(2 + 2 * keys.length);
   });
 
-  test("canary/14: one that opts out is neither copied nor tracked nor renamed", async () => {
+  test("canary/14: one that opts out is not copied, tracked or renamed", async () => {
     const one = await world(reading({ name: "shared" }));
     await putConfig(one, "shared", { metadata: { annotations: { "flagger.app/config-tracking": "disabled" } } });
     const step = one.step();
@@ -94,7 +94,7 @@ describe("the configs of a target", () => {
     expect(JSON.stringify(await primarySpec(one))).toContain('"configMapRef":{"name":"shared"}');
   });
 
-  test("a ConfigMap or Secret that has the name of a copy and is somebody else's is not overwritten", async () => {
+  test("a ConfigMap or Secret of a user with the name of a copy is not overwritten", async () => {
     const one = await world(reading({ name: "settings" }));
     await putConfig(one, "settings");
     await putConfig(one, "settings-primary", { data: { key: "precious" } });
@@ -109,13 +109,13 @@ describe("the configs of a target", () => {
     expect((await copyOf(one, "settings"))?.metadata.ownerReferences).toMatchObject([{ kind: "Canary" }]);
   });
 
-  test("a Secret of another type, such as that of a registry, is not copied", async () => {
+  test("a Secret of another type, such as a registry login, is not copied", async () => {
     const one = await world({ volumes: [{ name: "login", secret: { secretName: "login" } }] });
     await putSecret(one, "login", { type: "example.com/login" });
     expect((await one.step().revision()).configs).toEqual({});
   });
 
-  test("none is tracked where the installation says so, and none has changed then", async () => {
+  test("none is tracked if tracking is disabled in the installation, and none counts as changed", async () => {
     const one = await world(reading({ name: "settings" }));
     const trackedConfigs = { "configmap/settings": "0123456789abcdef" };
     const step = one.step({ status: { trackedConfigs } }, { tracksConfigs: false });
@@ -124,7 +124,7 @@ describe("the configs of a target", () => {
     expect(one.reads).toEqual(["Deployment/podinfo", "Deployment/podinfo-primary"]);
   });
 
-  test("a mandatory one that is missing ends the step, an optional one does not", async () => {
+  test("a missing required config ends the step, a missing optional one does not", async () => {
     const one = await world(reading({ name: "settings" }));
     const query = `configmap settings.${one.namespace} get query error`;
     const text = `GetTargetConfigs failed: ${query}: ${query}: configmaps "settings" not found`;
@@ -140,7 +140,7 @@ describe("the configs of a target", () => {
     expect(JSON.stringify(await primarySpec(one))).toContain('"name":"settings"');
   });
 
-  test("bytes of a ConfigMap are copied too, and their change is one", async () => {
+  test("binaryData of a ConfigMap is copied too, and a change of it counts", async () => {
     const one = await world(reading({ name: "settings" }));
     await putConfig(one, "settings", { binaryData: { logo: "AAEC" } });
     const step = one.step();
@@ -153,7 +153,7 @@ describe("the configs of a target", () => {
 });
 
 describe("the copy of a config", () => {
-  test("is written again only for a promotion, with what others wrote on it, and only if something differs", async () => {
+  test("is written again only for a promotion, if it differs, and keeps what other clients added", async () => {
     const one = await world(reading({ name: "settings" }));
     await putConfig(one, "settings", { metadata: { labels: { "team/name": "web", other: "label" } } });
     await one.step({}, { includeLabelPrefixes: ["team/"] }).ensurePrimary();
@@ -170,7 +170,7 @@ describe("the copy of a config", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("belongs to both Canaries that read the config, and the one that wrote it last controls it", async () => {
+  test("is owned by both Canaries that use the config, and controlled by the one that wrote it last", async () => {
     const one = await world(reading({ name: "settings" }));
     await putConfig(one, "settings");
     await one.step().ensurePrimary();
@@ -204,7 +204,7 @@ describe("the copy of a config", () => {
     return one;
   }
 
-  test("that a Canary has left behind is the new Canary's: the primary's pods keep its data until the promotion", async () => {
+  test("that an earlier Canary left behind is adopted: the primary's pods keep its data until the promotion", async () => {
     const one = await left();
     const owned = { metadata: { ownerReferences: [{ kind: "Canary", name: "podinfo" }] } };
     // The primary last, so that a step that is cut off is taken again.
@@ -217,7 +217,7 @@ describe("the copy of a config", () => {
     expect(await copyOf(one, "settings")).toMatchObject({ ...owned, data: { key: "new" } });
   });
 
-  test("stays somebody else's where the primary does not read it, or the target reads it by its own name", async () => {
+  test("is not adopted if the primary does not use it, or the target uses it by its own name", async () => {
     const unread = await left();
     await unread.change("apps/v1", "Deployment", "podinfo-primary", {
       spec: { template: { spec: { containers: [{ name: "podinfod", image }] } } },
@@ -244,7 +244,7 @@ describe("the copy of a config", () => {
     expect((await one.step({ status: { phase: "Initializing" } }).revision()).spec).toBe("");
   });
 
-  test("is there before the template names it: what is cut off is done by the next step, and nothing twice", async () => {
+  test("is written before the template that names it: a killed step is completed by the next one, and nothing is done twice", async () => {
     const volumes = ["a", "b"].map((name) => ({ name, configMap: { name } }));
     const one = await world({ volumes });
     await putConfig(one, "a");

@@ -35,7 +35,7 @@ const selectorOf = async (one: WorkloadWorld, name: string) =>
   objectAt(await specOf(one, name), "template", "spec")["nodeSelector"];
 
 describe("a DaemonSet as target", () => {
-  test("is scaled down by a node selector that no node has, beside its own, and up without it", async () => {
+  test("is scaled down by a node selector that matches no node, in addition to its own, and scaled up without it", async () => {
     const one = await world({}, { nodeSelector: { disk: "ssd" } });
     const { spec } = await one.step(target).revision();
     expect(await one.step(target).isAtZero?.()).toBe(false);
@@ -58,7 +58,7 @@ describe("a DaemonSet as target", () => {
     expect((await one.step(target).revision()).spec).toBe(spec);
   });
 
-  test("canary/3, 4: gets a primary that runs on all nodes, also if it is made while the target rests", async () => {
+  test("canary/3, 4: gets a primary that runs on all nodes, also if it is created while the target is scaled down", async () => {
     const one = await world({ minReadySeconds: 3 });
     await one.step(target).scaleToZero();
     await one.step(target).ensurePrimary();
@@ -86,14 +86,14 @@ describe("a DaemonSet as target", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("has to be updated by rolling, since nothing else updates the primary", async () => {
+  test("must have the update strategy RollingUpdate, because nothing else updates the primary", async () => {
     const one = await world({ updateStrategy: { type: "OnDelete" } });
     await expect(one.step(target).ensurePrimary()).rejects.toThrow(
       `createPrimaryDaemonSet failed: daemonset agent.${one.namespace} must have RollingUpdate strategy but have OnDelete`,
     );
   });
 
-  test("canary/8: without a label that tells its pods apart nothing is made", async () => {
+  test("canary/8: without a label that tells its pods apart nothing is created", async () => {
     const one = await world({}, {}, "component");
     await expect(one.step(target).metadata()).rejects.toThrow(
       `getSelectorLabel failed: daemonset agent.${one.namespace} spec.selector.matchLabels must contain one of [app name app.kubernetes.io/name]'`,

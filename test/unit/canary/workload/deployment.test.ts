@@ -61,7 +61,7 @@ const idOf = async (one: WorkloadWorld) =>
   objectAt(await get(one, "podinfo-primary"), "spec", "template", "metadata", "annotations")["flagger-id"];
 
 describe("the pods of a Deployment", () => {
-  test("canary/8: without a label that tells them apart nothing is made", async () => {
+  test("canary/8: without a label that tells them apart nothing is created", async () => {
     const one = await world({ matchLabels: { component: "podinfo" } });
     const text =
       `getSelectorLabel failed: deployment podinfo.${one.namespace} spec.selector.matchLabels ` +
@@ -71,14 +71,14 @@ describe("the pods of a Deployment", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("are told apart by the first label of the settings that the selector has", async () => {
+  test("are told apart by the first label of the settings that is in the selector", async () => {
     const one = await world({ matchLabels: { name: "by-name", "app.kubernetes.io/name": "by-long-name" } });
     expect(await one.step().metadata()).toEqual({ label: "name", labelValue: "by-name", ports: new Map() });
     const settings = { selectorLabels: ["app.kubernetes.io/name"] };
     expect(await one.step({}, settings).metadata()).toMatchObject({ labelValue: "by-long-name" });
   });
 
-  test("of a target that is missing: the text says so", async () => {
+  test("of a missing target: the message says so", async () => {
     const one = await workloadWorld(embedded.cluster, `deployment-${spaces++}`);
     await expect(one.step().metadata()).rejects.toThrow(
       `deployment podinfo.${one.namespace} get query error: deployments.apps "podinfo" not found`,
@@ -86,8 +86,8 @@ describe("the pods of a Deployment", () => {
   });
 });
 
-describe("a Deployment that is gone", () => {
-  test("is told by its primary, whose selector names the label and the value of the target's", async () => {
+describe("a Deployment that is missing", () => {
+  test("is known from its primary, whose selector names the label and the value of the target's", async () => {
     const one = await world({ matchLabels: { name: "web" } });
     await one.step().ensurePrimary();
     expect(await one.step().metadataWithoutTarget?.()).toBeUndefined();
@@ -99,7 +99,7 @@ describe("a Deployment that is gone", () => {
 });
 
 describe("the primary of a Deployment", () => {
-  test("of a Canary that was deleted and made again is awaited to go: it would leave nothing that serves", async () => {
+  test("of a Canary that was deleted and created again must be gone first, because otherwise nothing would serve", async () => {
     const one = await world();
     await one.step({ uid: "former" }).ensurePrimary();
     const text =
@@ -111,7 +111,7 @@ describe("the primary of a Deployment", () => {
     expect((await get(one, "podinfo-primary"))?.metadata.ownerReferences).toMatchObject([{ uid: canaryUid }]);
   });
 
-  test("is not overwritten where somebody else has one of its name, and the text says how to mend that", async () => {
+  test("is not overwritten if a user created a Deployment of its name, and the message says how to fix that", async () => {
     const one = await world();
     const labels = { app: "other" };
     const template = { metadata: { labels }, spec: { containers: [container] } };
@@ -124,7 +124,7 @@ describe("the primary of a Deployment", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("of a Canary that was deleted without its objects is taken over", async () => {
+  test("of a Canary that was deleted without its objects is adopted", async () => {
     const one = await world();
     await one.step().ensurePrimary();
     await one.change("apps/v1", "Deployment", "podinfo-primary", { metadata: { ownerReferences: null } });
@@ -167,13 +167,13 @@ describe("the primary of a Deployment", () => {
     expect(JSON.stringify([primary?.metadata.labels, primary?.["spec"]])).not.toContain("toolkit.fluxcd.io");
   });
 
-  test("canary/5: has one replica where the target has none", async () => {
+  test("canary/5: has one replica if the target has none", async () => {
     const one = await world({ replicas: 0 });
     await one.step().ensurePrimary();
     expect(await replicasOf(one, "podinfo-primary")).toBe(1);
   });
 
-  test("is made once: a step that finds it reads both Deployments once and writes nothing", async () => {
+  test("is created once: a step that finds it reads both Deployments once and writes nothing", async () => {
     const one = await world();
     await one.step().ensurePrimary();
     const step = one.step();
@@ -209,7 +209,7 @@ describe("the primary of a Deployment", () => {
     expect(await readBoth(one, { sharedLabel: shared })).toEqual({ reads: [list], sharedLabel: shared });
   });
 
-  test("is read by its name where target or primary lacks the label", async () => {
+  test("is read by its name if target or primary lacks the label", async () => {
     const one = await world();
     await one.step().ensurePrimary();
     expect(await readBoth(one)).toMatchObject({ sharedLabel: undefined });
@@ -219,7 +219,7 @@ describe("the primary of a Deployment", () => {
     });
   });
 
-  test("is read by its name in the next steps where the list finds too many others, or is forbidden", async () => {
+  test("is read by its name in later steps if the list contains too many others, or is forbidden", async () => {
     const one = await world({ labels: { app: "podinfo" } });
     await one.step().ensurePrimary();
     const { spec } = objectAt({ live: await get(one, "podinfo") }, "live");
@@ -239,7 +239,7 @@ describe("the primary of a Deployment", () => {
     });
   });
 
-  test("keeps apart from other primaries where the target's pods keep apart", async () => {
+  test("has the same anti-affinity as the target, for its own pods", async () => {
     const labelSelector = { matchExpressions: [{ key: "app", operator: "In", values: ["other", "podinfo"] }] };
     const topologyKey = "kubernetes.io/hostname";
     const one = await world({
@@ -285,7 +285,7 @@ describe("a promotion", () => {
     return one;
   }
 
-  test("canary/56: copies the template and the settings of its rollout, and nothing is left that the target has no more", async () => {
+  test("canary/56: copies the template and the rollout settings, and removes what the target no longer has", async () => {
     const one = await initialized({ podAnnotations: { scrape: "true" }, labels: { "team/name": "web" } });
     await one.change("apps/v1", "Deployment", "podinfo-primary", {
       metadata: { annotations: { "deployment.kubernetes.io/revision": "1" } },
@@ -326,7 +326,7 @@ describe("a promotion", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  test("copies the target's replicas, but never 0: somebody may have scaled it down during the run", async () => {
+  test("copies the target's replicas, but never 0, because a user may have scaled it down during the run", async () => {
     const one = await initialized();
     await scale(one, "podinfo", 4);
     await one.step(firstRun).promote();
@@ -336,7 +336,7 @@ describe("a promotion", () => {
     expect(await replicasOf(one, "podinfo-primary")).toBe(4);
   });
 
-  test("leaves the replicas of a primary that an autoscaler scales", async () => {
+  test("keeps the replicas of a primary that an autoscaler scales", async () => {
     const one = await initialized();
     await scale(one, "podinfo", 4);
     await one
@@ -348,7 +348,7 @@ describe("a promotion", () => {
     expect(await replicasOf(one, "podinfo-primary")).toBe(2);
   });
 
-  test("of a primary that is missing: the text says so", async () => {
+  test("of a missing primary: the message says so", async () => {
     const one = await world();
     const primary = `deployment podinfo-primary.${one.namespace}`;
     await expect(one.step(firstRun).promote()).rejects.toThrow(
@@ -372,7 +372,7 @@ describe("the revision of a Deployment", () => {
     expect((await one.step().revision()).spec).not.toBe(spec);
   });
 
-  test("is none at the end of an initialisation whose primary was made of an earlier template: a run brings it", async () => {
+  test("is unset after an initialisation whose primary was made from an earlier template, so that a run brings it", async () => {
     const one = await world({ podAnnotations: { scrape: "true" } });
     const initialising = { status: { ...firstRun.status, phase: "Initializing" } };
     await one.step(initialising).ensurePrimary();
@@ -387,7 +387,7 @@ describe("the revision of a Deployment", () => {
     expect((await one.step(initialising).revision()).spec).toBe("");
   });
 
-  test("is the promoted one where another version of Flagger has hashed what the primary runs", async () => {
+  test("is the promoted one if another version of Flagger hashed the primary's template", async () => {
     const one = await world();
     await one.step().ensurePrimary();
     const foreign = { lastAppliedSpec: "foreign", lastPromotedSpec: "foreign" };
@@ -404,7 +404,7 @@ describe("the revision of a Deployment", () => {
 describe("scaling a Deployment", () => {
   const down = async (one: WorkloadWorld): Promise<void> => await one.step().scaleToZero();
 
-  test("sets only its replicas, and writes nothing that is so already", async () => {
+  test("sets only its replicas, and writes only changes", async () => {
     const one = await world();
     expect(await one.step().isAtZero?.()).toBe(false);
     await down(one);
@@ -415,7 +415,7 @@ describe("scaling a Deployment", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("up takes the replicas of the primary, and keeps its own where it has some", async () => {
+  test("up uses the replicas of the primary, or keeps its own if it has some", async () => {
     const one = await world({ replicas: 3 });
     await one.step().ensurePrimary();
     await down(one);
@@ -426,7 +426,7 @@ describe("scaling a Deployment", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("canary/65: at the end takes the primary's replicas, or begins with one where there is no primary", async () => {
+  test("canary/65: at the end uses the primary's replicas, or one if there is no primary", async () => {
     const one = await world({ replicas: 3 });
     await one.step().ensurePrimary();
     await scale(one, "podinfo-primary", 5);

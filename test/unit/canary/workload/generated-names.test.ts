@@ -24,7 +24,7 @@ it.each([
     `the Service ${most}y-primary has 64 characters, and 63 are the most: give spec.service.name a value of at most 55 characters`,
   ],
   [
-    "the label by which pods are told apart",
+    "the label that tells pods apart",
     { labelValue: `${most}y` },
     `the value of the label app of the primary's pods ${most}y-primary has 64 characters, and 63 are the most: give the label app of the selector of Deployment podinfo a value of at most 55 characters`,
   ],
@@ -33,7 +33,7 @@ it.each([
     { kind: "Service", name: `${most}y` },
     `the Service ${most}y-primary has 64 characters, and 63 are the most: give the target a name of at most 55 characters`,
   ],
-])("one error names %s where it is too long for what is made of it", (_, given, why) => {
+])("one error names %s if it is too long for the names derived from it", (_, given, why) => {
   expect(() => check(given)).toThrow(`Canary podinfo.apps cannot be released: ${why}`);
 });
 

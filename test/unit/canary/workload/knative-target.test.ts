@@ -44,7 +44,7 @@ const create = async (one: WorkloadWorld, latestCreatedRevisionName: string): Pr
 };
 
 describe("a Service of Knative as target", () => {
-  test("has its latest revision as primary, which gets all requests, until it is initialized", async () => {
+  test("has its latest revision as primary, which gets all requests, until it is initialised", async () => {
     const one = await world();
     await one.step(initializing).ensurePrimary();
     expect(await service(one)).toMatchObject({
@@ -91,7 +91,7 @@ describe("a Service of Knative as target", () => {
     expect(await step.canaryReadiness()).toEqual({ isReady: false, message, isRetriable: true });
   });
 
-  test("without a revision, or missing, is named in the text", async () => {
+  test("without a revision, or missing, is named in the message", async () => {
     const one = await world();
     await create(one, "web-2");
     await expect(one.step(atRest).canaryReadiness()).rejects.toThrow(

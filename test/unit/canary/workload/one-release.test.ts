@@ -13,7 +13,7 @@ const replicasOf = async (one: WorkloadWorld, name: string) =>
   objectAt(await one.get("apps/v1", "Deployment", name), "status")["availableReplicas"] ?? 0;
 
 describe("one release, with the controllers of a cluster", () => {
-  test("pods of the primary serve before the target has none, and get the new template while the target has some", async () => {
+  test("pods of the primary serve before the target is scaled to zero, and get the new template while the target still runs", async () => {
     const one = await workloadWorld(embedded.cluster, "one-release");
     const metadata = { labels: { app: "podinfo" } };
     const template = { metadata, spec: { containers: [{ name: "podinfod", image: "podinfo:1" }] } };

@@ -56,7 +56,7 @@ describe("a Deployment", () => {
     expect(readiness(status, "canary")).toMatchObject({ message: `canary deployment podinfo.test ${message}` });
   });
 
-  test("that is the primary is not ready at 0 replicas, unless the Canary has an autoscaler", () => {
+  test("used as primary is not ready at 0 replicas, unless the Canary has an autoscaler", () => {
     const empty = live("Deployment", "podinfo-primary", {}, { spec: { replicas: 0 } });
     expect(deploymentKind.readiness(empty, "primary", stepOf())).toEqual({
       isReady: false,
@@ -68,7 +68,7 @@ describe("a Deployment", () => {
     expect(deploymentKind.readiness(empty, "primary", scaled)).toEqual({ isReady: true });
   });
 
-  test("waits no longer once its own deadline has passed", () => {
+  test("stops waiting once its own deadline has passed", () => {
     expect(readiness({ ...full, conditions: exceeded })).toEqual({
       isReady: false,
       message: 'podinfo-primary.test not ready: deployment "podinfo-primary" exceeded its progress deadline',
@@ -76,7 +76,7 @@ describe("a Deployment", () => {
     });
   });
 
-  test("waits for the deadline of the Canary, which is ten minutes by default", () => {
+  test("waits for the deadline of the Canary, ten minutes by default", () => {
     const late = (seconds: number, options: Parameters<typeof canaryOf>[1] = {}) =>
       readiness({ ...full, availableReplicas: 0, conditions: unavailable(seconds) }, "primary", options);
     expect(late(600)).toMatchObject({ isReady: false, isRetriable: true });
@@ -86,7 +86,7 @@ describe("a Deployment", () => {
     expect(late(61, { spec })).toMatchObject({ isRetriable: false });
   });
 
-  test("counts the deadline from the beginning of the phase if a condition has an older time", () => {
+  test("counts the deadline from the start of the phase if a condition has an older time", () => {
     const conditions = unavailable(900);
     const begun = (phase: string, role: Role) =>
       readiness({ ...full, availableReplicas: 0, conditions }, role, {
@@ -113,8 +113,12 @@ describe("a Deployment", () => {
     { what: "no pod serves", status: { ...full, availableReplicas: 0 }, isLost: true },
     { what: "no pod serves yet", status: { replicas: 1, updatedReplicas: 1 }, isLost: true },
     { what: "one of its pods no longer serves", status: { ...full, availableReplicas: 2 }, isLost: true },
-    { what: "a pod is still to be made", status: { ...full, updatedReplicas: 2, availableReplicas: 2 }, isLost: false },
-    { what: "a pod is on its way out", status: { ...full, replicas: 4, availableReplicas: 2 }, isLost: false },
+    {
+      what: "a pod has yet to be created",
+      status: { ...full, updatedReplicas: 2, availableReplicas: 2 },
+      isLost: false,
+    },
+    { what: "a pod is terminating", status: { ...full, replicas: 4, availableReplicas: 2 }, isLost: false },
     { what: "the controller has not seen the last change", status: { observedGeneration: 1 }, isLost: false },
     {
       what: "an autoscaler may just have added the pod that does not serve",
@@ -133,7 +137,7 @@ describe("a Deployment", () => {
     expect("isLost" in found).toBe(isLost);
   });
 
-  test("serves with a share of its pods where the Canary says so, one for each of the two", () => {
+  test("serves with the share of ready pods that the Canary sets, separately for primary and canary", () => {
     const analysis = {
       interval: "10s",
       threshold: 5,
@@ -150,7 +154,7 @@ describe("a Deployment", () => {
     expect(readyWith(1, "canary")).toEqual({ isReady: true });
   });
 
-  test("takes a share of its pods in 32 bit floating point, as Flagger does", () => {
+  test("computes the share of its pods in 32-bit floating point, as Flagger does", () => {
     const analysis = { interval: "10s", threshold: 5, stepWeight: 10, primaryReadyThreshold: 29 };
     const hundred = { replicas: 100, updatedReplicas: 100, availableReplicas: 28 };
     expect(readiness(hundred, "primary", { spec: { analysis } })).toMatchObject({
@@ -167,7 +171,7 @@ describe("a DaemonSet", () => {
     return daemonSetKind.readiness(live("DaemonSet", name, status), role, stepOf({ ...inTime, ...options }));
   };
 
-  test("serves when all its pods are updated and available, also if there are none", () => {
+  test("serves when all its pods are updated and available, also if it has none", () => {
     expect(readiness(scheduled)).toEqual({ isReady: true });
     expect(readiness({}, "canary")).toEqual({ isReady: true });
   });
@@ -188,7 +192,7 @@ describe("a DaemonSet", () => {
     });
   });
 
-  test("waits no longer than the deadline after the last change of the Canary's status", () => {
+  test("stops waiting at the deadline after the last change of the Canary's status", () => {
     const status = { lastTransitionTime: secondsAgo(601) };
     expect(readiness({ ...scheduled, numberAvailable: 1 }, "canary", { status })).toEqual({
       isReady: false,
@@ -203,7 +207,7 @@ describe("a DaemonSet", () => {
     expect("isLost" in readiness({ ...scheduled, numberAvailable: 1 }, "canary")).toBe(false);
   });
 
-  test("does not wait for a deadline that a status in the future seems to set", () => {
+  test("does not extend its deadline because of a status in the future", () => {
     const status = { lastTransitionTime: secondsAgo(-7_200) };
     expect(readiness({ ...scheduled, numberAvailable: 1 }, "canary", { status })).toMatchObject({ isRetriable: true });
   });

@@ -68,8 +68,8 @@ const atRest = {
 };
 const inRun = { ...atRest, status: "Unknown", reason: "Progressing", lastTransitionTime: "2026-11-22T12:01:00Z" };
 
-describe("a primary as Flagger has made it", () => {
-  test("canary/3, 4, 56: of a Deployment: when it is created, and when another image is promoted", async () => {
+describe("a primary is the same as Flagger's", () => {
+  test("canary/3, 4, 56: of a Deployment, when it is created and when another image is promoted", async () => {
     const { world, options, promoted, status, ids } = await initialized("seed");
     expect(await world.step(options).revision()).toEqual({ spec: status["lastAppliedSpec"], configs: {} });
     const image = { name: "podinfod", image: "ghcr.io/stefanprodan/podinfo:6.0.1" };
@@ -82,7 +82,7 @@ describe("a primary as Flagger has made it", () => {
     expect(world.writes).toEqual([]);
   });
 
-  test("canary/13, 15, 19: with a ConfigMap, which is copied and tracked, and copied again when it is promoted", async () => {
+  test("canary/13, 15, 19: with a ConfigMap, which is copied and tracked, and copied again at a promotion", async () => {
     const { world, options, promoted, status, ids } = await initialized("config-change");
     const before = await world.step(options).revision();
     expect({ lastAppliedSpec: before.spec, trackedConfigs: before.configs }).toEqual({

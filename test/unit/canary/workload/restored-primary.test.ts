@@ -66,9 +66,9 @@ async function rejected({ kind = "Deployment", container = {}, isKept = true, sp
   return { one, options, primary, image, remove, lastPromotedSpec };
 }
 
-describe("a primary that is gone", () => {
+describe("a primary that is missing", () => {
   test.each(["Deployment", "DaemonSet"])(
-    "of a %s is made again of the template that was last promoted",
+    "of a %s is recreated from the template that was last promoted",
     async (kind) => {
       const { image, one, options, primary, remove } = await rejected({ kind });
       await remove();
@@ -81,7 +81,7 @@ describe("a primary that is gone", () => {
     },
   );
 
-  test("is not made again if only a ReplicaSet of another owner has that template", async () => {
+  test("is not recreated if only a ReplicaSet of another owner has that template", async () => {
     const { lastPromotedSpec, one, options, remove } = await rejected();
     await one.change("apps/v1", "ReplicaSet", "podinfo-1", { metadata: { ownerReferences: null } });
     await remove();
@@ -96,7 +96,7 @@ describe("a primary that is gone", () => {
   });
 
   test.each(["Promoting", "Finalising", "Initializing"])(
-    "in the phase %s is left to be made of the target",
+    "in the phase %s is recreated from the target",
     async (phase) => {
       const { one, options, remove } = await rejected();
       await remove();
@@ -104,13 +104,13 @@ describe("a primary that is gone", () => {
     },
   );
 
-  test("after a failed promotion, which leaves all traffic on the canary, is left to be made of the target", async () => {
+  test("after a failed promotion, which leaves all traffic on the canary, is recreated from the target", async () => {
     const { one, options, remove } = await rejected();
     await remove();
     expect(await one.step(options({ canaryWeight: 100 })).restorePrimary?.(true)).toBeUndefined();
   });
 
-  test("reads the copies of configs as they are: the target's may be what was rejected", async () => {
+  test("uses the copies of configs as they are, because the target's configs may be the rejected ones", async () => {
     const { one, options, primary, remove } = await rejected({ container: reading });
     await one.change("v1", "ConfigMap", "settings", { data: { key: "rejected" } });
     await remove();
@@ -119,7 +119,7 @@ describe("a primary that is gone", () => {
     expect((await one.get("v1", "ConfigMap", "settings-primary"))?.["data"]).toEqual({ key: "promoted" });
   });
 
-  test("is not made again after a failed run if a copied config is gone too; in a run the copy is made again", async () => {
+  test("is not recreated after a failed run if a copied config is missing too; during a run the copy is recreated", async () => {
     const { one, options, remove } = await rejected({ container: reading });
     await remove();
     await one.remove("v1", "ConfigMap", "settings-primary");
@@ -130,7 +130,7 @@ describe("a primary that is gone", () => {
     expect(await one.get("v1", "ConfigMap", "settings-primary")).toBeDefined();
   });
 
-  test("has the least replicas that its autoscaler allows", async () => {
+  test("has the minimum replicas of its autoscaler", async () => {
     const { one, options, primary, remove } = await rejected();
     await remove();
     const autoscalerRef = {
@@ -141,7 +141,7 @@ describe("a primary that is gone", () => {
     expect(await primary()).toMatchObject({ replicas: 3 });
   });
 
-  test("has the replicas that kubectl apply has given the target; one, and a Warning, where nothing tells them", async () => {
+  test("has the replicas that kubectl apply gave the target, or one and a Warning if these are unknown", async () => {
     const { one, options, primary, remove } = await rejected();
     await remove();
     const text = `deployment podinfo-primary.${one.namespace} was gone: it is made again of what was last promoted`;
@@ -157,12 +157,12 @@ describe("a primary that is gone", () => {
   });
 });
 
-describe("a primary at rest that others change", () => {
+describe("a primary at rest that another client changes", () => {
   const byHand = [{ name: "podinfod", image: "podinfo:by-hand" }];
   const changeTemplate = (one: WorkloadWorld, body: JsonObject) =>
     one.change("apps/v1", "Deployment", "podinfo-primary", { spec: { template: body } });
 
-  test("gets the pod spec that was last promoted back, and the text names who has changed it", async () => {
+  test("gets back the pod spec that was last promoted, and the message names who has changed it", async () => {
     const { image, one, options } = await rejected();
     expect(await one.step(options()).restorePrimary?.(true)).toBeUndefined();
     await changeTemplate(one, { spec: { containers: byHand } });
@@ -176,14 +176,14 @@ describe("a primary at rest that others change", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("keeps what rolls its pods without another pod spec, as kubectl rollout restart does", async () => {
+  test("keeps changes that roll its pods with the same pod spec, as kubectl rollout restart does", async () => {
     const { one, options } = await rejected();
     await changeTemplate(one, { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "now" } } });
     expect(await one.step(options()).restorePrimary?.(true)).toBeUndefined();
     expect(one.writes).toEqual([]);
   });
 
-  test("is told where nothing keeps what was last promoted, and stays as it is", async () => {
+  test("is reported and left as it is if the last promoted spec is not stored", async () => {
     const { one, options } = await rejected({ isKept: false });
     await changeTemplate(one, { spec: { containers: byHand } });
     expect(await one.step(options()).restorePrimary?.(true)).toMatchObject({
@@ -196,7 +196,7 @@ describe("a primary at rest that others change", () => {
   const scale = (one: WorkloadWorld, replicas: number) =>
     one.change("apps/v1", "Deployment", "podinfo-primary", { spec: { replicas } });
 
-  test("keeps the replicas that they give it, but is scaled up from zero", async () => {
+  test("keeps changed replicas, but is scaled up from zero", async () => {
     const { one, options, primary } = await rejected();
     await scale(one, 7);
     expect(await one.step(options()).restorePrimary?.(true)).toBeUndefined();
@@ -212,16 +212,16 @@ describe("a primary at rest that others change", () => {
 
   test.each([
     ["after a failed promotion", { phase: "Failed", canaryWeight: 100 }, true],
-    ["in the middle of a run", { phase: "Progressing" }, false],
+    ["during a run", { phase: "Progressing" }, false],
     ["in a promotion", { phase: "Promoting" }, false],
-  ] as const)("is scaled up from zero %s too, since each revision waits for it", async (_when, status, isAtRest) => {
+  ] as const)("is scaled up from zero %s too, because each revision waits for it", async (_when, status, isAtRest) => {
     const { one, options, primary } = await rejected();
     await scale(one, 0);
     expect(await one.step(options(status)).restorePrimary?.(isAtRest)).toMatchObject({ kind: "restored" });
     expect(await primary()).toMatchObject({ replicas: 1 });
   });
 
-  test("is left at zero where an autoscaler has scaled it", async () => {
+  test("is left at zero if an autoscaler has scaled it", async () => {
     const { one, options, primary } = await rejected();
     await scale(one, 0);
     const autoscalerRef = { apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", name: "podinfo" };

@@ -55,7 +55,7 @@ describe("a Service as target", () => {
   });
 
   test.each([{ clusterIP: undefined }, { clusterIP: "None" }])(
-    "may have a cluster address ($clusterIP): each copy has its own, and keeps it",
+    "may have a cluster IP ($clusterIP): each copy has its own, and keeps it",
     async ({ clusterIP }) => {
       const one = await world(clusterIP === undefined ? internal : { ...internal, clusterIP });
       await one.step(target).ensurePrimary();
@@ -71,7 +71,7 @@ describe("a Service as target", () => {
     },
   );
 
-  test("a promotion cuts labels and annotations to the included ones, and the Canary stays the owner", async () => {
+  test("a promotion filters labels and annotations to the included ones, and the Canary stays the owner", async () => {
     const one = await world(external("one.example.com"));
     await one.step(target).ensurePrimary();
     await one.step(target, { includeLabelPrefixes: ["own"] }).promote();
@@ -93,12 +93,12 @@ describe("a Service as target", () => {
     { what: "for the canary", name: "backend-canary", spec: theirs },
     { what: "for the primary", name: "backend-primary", spec: theirs },
     {
-      what: "for the primary, like the target,",
+      what: "for the primary, equal to the target,",
       name: "backend-primary",
       spec: internal,
       owners: [owner],
     },
-  ])("a copy $what that somebody else has made is refused, and nothing is written", async ({ name, spec, owners }) => {
+  ])("a copy $what that a user created is refused, and nothing is written", async ({ name, spec, owners }) => {
     const one = await world(internal);
     const metadata = owners === undefined ? { name } : { name, ownerReferences: owners };
     await one.put({ apiVersion: "v1", kind: "Service", metadata, spec });
@@ -111,7 +111,7 @@ describe("a Service as target", () => {
     expect(one.writes).toEqual([]);
   });
 
-  test("a primary's copy without an owner, as Flagger leaves it, is accepted, also once the target has changed", async () => {
+  test("a primary's copy without an owner, as Flagger leaves it, is accepted, also after the target has changed", async () => {
     const one = await world({ ...internal, type: "NodePort" });
     await one.put({ apiVersion: "v1", kind: "Service", metadata: { name: "backend-primary" }, spec: internal });
     await one.step(target).ensurePrimary();
@@ -121,7 +121,7 @@ describe("a Service as target", () => {
     expect(one.writes).toEqual(["patch Service/backend-canary"]);
   });
 
-  test("has no pods: there is nothing to wait for, to scale or to select by", async () => {
+  test("has no pods to wait for, to scale or to select", async () => {
     const one = await world(external("one.example.com"));
     const step = one.step(target);
     expect(await step.metadata()).toEqual({ label: "", labelValue: "", ports: new Map() });

@@ -23,11 +23,11 @@ describe("the ports of a target", () => {
     { service: { port: 9898, portDiscovery: true }, what: "its port" },
     { service: { port: 80, targetPort: 9898, portDiscovery: true }, what: "its target port" },
     { service: { port: 80, targetPort: "http", portDiscovery: true }, what: "the name of its target port" },
-  ])("are those of its containers, without sidecars and that of the Service by $what", ({ service }) => {
+  ])("are those of its containers, without those of sidecars and of the Service by $what", ({ service }) => {
     expect([...discoveredPorts(podSpec, service)]).toEqual(others);
   });
 
-  test("are not looked for unless the Canary says so", () => {
+  test("are not discovered unless the Canary says so", () => {
     expect([...discoveredPorts(podSpec, { port: 80 })]).toEqual([]);
   });
 });

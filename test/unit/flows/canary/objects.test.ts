@@ -9,7 +9,7 @@ function theirs(kind: string, annotations: Record<string, string> = {}): LiveObj
 }
 
 const told = (kind: string) =>
-  `Warning: ${kind} podinfo.apps of somebody else is taken over by Canary podinfo.apps: set spec.revertOnDeletion to have it given back when the Canary is deleted`;
+  `Warning: ${kind} podinfo.apps is taken over by Canary podinfo.apps, which did not make it: set spec.revertOnDeletion to have it given back when the Canary is deleted`;
 
 /** A world whose apex Service and route are somebody else's, and are taken over in the same step. */
 function worldOfOthers() {

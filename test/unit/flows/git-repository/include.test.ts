@@ -146,7 +146,7 @@ describe("spec.include", () => {
     {
       what: "a fromPath that is not there",
       include: { fromPath: "nowhere", toPath: "x" },
-      says: "failed to copy 'lib' include from nowhere to x: cannot stat unpack/nowhere: stat unpack/nowhere: no such file or directory",
+      says: "failed to copy 'lib' include from nowhere to x: cannot stat unpack/nowhere: stat unpack/nowhere: no such file or directory; the artifact has the folders sub",
     },
     {
       what: "a toPath in the folder of git",

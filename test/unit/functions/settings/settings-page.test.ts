@@ -20,7 +20,7 @@ function wrapped(text: string, columns = width): string {
 
 /** People read why in docs/maintainers/adr/0026-the-id-of-a-cluster.md. */
 const installationPart = `${wrapped(
-  "The functions read one JSON document from S3. A deploy uploads it and names it by its digest in their environment; a document that was changed since is not used. The CDK app checks it at synth by the same schema (`functions/settings/installation.ts`), which names every fault and quotes no value.",
+  "The functions read one JSON document from S3. A deployment uploads it and puts its digest into the environment of the functions, so they refuse a document that was changed later. The CDK app checks the document at synth with the same schema (`functions/settings/installation.ts`), which names every fault and quotes no value.",
 )}
 
 \`\`\`json
@@ -48,15 +48,15 @@ const installationPart = `${wrapped(
 | key of a cluster | what | default |
 | --- | --- | --- |
 | \`arn\` | its ARN, which is its [id](maintainers/adr/0026-the-id-of-a-cluster.md) in every key, log line and metric; each cluster once, ${maxClusters} at most | required |
-| \`roles\` | by function (\`reconcile\`, \`receiver\` where there are webhooks, \`notify\` where there are notifications), a role in the cluster's account, which that function assumes to describe the cluster and to sign its token | none: the function's own role |
-| \`role\` | in place of \`roles\`, one for all functions; the app refuses it with webhooks | none |
+| \`roles\` | by function (\`reconcile\`, with webhooks \`receiver\`, with notifications \`notify\`), the role in the cluster's account that the function assumes to describe the cluster and to sign its token | none: the function's own role |
+| \`role\` | instead of \`roles\`, one role for all functions; the app refuses it with webhooks | none |
 | \`network\` | letters, digits and hyphens, 32 at most. The clusters of a network share a reconcile function and a queue; ${maxNetworks} networks at most | \`default\` |
 | \`maxRuns\` | runs of objects of this cluster at the same time, 1 to 1000 | 20 |
 | \`repositories\` | by namespace, the repositories of ECR and CodeCommit (\`git-codecommit.<region>.amazonaws.com/v1/repos/<name>\`) that its sources may pull with the identity of the installation; a \`*\` at the end stands for anything | none |
 | \`buckets\` | by namespace, the buckets of S3 that its Buckets may read with the identity of the installation, each by its whole name; 100 at most | none |
-| \`decryptionKeys\` | by namespace, the KMS keys that open data keys of SOPS for its Kustomizations with the identity of the installation, each whole and as the encrypted files name it: \`arn:aws:kms:<region>:<account>:key/<id>\`, \`…:alias/<name>\`, either with \`+arn:aws:iam::<account>:role/<name>\`; 100 at most | none |
-| \`targets\` | by namespace, the other clusters of EKS that its Kustomizations may apply to by [\`spec.kubeConfig.configMapRef\`](other-clusters.md#eks-by-a-configmap), each whole and once: \`arn:aws:eks:<region>:<account>:cluster/<name>\`, with \`+arn:aws:iam::<account>:role/<name>\` where Sluice assumes a role of the cluster's account to enter it; 100 at most | none |
-| \`notificationTargets\` | by namespace, what its Providers of the types \`sns\`, \`eventbridge\` and \`sqs\` may send to with the identity of the installation, each whole: \`arn:aws:sns:<region>:<account>:<topic>\`, \`arn:aws:events:<region>:<account>:event-bus/<name>\`, \`arn:aws:sqs:<region>:<account>:<queue>\`; 100 at most | none |
+| \`decryptionKeys\` | by namespace, the KMS keys that decrypt SOPS data keys for its Kustomizations with the identity of the installation, each in full and as the encrypted files name it: \`arn:aws:kms:<region>:<account>:key/<id>\`, \`…:alias/<name>\`, either with \`+arn:aws:iam::<account>:role/<name>\`; 100 at most | none |
+| \`targets\` | by namespace, the other clusters of EKS that its Kustomizations may apply to by [\`spec.kubeConfig.configMapRef\`](other-clusters.md#eks-by-a-configmap), each in full and once: \`arn:aws:eks:<region>:<account>:cluster/<name>\`, with \`+arn:aws:iam::<account>:role/<name>\` if Sluice assumes a role of the cluster's account to log in; 100 at most | none |
+| \`notificationTargets\` | by namespace, the topics, buses and queues that its Providers of the types \`sns\`, \`eventbridge\` and \`sqs\` may send to with the identity of the installation, each in full: \`arn:aws:sns:<region>:<account>:<topic>\`, \`arn:aws:events:<region>:<account>:event-bus/<name>\`, \`arn:aws:sqs:<region>:<account>:<queue>\`; 100 at most | none |
 | \`cloudWatchRegions\` | by namespace, the regions whose CloudWatch its MetricTemplates of the type \`cloudwatch\` read with the identity of the installation; 100 at most | none |
 
 ${[
@@ -96,7 +96,7 @@ function page(): string {
     "# Settings of an installation",
     "<!-- Made from functions/settings by its test; write it again with `vitest run test/unit/functions/settings -u`. -->",
     wrapped(
-      "One document of YAML or JSON. A setting that Flux or Flagger has too has the name of their flag. Every setting is optional; a key that is not listed here is refused by name.",
+      "One document of YAML or JSON. If Flux or Flagger has the same setting, it has the name of their flag. Every setting is optional; an unknown key is refused by name.",
     ),
     [
       "- `sluice local --config FILE` reads it from a file, and `sluice settings --config FILE` prints the effective settings",
@@ -104,7 +104,7 @@ function page(): string {
       "- In AWS they are the part `settings` of the [document of the installation](#the-document-of-an-installation-in-aws).",
     ].join("\n"),
     wrapped(
-      "The settings are read when the process starts. A change takes effect for each object at its next run; an object that a setting has stalled runs again when you request it (`sluice reconcile`).",
+      "Sluice reads the settings when the process starts. A change takes effect for each object at its next run; if a setting has stalled an object, request its run with `sluice reconcile`.",
     ),
     "```yaml\nno-cross-namespace-refs: true\n```",
     "## The settings",

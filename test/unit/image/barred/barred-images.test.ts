@@ -10,7 +10,7 @@ import {
 const digest = `sha256:${"a".repeat(64)}`;
 const other = `sha256:${"b".repeat(64)}`;
 
-test("each line is a tag, a digest where the bar is for one, and who has barred it and why", () => {
+test("each line has a tag or digest, and who has barred it and why", () => {
   const text = `# release 1.3\n1.3.0 alice: returns 500\n\n  1.2.0@${digest}\tbob: leaks  memory \n1.1.0`;
   expect(parseBarred(text)).toEqual([
     { tag: "1.3.0", digest: undefined, why: "alice: returns 500" },
@@ -20,7 +20,7 @@ test("each line is a tag, a digest where the bar is for one, and who has barred 
   expect(parseBarred("")).toEqual([]);
 });
 
-test("what is written is read again", () => {
+test("a written list of barred images is read back unchanged", () => {
   const barred = parseBarred(`1.3.0 alice: returns 500\n1.2.0@${digest}`);
   expect(parseBarred(formatBarred(barred))).toEqual(barred);
 });
@@ -44,14 +44,14 @@ test("a policy bars at most maxBarred images", () => {
   );
 });
 
-test("an image that is barred again has only its last reason, in one line", () => {
+test("an image that is barred again has only its last reason, on one line", () => {
   const once = withBarred([], { tag: "1.3.0", digest: undefined, why: "alice: slow" });
   expect(withBarred(once, { tag: "1.3.0", digest: undefined, why: "bob:\nreturns 500 " })).toEqual([
     { tag: "1.3.0", digest: undefined, why: "bob: returns 500" },
   ]);
 });
 
-test("a tag is freed with all its digests, a digest alone", () => {
+test("unbarring a tag removes it with all its digests, unbarring a digest only this digest", () => {
   const barred = parseBarred(`1.3.0@${digest}\n1.3.0@${other}\n1.2.0`);
   expect(withoutBarred(barred, { tag: "1.3.0", digest: undefined })).toEqual(parseBarred("1.2.0"));
   expect(withoutBarred(barred, { tag: "1.3.0", digest: other })).toEqual(parseBarred(`1.3.0@${digest}\n1.2.0`));

@@ -32,30 +32,30 @@ function semver(range: string): Policy {
   return { semver: { range } };
 }
 
-describe("by version", () => {
-  test("image-automation/23: 1.x takes the highest version with three parts", async () => {
+describe("a policy of type semver", () => {
+  test("image-automation/23: selects for 1.x the highest version with three parts", async () => {
     expect(await first(["1.0.0", "1.2.0", "1.10.0", "2.0.0", "1.11"], semver("1.x"))).toBe("1.10.0");
   });
 
-  test("image-automation/24: a pre-release takes part only if the range has one", async () => {
+  test("image-automation/24: considers pre-releases only if the range has one", async () => {
     const tags = ["1.0.0", "1.1.0-rc1"];
     expect(await first(tags, semver(">=1.0.0"))).toBe("1.0.0");
     expect(await first(tags, semver(">=1.0.0-0"))).toBe("1.1.0-rc1");
   });
 
-  test("image-automation/25: a tag with a v may be chosen and keeps it", async () => {
+  test("image-automation/25: may select a tag with a v, and keeps the v", async () => {
     expect(await first(["1.2.2", "v1.2.3"], semver("1.x"))).toBe("v1.2.3");
   });
 
-  test("image-automation/26: 2025.02.03 is a version and 2025.02 is none", async () => {
+  test("image-automation/26: accepts 2025.02.03 as a version, but not 2025.02", async () => {
     expect(await chosen(["2025.02.03", "2025.02"], semver(">=1.0.0"))).toEqual(["2025.02.03"]);
   });
 
-  test("of equal versions the first in descending order is chosen", async () => {
+  test("selects the first in descending order among equal versions", async () => {
     expect(await first(["1.0.0", "v1.0.0", "1.0.0+a"], semver("1.x"))).toBe("v1.0.0");
   });
 
-  test("no version in the range is a failure that is tried again", async () => {
+  test("fails and retries if no version is in the range", async () => {
     const said = {
       reason: "Failure",
       retry: "backoff",
@@ -64,7 +64,7 @@ describe("by version", () => {
     await expect(first(["1.0.0"], semver(">=3.0.0"))).rejects.toMatchObject(said);
   });
 
-  test("image-automation/31: an invalid range stalls", async () => {
+  test("image-automation/31: stalls with an invalid range", async () => {
     const message = 'invalid policy: improper constraint: "not a range"';
     await expect(first(["1.0.0"], semver("not a range"))).rejects.toMatchObject({
       reason: "InvalidPolicy",
@@ -74,14 +74,14 @@ describe("by version", () => {
   });
 });
 
-describe("by the alphabet", () => {
-  test("image-automation/27: asc takes the greatest text by its bytes, desc the least", async () => {
+describe("a policy of type alphabetical", () => {
+  test("image-automation/27: selects with asc the greatest text by its bytes, with desc the least", async () => {
     const tags = ["B", "a", "Z", "z", "1"];
     expect(await chosen(tags, { alphabetical: asc })).toEqual(["z", "a", "Z", "B", "1"]);
     expect(await first(tags, { alphabetical: desc })).toBe("1");
   });
 
-  test("a character beyond the first 65,536 follows all others", async () => {
+  test("sorts characters beyond U+FFFF after all others", async () => {
     const filter = { pattern: "(a)|b", extract: "\u{1F600}$1" };
     const other = { pattern: "(a)|b", extract: "\uFF5E$1" };
     const keys = [...(await filterTags(["a"], filter, signal)), ...(await filterTags(["b"], other, signal))];
@@ -90,8 +90,8 @@ describe("by the alphabet", () => {
   });
 });
 
-describe("by number", () => {
-  test("image-automation/28: asc takes the greatest number, and one tag that is none fails the whole list", async () => {
+describe("a policy of type numerical", () => {
+  test("image-automation/28: selects with asc the greatest number, and one invalid tag fails the whole list", async () => {
     expect(await first(["1", "2", "10"], { numerical: asc })).toBe("10");
     expect(await first(["1", "2", "10"], { numerical: desc })).toBe("1");
     await expect(first(["1", "2", "10", "foo"], { numerical: asc })).rejects.toMatchObject({
@@ -114,17 +114,17 @@ describe("by number", () => {
     expect(await first(tags, { numerical: asc }, { pattern })).toBe(tag);
   });
 
-  test("of equal numbers the least tag is chosen, as in Flux", async () => {
+  test("selects the least tag among equal numbers, as in Flux", async () => {
     expect(await first(["9007199254740992", "9007199254740993"], { numerical: asc })).toBe("9007199254740992");
   });
 
-  test("any number replaces NaN before it, as in Flux", async () => {
+  test("replaces NaN by any later number, as in Flux", async () => {
     expect(await first(["inf", "NaN", "5"], { numerical: asc })).toBe("5");
   });
 });
 
-describe("which rule counts", () => {
-  test("image-automation/32: a policy without a rule stalls", async () => {
+describe("the type of a policy", () => {
+  test("image-automation/32: if it is missing, the policy stalls", async () => {
     await expect(first(["1.0.0"], {})).rejects.toMatchObject({
       reason: "InvalidPolicy",
       retry: "never",
@@ -132,27 +132,27 @@ describe("which rule counts", () => {
     });
   });
 
-  test("of several rules the first of semver, alphabetical and numerical counts", async () => {
+  test("is the first of semver, alphabetical and numerical if several are set", async () => {
     const tags = ["1.0.0", "1.1.0", "z"];
     expect(await first(tags, { ...semver("1.x"), alphabetical: asc, numerical: asc })).toBe("1.1.0");
     expect(await first(tags, { alphabetical: desc, numerical: asc })).toBe("1.0.0");
   });
 });
 
-describe("filters", () => {
+describe("filterTags of a policy", () => {
   const byTimestamp = { pattern: "^main-[a-f0-9]+-(?P<ts>[0-9]+)", extract: "$ts" };
 
-  test("image-automation/29: what is extracted is ranked, and the whole tag is chosen", async () => {
+  test("image-automation/29: the extracted text is ranked, and the whole tag is selected", async () => {
     const tags = ["main-fff-10", "main-aaa-9", "main-bbb-11", "1.0.0", "latest"];
     expect(await chosen(tags, { numerical: asc }, byTimestamp)).toEqual(["main-bbb-11", "main-fff-10", "main-aaa-9"]);
   });
 
-  test("a pattern matches anywhere in a tag, and an empty one everywhere", async () => {
+  test("a pattern matches anywhere in a tag, and an empty one matches every tag", async () => {
     expect(await chosen(["1.0.0-rc1", "1.0.0"], { alphabetical: asc }, { pattern: "rc" })).toEqual(["1.0.0-rc1"]);
     expect(await chosen(["a", "b"], { alphabetical: asc }, { pattern: "" })).toEqual(["b", "a"]);
   });
 
-  test("of tags with the same extract the least is chosen, then the next one", async () => {
+  test("of tags with the same extract the least is selected", async () => {
     expect(await chosen(["main-a-1", "main-c-1", "main-b-1"], { numerical: asc }, byTimestamp)).toEqual([
       "main-a-1",
       "main-b-1",
@@ -160,7 +160,7 @@ describe("filters", () => {
     ]);
   });
 
-  test("image-automation/33: a filter that keeps no tag is a failure that is tried again", async () => {
+  test("image-automation/33: a filter that matches no tag fails and retries", async () => {
     await expect(first(["1.0.0"], { alphabetical: asc }, { pattern: "^feature-" })).rejects.toMatchObject({
       reason: "Failure",
       retry: "backoff",
@@ -168,7 +168,7 @@ describe("filters", () => {
     });
   });
 
-  test("image-automation/30: an invalid pattern stalls, in Go's words", async () => {
+  test("image-automation/30: an invalid pattern stalls with Go's text", async () => {
     const message =
       "failed to filter tags: invalid regular expression pattern '(': error parsing regexp: missing closing ): `(`";
     await expect(first(["1.0.0"], { alphabetical: asc }, { pattern: "(" })).rejects.toMatchObject({
@@ -179,7 +179,7 @@ describe("filters", () => {
   });
 });
 
-describe("limits", () => {
+describe("limits of a policy", () => {
   test("a pattern or template of more than maxFilterChars stalls and names its field", async () => {
     const long = "a".repeat(maxFilterChars + 1);
     await expect(filterTags(["a"], { pattern: long }, signal)).rejects.toMatchObject({
@@ -193,7 +193,7 @@ describe("limits", () => {
     });
   });
 
-  test("a template that makes more than maxExtractedChars of all tags stalls", async () => {
+  test("a template that makes more than maxExtractedChars from all tags stalls", async () => {
     const tags = Array.from({ length: 100 }, (_, index) => `${index}-`.padEnd(128, "a"));
     const extract = "$0".repeat(maxFilterChars / 2);
     await expect(filterTags(tags, { pattern: ".*", extract }, signal)).rejects.toMatchObject({

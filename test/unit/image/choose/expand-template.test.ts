@@ -28,7 +28,7 @@ test.each([
   ["a${ts}b", "a17b"],
   ["$é", ""],
   ["", ""],
-])("the template %s of a tag is %j, as in Go", (template, expanded) => {
+])("the template %s of a tag gives %j, as in Go", (template, expanded) => {
   const expand = parseTemplate(template, { count: 3, named: { ts: 2 } });
   expect(expand((index) => groups[index] ?? null)).toBe(expanded);
 });

@@ -71,10 +71,10 @@ test.each<readonly [text: string, value: number | undefined]>([
   ["0x123456789abcdef0123456789p0", 9.014404268289631e28],
   ["1.7976931348623159e308", undefined],
   ["1.797693134862315808e308", undefined],
-])("%j is read as Go reads it", (text, value) => {
+])("%j is parsed as in Go", (text, value) => {
   expect(parseGoFloat(text)).toBe(value);
 });
 
-test("digits of other scripts are no number", () => {
+test("digits of other scripts are not numbers", () => {
   expect(parseGoFloat("\u0661")).toBeUndefined();
 });

@@ -39,8 +39,8 @@ const ensure = (
     forever,
   );
 
-describe.each(names)("on %s", (name) => {
-  test("a pull request is opened where there is none, with the mark of its automation", async () => {
+describe.each(names)("a pull request on %s", (name) => {
+  test("is opened if there is none, with the marker of its automation", async () => {
     const host = memoryRequestHost();
     const { change, url } = await ensure(host, name);
     expect(change).toBe("created");
@@ -50,7 +50,7 @@ describe.each(names)("on %s", (name) => {
     ]);
   });
 
-  test("the open one is changed in place where its text is another, and left alone where it is the same", async () => {
+  test("is changed in place if its text differs, and left alone otherwise", async () => {
     const host = memoryRequestHost();
     const { url } = await ensure(host, name);
     expect(await ensure(host, name)).toEqual({ url, change: "unchanged" });
@@ -61,7 +61,7 @@ describe.each(names)("on %s", (name) => {
     expect(writes).toHaveLength(3);
   });
 
-  test("lines that a browser ended and blanks that the host trimmed are no change", async () => {
+  test("is not changed because of CRLF from a browser or blanks that the host trimmed", async () => {
     const host = memoryRequestHost();
     await ensure(host, name, { body: "a\nb" });
     const [kept] = host.kept;
@@ -72,7 +72,7 @@ describe.each(names)("on %s", (name) => {
   test.each([
     ["a user", "Please merge"],
     ["another automation", "x\n\n<!-- sluice.dev/image-update-automation: apps/other -->"],
-  ])("the text of %s stays", async (_who, body) => {
+  ])("keeps the text of %s", async (_who, body) => {
     const host = memoryRequestHost();
     const theirs = { number: 1, head: "images", base: "main", title: "Mine", body, isOpen: true };
     host.kept.push({ ...theirs });
@@ -80,7 +80,7 @@ describe.each(names)("on %s", (name) => {
     expect(host.kept).toEqual([theirs]);
   });
 
-  test("a closed one, one of another branch and one of a fork are not taken for it", async () => {
+  test("is not mistaken for a closed one, one of another branch or one of a fork", async () => {
     const host = memoryRequestHost();
     const other = { title: "Other", body: marker };
     host.kept.push(
@@ -92,7 +92,7 @@ describe.each(names)("on %s", (name) => {
     expect(host.kept.slice(0, 3).map(({ title }) => title)).toEqual(["Other", "Other", "Other"]);
   });
 
-  test("one that another run opened at the same time is found again", async () => {
+  test("that another run opened at the same time is found", async () => {
     const host = memoryRequestHost();
     let lists = 0;
     host.answer = ({ method, url }) =>
@@ -102,7 +102,7 @@ describe.each(names)("on %s", (name) => {
     expect(host.kept).toHaveLength(1);
   });
 
-  test("branches with special characters are asked for as they are", async () => {
+  test("with special characters in its branches is looked up by the exact names", async () => {
     const host = memoryRequestHost();
     const branches = { head: "flux/ünï+code&x=1#y", base: "release 1" };
     await ensure(host, name, branches);
@@ -110,7 +110,7 @@ describe.each(names)("on %s", (name) => {
     expect(host.kept).toMatchObject([branches]);
   });
 
-  test("a refusal is told in the words of the host, and no token is in it", async () => {
+  test("that the host refuses is reported with the host's message, without the token", async () => {
     const host = memoryRequestHost();
     host.answer = ({ method }) =>
       method === "POST" ? { status: 403, body: '{"message": "golden-token may not write here"}' } : undefined;
@@ -123,14 +123,14 @@ describe.each(names)("on %s", (name) => {
     await expect(ensure(memoryRequestHost(), name, {}, { token: "wrong" })).rejects.toThrow("Bad credentials");
   });
 
-  test("an answer of another shape is an error", async () => {
+  test("with an unexpected answer fails", async () => {
     const host = memoryRequestHost();
     host.answer = ({ url }) =>
       url.endsWith("/version") ? undefined : { status: 200, body: '[{"number": "one", "iid": "one"}]' };
     await expect(ensure(host, name)).rejects.toThrow("the answer is not the one of Git");
   });
 
-  test("a page that is no address of the web is not shown", async () => {
+  test("with an address that is not http(s) is not shown", async () => {
     const host = memoryRequestHost();
     host.answer = ({ method }) => {
       const shape = { number: 1, iid: 1, title: "a", source_branch: "images", target_branch: "main" };
@@ -143,13 +143,13 @@ describe.each(names)("on %s", (name) => {
     await expect(ensure(host, name)).rejects.toThrow("the host gives no address of the request's page");
   });
 
-  test("without a token nothing is asked", async () => {
+  test("without a token sends no request", async () => {
     const host = memoryRequestHost();
     await expect(ensure(host, name, {}, { token: "" })).rejects.toThrow(new RegExp(`${name} token`));
     expect(host.asked).toEqual([]);
   });
 
-  test("a run that ends throws its reason", async () => {
+  test("throws the reason of a run that is aborted", async () => {
     const reason = new Error("the run ends");
     const host = memoryRequestHost();
     const ending = AbortSignal.abort(reason);
@@ -161,7 +161,7 @@ describe.each(names)("on %s", (name) => {
   });
 });
 
-describe("the host is found", () => {
+describe("the git host of an automation is found", () => {
   test.each([
     ["https://github.com/shop/deploy", "GET https://api.github.com/repos/shop/deploy/pulls?"],
     ["ssh://git@github.com/shop/deploy.git", "GET https://api.github.com/repos/shop/deploy/pulls?"],
@@ -179,7 +179,7 @@ describe("the host is found", () => {
     expect(host.asked[0]?.startsWith(first)).toBe(true);
   });
 
-  test("by the annotation, where the address does not tell", async () => {
+  test("by the annotation if the address does not show it", async () => {
     const host = memoryRequestHost();
     expect(await ensure(host, "code", { host: "gitea" })).toMatchObject({ change: "created" });
     await expect(ensure(host, "code")).rejects.toThrow(
@@ -190,12 +190,12 @@ describe("the host is found", () => {
     );
   });
 
-  test("only where the annotation asks for it", () => {
+  test("only if the annotation asks for it", () => {
     expect([undefined, "false", "true", "gitlab"].map(asksForPullRequest)).toEqual([false, false, true, true]);
   });
 });
 
-test("Gitea's list is read page by page, up to a limit", async () => {
+test("Gitea's list of pull requests is read page by page, up to a limit", async () => {
   const open = (number: number) => {
     const title = `Other ${number}`;
     return { number, head: `b${number}`, base: "main", title, body: "", isOpen: true };
@@ -212,13 +212,13 @@ test("Gitea's list is read page by page, up to a limit", async () => {
 describe("the login for the API", () => {
   const login = (data: Readonly<Record<string, string>>) => hostLogin(new Map(Object.entries(data)));
 
-  test("is the token or the password of the Secret that git logs in with", () => {
+  test("is the token or the password of the Secret that git uses", () => {
     expect(login({ username: "git", password: "golden-token\n" })).toEqual({ token: "", password: "golden-token" });
     expect(login({ bearerToken: "golden-token" })).toEqual({ token: "golden-token", password: "" });
     expect(login({ token: "api", password: "git" })).toEqual({ token: "api", password: "git" });
   });
 
-  test("is never the password of a key for ssh", () => {
+  test("is never the password of an SSH key", () => {
     expect(login({ identity: "key", password: "of the key" })).toEqual({ token: "", password: "" });
   });
 

@@ -34,13 +34,13 @@ test("an automation that asks for a pull request gets one with the text of its c
   ]);
 });
 
-test("its annotations have other texts", async () => {
+test("annotations of an automation replace the texts of its pull request", async () => {
   const texts = { "sluice.dev/pull-request-title": "Images", "sluice.dev/pull-request-body": "Please look" };
   const { host } = await open(pushed({ "sluice.dev/pull-request": "github", ...texts }));
   expect(host.kept).toMatchObject([{ title: "Images", body: expect.stringMatching(/^Please look\n\n/) }]);
 });
 
-test("one that asks for none gets none, and no host is asked", async () => {
+test("an automation that asks for no pull request gets none, and no host is called", async () => {
   for (const annotations of [{}, { "sluice.dev/pull-request": "false" }]) {
     const { made, host } = await open(pushed(annotations, { secret: new Map() }));
     expect(made).toBeUndefined();
@@ -48,7 +48,7 @@ test("one that asks for none gets none, and no host is asked", async () => {
   }
 });
 
-test("a Secret with a key for ssh alone is no login for the API, which is told with its mend", async () => {
+test("a Secret with only an SSH key has no login for the API, and the message says how to fix that", async () => {
   const secret = new Map([
     ["identity", "key"],
     ["password", "of the key"],

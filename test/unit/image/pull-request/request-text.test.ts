@@ -19,13 +19,18 @@ const [title, body] = ["sluice.dev/pull-request-title", "sluice.dev/pull-request
 
 describe("a pull request has", () => {
   test.each([
-    ["the first line of the message and the rest", "\nUpdate web\n\n- a\n- b\n", "Update web", "- a\n- b"],
-    ["a title of its own where the message is empty", " \n", "Update from image update automation", ""],
+    [
+      "the first line of the message as title, and the rest as text",
+      "\nUpdate web\n\n- a\n- b\n",
+      "Update web",
+      "- a\n- b",
+    ],
+    ["a default title if the message is empty", " \n", "Update from image update automation", ""],
   ])("%s", async (_what, message, expectedTitle, expectedBody) => {
     expect(await written(message)).toEqual({ title: expectedTitle, body: expectedBody });
   });
 
-  test("what the templates in the annotations write", async () => {
+  test("the texts of the templates in the annotations", async () => {
     const annotations = {
       [title]: "{{ .AutomationObject.Name }} on\n{{ .Values.cluster }}",
       [body]: "{{ len .Changed.Changes }} changes\n",
@@ -34,7 +39,7 @@ describe("a pull request has", () => {
     expect(await written("Update\n\nrest", { [body]: "" })).toEqual({ title: "Update", body: "" });
   });
 
-  test("as much text as hosts take, and no more", async () => {
+  test("as much text as hosts accept, and no more", async () => {
     const long = await written(`${"t".repeat(maxTitleBytes)}\n${"b".repeat(maxBodyBytes)}`);
     expect([long.title.length, long.body.length]).toEqual([maxTitleBytes, maxBodyBytes]);
     const longer = await written(`${"t".repeat(maxTitleBytes + 1)}\n${"b".repeat(maxBodyBytes + 1)}`);
@@ -43,7 +48,7 @@ describe("a pull request has", () => {
   });
 });
 
-describe("a template that gives no text is told by its annotation", () => {
+describe("a pull request template without a text is reported by its annotation", () => {
   test.each([
     [
       title,

@@ -4,12 +4,12 @@ import { setText } from "./set-file.ts";
 
 const recorded = recordedFiles();
 
-test("the recordings of Flux hold 33 changed files", () => {
+test("the recordings of Flux have 33 changed files", () => {
   expect(recorded).toHaveLength(33);
 });
 
 test.each(recorded.map((file) => [`${file.scenario}/${file.step}`, file.path, file] as const))(
-  "%s: %s has the bytes that Flux has committed",
+  "%s: %s has the same bytes as Flux has committed",
   (_, __, { before, after, images }) => {
     expect(before).toContain("$imagepolicy");
     expect(setText(before, images)).toBe(after);

@@ -20,8 +20,8 @@ async function changed(
   );
 }
 
-describe("image-automation/45, 48: the files that are changed", () => {
-  test("have the suffix of YAML or the name of a Kustomization, in any folder", async () => {
+describe("image-automation/45, 48: the changed files", () => {
+  test("have a YAML suffix or the name of a Kustomization file, in any folder", async () => {
     const files = {
       "a.yaml": old,
       "b.yml": old,
@@ -33,7 +33,7 @@ describe("image-automation/45, 48: the files that are changed", () => {
     expect(Object.keys(await changed("", files))).toEqual(["a.yaml", "b.yml", "c/d/Kustomization"]);
   });
 
-  test("are those that hold a marker of a chosen image whose value differs", async () => {
+  test("are those with a marker of a selected image whose value differs", async () => {
     const files = {
       "a.yaml": "image: old\n",
       "b.yaml": set,
@@ -47,7 +47,7 @@ describe("image-automation/45, 48: the files that are changed", () => {
     expect(await changed("", {})).toEqual({});
   });
 
-  test("image-automation/69: do not include one that is not YAML, which is told", async () => {
+  test("image-automation/69: do not include an invalid YAML file, which is reported", async () => {
     const tree = treeOf({ "a/bad.yaml": `${old}@\n`, "b.yaml": old });
     const { files, unreadable } = await setInTree(tree, "", images, signal);
     expect(files.map(({ path }) => path)).toEqual(["b.yaml"]);
@@ -55,22 +55,22 @@ describe("image-automation/45, 48: the files that are changed", () => {
   });
 });
 
-describe("image-automation/61: the path", () => {
+describe("image-automation/61: the path of an ImageUpdateAutomation", () => {
   const files = { "a.yaml": old, "apps/a.yaml": old, "apps/web/b.yaml": old, "apps-2/c.yaml": old };
 
   test.each([
     ["a folder", "apps", { "apps/a.yaml": "a.yaml", "apps/web/b.yaml": "web/b.yaml" }],
-    ["a folder with a slash behind it", "./apps/", { "apps/a.yaml": "a.yaml", "apps/web/b.yaml": "web/b.yaml" }],
+    ["a folder with a trailing slash", "./apps/", { "apps/a.yaml": "a.yaml", "apps/web/b.yaml": "web/b.yaml" }],
     ["a folder inside", "/apps/web", { "apps/web/b.yaml": "b.yaml" }],
     ["a file", "apps/web/b.yaml", { "apps/web/b.yaml": "b.yaml" }],
-    ["a folder by way of another", "apps/../apps-2", { "apps-2/c.yaml": "c.yaml" }],
-    ["what would be above the root", "../../apps/web", { "apps/web/b.yaml": "b.yaml" }],
-  ])("%s limits what is changed, and the report has paths below it", async (_, path, expected) => {
+    ["a folder through another", "apps/../apps-2", { "apps-2/c.yaml": "c.yaml" }],
+    ["a path above the root", "../../apps/web", { "apps/web/b.yaml": "b.yaml" }],
+  ])("%s limits the changes, and the report has paths below it", async (_, path, expected) => {
     const found = Object.entries(await changed(path, files)).map(([from, [below]]) => [from, below]);
     expect(Object.fromEntries(found)).toEqual(expected);
   });
 
-  test.each(["", ".", "/", "..", "../.."])("%j is the root", async (path) => {
+  test.each(["", ".", "/", "..", "../.."])("%j means the root", async (path) => {
     expect(Object.keys(await changed(path, files))).toEqual(Object.keys(files).toSorted());
   });
 
@@ -79,7 +79,7 @@ describe("image-automation/61: the path", () => {
     ["apps/missing/../b", "apps/b"],
     ["a.yaml/b", "a.yaml/b"],
     ["gone", "nowhere"],
-  ])("%s leads to nothing, which fails the run", async (path, shown) => {
+  ])("%s does not exist, which fails the run", async (path, shown) => {
     const tree = treeOf({ ...files, gone: link("nowhere") });
     const changes = setInTree(tree, path, images, signal);
     await expect(changes).rejects.toThrow(`walking path for files: lstat ${shown}: no such file or directory`);
@@ -88,8 +88,8 @@ describe("image-automation/61: the path", () => {
   test.each([
     ["itself", link("loop")],
     ["no text", link("")],
-    ["a text that is no path", link("x".repeat(5_000))],
-  ])("a link to %s has no end, which fails the run", async (_, loop) => {
+    ["a text that is not a path", link("x".repeat(5_000))],
+  ])("a link to %s cannot be resolved, which fails the run", async (_, loop) => {
     await expect(setInTree(treeOf({ ...files, loop }), "loop/a", images, signal)).rejects.toThrow(
       "spec.update.path leads to the link loop, which has no end: name its folder instead",
     );
@@ -98,8 +98,8 @@ describe("image-automation/61: the path", () => {
   test.each([
     ["a folder", link("apps/web"), "linked", "apps/web/b.yaml", "b.yaml"],
     ["a folder with a folder in it", link("apps"), "linked/web", "apps/web/b.yaml", "b.yaml"],
-    ["what would be above the root", link("../../apps/web"), "linked", "apps/web/b.yaml", "b.yaml"],
-    ["a folder from the root", link("/apps/web"), "linked", "apps/web/b.yaml", "b.yaml"],
+    ["a path above the root", link("../../apps/web"), "linked", "apps/web/b.yaml", "b.yaml"],
+    ["a path from the root", link("/apps/web"), "linked", "apps/web/b.yaml", "b.yaml"],
     ["a file", link("apps/web/b.yaml"), "linked", "apps/web/b.yaml", "b.yaml"],
   ])("a link to %s is followed inside the repository", async (_, linked, path, from, below) => {
     expect(await changed(path, { ...files, linked })).toEqual({ [from]: [below, set] });
@@ -107,17 +107,17 @@ describe("image-automation/61: the path", () => {
 });
 
 describe("image-automation/61: links to files", () => {
-  test("the target is changed, once, and keeps its name in the report if it is below the path", async () => {
+  test("are followed: the target is changed once, and is reported by its own name if it is below the path", async () => {
     const files = { "a.yaml": link("b/real.yaml"), "b/real.yaml": old, "c.yaml": link("./b/../b/real.yaml") };
     expect(await changed("", files)).toEqual({ "b/real.yaml": ["b/real.yaml", set] });
   });
 
-  test("a target outside of the path is changed under the name of the link", async () => {
+  test("with a target outside of the path change it under the name of the link", async () => {
     const files = { "apps/a.yaml": link("../common/web"), "common/web": old };
     expect(await changed("apps", files)).toEqual({ "common/web": ["a.yaml", set] });
   });
 
-  test("links to links are followed", async () => {
+  test("to other links are followed", async () => {
     const files = { "a.yaml": link("b"), b: link("c/d.yaml"), c: link("e"), "e/d.yaml": old };
     expect(await changed("a.yaml", files)).toEqual({ "e/d.yaml": ["d.yaml", set] });
     expect(Object.keys(await changed("", files))).toEqual(["e/d.yaml"]);
@@ -125,17 +125,17 @@ describe("image-automation/61: links to files", () => {
 
   test.each([
     ["out of the repository", "../real"],
-    ["out of the repository and in again", "../clone/../real"],
+    ["out of the repository and back into it", "../clone/../real"],
     ["to an absolute path", "/real"],
     ["to a folder", "folder.yaml"],
     ["to nothing", "missing.yaml"],
     ["to itself", "a.yaml"],
-    ["by way of a link out of the repository", "up/real"],
-    ["by way of a link to an absolute path", "root/real"],
+    ["through a link out of the repository", "up/real"],
+    ["through a link to an absolute path", "root/real"],
     ["into a file", "real/b"],
-    ["to a text that is no path", "x".repeat(5_000)],
+    ["to a text that is not a path", "x".repeat(5_000)],
     ["to no text", ""],
-  ])("a link %s is left as it is", async (_, target) => {
+  ])("a link %s is not changed", async (_, target) => {
     const files = {
       "a.yaml": link(target),
       "folder.yaml/b.txt": old,
@@ -147,8 +147,8 @@ describe("image-automation/61: links to files", () => {
   });
 });
 
-describe("limits of a run", () => {
-  test(`the links lead over at most ${maxLookups} files and folders`, async () => {
+describe("limits of an ImageUpdateAutomation's run", () => {
+  test(`links are followed through at most ${maxLookups} files and folders`, async () => {
     const parts = Array.from({ length: maxLookups }, () => "b/..").join("/");
     const most = treeOf({ "b/a.yaml": old });
     const { files } = await setInTree(most, `${parts.slice(0, -"/b/..".length)}/b`, images, signal);
@@ -158,7 +158,7 @@ describe("limits of a run", () => {
     );
   });
 
-  test(`changed files have at most ${maxChangedBytes} bytes together`, async () => {
+  test(`changed files have at most ${maxChangedBytes} bytes in total`, async () => {
     const file = `${`---\n# ${"x".repeat(1_000_000)}\n`.repeat(4)}---\n${old}`;
     const count = Math.ceil(maxChangedBytes / Buffer.byteLength(file));
     const files = (many: number) => Object.fromEntries(Array.from({ length: many }, (_, at) => [`${at}.yaml`, file]));

@@ -28,14 +28,14 @@ test(`a file with markers has at most ${maxSetterFileBytes} bytes`, () => {
   expect(changeOf(documentOf(maxSetterFileBytes + 1))).toBeUndefined();
 });
 
-test(`a document of it has at most ${maxDocumentChars} characters`, () => {
+test(`a document of a file with markers has at most ${maxDocumentChars} characters`, () => {
   expect(changeOf(`${marked}${documentOf(maxDocumentChars)}`)).toBeDefined();
   expect(() => changeOf(`${marked}${documentOf(maxDocumentChars + 1)}`)).toThrow(
     `a.yaml holds image policy markers, and its document at line 2 has more than ${maxDocumentChars} characters: move what has no marker to another file`,
   );
 });
 
-test(`a document of it has at most ${maxIndicators} characters that may start a value`, () => {
+test(`a document of a file with markers has at most ${maxIndicators} characters that may start a value`, () => {
   const most = `${marked}---\nb: [${"x,".repeat(maxIndicators - 8)}x]\n`;
   const indicators = (most.slice(marked.length).match(/[[{,:?\-&!*\n\r]/g) ?? []).length;
   expect(indicators).toBe(maxIndicators - 1);
@@ -43,7 +43,7 @@ test(`a document of it has at most ${maxIndicators} characters that may start a 
   expect(() => changeOf(`${most}\n\n`)).toThrow(`has more than ${maxIndicators} line breaks and characters`);
 });
 
-test(`a document of it is nested at most ${maxDepth} levels deep`, () => {
+test(`a document of a file with markers is nested at most ${maxDepth} levels deep`, () => {
   const nested = (levels: number): string => `${marked}b: ${"[".repeat(levels)}${"]".repeat(levels)}\n`;
   expect(changeOf(nested(maxDepth - 1))).toBeDefined();
   expect(() => changeOf(nested(maxDepth))).toThrow(
@@ -58,14 +58,14 @@ test(`a file with markers has at most ${maxDocuments} documents`, () => {
   );
 });
 
-test(`markers of a file set at most ${maxChangesPerFile} values`, () => {
+test(`the markers of a file set at most ${maxChangesPerFile} values`, () => {
   expect(changeOf(marked.repeat(maxChangesPerFile))?.objects[0]?.changes).toHaveLength(maxChangesPerFile);
   expect(() => changeOf(marked.repeat(maxChangesPerFile + 1))).toThrow(
     `a.yaml has more than ${maxChangesPerFile} image policy markers: split it into several files`,
   );
 });
 
-test(`a comment of more than ${maxMarkerChars} characters is no marker`, () => {
+test(`a comment of more than ${maxMarkerChars} characters does not count as a marker`, () => {
   const marker = mark("apps:web:tag").trim();
   const text = (spaces: number): string => `a: old ${marker}${" ".repeat(spaces)}\n`;
   expect(changeOf(text(maxMarkerChars - marker.length))).toBeDefined();

@@ -63,8 +63,8 @@ function hostOf(answer: (request: HttpRequest, index: number) => Answer): Http &
 const status = (host: { readonly requests: readonly HttpRequest[] }) =>
   host.requests.map(({ method, url }) => `${method} ${url}`);
 
-describe("statements", () => {
-  test("62: the status of ApplySucceeded has the default context and its words, and is sent once", async () => {
+describe("the status of a commit", () => {
+  test("62: for ApplySucceeded has the default context and text, and is sent once", async () => {
     const host = memoryGitHost();
     for (let repeats = 0; repeats < 3; repeats++) await send("github", host);
     const posted = host.requests.filter(({ method }) => method === "POST");
@@ -74,7 +74,7 @@ describe("statements", () => {
     expect(host.requests).toHaveLength(4);
   });
 
-  test("63: a revision has a commit of forty characters, or it is refused", () => {
+  test("63: a revision needs a commit of forty characters, and is otherwise refused", () => {
     expect(commitOf(`main@sha1:${commit}`)).toBe(commit);
     expect(() => commitOf("1.4.2")).toThrow("failed to extract commit hash from '1.4.2' revision");
   });
@@ -83,13 +83,13 @@ describe("statements", () => {
     [{ commit: `sha1:${"1".repeat(40)}`, originRevision: "2".repeat(40), revision: "3".repeat(40) }, "1".repeat(40)],
     [{ originRevision: `main@sha1:${"2".repeat(40)}`, revision: "3".repeat(40) }, "2".repeat(40)],
     [{ revision: `main/${"3".repeat(40)}` }, "3".repeat(40)],
-  ])("64: commit beats originRevision beats revision: %o", (metadata, hash) => {
+  ])("64: commit takes precedence over originRevision and revision: %o", (metadata, hash) => {
     const states = { info: "good", error: "bad", unknown: "neither" };
     const status = { commit: hash, state: "good", description: "apply succeeded" };
     expect(statusOfEvent(eventOf({ metadata }), states)).toEqual(status);
   });
 
-  test("66: a token of Bitbucket without a colon is refused before anything is sent", async () => {
+  test("66: a Bitbucket token without a colon is refused before any request", async () => {
     const host = memoryGitHost();
     const { fault } = await send("bitbucket", host, { token: "golden-token" });
     expect(fault).toBe("invalid token format, expected to be <user>:<password>");
@@ -108,7 +108,7 @@ describe("statements", () => {
   );
 });
 
-test.each(types)("%s bounds every answer and names itself", async (type) => {
+test.each(types)("%s limits every answer and sends a User-Agent", async (type) => {
   const host = memoryGitHost();
   expect(await send(type, host)).toEqual({ fault: undefined, isSetup: false });
   expect(host.requests.length).toBeGreaterThan(0);
@@ -119,21 +119,21 @@ test.each(types)("%s bounds every answer and names itself", async (type) => {
   }
 });
 
-test.each(types)("N7: %s is asked through the proxy only if it is Gitea", async (type) => {
+test.each(types)("N7: %s is called through the proxy only if it is Gitea", async (type) => {
   const host = memoryGitHost();
   await send(type, host, { proxy: proxyOf("http://proxy.example:3128") });
   const proxied = host.requests.filter(({ proxy }) => proxy !== undefined);
   expect(proxied).toHaveLength(type.startsWith("gitea") ? host.requests.length : 0);
 });
 
-test.each(types)("%s trusts the authorities of its Secret", async (type) => {
+test.each(types)("%s trusts the CA of its Secret", async (type) => {
   const host = memoryGitHost();
   const tls = { ca: "pem" };
   await send(type, host, { tls });
   expect(host.requests.map((request) => request.tls)).toEqual(host.requests.map(() => tls));
 });
 
-describe("a host that gives no answer", () => {
+describe("a git host that does not answer", () => {
   const dead = (reason: HttpError["reason"], why: string): Http => ({
     send: ({ method, url }) => {
       const { origin, pathname } = new URL(url);
@@ -161,14 +161,14 @@ describe("a host that gives no answer", () => {
       "azuredevops",
       `could not list commit statuses: Get "https://git.example/golden/project/_apis/git/repositories/repo/commits/${commit}/statuses"`,
     ],
-  ])("is told by %s in the words of Go's client", async (type, words) => {
+  ])("is reported by %s with the text of Go's client", async (type, words) => {
     const { fault, isSetup } = await send(type, refused);
     const shown = fault?.replace(/build\/[0-9a-f]{40}/, "build/<key>");
     expect(shown).toBe(`${words}: dial tcp 192.0.2.1:443: connect: connection refused`);
     expect(isSetup).toBe(type === "gitea" || type === "githubpullrequestcomment");
   });
 
-  test("is asked five times by Bitbucket Server, after 2, 4, 8 and 16 seconds", async () => {
+  test("is called five times by Bitbucket Server, after 2, 4, 8 and 16 seconds", async () => {
     const waits: number[] = [];
     const { fault } = await send("bitbucketserver", refused, {}, { sleep: async (ms) => void waits.push(ms) });
     expect(waits).toEqual([2_000, 4_000, 8_000, 16_000]);
@@ -177,7 +177,7 @@ describe("a host that gives no answer", () => {
     );
   });
 
-  test("is asked once by Bitbucket Server if its certificate is not trusted", async () => {
+  test("is called once by Bitbucket Server if its certificate is untrusted", async () => {
     const untrusted = dead("tls", "tls: failed to verify certificate: x509: certificate signed by unknown authority");
     const { fault } = await send("bitbucketserver", untrusted);
     expect(fault).toMatch(/giving up after 1 attempt\(s\): Get .* certificate signed by unknown authority$/);
@@ -186,13 +186,13 @@ describe("a host that gives no answer", () => {
   test.each([
     ["refuses connections", "dial tcp 192.0.2.1:443: connect: connection refused", 5],
     ["has no address", "dial tcp: lookup git.example: no such host", 0],
-  ])("and %s is asked again by GitLab as its client does", async (_what, why, retries) => {
+  ])("and %s is retried by GitLab as its client does", async (_what, why, retries) => {
     const waits: number[] = [];
     await send("gitlab", dead("unreachable", why), {}, { sleep: async (ms) => void waits.push(ms) });
     expect(waits).toEqual([800, 1_600, 2_400, 3_200, 4_000].slice(0, retries));
   });
 
-  test("GitLab is asked again when its limit of requests begins anew", async () => {
+  test("GitLab is retried when its rate limit resets", async () => {
     const waits: number[] = [];
     const host = hostOf((_request, index) => {
       if (index === 0) return { status: 429, headers: { "ratelimit-reset": "30" } };
@@ -204,7 +204,7 @@ describe("a host that gives no answer", () => {
   });
 });
 
-describe("a delivery that ends", () => {
+describe("a delivery that is ended", () => {
   const hanging: Http = {
     send: (_request, signal) =>
       new Promise((_resolve, reject) => {
@@ -230,11 +230,11 @@ describe("a delivery that ends", () => {
     ["github", "could not list commit statuses: context deadline exceeded"],
     ["gitlabmergerequestcomment", "failed to get authenticated user info: context deadline exceeded"],
     ["gitea", 'failed creating Gitea client: Get "https://git.example/api/v1/version": context deadline exceeded'],
-  ])("by its timeout is a failure of %s", async (type, words) => {
+  ])("by its timeout fails for %s", async (type, words) => {
     expect((await ended(type, new DOMException("", "TimeoutError"))).fault).toBe(words);
   });
 
-  test("by its timeout is a failure of Bitbucket Server after so many attempts", async () => {
+  test("by its timeout fails for Bitbucket Server, with the number of attempts", async () => {
     const { fault } = await ended("bitbucketserver", new DOMException("", "TimeoutError"));
     expect(fault).toMatch(/^could not get .* giving up after 1 attempt\(s\): context deadline exceeded$/);
   });
@@ -242,7 +242,7 @@ describe("a delivery that ends", () => {
   test.each([
     ["gitlab", "unable to list commit status: context deadline exceeded"],
     ["bitbucketserver", /^could not get existing commit status: .* commit status: context deadline exceeded$/],
-  ])("by its timeout between two attempts is a failure of %s", async (type, words) => {
+  ])("by its timeout between two attempts fails for %s", async (type, words) => {
     const controller = new AbortController();
     const { signal } = controller;
     const sleep = async (): Promise<void> => {
@@ -255,7 +255,7 @@ describe("a delivery that ends", () => {
     expect(host.requests).toHaveLength(1);
   });
 
-  test("by its timeout while an App of GitHub logs in fails while it is set up", async () => {
+  test("by its timeout during the login of a GitHub App fails in the setup", async () => {
     const privateKey = generateKeyPairSync("rsa", { modulusLength: 2048 })
       .privateKey.export({ type: "pkcs1", format: "pem" })
       .toString();
@@ -264,13 +264,13 @@ describe("a delivery that ends", () => {
     expect(sent).toEqual({ fault: "context deadline exceeded", isSetup: true });
   });
 
-  test.each(types)("because its caller stops is none of %s", async (type) => {
+  test.each(types)("by its caller is not a failure of %s", async (type) => {
     const reason = new Error("shutting down");
     await expect(ended(type, reason)).rejects.toBe(reason);
   });
 });
 
-describe("a redirect", () => {
+describe("a redirect of a git host", () => {
   const to = (location: string, code = 301) =>
     hostOf((_request, index) => (index === 0 ? { status: code, headers: { location } } : { body: "[]" }));
 
@@ -290,7 +290,7 @@ describe("a redirect", () => {
     expect(host.requests).toHaveLength(1);
   });
 
-  test("that would lose the status is a failure", async () => {
+  test("that would lose the status fails", async () => {
     const host = hostOf(({ method }) =>
       method === "GET" ? { body: "[]" } : { status: 302, headers: { location: "https://git.example/login" } },
     );
@@ -299,7 +299,7 @@ describe("a redirect", () => {
     expect(status(host)).toHaveLength(2);
   });
 
-  test("without end is told after ten", async () => {
+  test("without end fails after ten", async () => {
     const host = hostOf(() => ({ status: 302, headers: { location: "/again" } }));
     const { fault } = await send("github", host);
     expect(fault).toBe('could not list commit statuses: Get "https://git.example/again": stopped after 10 redirects');
@@ -317,14 +317,14 @@ describe("a request that cannot be sent", () => {
       "gitlab",
       'unable to list commit status: Get "https://git.example/.*": net/http: invalid header field value for "Private-Token"',
     ],
-  ])("since the token of %s has a line feed", async (type, words) => {
+  ])("because the token of %s has a line feed", async (type, words) => {
     const host = memoryGitHost();
     const { fault } = await send(type, host, { token: "golden-token\n" });
     expect(fault).toMatch(new RegExp(`^${words}$`));
     expect(host.requests).toEqual([]);
   });
 
-  test("since the address is none of HTTP", async () => {
+  test("because the address is not http(s)", async () => {
     const { fault } = await send("github", memoryGitHost(), { address: "git://git.example/golden/repo" });
     expect(fault).toMatch(/^could not list commit statuses: Get "git:.*": unsupported protocol scheme "git"$/);
   });
@@ -337,7 +337,7 @@ describe("GitHub", () => {
     ["https://git.example:8443/golden/repo", "https://git.example:8443/api/v3/"],
     ["https://api.git.example/golden/repo", "https://api.git.example/"],
     ["https://git.api.example/golden/repo", "https://git.api.example/"],
-  ])("of the address %s has its API at %s", async (address, api) => {
+  ])("at the address %s has its API at %s", async (address, api) => {
     const host = hostOf(() => ({ body: "[]" }));
     await send("github", host, { address, tls: { ca: "pem" } });
     expect(host.requests[0]?.url).toBe(`${api}repos/golden/repo/commits/${commit}/statuses?per_page=50`);
@@ -348,26 +348,26 @@ describe("GitHub", () => {
     ["3600", "[rate reset in 59m50s]"],
     ["15", "[rate reset in 5s]"],
     ["0", "[rate limit was reset 10s ago]"],
-  ])("says when its limit of requests begins anew: %s", async (reset, words) => {
+  ])("reports when its rate limit resets: %s", async (reset, words) => {
     const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset };
     const host = hostOf(() => ({ status: 403, headers, body: '{"message":"API rate limit exceeded"}' }));
     const { fault } = await send("github", host, {}, { now: () => 10_000 });
     expect(fault?.endsWith(`: 403 API rate limit exceeded ${words}`)).toBe(true);
   });
 
-  test("has control characters of its texts shown", async () => {
+  test("is reported with control characters escaped", async () => {
     const host = hostOf(() => ({ status: 404, body: JSON.stringify({ message: "\u001b[2Jgone" }) }));
     expect((await send("github", host)).fault).toMatch(/: 404 \\u001b\[2Jgone \[\]$/);
   });
 });
 
-describe("an App of GitHub", () => {
+describe("a GitHub App of a Provider", () => {
   const privateKey = generateKeyPairSync("rsa", { modulusLength: 2048 })
     .privateKey.export({ type: "pkcs1", format: "pem" })
     .toString();
   const app = { appId: "7", installationId: "8", privateKey, baseUrl: "https://git.example/api/v3" };
 
-  test("is asked for a token once, and through the proxy", async () => {
+  test("requests its token once, and through the proxy", async () => {
     const host = memoryGitHost();
     const githubApps = githubAppLogins(host, { now: () => 0 });
     const proxy = proxyOf("http://proxy.example:3128");
@@ -384,7 +384,7 @@ describe("an App of GitHub", () => {
     expect(host.requests[1]?.headers?.["authorization"]).toBe("Bearer golden-app-token");
   });
 
-  test("comments under its own name, which is asked for once too", async () => {
+  test("comments under its own name, which is also requested once", async () => {
     const host = memoryGitHost();
     const githubApps = githubAppLogins(host, { now: () => 0 });
     for (let repeats = 0; repeats < 2; repeats++) {
@@ -400,7 +400,7 @@ describe("an App of GitHub", () => {
     ]);
   });
 
-  test("is not asked where the Secret has a token", async () => {
+  test("is not used if the Secret has a token", async () => {
     const host = memoryGitHost();
     await send("github", host, { githubApp: app });
     expect(host.requests[0]?.headers?.["authorization"]).toBe("Bearer golden-token");
@@ -415,27 +415,27 @@ describe("an App of GitHub", () => {
       "only one of app installation owner or ID must be provided to use github app authentication",
     ],
     [{ privateKey: "" }, "private key must be provided to use github app authentication"],
-  ])("of a Secret that lacks something is refused: %o", async (change, words) => {
+  ])("in an incomplete Secret is refused: %o", async (change, words) => {
     const host = memoryGitHost();
     expect((await send("github", host, { token: "", githubApp: { ...app, ...change } })).fault).toBe(words);
     expect(host.requests).toEqual([]);
   });
 
   test.each([
-    ["a key that is none", { privateKey: "key" }, "could not parse private key"],
+    ["an invalid key", { privateKey: "key" }, "could not parse private key"],
     [
-      "an App that GitHub does not know",
+      "an App that GitHub rejects",
       { installationId: "9" },
       "POST https://git.example/api/v3/app/installations/9/access_tokens: 401",
     ],
-  ])("with %s fails while it is set up", async (_what, change, words) => {
+  ])("with %s fails in the setup", async (_what, change, words) => {
     const sent = await send("github", memoryGitHost(), { token: "", githubApp: { ...app, ...change } });
     expect(sent.isSetup).toBe(true);
     expect(sent.fault).toContain(words);
   });
 });
 
-test("Azure DevOps without a token says that it needs one", async () => {
+test("Azure DevOps without a token reports that it needs one", async () => {
   const { fault } = await send("azuredevops", memoryGitHost(), { token: "" });
   expect(fault).toMatch(/^failed to acquire azure devops token: .* put a personal access token into the key token/);
 });

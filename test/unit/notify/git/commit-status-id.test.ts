@@ -24,7 +24,7 @@ describe("the ID of a commit status without an expression", () => {
     expect(defaultCommitStatus("Kustomization", "Gitops-System", "ABC")).toBe("kustomization/gitops-system/abc");
   });
 
-  test("66: has this SHA-1 as key of Bitbucket", () => {
+  test("66: has this SHA-1 as its key for Bitbucket", () => {
     const id = defaultCommitStatus("HelmRelease", "cart", providerUid);
     expect(createHash("sha1").update(id).digest("hex")).toBe("4faf4afc61196db8e22f5ef0a635c6f82c0399b3");
   });
@@ -48,11 +48,11 @@ describe("65: commitStatusExpr", () => {
     ["provider.metadata.name", "expected string, got dyn"],
     ["event.severity + event.reason", "expected string, got dyn"],
     ["1 + 1", "expected string, got int"],
-  ])("%s is refused, since it may be no string: %s", async (expression, why) => {
+  ])("%s is refused, because it may not be a string: %s", async (expression, why) => {
     expect(await result(expression)).toBe(`${mismatch}: ${why}`);
   });
 
-  test("that knows another variable does not compile", async () => {
+  test("that uses another variable does not compile", async () => {
     const said = await result("kustomization.metadata.name + '/' + provider.metadata.uid");
     expect(said).toContain(
       `${failed}: failed to compile expression: failed to parse the CEL expression 'kustomization.metadata.name + '/' + provider.metadata.uid': ERROR: <input>:1:1: undeclared reference to 'kustomization'`,
@@ -65,13 +65,13 @@ describe("65: commitStatusExpr", () => {
     );
   });
 
-  test("reads no metadata where the event has none", async () => {
+  test("reads no metadata if the event has none", async () => {
     const bare = { ...values, event: eventOf({ metadata: {} }) };
     const id = commitStatusOf("string(has(event.metadata))", bare, cel, never);
     expect(await id).toBe("false");
   });
 
-  test("ends with the reason of a caller that gives up", async () => {
+  test("ends with the reason of a caller that aborts", async () => {
     const reason = new Error("shutting down");
     await expect(commitStatusOf("'a'", values, cel, AbortSignal.abort(reason))).rejects.toBe(reason);
   });

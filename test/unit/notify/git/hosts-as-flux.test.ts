@@ -81,7 +81,7 @@ function shown({ method, url, headers = {}, body = new Uint8Array() }: HttpReque
 }
 
 const types = [...new Set(cases.map(({ type }) => type))];
-describe.each(types)("%s speaks to its host as Flux does", (type) => {
+describe.each(types)("%s sends its host the same requests as Flux", (type) => {
   const own = cases.filter((each) => each.type === type);
   test.each(own.filter(({ name }) => differences[`${type}: ${name}`] === undefined))("$name", async (each) => {
     const { fault, isSetup, requests } = each;
@@ -89,7 +89,7 @@ describe.each(types)("%s speaks to its host as Flux does", (type) => {
   });
 });
 
-test("a revision that is no hash cannot lead to another part of the API", async () => {
+test("a revision that is not a hash cannot address another part of the API", async () => {
   const name = "forty characters that are no hash are asked for";
   const [each] = cases.filter((one) => one.name === name);
   if (each === undefined) throw new Error(`no case: ${name}`);

@@ -62,7 +62,7 @@ describe("a Provider of type sns", () => {
     ]);
   });
 
-  test("cuts a subject to what SNS takes, and leaves out attributes without a value", async () => {
+  test("shortens a subject to what SNS accepts, and leaves out empty attributes", async () => {
     const odd = notificationEventOf({ severity: "", reason: `Ünïcode\n${"x".repeat(200)}` });
     const [message] = (await sent("sns", topic, odd)).topics;
     expect(message?.subject).toMatch(/^\[\] Kustomization\/apps\/web \?n\?code\?x+$/);
@@ -70,7 +70,7 @@ describe("a Provider of type sns", () => {
     expect(Object.keys(message?.attributes ?? {})).toEqual(["kind", "namespace", "name", "reason"]);
   });
 
-  test("has one id for one event of one Alert", async () => {
+  test("has the same id for the same event of an Alert", async () => {
     const idOf = async (alert: string, one = event) => (await sent("sns", topic, one, alert)).topics[0]?.id;
     expect(await idOf("a-1")).toBe(await idOf("a-1"));
     expect(await idOf("a-1")).not.toBe(await idOf("a-2"));
@@ -112,6 +112,6 @@ test.each([
   ["eventbridge", topic, "address must be the ARN of an event bus, arn:aws:events:<region>:<account>:event-bus/<name>"],
   ["sqs", topic, "address must be the URL of a queue, https://sqs.<region>.amazonaws.com/<account>/<name>"],
   ["sqs", queue.replace("https", "http"), "address must be the URL of a queue"],
-] as const)("a Provider of type %s with the address %s cannot be made", async (type, address, why) => {
+] as const)("a Provider of type %s with the address %s is refused", async (type, address, why) => {
   await expect(sent(type, address, event)).rejects.toThrow(why);
 });

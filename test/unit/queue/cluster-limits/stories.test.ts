@@ -29,7 +29,7 @@ const ranOf = (runs: readonly StoryRun[]) => new Set(runs.filter(({ to }) => to 
 
 describe("a dead cluster of two", () => {
   test.for(seeds)(
-    "delays no run of the other, costs its own objects nothing, and all of them run once it is back: %i",
+    "delays no run of the other, costs its own objects no attempts, and all of them run once it is back: %i",
     async (seed) => {
       const [dead, alive] = [storyCluster("dead", { answers: false }), storyCluster("alive")];
       const world = clusterWorld([dead, alive], { seed });
@@ -69,7 +69,7 @@ describe("a dead cluster of two", () => {
     },
   );
 
-  test("with 200 objects that waited runs them all within seven minutes of its answer, at most twice its cap at once", async () => {
+  test("with 200 waiting objects runs them all within seven minutes after it answers, at most twice its cap at once", async () => {
     const dead = storyCluster("dead", { answers: false, maxRuns: 5, runMs: 300 });
     const world = clusterWorld([dead], { seed: 7 });
     for (const name of names(200)) world.request("dead", name);
@@ -88,7 +88,7 @@ describe("a cluster with a flood of wake-ups and slow runs", () => {
     { seed: 1, count: 1_000 },
     { seed: 2, count: 200 },
     { seed: 3, count: 200 },
-  ])("keeps no wake-up of another waiting, and all its objects run: %o", async ({ seed, count }) => {
+  ])("does not delay wake-ups of another cluster, and all its objects run: %o", async ({ seed, count }) => {
     const [flooded, other] = [storyCluster("flooded", { runMs: 20_000 }), storyCluster("other")];
     const world = clusterWorld([flooded, other], { seed });
     for (const name of names(count)) world.request("flooded", name);
@@ -134,8 +134,8 @@ describe("a process that dies with busy rows", () => {
   });
 });
 
-describe("an outage of the table's rows of clusters", () => {
-  test("lets runs go on, of a cluster that is held and of one that is full elsewhere", async () => {
+describe("an outage of the table's cluster rows", () => {
+  test("does not stop runs, neither of a cluster on hold nor of one that is full elsewhere", async () => {
     const [held, full] = [storyCluster("held", { maxRuns: 10 }), storyCluster("full", { maxRuns: 10 })];
     const world = clusterWorld([held, full], { processes: 1 });
     const hold = { kind: "unreachable", reason: "no answer", since: 0, probes: 1 } as const;
@@ -156,8 +156,8 @@ describe("an outage of the table's rows of clusters", () => {
   });
 });
 
-describe("what is not the cluster's fault", () => {
-  test("runs that find something else unreachable hold nothing up, since the cluster itself answers", async () => {
+describe("failures that are not the cluster's fault", () => {
+  test("runs that cannot reach another service put no hold on the cluster, because the cluster itself answers", async () => {
     const cluster = storyCluster("a", { answers: false });
     const world = clusterWorld([cluster], { seed: 3, processes: 1 });
     world.sweeps = false;
@@ -170,7 +170,7 @@ describe("what is not the cluster's fault", () => {
     expect(ranOf(world.runs)).toEqual(new Set(names(10)));
   });
 
-  test("a hold that nobody probes any longer does not count", async () => {
+  test("a hold that is no longer probed does not count", async () => {
     const world = clusterWorld([storyCluster("a")], { processes: 1 });
     world.sweeps = false;
     world.states.set("a", { hold: { kind: "unreachable", reason: "no answer", since: 0, probes: 9 }, busy: [] });
@@ -182,9 +182,9 @@ describe("what is not the cluster's fault", () => {
   });
 });
 
-describe("a cluster whose gate is closed", () => {
+describe("a cluster whose feature gate is closed", () => {
   test.for(seeds)(
-    "hides no overdue object of another, is passed over by the sweep, and goes on when the gate opens: %i",
+    "hides no overdue object of another cluster, is skipped by the sweep, and resumes when the gate opens: %i",
     async (seed) => {
       const [paused, other] = [storyCluster("paused", { refused: "paused" }), storyCluster("other")];
       const world = clusterWorld([paused, other], { seed });
@@ -208,7 +208,7 @@ describe("a cluster whose gate is closed", () => {
   );
 });
 
-test("a wake-up that meets a closed gate tells the sweep, without waiting for the sweep of that cluster", async () => {
+test("makes a wake-up that meets it tell the sweep at once", async () => {
   const world = clusterWorld([storyCluster("paused", { refused: "paused" })], { processes: 1 });
   world.sweeps = false;
   world.request("paused", "web");
@@ -216,7 +216,7 @@ test("a wake-up that meets a closed gate tells the sweep, without waiting for th
   expect(world.states.get("paused")?.hold).toMatchObject({ kind: "refused" });
 });
 
-test("a process with longer runs has told the others how many, as long as it has them", async () => {
+test("a process publishes its number of runs to the others while it has longer runs", async () => {
   const cluster = storyCluster("a", { runMs: 60_000 });
   const world = clusterWorld([cluster], { processes: 1 });
   world.sweeps = false;
@@ -230,7 +230,7 @@ test("a process with longer runs has told the others how many, as long as it has
   expect(world.states.get("a")?.busy).toEqual([]);
 });
 
-test("a cluster that is not busy costs a query every five seconds at most, and no write", async () => {
+test("a cluster that is not busy costs at most one query every five seconds, and no write", async () => {
   const world = clusterWorld([storyCluster("a")], { processes: 1 });
   world.sweeps = false;
   for (let second = 0; second < 60; second += 1) {

@@ -9,13 +9,13 @@ const takenOut = [...rulesTakenOut, ...driverTakenOut];
 
 const page = join(import.meta.dirname, "../../../../docs/maintainers/simulator/queue.md");
 
-describe("the simulator misses every rule of the protocol that is taken out", () => {
+describe("the simulator notices every protocol rule that is removed", () => {
   const find = firstFailures(simulate, page);
   test.for(takenOut)("$rule", async (taken) => {
     expect(await find(taken)).toBeDefined();
   });
 
-  test("docs/maintainers/simulator/queue.md says by which seed: vitest -u writes it", async () => {
+  test("docs/maintainers/simulator/queue.md lists the seed for each rule: vitest -u writes it", async () => {
     const found = foundPage({
       title: "Rules of the work queue",
       run: "test/unit/queue/simulator/mutations.test.ts",

@@ -6,7 +6,7 @@ const seeds = Number(process.env["SLUICE_SIM_SEEDS"] ?? 300);
 const only = process.env["SLUICE_SIM_SEED"];
 
 describe("the work queue under every fault that its protocol allows for", () => {
-  test.runIf(only === undefined)(`keeps its promises in ${seeds} seeds`, { timeout: 3 * testTimeoutMs }, async () => {
+  test.runIf(only === undefined)(`keeps its guarantees in ${seeds} seeds`, { timeout: 3 * testTimeoutMs }, async () => {
     const failed: string[] = [];
     for (let seed = 1; seed <= seeds && failed.length < 5; seed += 1) {
       const { violations } = await simulate(seed);
@@ -21,7 +21,7 @@ describe("the work queue under every fault that its protocol allows for", () => 
     expect(violations).toEqual([]);
   });
 
-  test("tells the same story twice for the same seed", async () => {
+  test("gives the same result twice for the same seed", async () => {
     const [first, second] = [await simulate(7, {}, true), await simulate(7, {}, true)];
     expect(first.trace.length).toBeGreaterThan(20);
     expect(second.trace).toEqual(first.trace);

@@ -135,6 +135,25 @@ describe("the entries of the decryption Secret", () => {
     expect(String(fault)).not.toContain("hunter2");
   });
 
+  const age: Recipient = { kind: "age", recipient: "age1x", enc: "" };
+  const pgp: Recipient = { kind: "pgp", fingerprint: "X", enc: fixture("sops-keys/pgp/rsa.message") };
+  test.each([
+    { name: "age.key", value: agekey, recipient: age, wanted: "age.agekey" },
+    { name: "identity", value: agekey, recipient: age, wanted: "identity.agekey" },
+    { name: "private.gpg", value: fixture("sops-keys/pgp/rsa.asc"), recipient: pgp, wanted: "private.asc" },
+    { name: "aws-kms.yaml", value: "x", recipient: kms, wanted: "sops.aws-kms" },
+    { name: "vault-token", value: "x", recipient: vault, wanted: "sops.vault-token" },
+  ])("a key under the name $name is not read, and the failure says to rename it to $wanted", async (one) => {
+    const { parts } = worldOf([secret("apps/sops-keys", { [one.name]: one.value })]);
+    const sources = await importKeys({ decryption: { secretRef }, cluster: "c1", namespace: "apps" }, parts, never);
+    const faults = await Promise.allSettled(sources.map(async (source) => source.open(one.recipient, never)));
+    const said = faults.flatMap((fault) => (fault.status === "rejected" ? String(fault.reason) : []));
+    expect(said).toContain(
+      `SopsFault: in the decryption Secret '${one.name}' is not read: rename it to '${one.wanted}'`,
+    );
+    expect(said.join()).not.toContain("AGE-SECRET-KEY");
+  });
+
   test("of the Secret of the installation are keys of age alone", async () => {
     const all = {
       "a.agekey": agekey,

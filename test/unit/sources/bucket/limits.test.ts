@@ -35,8 +35,8 @@ async function listing(
 
 const object = (key: string, etag = "e"): ListedObject => ({ key, etag, size: 1 });
 
-describe("a listing", () => {
-  test("of many ignored objects is read to its end, and keeps none of them", async () => {
+describe("a listing of a bucket", () => {
+  test("with many ignored objects is read to its end and stores none of them", async () => {
     const page = Array.from({ length: 1_000 }, (_, index) => object(`cache/${index}`));
     const many = function* () {
       for (let count = 0; count < 100; count++) yield page;
@@ -44,7 +44,7 @@ describe("a listing", () => {
     expect(await listing(many, { ignore: "cache/", maxEntries: 10 })).toBeUndefined();
   });
 
-  test("of too many objects ends", async () => {
+  test("with too many objects is aborted", async () => {
     const page = Array.from({ length: 500_000 }, () => object("x/"));
     const times = (count: number) => () => Array.from({ length: count }, () => page);
     expect(maxListedObjects).toBe(4 * page.length);
@@ -54,7 +54,7 @@ describe("a listing", () => {
     );
   });
 
-  test("that has pages for ever ends", async () => {
+  test("with endless pages is aborted", async () => {
     const empty = (count: number) => () => Array.from({ length: count }, () => []);
     expect(await listing(empty(maxListPages))).toBeUndefined();
     expect(await listing(empty(maxListPages + 1))).toContain(`more than ${maxListPages} pages`);
@@ -71,7 +71,7 @@ describe("a listing", () => {
     expect(fault !== undefined).toBe(isRefused);
   });
 
-  test("of more objects to be taken than an artifact may have ends", async () => {
+  test("with more objects than an artifact may have is aborted", async () => {
     const page = ["a", "b", "c"].map((key) => object(key));
     expect(await listing(() => [page], { maxEntries: 3 })).toBeUndefined();
     expect(await listing(() => [[...page, object("d")]], { maxEntries: 3 })).toContain(
@@ -79,7 +79,7 @@ describe("a listing", () => {
     );
   });
 
-  test("of keys that are too long together ends", async () => {
+  test("with too many bytes of keys is aborted", async () => {
     const long = (count: number) => () => [
       Array.from({ length: count }, (_, index) => object(String(index).padStart(1_000, "k"), "e".repeat(24))),
     ];
@@ -90,7 +90,7 @@ describe("a listing", () => {
 });
 
 describe("the requests for a bucket", () => {
-  test("take no more than they need", async () => {
+  test("limit the bytes that they read of each answer", async () => {
     const { http, sent } = recordedHttp(({ url }) => ({ body: url.includes("list") ? "<ListBucketResult/>" : "<L/>" }));
     const address = { endpoint: "s3.test", insecure: true, bucket: "things" };
     const store = s3Store({ http, ...address, clock: { now: () => 0 } });
@@ -112,7 +112,7 @@ describe("the objects of a bucket", () => {
     );
   };
 
-  test("whose stored content is used again keep no other part of the stored archive in memory", () => {
+  test("whose stored content is reused keep no other part of the stored archive in memory", () => {
     const piece = Buffer.from("new,old");
     const file = (path: string, bytes: Uint8Array) => ({ type: "file", path, mode: 0o600, bytes }) as const;
     const entries = [file("a", piece.subarray(0, 3)), file("b", piece.subarray(4))];
@@ -142,7 +142,7 @@ describe("the objects of a bucket", () => {
     expect(measured).toBeLessThan(1_000);
   });
 
-  test("have together what a tar may have, by the sizes of the listing, before the first is asked for", async () => {
+  test("may have in total the size of a tar, checked by the sizes in the listing before the first download", async () => {
     expect(await fetchOf(1_536, content(1_536))).toBe(1_536);
     const never = { get: () => Promise.reject(new Error("asked for")) };
     expect(await fetchOf(1_537, never)).toBe(

@@ -16,10 +16,10 @@ const clock = { now: () => Date.UTC(2026, 0, 1) };
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 
-describe("a service account of Google", () => {
+describe("a Google service account", () => {
   const key = { type: "service_account", client_email: "reader@project.test", private_key: pem, private_key_id: "k1" };
 
-  test("asks once for a token that may only read", async () => {
+  test("requests a read-only token once", async () => {
     const { http, sent } = recordedHttp(() => ({ body: JSON.stringify({ access_token: "hunter2" }) }));
     const token = googleTokens(readServiceAccount(JSON.stringify(key)), { http }, clock);
     expect((await token(phase())).reveal()).toBe("hunter2");
@@ -43,12 +43,12 @@ describe("a service account of Google", () => {
     [JSON.stringify({ ...key, type: "authorized_user" }), "check type"],
     [JSON.stringify({ ...key, private_key: "hunter2" }), "private_key is not a private key in PEM"],
     [" ".repeat(maxServiceAccountChars + 1), `it has more than ${maxServiceAccountChars} characters`],
-  ])("that cannot be read is refused without a word of it", (text, why) => {
+  ])("that cannot be parsed is refused without quoting it", (text, why) => {
     expect(() => readServiceAccount(text)).toThrow(RangeError);
     expect(() => readServiceAccount(text)).toThrow(why);
   });
 
-  test("that Google does not know is told without Google's words", async () => {
+  test("that Google rejects is reported without Google's message", async () => {
     const { http } = recordedHttp(() => ({ status: 400, body: "hunter2" }));
     const token = googleTokens(readServiceAccount(JSON.stringify(key)), { http }, clock);
     await expect(token(phase())).rejects.toThrow("Google gives no token for the credentials: 400 Bad Request");
@@ -76,7 +76,7 @@ describe("a bucket of Google Cloud Storage", () => {
     expect(sent[0]?.headers).toMatchObject({ authorization: "Bearer hunter2" });
   });
 
-  test("gives the content of just the generation whose etag it tells", async () => {
+  test("returns the content of exactly the generation whose etag it reports", async () => {
     const { of, sent } = store(({ url }) => ({
       body: url.includes("alt=media") ? "content" : JSON.stringify({ etag: "e", generation: "7" }),
     }));
@@ -99,7 +99,7 @@ describe("a bucket of Google Cloud Storage", () => {
   });
 
   test.each([["{"], ["{}}"], ['{"items":[{"name":"a"}]}']])(
-    "whose answer is not of the API is refused: %s",
+    "with an answer that does not fit the API is refused: %s",
     async (body) => {
       const { of } = store(() => ({ body }));
       await expect(allOf(of.list("", phase()))).rejects.toMatchObject({ reason: "answer" });
@@ -107,7 +107,7 @@ describe("a bucket of Google Cloud Storage", () => {
   );
 });
 
-describe("a container of Azure", () => {
+describe("a container in Azure", () => {
   const store = (
     access: AzureAccess,
     answer: (request: HttpRequest) => Answer,
@@ -129,7 +129,7 @@ describe("a container of Azure", () => {
     ]);
   });
 
-  test("gives an object with the etag that the listing has, or none", async () => {
+  test("returns an object only with the etag of the listing", async () => {
     const { of, sent } = store({ kind: "anonymous" }, ({ url }) =>
       url.endsWith("/a%20b") ? { headers: { etag: '"0x8D"' }, body: "x" } : { status: 404 },
     );
@@ -138,7 +138,7 @@ describe("a container of Azure", () => {
     expect(sent[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("is signed for with the key of its account, as Azure documents it", async () => {
+  test("is requested with a signature by its account's key, as Azure documents it", async () => {
     const key = Buffer.from("hunter2").toString("base64");
     const { of, sent } = store({ kind: "key", key: new Secret(key) }, () => ({ body: page([]) }));
     await allOf(of.list("p", phase()));
@@ -150,7 +150,7 @@ describe("a container of Azure", () => {
     expect(sent[0]?.headers?.["authorization"]).toBe(`SharedKey acme:${signature}`);
   });
 
-  test("is asked with a shared access signature, which no message shows", async () => {
+  test("is requested with a shared access signature, which no message shows", async () => {
     const { of, sent } = store(
       { kind: "sas", query: new Secret("sig=hunter2&se=x") },
       () => ({ status: 403 }),
@@ -165,7 +165,7 @@ describe("a container of Azure", () => {
     );
   });
 
-  test("is asked with a token", async () => {
+  test("is requested with a token", async () => {
     const { of, sent } = store({ kind: "token", token: async () => new Secret("hunter2") }, () => ({ body: page([]) }));
     expect(await of.exists(phase())).toBe(true);
     expect(sent[0]?.headers).toMatchObject({ authorization: "Bearer hunter2" });
@@ -182,7 +182,7 @@ describe("a container of Azure", () => {
     expect(await of.exists(phase()).catch((error: Error) => error.message)).toBe(exists);
   });
 
-  test("that sends the same page for ever is refused", async () => {
+  test("that sends the same page forever is refused", async () => {
     const { of } = store({ kind: "anonymous" }, () => ({ body: page([], "m") }));
     await expect(allOf(of.list("", phase()))).rejects.toThrow("it has the same page again");
   });
@@ -193,7 +193,7 @@ describe("credentials for an LDAP user", () => {
   const given = (inner: string) =>
     `<AssumeRoleWithLDAPIdentityResponse><AssumeRoleWithLDAPIdentityResult><Credentials>${inner}</Credentials></AssumeRoleWithLDAPIdentityResult></AssumeRoleWithLDAPIdentityResponse>`;
 
-  test("are asked for by a form", async () => {
+  test("are requested with a form", async () => {
     const { http, sent } = recordedHttp(() => ({
       body: given("<AccessKeyId>A</AccessKeyId><SecretAccessKey>S</SecretAccessKey><SessionToken>T</SessionToken>"),
     }));
@@ -209,7 +209,7 @@ describe("credentials for an LDAP user", () => {
     [{ status: 403, body: "hunter2" }, "the STS endpoint refuses the user: 403 Forbidden"],
     [{ body: "<a/>" }, "it holds no credentials"],
     [{ body: given("<AccessKeyId>A</AccessKeyId>") }, "it holds no credentials"],
-  ])("that are not given: %j", async (answer, why) => {
+  ])("that STS does not return fail: %j", async (answer, why) => {
     const { http } = recordedHttp(() => answer);
     const fault = await ldapCredentials("https://sts.test/", user, { http }, phase()).catch(
       (error: Error) => error.message,

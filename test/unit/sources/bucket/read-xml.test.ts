@@ -9,7 +9,7 @@ import {
 } from "../../../../lib/sources/bucket/read-xml.ts";
 
 describe("an answer in XML", () => {
-  test("is read with its names, texts, entities, comments and CDATA", () => {
+  test("is parsed with names, texts, entities, comments and CDATA", () => {
     const root = readXml(
       '\ufeff<?xml version="1.0"?>\n<!-- c --><s:List xmlns:s="a>b"><Key a=\'>\'>a&amp;&#38;&#x26;&lt;b&gt;&quot;&apos;</Key><Empty/><Raw><![CDATA[<&]]> x</Raw></s:List>\n',
     );
@@ -37,7 +37,7 @@ describe("an answer in XML", () => {
     ["<a>& b</a>", "an unknown entity"],
     ["<a>&amp</a>", "an unknown entity"],
     ["<a>&constructor;</a>", "an unknown entity"],
-  ])("is refused without a word of it: %s", (text, why) => {
+  ])("is refused without quoting it: %s", (text, why) => {
     expect(() => readXml(text)).toThrow(RangeError);
     expect(() => readXml(text)).toThrow(why);
   });

@@ -18,7 +18,7 @@ const error = (code: string, more = "") =>
 const regionsOf = (sent: readonly { readonly headers?: Readonly<Record<string, string>> }[]) =>
   sent.map(({ headers }) => /\/19700101\/([^/]*)\/s3/.exec(headers?.["authorization"] ?? "")?.[1]);
 
-describe("where a bucket is", () => {
+describe("the address of a bucket", () => {
   test.each([
     ["s3.test:9000", "things", undefined, "http://s3.test:9000/things/"],
     ["s3.amazonaws.com", "things", "eu-west-1", "http://things.s3.eu-west-1.amazonaws.com/"],
@@ -26,11 +26,11 @@ describe("where a bucket is", () => {
     ["s3.cn-north-1.amazonaws.com.cn", "things", undefined, "http://things.s3.cn-north-1.amazonaws.com.cn/"],
     ["storage.googleapis.com", "things", undefined, "http://things.storage.googleapis.com/"],
     ["oss-cn-hangzhou.aliyuncs.com", "things", undefined, "http://things.oss-cn-hangzhou.aliyuncs.com/"],
-  ])("at %s, %s of the region %s is %s", (endpoint, bucket, region, url) => {
+  ])("for %s, %s in the region %s is %s", (endpoint, bucket, region, url) => {
     expect(bucketUrl({ endpoint, insecure: true, bucket }, region)).toBe(url);
   });
 
-  test("a bucket whose name has a dot is in the path, since no certificate is for its host", () => {
+  test("a bucket name with a dot goes into the path, because no certificate covers it as a host", () => {
     const address = { endpoint: "s3.eu-west-1.amazonaws.com", insecure: false, bucket: "a.b" };
     expect(bucketUrl(address)).toBe("https://s3.eu-west-1.amazonaws.com/a.b/");
   });
@@ -41,14 +41,14 @@ describe("the region of a bucket", () => {
     ["<LocationConstraint>eu-north-1</LocationConstraint>", "eu-north-1"],
     ["<LocationConstraint/>", "us-east-1"],
     ["<LocationConstraint>EU</LocationConstraint>", "eu-west-1"],
-  ])("is asked for once, and signed with: %s", async (body, region) => {
+  ])("is requested once and then used for signing: %s", async (body, region) => {
     const { of, sent } = store((url) => (url.endsWith("?location=") ? { body } : {}));
     expect(await of.exists(phase())).toBe(true);
     await of.exists(phase());
     expect(regionsOf(sent)).toEqual(["us-east-1", region, region]);
   });
 
-  test("is not asked for if the spec or the endpoint names it", async () => {
+  test("is not requested if the spec or the endpoint names it", async () => {
     for (const options of [{ region: "eu-north-1" }, { endpoint: "s3.eu-north-1.amazonaws.com" }]) {
       const { of, sent } = store(() => ({}), options);
       await of.exists(phase());
@@ -56,7 +56,7 @@ describe("the region of a bucket", () => {
     }
   });
 
-  test("is that of the answer where ours is wrong, for all requests from then on", async () => {
+  test("is taken from an error answer if the configured one is wrong, and used for all later requests", async () => {
     const { of, sent } = store(() => ({}), { region: "eu-west-1" });
     const wrong = store(
       (url) =>
@@ -72,20 +72,20 @@ describe("the region of a bucket", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("is not taken from an answer whose location is not one", async () => {
+  test("is not taken from an answer with an invalid location", async () => {
     const { of, sent } = store(() => ({ body: "<LocationConstraint>evil.test/x</LocationConstraint>" }));
     await expect(of.exists(phase())).rejects.toThrow("its location is not a region");
     expect(sent).toHaveLength(1);
   });
 
-  test("is not one whose host is not Amazon's where only Amazon may see the credentials", async () => {
+  test("is refused if its host is not Amazon's and only Amazon may get the credentials", async () => {
     const body = "<LocationConstraint>evil</LocationConstraint>";
     const { of, sent } = store(() => ({ body }), { endpoint: "s3.amazonaws.com", isForAmazonOnly: true });
     await expect(of.exists(phase())).rejects.toThrow("'s3.evil.amazonaws.com' is not a host of Amazon S3");
     expect(sent).toHaveLength(1);
   });
 
-  test("is left open where the location may not be asked for", async () => {
+  test("stays at the default if the location must not be read", async () => {
     const { of, sent } = store((url) =>
       url.endsWith("?location=") ? { status: 403, body: error("AccessDenied") } : {},
     );
@@ -94,7 +94,7 @@ describe("the region of a bucket", () => {
   });
 });
 
-describe("what a server refuses", () => {
+describe("an error of an S3 server", () => {
   test.each<[Answer, string]>([
     [{ status: 403, body: error("SignatureDoesNotMatch") }, "The request signature we calculated does not match"],
     [{ status: 403, body: error("InvalidAccessKeyId") }, "The Access Key Id you provided does not exist"],
@@ -102,14 +102,14 @@ describe("what a server refuses", () => {
     [{ status: 400, body: error("odd code") }, "400 Bad Request"],
     [{ status: 503, body: "busy" }, "503 Service Unavailable"],
     [{ status: 403 }, "Access Denied."],
-  ])("is told in known words, without its own: %j", async (answer, text) => {
+  ])("is reported with a known text, without the server's: %j", async (answer, text) => {
     const { of } = store(() => answer, { region: "eu-west-1" });
     const fault = await of.get("a", 100, phase()).catch((thrown: unknown) => thrown);
     expect(fault).toMatchObject({ reason: "answer", message: expect.stringContaining(text) });
     expect(String(fault)).not.toContain("hunter2");
   });
 
-  test("an object that is not there is none, and a bucket that is not there a fault", async () => {
+  test("for a missing object means undefined, for a missing bucket a failure", async () => {
     const absent = store(() => ({ status: 404, body: error("NoSuchKey") }), { region: "eu-west-1" });
     expect(await absent.of.get("a", 100, phase())).toBeUndefined();
     const gone = store(() => ({ status: 404, body: error("NoSuchBucket") }), { region: "eu-west-1" });
@@ -117,13 +117,13 @@ describe("what a server refuses", () => {
     expect(await gone.of.exists(phase())).toBe(false);
   });
 
-  test("an object that is longer than it may be is too large", async () => {
+  test("is too-large for an object above the limit", async () => {
     const { of } = store(() => ({ body: "12345" }), { region: "eu-west-1" });
     expect((await of.get("a", 5, phase()))?.bytes).toHaveLength(5);
     await expect(of.get("a", 4, phase())).rejects.toMatchObject({ reason: "too-large" });
   });
 
-  test("requests after the time of their phase are not sent", async () => {
+  test("prevents nothing: after the timeout of a phase no request is sent", async () => {
     const { of, sent } = store(() => ({}));
     await expect(of.exists(phase(0))).rejects.toMatchObject({
       reason: "timeout",
@@ -132,7 +132,7 @@ describe("what a server refuses", () => {
     expect(sent).toEqual([]);
   });
 
-  test("a proxy that does not connect is named as Go names it", async () => {
+  test("of a proxy that does not connect has Go's text", async () => {
     const http = {
       send: () =>
         Promise.reject(new HttpError("unreachable", "HEAD http://s3.test/things/: dial tcp 127.0.0.1:1: refused")),
@@ -145,7 +145,7 @@ describe("what a server refuses", () => {
   });
 });
 
-describe("a listing", () => {
+describe("a listing from an S3 server", () => {
   const page = (keys: readonly string[], more = "") =>
     `<ListBucketResult>${more}${keys.map((key) => `<Contents><Key>${key}</Key><ETag>"e"</ETag><Size>1</Size></Contents>`).join("")}</ListBucketResult>`;
   const listOf = (answer: (url: string) => Answer) => {
@@ -153,7 +153,7 @@ describe("a listing", () => {
     return { sent, all: () => allOf(of.list("p/", phase())) };
   };
 
-  test("takes keys as they are unless they say that they are escaped", async () => {
+  test("decodes keys only if it declares them as encoded", async () => {
     expect(await listOf(() => ({ body: page(["a%20b&amp;c"]) })).all()).toEqual([
       { key: "a%20b&c", etag: "e", size: 1 },
     ]);
@@ -178,7 +178,7 @@ describe("a listing", () => {
       "a key is not escaped",
     ],
     ["<", "the answer is not XML"],
-  ])("that is not one of the API is refused: %s", async (body, why) => {
+  ])("that does not fit the API is refused: %s", async (body, why) => {
     await expect(listOf(() => ({ body: page([], body) })).all()).rejects.toMatchObject({
       reason: "answer",
       message: expect.stringContaining(why),

@@ -24,7 +24,7 @@ describe("requests to S3 are signed as AWS documents it", () => {
     expect(signatureOf(url, headers)).toBe(signature);
   });
 
-  test("with a session, whose token is signed and sent", () => {
+  test("with a session token, which is signed and sent", () => {
     const session = { ...credentials, sessionToken: new Secret("token") };
     const signed = signedHeaders({ method: "GET", url: new URL(`${host}/a`) }, "us-east-1", session, now);
     expect(signed["x-amz-security-token"]).toBe("token");
@@ -35,7 +35,7 @@ describe("requests to S3 are signed as AWS documents it", () => {
   });
 });
 
-test("keys and queries are escaped as S3 reads them", () => {
+test("keys and queries are escaped as S3 expects them", () => {
   expect(escapedPath("a b/ü!'()*~/%")).toBe("a%20b/%C3%BC%21%27%28%29%2A~/%25");
   expect(escapedQuery({ prefix: "a/b c", "list-type": "2", delimiter: "" })).toBe(
     "delimiter=&list-type=2&prefix=a%2Fb%20c",

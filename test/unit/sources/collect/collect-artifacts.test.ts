@@ -95,7 +95,7 @@ describe("an artifact that no source names", () => {
     world.clock.pass(2 * graceMs);
   });
 
-  test("is deleted by a collection a day after the first that found it", async () => {
+  test("is deleted by a collection one day after the collection that found it", async () => {
     expect(await world.collect()).toEqual({ stored: 2, unnamed: 1, deleted: 0 });
     world.clock.pass(graceMs - 1);
     expect(await world.collect()).toMatchObject({ deleted: 0 });
@@ -106,7 +106,7 @@ describe("an artifact that no source names", () => {
     expect(await world.collect()).toEqual({ stored: 1, unnamed: 0, deleted: 0 });
   });
 
-  test("stays if a source names it again, and has another day when that source has let it go", async () => {
+  test("stays if a source names it again, and gets another day when that source drops it", async () => {
     await world.collect();
     await world.record("other", "old");
     world.clock.pass(graceMs);
@@ -128,7 +128,7 @@ describe("an artifact that no source names", () => {
     expect(await world.isStored("old")).toBe(true);
   });
 
-  test("is not deleted earlier because the clock was wrong, and not much later", async () => {
+  test("is not deleted earlier because of a wrong clock, and not much later", async () => {
     world.clock.pass(100 * graceMs);
     await world.collect();
     world.clock.pass(-100 * graceMs);
@@ -138,7 +138,7 @@ describe("an artifact that no source names", () => {
   });
 });
 
-test("an artifact that a killed run stored and did not record stays for two days", async () => {
+test("that a killed run stored and did not record stays for two days", async () => {
   await world.pull("web", "present");
   await world.put("unrecorded");
   for (const deleted of [0, 0, 1]) {
@@ -147,7 +147,7 @@ test("an artifact that a killed run stored and did not record stays for two days
   }
 });
 
-test("11.1/15: an artifact that one source has let go and another has not is never deleted", async () => {
+test("11.1/15: is never deleted if one source dropped it and another still names it", async () => {
   await world.pull("one", "shared");
   await world.pull("two", "shared");
   await world.pull("one", "present");
@@ -158,7 +158,7 @@ test("11.1/15: an artifact that one source has let go and another has not is nev
   expect(await world.isStored("shared")).toBe(true);
 });
 
-test("where no source names any artifact nothing is deleted, since a table that was lost looks like that", async () => {
+test("is not deleted if no source names any artifact, because a lost table looks the same", async () => {
   await world.put("a");
   for (let day = 0; day < 5; day += 1) {
     world.clock.pass(graceMs);
@@ -168,7 +168,7 @@ test("where no source names any artifact nothing is deleted, since a table that 
   expect(world.log.lines).toContainEqual({ message: "no source names an artifact, so none is deleted", stored: 1 });
 });
 
-describe("while artifacts are deleted that no source has named for a day", () => {
+describe("deleting artifacts that no source has named for a day", () => {
   beforeEach(async () => {
     await world.pull("web", "present");
     for (const content of ["a", "b", "c"]) await world.put(content);
@@ -178,7 +178,7 @@ describe("while artifacts are deleted that no source has named for a day", () =>
   });
 
   test.each(["unnamed", "list", "keepUnnamed", "remove"] as const)(
-    "one that a run stores and records before the call %s stays",
+    "keeps an artifact that a run stores and records before the call %s",
     async (moment) => {
       let isDone = false;
       const racing = world.before(async (name) => {
@@ -197,7 +197,7 @@ describe("while artifacts are deleted that no source has named for a day", () =>
   );
 
   test.each([1, 2, 3, 4, 5, 6])(
-    "a kill before call %i leaves what a source names, and the next collection ends the work",
+    "keeps what a source names if it is killed at call %i, and the next collection finishes",
     async (at) => {
       let calls = 0;
       const killed = world.before(async () => {
@@ -222,7 +222,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant("collect" as const) }),
 );
 
-test("in any order of runs, deletions and collections every artifact that a source names is stored", async () => {
+test("keeps every artifact that a source names, in any order of runs, deletions and collections", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
       const one = await World.open();

@@ -6,7 +6,7 @@ import { collectArtifacts, graceMs } from "../../../../lib/sources/collect/colle
 import { never } from "../../../contract/state-back-end.ts";
 import { silentLog } from "../../../doubles/silent-log.ts";
 
-test("of more unnamed artifacts than can be remembered the others are deleted by later collections", async () => {
+test("if there are more unnamed artifacts than can be remembered, later collections delete the rest", async () => {
   let now = 10 * graceMs;
   const stored = new Map(
     Array.from({ length: maxUnnamed + 1 }, (_, number) => [digestOf(`${number}`), { storedAt: 0 }] as const),

@@ -23,14 +23,14 @@ test.each([
   ["a", 0x00620062],
   ["Wikipedia", 0x11e60398],
   ["\xff".repeat(100_000), 0x149a302c],
-])("the checksum of %j is that of zlib", (text, sum) => {
+])("the checksum of %j is the same as in zlib", (text, sum) => {
   const bytes = Buffer.from(text, "latin1");
   expect(adler32(bytes)).toBe(sum);
   // RFC 1950: the checksum ends a stream of zlib.
   expect(deflateSync(bytes).readUInt32BE(deflateSync(bytes).length - 4)).toBe(sum);
 });
 
-test("an artifact is a function of its files: the same ones give the same bytes and the same file name", async () => {
+test("an artifact depends only on its files: the same ones give the same bytes and file name", async () => {
   const first = await built({ "b.yaml": "b", "a/c.yaml": "c" });
   expect(await built({ "a/c.yaml": "c", "b.yaml": "b" })).toEqual(first);
   // As golang.org/x/mod/sumdb/dirhash and hash/adler32 make it.
@@ -38,12 +38,12 @@ test("an artifact is a function of its files: the same ones give the same bytes 
   expect((await built({ "b.yaml": "B", "a/c.yaml": "c" })).filename).not.toBe(first.filename);
 });
 
-test("files are left out by the default rules, whatever a .sourceignore says", async () => {
+test("files are excluded by the default rules, whatever a .sourceignore says", async () => {
   const { bytes } = await built({ "a.yaml": "", "b.png": "", ".git/config": "", ".sourceignore": "a.yaml\n!b.png\n" });
   expect(await filesOf(bytes)).toEqual([".sourceignore", "a.yaml"]);
 });
 
-test("an artifact keeps its content whatever its name is", async () => {
+test("the content of an artifact does not depend on its name", async () => {
   const { bytes } = await buildArtifact(
     { ...everything, name: "web.zip" },
     new Map([["a", tree({ x: "" })]]),
@@ -52,7 +52,7 @@ test("an artifact keeps its content whatever its name is", async () => {
   expect(await filesOf(bytes)).toEqual(["x"]);
 });
 
-test("what an artifact extracts counts beside the sources, for this artifact alone", async () => {
+test("extracted files count on top of the sources, for their own artifact only", async () => {
   const sources = new Map([["a", tree({ "x.tgz": await artifactOf({ x: Buffer.alloc(3_000) }) })]]);
   const once = { name: "web", copy: [{ from: "@a/x.tgz", to: "@artifact/1", strategy: "Extract" as const }] };
   const twice = {
@@ -69,7 +69,7 @@ test("what an artifact extracts counts beside the sources, for this artifact alo
   );
 });
 
-test("files of more bytes than an artifact may have are refused, and so is a name with a line break", async () => {
+test("files larger than an artifact may be are refused, and so is a name with a line break", async () => {
   const archive = { ...defaultGeneratorLimits.archive, maxBytes: 5 };
   await expect(built({ a: "123456" }, { archive })).rejects.toThrow("have more than 5 bytes together");
   await expect(treeChecksum(tree({ "a\nb": "" }), "web", budget())).rejects.toThrow("newlines are not supported");

@@ -29,7 +29,7 @@ async function copied(
 const paths = async (...operations: Parameters<typeof copied>[0]) =>
   Object.keys(await textsOf(await copied(operations)));
 
-describe("what is copied", () => {
+describe("the operation Copy of an ArtifactGenerator", () => {
   test.each([
     ["@a/", "x", ["x/dir/f.yaml", "x/dir/g.txt", "x/dir/sub/h.yaml", "x/f.yaml"]],
     ["@a/dir", "x", ["x/dir/f.yaml", "x/dir/g.txt", "x/dir/sub/h.yaml"]],
@@ -46,7 +46,7 @@ describe("what is copied", () => {
     expect(await paths([from, to])).toEqual(files);
   });
 
-  test("a file goes into a folder that is there already", async () => {
+  test("puts a file into an existing folder", async () => {
     expect(await paths(["@a/dir/sub/**", "y"], ["@a/f.yaml", "y"])).toEqual(["y/f.yaml", "y/h.yaml"]);
   });
 
@@ -64,11 +64,11 @@ describe("what is copied", () => {
     [["sub/**"], ["x/f.yaml", "x/g.txt"]],
     [["**/h.yaml", "g.*"], ["x/f.yaml"]],
     [["{f,h}.yaml"], ["x/g.txt"]],
-  ])("excludes %j match the path, the path below the folder, or the name", async (exclude, files) => {
+  ])("excludes %j are matched against the path, the path below the folder, or the name", async (exclude, files) => {
     expect(await paths(["@a/dir/**", "x", { exclude }])).toEqual(files);
   });
 
-  test("a single file that is excluded is left out without an error", async () => {
+  test("leaves out a single excluded file without an error", async () => {
     expect(await paths(["@a/f.yaml", "x", { exclude: ["*.yaml"] }])).toEqual([]);
   });
 
@@ -97,7 +97,7 @@ describe("what is copied", () => {
     },
   );
 
-  test("an exclude that is longer than a path of the definition is refused", async () => {
+  test("refuses an exclude that is longer than the definition allows", async () => {
     const exclude = ["x".repeat(maxGlobChars)];
     expect(Object.keys(await textsOf(await copied([["@a/f.yaml", "x", { exclude }]])))).toEqual(["x"]);
     await expect(copied([["@a/f.yaml", "x", { exclude: [`${exclude[0]}x`] }]])).rejects.toThrow(
@@ -105,13 +105,13 @@ describe("what is copied", () => {
     );
   });
 
-  test("copies that take too many steps are refused", async () => {
+  test("refuses copies that take too many steps", async () => {
     const many = Array.from({ length: 50 }, (_, index) => ["@a/", `x${index}`] as const);
     await expect(copied(many, source, { maxSteps: 100 })).rejects.toThrow("take more than 100 steps");
   });
 });
 
-describe("Merge", () => {
+describe("the operation Merge of an ArtifactGenerator", () => {
   const merge = { strategy: "Merge" } as const;
   const merged = async (base: string, overlay: string) => {
     const made = await copied(
@@ -131,12 +131,12 @@ describe("Merge", () => {
     );
   });
 
-  test("11.5/120: is a plain copy where there is no file yet, and of a folder", async () => {
+  test("11.5/120: copies a file that does not exist yet, and a folder", async () => {
     expect(await textsOf(await copied([["@a/f.yaml", "x.yaml", merge]]))).toEqual({ "x.yaml": "f" });
     expect(await paths(["@a/dir", "x"], ["@a/dir", "x", merge])).toEqual(await paths(["@a/dir", "x"]));
   });
 
-  test("folds the documents of a file into one, follows aliases, and takes an empty file for an empty mapping", async () => {
+  test("merges the documents of a file into one, resolves aliases, and reads an empty file as an empty mapping", async () => {
     expect(await merged("a: 1\n---\nb: &x {c: 1}\nd: *x\n--- # next\na: 2\n", "")).toBe(
       "a: 2\nb:\n  c: 1\nd:\n  c: 1\n",
     );
@@ -150,13 +150,13 @@ describe("Merge", () => {
     ["- a\n", "cannot unmarshal array into Go value of type map[string]interface {}"],
     ["a: [\n", "error converting YAML to JSON: yaml: line "],
     [`a: ${"[".repeat(200)}${"]".repeat(200)}\n`, "error converting YAML to JSON: yaml: line "],
-  ])("fails for %j, and quotes nothing of it", async (overlay, why) => {
+  ])("fails for %j without quoting it", async (overlay, why) => {
     await expect(merged("a: 1\n", overlay)).rejects.toThrow(`cannot unmarshal YAML document: `);
     await expect(merged("a: 1\n", overlay)).rejects.toThrow(why);
     await expect(merged("a: 1\n", "a: *hunter2\n")).rejects.toThrow(/^(?!.*hunter2)/);
   });
 
-  test("refuses a file of too many documents", async () => {
+  test("refuses a file with too many documents", async () => {
     const documents = (count: number) => Array.from({ length: count }, (_, at) => `k: ${at}\n`).join("---\n");
     expect(await merged("", documents(maxDocuments))).toBe(`k: ${maxDocuments - 1}\n`);
     await expect(merged("", documents(maxDocuments + 1))).rejects.toThrow(
@@ -175,10 +175,10 @@ describe("Merge", () => {
   });
 });
 
-describe("Extract", () => {
+describe("the operation Extract of an ArtifactGenerator", () => {
   const extract = { strategy: "Extract" } as const;
 
-  test("unpacks tarballs of any depth below the folder, and skips other files", async () => {
+  test("unpacks tarballs at any depth below the folder, and skips other files", async () => {
     const files = {
       "a.tgz": await artifactOf({ "one/x": "1" }),
       "deep/er/b.TAR.GZ": await artifactOf({ y: "2" }),
@@ -189,7 +189,7 @@ describe("Extract", () => {
     expect(await textsOf(await copied([["@a/a.tgz", "", extract]], files))).toEqual({ "one/x": "1" });
   });
 
-  test("11.5/121: is refused for a tarball with more content than the limit, which is 100 MiB", async () => {
+  test("11.5/121: refuses a tarball with more content than the limit of 100 MiB", async () => {
     expect(defaultGeneratorLimits.maxExtractedBytes).toBe(100 * 1024 * 1024);
     const files = { "big.tgz": await artifactOf({ x: Buffer.alloc(8_192) }) };
     await expect(copied([["@a/big.tgz", "x", extract]], files, { maxExtractedBytes: 8_192 })).rejects.toThrow(

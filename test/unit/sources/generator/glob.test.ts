@@ -52,7 +52,7 @@ test.each([
   ["a\\", "a", "invalid"],
   ["*x", "xxx", true],
   ["{a,b}", "{a,b}", true],
-] as const)("as Go's path.Match, %j and %j is %j", (pattern, path, is) => {
+] as const)("with Go's path.Match the glob %j matches %j: %j", (pattern, path, is) => {
   expect(matches(pattern, path, "file")).toBe(is);
 });
 
@@ -78,28 +78,28 @@ test.each([
   ["{a", "a", "invalid"],
   ["a}", "a}", "invalid"],
   ["\\{a", "{a", true],
-] as const)("as doublestar, %j and %j is %j", (pattern, path, is) => {
+] as const)("with doublestar the glob %j matches %j: %j", (pattern, path, is) => {
   expect(matches(pattern, path, "recursive")).toBe(is);
 });
 
-describe("what a glob finds", () => {
+describe("a glob over a tree", () => {
   const source = tree({ "a.yaml": "", "x/a.yaml": "", "x/y/a.yaml": "", "b/a.yaml": "", "b/a.txt": "" });
 
-  test("11.5/119: is one folder deep with ** for each part, and in the order of names", async () => {
+  test("11.5/119: goes one folder deep with ** in each part, and returns names in order", async () => {
     expect(await globFiles(source, "**/*.yaml", budget())).toEqual(["b/a.yaml", "x/a.yaml"]);
     expect(await globFiles(source, "*", budget())).toEqual(["a.yaml", "b", "x"]);
     expect(await globFiles(source, "x/**", budget())).toEqual(["x/a.yaml", "x/y"]);
     for (const none of ["x//*", "./*", "x/*/", "../*"]) expect(await globFiles(source, none, budget())).toEqual([]);
   });
 
-  test("is any number of folders deep where it is recursive, each folder's own files first", async () => {
+  test("goes any number of folders deep if it is recursive, each folder's own files first", async () => {
     const all = ["a.yaml", "b/a.yaml", "x/a.yaml", "x/y/a.yaml"];
     expect(await globRecursively(source, "**/*.yaml", budget())).toEqual(all);
     expect(await globRecursively(source, "x/**", budget())).toEqual(["x", "x/a.yaml", "x/y", "x/y/a.yaml"]);
   });
 });
 
-test("takes no time out of proportion, whatever it holds", () => {
+test("takes time proportional to the tree, whatever the pattern is", () => {
   const path = "a".repeat(4_000);
   for (const pattern of [`${"*a".repeat(500)}b`, `${"{a,a*}".repeat(160)}b`, `${"**/".repeat(300)}b`]) {
     expect(compileGlob(pattern, "recursive")?.match(path)).toMatchObject({ isMatch: false });

@@ -11,7 +11,7 @@ async function requests(pathPattern: string, artifacts: readonly OutputArtifact[
   return artifactRequests({ artifacts, pathPattern }, new Map([["repo", source]]), budget());
 }
 
-test("11.5/126: each folder that matches makes its artifacts: names and labels in lower case, paths as they are", async () => {
+test("11.5/126: makes artifacts for each matching folder: names and labels in lower case, paths as they are", async () => {
   const [web, api, ...others] = await requests("@repo/apps/{app}");
   expect(web).toEqual({
     name: "web",
@@ -22,7 +22,7 @@ test("11.5/126: each folder that matches makes its artifacts: names and labels i
   expect(others).toEqual([]);
 });
 
-test("several captures of a path, and of one name, are taken as a regular expression would take them", async () => {
+test("several captures in a pathPattern match as in a regular expression", async () => {
   const named = { ...output, name: "{app}-{env}" };
   const both = await requests("@repo/apps/{app}/envs/{env}", [named]);
   expect(both.map(({ name }) => name)).toEqual(["web-dev", "web-prod", "api-prod"]);
@@ -30,7 +30,7 @@ test("several captures of a path, and of one name, are taken as a regular expres
   expect(split.map(({ labels }) => labels)).toEqual([{ app: "a-b", env: "c" }]);
 });
 
-test("nothing that matches is no artifact, and without a pattern the list is as it is", async () => {
+test("a pathPattern without a match gives no artifact, and without a pathPattern the list stays as it is", async () => {
   expect(await requests("@repo/none/{app}")).toEqual([]);
   expect(await requests("@repo/")).toEqual([]);
   expect(await requests("@repo/apps.*/{app}")).toEqual([]);
@@ -64,19 +64,19 @@ test.each([
   await expect(requests("@repo/{app}", [output], [folder])).rejects.toThrow(why);
 });
 
-test("11.5/125: two folders of one name in lower case are refused by both their names", async () => {
+test("11.5/125: two folders whose lower-case names are equal are refused, and the message has both names", async () => {
   await expect(requests("@repo/apps/{app}", [output], ["apps/Web", "apps/web"])).rejects.toThrow(
     'pathPattern "@repo/apps/{app}": directories "apps/Web" and "apps/web" both resolve to artifact name "web"',
   );
 });
 
-test("more captures than a pattern may have are refused", async () => {
+test("a pathPattern with more captures than allowed is refused", async () => {
   const captures = (count: number) => Array.from({ length: count }, (_, at) => `{a${at}}`).join("/");
   expect(await requests(`@repo/${captures(maxCaptures)}`)).toEqual([]);
   await expect(requests(`@repo/${captures(maxCaptures + 1)}`)).rejects.toThrow(`more than ${maxCaptures} captures`);
 });
 
-test("more artifacts than a spec may list are refused", async () => {
+test("a pathPattern that makes more artifacts than a spec may list is refused", async () => {
   const list = (count: number) => Array.from({ length: count }, (_, index) => `apps/a${index}`);
   expect(await requests("@repo/apps/{app}", [output], list(maxArtifacts))).toHaveLength(maxArtifacts);
   await expect(requests("@repo/apps/{app}", [output], list(maxArtifacts + 1))).rejects.toThrow(

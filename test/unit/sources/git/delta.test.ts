@@ -13,14 +13,14 @@ function reject(why: string): unknown {
   return expect.objectContaining({ name: "GitFault", reason: "protocol", message: expect.stringContaining(why) });
 }
 
-describe("a delta", () => {
+describe("a delta of a git object", () => {
   test("copies from its base and inserts", async () => {
     const steps: DeltaStep[] = [{ from: 8, length: 2 }, { insert: Buffer.from("ab") }, { from: 0, length: 1 }];
     expect((await apply(base, deltaOf(10, 5, steps))).toString()).toBe("89ab0");
     expect(readDeltaHeader(deltaOf(10, 5, steps))).toMatchObject({ baseBytes: 10, resultBytes: 5 });
   });
 
-  test("makes what its steps say, for any base and steps", async () => {
+  test("gives the same bytes as its steps, for any base and steps", async () => {
     const sizes = fc.tuple(fc.nat({ max: 70_000 }), fc.integer({ min: 1, max: 70_000 }));
     const insert = fc.record({ insert: fc.uint8Array({ minLength: 1, maxLength: 127 }) });
     await fc.assert(
@@ -40,7 +40,7 @@ describe("a delta", () => {
     );
   });
 
-  test("of many instructions lets other work run in between, and ends where that is aborted", async () => {
+  test("with many instructions lets other work run in between, and stops if it is aborted", async () => {
     const letters = Array.from({ length: 10_000 }, () => ({ insert: Buffer.from("a") }));
     const delta = deltaOf(base.length, letters.length, letters);
     let pauses = 0;
@@ -51,7 +51,7 @@ describe("a delta", () => {
     await expect(apply(base, delta, aborted)).rejects.toThrow("aborted");
   });
 
-  test("of no length in a copy means 65,536 bytes", async () => {
+  test("with length 0 in a copy copies 65,536 bytes", async () => {
     const large = Buffer.alloc(65_536, "ab");
     expect((await apply(large, deltaOf(65_536, 65_536, [{ from: 0, length: 0 }]))).equals(large)).toBe(true);
   });
@@ -62,16 +62,16 @@ describe("a delta", () => {
     ["that copies from beyond its base", deltaOf(10, 1, [{ from: 2 ** 31, length: 1 }]), "reaches beyond"],
     ["that makes more than it says", deltaOf(10, 1, [{ from: 0, length: 2 }]), "reaches beyond"],
     ["that makes less than it says", deltaOf(10, 3, [{ from: 0, length: 2 }]), "another length than it says"],
-    ["that inserts beyond its end", Buffer.from([10, 5, 5, 1]), "reaches beyond"],
+    ["that inserts past its end", Buffer.from([10, 5, 5, 1]), "reaches beyond"],
     ["with an unknown instruction", Buffer.from([10, 1, 0]), "unknown instruction"],
-    ["that ends within an instruction", Buffer.from([10, 1, 0x91]), "ends within"],
+    ["that ends inside an instruction", Buffer.from([10, 1, 0x91]), "ends within"],
     ["without its lengths", Buffer.from([10]), "has no end"],
-    ["whose length has no end", Buffer.alloc(100, 0xff), "has no end"],
+    ["whose length never ends", Buffer.alloc(100, 0xff), "has no end"],
   ])("%s is damaged", async (_, delta, why) => {
     await expect(apply(base, delta)).rejects.toEqual(reject(why));
   });
 
-  test("of any bytes gives a result of its length or a fault", async () => {
+  test("of arbitrary bytes gives a result of the declared length or a failure", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (bytes) => {
         const delta = Buffer.concat([Buffer.from([base.length]), bytes]);

@@ -29,12 +29,12 @@ const text = fc.string({ unit: fc.constantFrom("a", "b\n", "kind: A\n", "  - x: 
 const name = fc.constantFrom("a.yaml", "b.yaml", "d/a.yaml", "d/e/c.yaml", "d/e/f.yaml", "g/a.yaml");
 const commits = fc.array(fc.dictionary(name, text, { minKeys: 1, maxKeys: 6 }), { minLength: 1, maxLength: 6 });
 
-describe.skipIf(gitPrograms === undefined)("a pack of git", () => {
+describe.skipIf(gitPrograms === undefined)("a packfile of git", () => {
   test.each([
     ["with deltas by offset", ["--delta-base-offset", "--depth=50", "--window=50"]],
     ["with deltas by id", ["--depth=50", "--window=50"]],
     ["without deltas", ["--depth=0"]],
-  ])("%s has the objects that git finds in it, for any files and commits", async (_, options) => {
+  ])("%s contains the same objects as git finds in it, for any files and commits", async (_, options) => {
     await fc.assert(
       fc.asyncProperty(commits, async (versions) => {
         await using repository = await gitRepository();

@@ -19,13 +19,13 @@ describe("a commit", () => {
     });
   });
 
-  test("says nothing in the lines of its signature", () => {
+  test("ignores header-like lines inside its signature", () => {
     const head = `tree ${tree}\n${people}`;
     const commit = parseCommit(bytesOf(`gpgsig ${armored}${head}encoding UTF-8\n\nSubject\ntree no header\n`));
     expect(commit).toMatchObject({ tree, message: "Subject\ntree no header\n" });
   });
 
-  test("has as many bytes as allowed, and with one more is refused before it is read", () => {
+  test("may have as many bytes as the limit, and with one more is refused before it is parsed", () => {
     const head = bytesOf(`tree ${tree}\n${people}`);
     for (const line of ["a\n", " \n", "\n"]) {
       const bytes = Buffer.concat([head, Buffer.alloc(maxCommitBytes - head.length, line)]);
@@ -35,7 +35,7 @@ describe("a commit", () => {
     }
   });
 
-  test("begins its lines with line feeds only", () => {
+  test("starts lines only after a line feed", () => {
     const commit = parseCommit(bytesOf(`tree ${tree}\nauthor A\rparent ${parent}\u2028parent ${parent}\n${people}`));
     expect(commit.parents).toEqual([]);
   });
@@ -44,14 +44,14 @@ describe("a commit", () => {
     expect(() => parseCommit(bytesOf(`\ntree ${tree}\n${people}`))).toThrow("not a commit");
   });
 
-  test("is named by 50 letters of its subject, however many it has", () => {
+  test("is shown with the first 50 letters of its subject, however long that is", () => {
     const subject = (message: string): string => subjectOf({ tree, parents: [], committedAt: 0, message });
     expect(subject(`${"\u{1f600}".repeat(50)}\nbody`)).toBe("\u{1f600}".repeat(50));
     expect(subject("\u{1f600}".repeat(51))).toBe(`${"\u{1f600}".repeat(50)}...`);
     expect(subject(`${"a".repeat(60)}${"\u{1f600}".repeat(60)}`)).toBe(`${"a".repeat(50)}...`);
   });
 
-  test("may have no message, and one that is not UTF-8 is still read", () => {
+  test("may have no message, and is parsed even if it is not UTF-8", () => {
     expect(parseCommit(bytesOf(`tree ${tree}\n${people}`)).message).toBe("");
     const latin = Buffer.concat([bytesOf(`tree ${tree}\n${people}\n`), Buffer.from([0xe9])]);
     expect(parseCommit(latin).message).toBe("\ufffd");
@@ -59,8 +59,8 @@ describe("a commit", () => {
 
   test.each([
     ["without a tree", people],
-    ["whose tree is no id", `tree ${tree.toUpperCase()}\n${people}`],
-    ["whose parent is no id", `tree ${tree}\nparent x\n${people}`],
+    ["whose tree is not an object id", `tree ${tree.toUpperCase()}\n${people}`],
+    ["whose parent is not an object id", `tree ${tree}\nparent x\n${people}`],
     ["without a committer", `tree ${tree}\n`],
     ["whose committer has no time", `tree ${tree}\ncommitter C <c@x>\n`],
     ["of nothing", ""],
@@ -78,12 +78,12 @@ describe("a commit", () => {
 describe("a tag", () => {
   const head = `object ${parent}\ntype commit\ntag v1\ntagger T <t@x> 1700000000 +0000\n\n`;
 
-  test("names an object, whatever its message says", () => {
+  test("names its object, whatever its message says", () => {
     const tag = parseTag(bytesOf(`${head}Release\nobject ${tree}\ntag v2\n`));
     expect(tag).toEqual({ object: parent, type: "commit", name: "v1" });
   });
 
-  test("of too many bytes is refused before it is read", () => {
+  test("that is too large is refused before it is parsed", () => {
     const bytes = Buffer.concat([bytesOf(head), Buffer.alloc(maxCommitBytes - head.length, "a\n")]);
     expect(parseTag(bytes).name).toBe("v1");
     const tooLarge = { reason: "too-large", message: expect.stringContaining("a tag of more than 1048576 bytes") };
@@ -92,7 +92,7 @@ describe("a tag", () => {
 
   test.each([
     ["without an object", head.replace(/^object.*\n/, "")],
-    ["whose object is no id", head.replace(parent, "x")],
+    ["whose object is not an object id", head.replace(parent, "x")],
     ["of an unknown type", head.replace("commit", "note")],
     ["without a name", head.replace("tag v1\n", "")],
   ])("%s is damaged", (_, text) => {
@@ -106,8 +106,12 @@ describe("the subject of a commit", () => {
     ["is its first line", "one\n\ntwo", "one"],
     ["has no carriage return at its end", "one\r\ntwo", "one"],
     ["is whole with 50 characters", "x".repeat(50), "x".repeat(50)],
-    ["is cut with one more", "x".repeat(51), `${"x".repeat(50)}...`],
-    ["shows no part of a token that it would be cut in", `use ${"x".repeat(20)} ${jwt}`, `use ${"x".repeat(20)} *****`],
+    ["is cut at 50 characters", "x".repeat(51), `${"x".repeat(50)}...`],
+    [
+      "does not end inside a token that the cut would show partly",
+      `use ${"x".repeat(20)} ${jwt}`,
+      `use ${"x".repeat(20)} *****`,
+    ],
   ])("%s", (_, message, expected) => {
     expect(subjectOf({ ...parseCommit(bytesOf(`tree ${tree}\n${people}\nx\n`)), message })).toBe(expected);
   });

@@ -52,8 +52,8 @@ function reject(reason: string, message: string): unknown {
   return expect.objectContaining({ name: "GitFault", reason, message: expect.stringContaining(message) });
 }
 
-describe("a walk through a tree", () => {
-  test("tells each entry by its type, and a directory before what it holds", async () => {
+describe("walking a git tree", () => {
+  test("returns each entry with its type, and a directory before its content", async () => {
     const objects = trees();
     const inner = objects.add([["100755", "run.sh", blob]]);
     const root = objects.add([
@@ -78,7 +78,7 @@ describe("a walk through a tree", () => {
     expect(order.indexOf("directory dir")).toBeLessThan(order.indexOf("executable dir/run.sh"));
   });
 
-  test("of some folders takes nothing else", async () => {
+  test("below some folders reads nothing else", async () => {
     const objects = trees();
     const leaf = objects.add([["100644", "f", blob]]);
     const middle = objects.add([
@@ -115,7 +115,7 @@ describe("a walk through a tree", () => {
     ["a/b", "slash"],
     ["", "empty name"],
     [Buffer.from([0x61, 0xff]), "not UTF-8"],
-  ])("refuses the name %j, and says where it is", async (name, why) => {
+  ])("refuses the name %j and reports its path", async (name, why) => {
     const objects = trees();
     const inner = objects.add([["100644", name, blob]]);
     const fault = await walked(objects, objects.add([["40000", "sub", inner]])).catch((error: unknown) => error);
@@ -124,7 +124,7 @@ describe("a walk through a tree", () => {
     await expect(walked(objects, inner)).rejects.toEqual(reject("tree", why));
   });
 
-  test.each([".gitignore", ".github", "git", "..a", "a..b", "...", "a:b", " "])("takes the name %j", async (name) => {
+  test.each([".gitignore", ".github", "git", "..a", "a..b", "...", "a:b", " "])("accepts the name %j", async (name) => {
     const objects = trees();
     expect(await walked(objects, objects.add([["100644", name, blob]]))).toEqual([`file ${name}`]);
   });
@@ -133,7 +133,7 @@ describe("a walk through a tree", () => {
     ["README", "readme", "only in case"],
     ["\u00c4", "a\u0308", "only in case"],
     ["twice", "twice", "is in it twice"],
-  ])("refuses %j beside %j", async (one, other, why) => {
+  ])("refuses %j next to %j", async (one, other, why) => {
     const objects = trees();
     const root = objects.add([
       ["100644", one, blob],
@@ -142,7 +142,7 @@ describe("a walk through a tree", () => {
     await expect(walked(objects, root)).rejects.toEqual(reject("tree", why));
   });
 
-  test("refuses what is not a tree", async () => {
+  test("refuses an object that is not a tree", async () => {
     const objects = trees();
     await expect(walked(objects, blob)).rejects.toEqual(reject("protocol", "is a blob, not a tree"));
     for (const raw of [
@@ -156,7 +156,7 @@ describe("a walk through a tree", () => {
     }
   });
 
-  test("ends at its limits", async () => {
+  test("stops at its limits", async () => {
     const nested = (depth: number) => {
       const objects = trees();
       let tree = objects.add([["100644", "f", blob]]);
@@ -175,7 +175,7 @@ describe("a walk through a tree", () => {
     await expect(named(maxTreePathBytes + 1)).rejects.toEqual(reject("too-large", `${maxTreePathBytes} bytes`));
   });
 
-  test("ends within one tree object of more entries than it may have, and lets other work run", async () => {
+  test("stops inside a single tree object with too many entries, and lets other work run", async () => {
     const objects = trees();
     const entry = (index: number) => `100644 ${index.toString(36).padStart(6, "0")}\0${"a".repeat(20)}`;
     const tree = objects.addRaw(Buffer.from(Array.from({ length: 300_000 }, (_, index) => entry(index)).join("")));
@@ -191,7 +191,7 @@ describe("a walk through a tree", () => {
     expect(ticks).toBeGreaterThan(0);
   });
 
-  test("ends when it is no longer wanted", async () => {
+  test("stops when it is aborted", async () => {
     const objects = trees();
     const entry = (index: number) => `100644 ${index.toString(36).padStart(6, "0")}\0${"a".repeat(20)}`;
     const tree = objects.addRaw(Buffer.from(Array.from({ length: 99_000 }, (_, index) => entry(index)).join("")));
@@ -205,7 +205,7 @@ describe("a walk through a tree", () => {
     await expect(found()).rejects.toThrow("over");
   });
 
-  test("ends where all paths together are too long", async () => {
+  test("stops if all paths together are too long", async () => {
     const objects = trees();
     let tree = objects.add(Array.from({ length: 20_000 }, (_, index) => ["100644", `n${index}`, blob] as const));
     for (let at = 0; at < 20; at++) tree = objects.add([["40000", "d".repeat(100), tree]]);
@@ -214,7 +214,7 @@ describe("a walk through a tree", () => {
     );
   });
 
-  test("ends in a tree that holds the same tree many times over", async () => {
+  test("stops in a tree that contains the same tree many times", async () => {
     const objects = trees();
     const flat = (count: number, oid: string, mode: string) =>
       objects.add(Array.from({ length: count }, (_, index) => [mode, `n${index}`, oid] as const));

@@ -70,7 +70,7 @@ const appOf = (change: Partial<GitHubApp> = {}): GitHubApp => ({
 const tokens = () => githubAppTokens(http, { now: () => now });
 const whats = () => asked.map(({ what }) => what);
 
-test("tokens are kept up to the bytes that all may take: those that were used longest ago are asked for again", async () => {
+test("tokens of GitHub Apps are cached up to a limit of bytes: the least recently used are evicted", async () => {
   const token = tokens();
   const body = { token: "x".repeat(maxTokenBytes / 4 - 1_000), expires_at: new Date(now + 3_600_000).toISOString() };
   answer = { status: 201, body: JSON.stringify(body) };
@@ -81,7 +81,7 @@ test("tokens are kept up to the bytes that all may take: those that were used lo
   expect(asked).toHaveLength(6);
 });
 
-test("a key with which signing would take long is refused, by its length or that of its modulus", async () => {
+test("a key of a GitHub App that would be slow to sign with is refused, by its length or its modulus", async () => {
   const faultOf = (text: string): Promise<unknown> =>
     tokens()(appOf({ privateKey: new Secret(text) }), never).catch((error: unknown) => String(error));
   const long = "Error: could not parse private key: it has more than 16384 characters";
@@ -92,7 +92,7 @@ test("a key with which signing would take long is refused, by its length or that
   expect(asked).toEqual([]);
 });
 
-test("a token is asked for with a signed statement, issued half a minute ago and valid for two", async () => {
+test("a token of a GitHub App is requested with a signed JWT, issued half a minute ago and valid for two minutes", async () => {
   expect((await tokens()(appOf(), never)).reveal()).toBe("ghs_1");
   expect(whats()).toEqual(["POST /api/v3/app/installations/34/access_tokens"]);
   const [head = "", claims = "", signature = ""] = asked[0]?.jwt.split(".") ?? [];
@@ -126,14 +126,14 @@ test.each([
   expect(whats()).toEqual(requests);
 });
 
-test("an owner who has not installed the App is told, without GitHub's words", async () => {
+test("an owner who has not installed the App is reported, without GitHub's message", async () => {
   const fault = tokens()(appOf({ installation: { owner: "no/body" } }), never);
   await expect(fault).rejects.toThrow(
     `failed to find organization installation: GET ${base}/api/v3/orgs/no%2Fbody/installation: 404\nfailed to find user installation: GET ${base}/api/v3/users/no%2Fbody/installation: 404`,
   );
 });
 
-test("the slug of an App is asked for where it is needed, and kept with the token", async () => {
+test("the slug of an App is requested if needed, and cached with the token", async () => {
   const login = githubAppLogins(http, { now: () => now });
   answer = {
     status: 200,
@@ -147,15 +147,15 @@ test("the slug of an App is asked for where it is needed, and kept with the toke
   expect(whats()).toEqual(["GET /api/v3/app", token, token]);
 });
 
-test("an App that does not tell its slug is told", async () => {
+test("an App that does not return its slug is reported", async () => {
   answer = { status: 403, body: '{"message":"hunter2"}' };
   await expect(githubAppLogins(http, { now: () => now })(appOf(), { hasSlug: true }, never)).rejects.toThrow(
     `failed to get app information: GET ${base}/api/v3/app: 403`,
   );
 });
 
-describe("a token is kept", () => {
-  test("until five minutes before its end", async () => {
+describe("a token of a GitHub App is cached", () => {
+  test("until five minutes before it expires", async () => {
     const get = tokens();
     const reveal = async () => (await get(appOf(), never)).reveal();
     expect([await reveal(), await reveal()]).toEqual(["ghs_1", "ghs_1"]);
@@ -165,7 +165,7 @@ describe("a token is kept", () => {
     expect(await reveal()).toBe("ghs_2");
   });
 
-  test("for this app, key, installation and address alone: a Secret that has rotated asks anew", async () => {
+  test("only for this app, key, installation and address: a rotated Secret requests a new one", async () => {
     const get = tokens();
     await get(appOf(), never);
     const other = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
@@ -180,7 +180,7 @@ describe("a token is kept", () => {
     expect(asked).toHaveLength(5);
   });
 
-  test("for no app that differs in anything, its way to GitHub included", async () => {
+  test("separately for every difference, including the way to GitHub", async () => {
     const other = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const proxy = (url: string, username?: string, password?: string) => ({
       url: new URL(url),
@@ -225,7 +225,7 @@ describe("a token is kept", () => {
     expect([again, sent]).toEqual([all, []]);
   });
 
-  test("but not one that never came", async () => {
+  test("only if the request succeeded", async () => {
     const get = tokens();
     answer = { status: 401, body: '{"message":"hunter2"}' };
     await expect(get(appOf(), never)).rejects.toThrow(`POST ${base}/api/v3/app/installations/34/access_tokens: 401`);
@@ -240,7 +240,7 @@ test.each([
   ["https://github.example.com/api/v3", "https://github.example.com/api/v3/"],
   ["https://api.example.ghe.com", "https://api.example.ghe.com/"],
   [undefined, "https://api.github.com/"],
-])("the API of %s is at %s", async (baseUrl, api) => {
+])("the GitHub API of %s is at %s", async (baseUrl, api) => {
   const requests: string[] = [];
   const recorded = {
     send: ({ url }: { readonly url: string }) => (requests.push(url), Promise.reject(new Error("no"))),
@@ -264,14 +264,14 @@ test.each([
     },
     "could not parse private key: key is not a valid RSA private key",
   ],
-])("what cannot be used is refused without quoting it, %#", async (change, message) => {
+])("unusable App data is refused without quoting it, %#", async (change, message) => {
   const fault = await tokens()(appOf(change), never).catch((error: unknown) => String(error));
   expect(fault).toBe(`Error: ${message}`);
   expect(asked).toEqual([]);
 });
 
 test.each(["<html>hunter2</html>", "{}", '{"token":7}'])(
-  "an answer that is not GitHub's is not quoted: %s",
+  "an answer that is not from GitHub is not quoted: %s",
   async (body) => {
     answer = { status: 201, body };
     await expect(tokens()(appOf(), never)).rejects.toThrow(

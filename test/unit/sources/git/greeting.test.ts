@@ -13,7 +13,7 @@ function greet(lines: readonly string[], of = limits): Promise<Greeting> {
   return readGreeting(pktReader(Readable.from([bytes])[Symbol.asyncIterator]()), of);
 }
 
-test("the peeled object of a tag belongs to the tag that it follows, and its id stays", async () => {
+test("the peeled object of a tag belongs to the tag before it, and the tag's own id is kept", async () => {
   expect(await greet([`${a} refs/tags/v1\0agent=x`, `${b} refs/tags/v1^{}`, `${b} refs/tags/v1-rc`])).toMatchObject({
     refs: [
       { name: "refs/tags/v1", oid: a, peeled: b },
@@ -22,19 +22,19 @@ test("the peeled object of a tag belongs to the tag that it follows, and its id 
   });
 });
 
-test("an empty repository and the ends of a shallow one are no refs", async () => {
+test("an empty repository and shallow boundaries give no refs", async () => {
   expect(await greet([`${zeros} capabilities^{}\0agent=x`])).toMatchObject({ refs: [] });
   expect(await greet([`${a} refs/heads/main\0agent=x`, `shallow ${b}`])).toMatchObject({
     refs: [{ name: "refs/heads/main", oid: a }],
   });
 });
 
-test.each(["sha256", "sha512"])("object ids of %s are refused in both versions", async (format) => {
+test.each(["sha256", "sha512"])("object ids of %s are refused in both protocol versions", async (format) => {
   await expect(greet(["version 2", `object-format=${format}`])).rejects.toThrow("only SHA-1 is supported");
   await expect(greet([`${a} HEAD\0object-format=${format}`])).rejects.toThrow("only SHA-1 is supported");
 });
 
-test("a greeting has as many bytes of capabilities as allowed, and with one more is refused", async () => {
+test("a server's capabilities may have as many bytes as the limit, and with one more are refused", async () => {
   const most = ["ls-refs", ...("x".repeat(maxCapabilityBytes - 7).match(/.{1,60000}/g) ?? [])];
   const wide = { maxRefBytes: 1_000_000, maxRefs: 3 };
   const greeting = await greet(["version 2", ...most], wide);
@@ -47,7 +47,7 @@ test("a greeting has as many bytes of capabilities as allowed, and with one more
   );
 });
 
-test("greetings of many servers are remembered, and only some of those that are long", async () => {
+test("the capabilities of many servers are cached, but of the long ones only a few", async () => {
   const known = knownServers();
   const short = await greet(["version 2", "ls-refs", "fetch=shallow filter"]);
   for (let server = 0; server < 1_000; server++) known.set(`short ${server}`, short);
@@ -82,7 +82,7 @@ test.each([
   { greeting: of(0, {}), gives: false },
   { greeting: of(0, { "allow-tip-sha1-in-want": "" }), gives: true },
   { greeting: of(0, { "allow-reachable-sha1-in-want": "" }), gives: true },
-])("a server with $greeting may give what no ref names: $gives", ({ greeting, gives }) => {
+])("a server with $greeting may serve unadvertised objects: $gives", ({ greeting, gives }) => {
   expect(mayGive(greeting, [a])).toBe(true);
   expect(mayGive(greeting, [b])).toBe(gives);
   expect(mayGive(greeting, [a, b])).toBe(gives);

@@ -53,7 +53,7 @@ describe.skipIf(gitPrograms === undefined).each([
   ["version 2", false],
   ["version 0", true],
 ])("git http-backend in %s", (_, isOld) => {
-  test("lists refs by prefix, HEAD with what it stands for, and tags with the commit they lead to", async () => {
+  test("lists refs by prefix, HEAD with its target, and tags with their commit", async () => {
     const commit = await repository.commit(content);
     await repository.commit(content, "feature/x");
     await repository.git("tag", "light", commit);
@@ -76,11 +76,11 @@ describe.skipIf(gitPrograms === undefined).each([
     expect(await remote.list(["refs/heads/main"], never)).toEqual([{ name: "refs/heads/main", oid: moved }]);
   });
 
-  test("lists nothing of an empty repository", async () => {
+  test("lists nothing for an empty repository", async () => {
     expect(await connect((await serve(isOld)).url).list(["HEAD", "refs/"], never)).toEqual([]);
   });
 
-  test("gives a commit without its history, and several times over", async () => {
+  test("serves a commit without its history, repeatedly", async () => {
     const first = await repository.commit({ "old.yaml": "old\n" });
     const second = await repository.commit(content);
     const remote = connect((await serve(isOld)).url);
@@ -93,7 +93,7 @@ describe.skipIf(gitPrograms === undefined).each([
     }
   });
 
-  test("gives an annotated tag with what it leads to", async () => {
+  test("serves an annotated tag with its target", async () => {
     const commit = await repository.commit(content);
     await repository.git("tag", "-a", "-m", "Release", "v1", commit);
     const tag = await repository.git("rev-parse", "v1");
@@ -105,7 +105,7 @@ describe.skipIf(gitPrograms === undefined).each([
     expect(await filesOf(objects, commit)).toEqual(content);
   });
 
-  test("gives a commit that no ref names, if need be with the history of a branch", async () => {
+  test("serves a commit that no ref names, if necessary with the history of a branch", async () => {
     const first = await repository.commit({ "old.yaml": "old\n" });
     const head = await repository.commit(content);
     const server = await serve(isOld);
@@ -118,7 +118,7 @@ describe.skipIf(gitPrograms === undefined).each([
     expect(allowed.has(head)).toBe(false);
   });
 
-  test("does not give what it does not have", async () => {
+  test("does not serve missing objects", async () => {
     const head = await repository.commit(content);
     const remote = connect((await serve(isOld)).url);
     const absent = "1".repeat(40);
@@ -136,7 +136,7 @@ describe.skipIf(gitPrograms === undefined).each([
     expect(objects.has(head)).toBe(true);
   });
 
-  test("gives the files of some folders only, where it knows filters", async () => {
+  test("serves only the files of some folders if it supports filters", async () => {
     const commit = await repository.commit({ ...content, ".gitmodules": "", "deploy2/d.yaml": "kind: D\n" });
     await repository.git("config", "uploadpack.allowFilter", "true");
     const server = await serve(isOld);
@@ -170,7 +170,7 @@ describe.skipIf(gitPrograms === undefined).each([
     expect(server.seen.at(-1)?.headers["content-encoding"]).toBe("gzip");
   });
 
-  test("refuses SHA-256 by name", async () => {
+  test("with SHA-256 is refused by name", async () => {
     await using other = await gitRepository("--object-format=sha256");
     await other.commit(content);
     await using server = await gitServer(other, { isOld });
@@ -184,8 +184,8 @@ describe.skipIf(gitPrograms === undefined).each([
   });
 });
 
-describe.skipIf(gitPrograms === undefined)("a server that is known", () => {
-  test("costs one request for a list, and is greeted again if it changes", async () => {
+describe.skipIf(gitPrograms === undefined)("a known git server", () => {
+  test("costs one request per listing, and is greeted again if it changes", async () => {
     const commit = await repository.commit(content);
     const known = new Map<string, Greeting>();
     let isOld = false;
@@ -208,7 +208,7 @@ describe.skipIf(gitPrograms === undefined)("a server that is known", () => {
     expect(known.size).toBe(0);
   });
 
-  test("is greeted by each login, trust and proxy for itself: what one was told counts for no other", async () => {
+  test("is cached separately per login, CA and proxy", async () => {
     await repository.commit(content);
     const known = new Map<string, Greeting>();
     const server = await serve(false);

@@ -79,24 +79,24 @@ function reject(reason: string, why: string): unknown {
   return expect.objectContaining({ name: "GitFault", reason, message: expect.stringContaining(why) });
 }
 
-describe("what a git server answers", () => {
+describe("the answer of a git server", () => {
   test.each<[title: string, answer: Uint8Array | string, reason: string, why: string]>([
     ["garbage", "<html>hunter2</html>", "protocol", "not git's"],
     ["nothing", "", "protocol", "broke off"],
     ["an error", pktLine("ERR upload-pack: not our ref hunter2"), "missing", "does not give"],
     ["an error of another kind", pktLine("ERR hunter2"), "protocol", "an error of its own"],
     ["neither pack nor error", pktLine("hunter2"), "protocol", "neither a pack nor an error"],
-    ["a pack that ends in the middle", packed.subarray(0, -30), "protocol", "broke off"],
+    ["a pack that is cut off", packed.subarray(0, -30), "protocol", "broke off"],
     ["a pack without its end", packed.subarray(0, -4), "protocol", "broke off"],
     [
-      "an error within a pack",
+      "an error inside a pack",
       Buffer.concat([packed.subarray(0, 13), band(3, Buffer.from("hunter2"))]),
       "protocol",
       "of its own",
     ],
     ["an unknown band", Buffer.concat([packed.subarray(0, 13), band(4, pack)]), "protocol", "unknown band"],
     [
-      "an object that was not asked for",
+      "an object that was not requested",
       Buffer.concat([
         packed.subarray(0, 13),
         band(1, packOf([{ type: "blob", bytes: Buffer.from("hunter2") }])),
@@ -105,7 +105,7 @@ describe("what a git server answers", () => {
       "missing",
       oid,
     ],
-  ])("%s instead of a pack is one fault, and nothing is left", async (_, answer, reason, why) => {
+  ])("%s instead of a pack is one failure, and leaves no files", async (_, answer, reason, why) => {
     const remote = connect(await serve(gitServer((_request, response) => response.end(answer))));
     const fault: unknown = await remote.fetch([oid], {}, never).catch((error: unknown) => error);
     expect(fault).toEqual(reject(reason, why));
@@ -113,7 +113,7 @@ describe("what a git server answers", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test("a pack beside texts about its progress is read", async () => {
+  test("may have progress texts around the pack", async () => {
     const remote = connect(await serve(gitServer((_request, response) => response.end(packed))));
     await using objects = await remote.fetch([oid], {}, never);
     expect(Buffer.from((await objects.read(oid)).bytes).toString()).toBe("abc");
@@ -128,7 +128,7 @@ describe("what a git server answers", () => {
     [418, "protocol", (asked) => `${ofFlux}"${asked}?service=git-upload-pack" status code: 418`],
     [429, "unavailable", (asked) => `${ofFlux}"${asked}?service=git-upload-pack" status code: 429`],
     [503, "unavailable", (asked) => `${ofFlux}"${asked}?service=git-upload-pack" status code: 503`],
-  ])("status %i is the fault %s, without the server's words", async (status, reason, says) => {
+  ])("with status %i gives the failure %s, without the server's text", async (status, reason, says) => {
     const url = await serve((_, response) => void response.writeHead(status, "hunter2").end("hunter3"));
     const fault: unknown = await connect(`${url}/r.git`)
       .list([], never)
@@ -137,14 +137,14 @@ describe("what a git server answers", () => {
     expect(String(fault)).not.toContain("hunter");
   });
 
-  test("plain files, as of a dumb server, are refused by name", async () => {
+  test("with plain files, as from a dumb server, is refused by name", async () => {
     const url = await serve((_, response) =>
       response.setHeader("content-type", "text/plain").end(`${oid}\trefs/heads/main\n`),
     );
     await expect(connect(url).list([], never)).rejects.toEqual(reject("unsupported", "dumb HTTP"));
   });
 
-  test("packed by gzip is unpacked, and what only says so is refused", async () => {
+  test("is unpacked if it is gzipped, and refused if only its header says so", async () => {
     let body: Uint8Array = gzipSync(refs);
     const url = await serve(
       gitServer((_request, response) => response.setHeader("content-encoding", "gzip").end(body)),
@@ -157,15 +157,15 @@ describe("what a git server answers", () => {
   test.each([
     ["no id", `${"x".repeat(40)} refs/heads/main`],
     ["a name with a control character", `${oid} refs/heads/\u001bmain`],
-    ["a peeled object without id", `${oid} refs/tags/v1 peeled:hunter2`],
-  ])("a ref with %s is refused", async (_, line) => {
+    ["a peeled object without an id", `${oid} refs/tags/v1 peeled:hunter2`],
+  ])("is refused if a ref has %s", async (_, line) => {
     const url = await serve(gitServer((_request, response) => response.end(`${pktLine(line)}${flushPkt}`)));
     await expect(connect(url).list([], never)).rejects.toEqual(reject("protocol", "what is not a ref"));
   });
 });
 
-describe("a git server that wants too much", () => {
-  test("of time, before or within an answer, is left", async () => {
+describe("limits on a git server", () => {
+  test("abort it when its time is up, before or during an answer", async () => {
     const silent = await serve(() => undefined);
     const limits = { timeoutMs: 100 };
     await expect(connect(silent, { limits }).list([], never)).rejects.toEqual(
@@ -187,13 +187,13 @@ describe("a git server that wants too much", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test("is left when the run ends, with the reason of that", async () => {
+  test("abort it when the run ends, with the reason of the run", async () => {
     const stop = new AbortController();
     const url = await serve(() => stop.abort(new Error("enough")));
     await expect(connect(url).list([], stop.signal)).rejects.toThrow("enough");
   });
 
-  test("of refs is refused at maxRefs and maxRefBytes", async () => {
+  test("refuse refs above maxRefs and maxRefBytes", async () => {
     const names = ["a", "b", "c"].map((name) => pktLine(`${oid} refs/heads/${name}`));
     const url = await serve(gitServer((_request, response) => response.end(names.join("") + flushPkt)));
     const bytes = names.join("").length - 3 * 4;
@@ -209,7 +209,7 @@ describe("a git server that wants too much", () => {
     );
   });
 
-  test("of bytes is refused at once if it claims them, and at the limit if it sends them", async () => {
+  test("refuse too many bytes at once if it declares them, and at the limit if it sends them", async () => {
     const claims = await serve(
       gitServer(
         (_request, response) => void response.writeHead(200, { "content-length": String(10 * 1024 ** 3) }).write("x"),
@@ -237,10 +237,10 @@ describe("a git server that wants too much", () => {
   });
 });
 
-describe("a redirect", () => {
+describe("a redirect of a git server", () => {
   const credentials = { authorization: "Bearer hunter2" };
 
-  test("of the first request counts for the next ones, without the credentials at another host", async () => {
+  test("of the first request applies to later ones, without the credentials on another host", async () => {
     const seen: string[] = [];
     const note =
       (host: string, then: RequestListener): RequestListener =>
@@ -276,9 +276,9 @@ describe("a redirect", () => {
   test.each([
     ["another host", "https://other.test/app.git"],
     ["another port", "https://git.test:8443/app.git"],
-    ["a host that begins alike", "https://git.test.example/app.git"],
-    ["a folder of its own host", "https://git.test/new.git"],
-  ])("to %s has our header and client certificate only if the host is its own", async (_, place) => {
+    ["a host that starts with the same name", "https://git.test.example/app.git"],
+    ["a folder on its own host", "https://git.test/new.git"],
+  ])("to %s gets our header and client certificate only if the host is the server's own", async (_, place) => {
     const tls = { ca: "ca", cert: "cert", key: "key" };
     const sent: (readonly [string, unknown, unknown])[] = [];
     const http: HttpStreams = {
@@ -304,7 +304,7 @@ describe("a redirect", () => {
     ]);
   });
 
-  test("to what is not a repository's address, or of a later request, is refused", async () => {
+  test("of a later request, or to an address that is not a repository's, is refused", async () => {
     const page = await serve((request, response) => {
       response.setHeader("content-type", "application/x-git-upload-pack-advertisement");
       if (request.url === "/login") response.end(greeting);
@@ -327,21 +327,21 @@ describe("a redirect", () => {
   });
 });
 
-test("where nobody listens is told as Flux tells it", async () => {
+test("to a port without a listener fails with Flux's text", async () => {
   await expect(connect("http://127.0.0.1:1/app.git").list([], never)).rejects.toMatchObject({
     reason: "unreachable",
     message: `Get "http://127.0.0.1:1/app.git/info/refs?service=git-upload-pack": dial tcp 127.0.0.1:1: connect: connection refused`,
   });
 });
 
-test("a proxy where nobody listens is told as Flux tells it", async () => {
+test("a proxy without a listener fails with Flux's text", async () => {
   const proxy = { url: new URL("http://127.0.0.1:1"), username: "", password: new Secret("") };
   await expect(connect("http://127.0.0.1:2/app.git", { proxy }).list([], never)).rejects.toMatchObject({
     message: `Get "http://127.0.0.1:2/app.git/info/refs?service=git-upload-pack": proxyconnect tcp: dial tcp 127.0.0.1:1: connect: connection refused`,
   });
 });
 
-test("a URL's user, password and query go nowhere", async () => {
+test("user, password and query of the URL are not passed on", async () => {
   const seen: string[] = [];
   const url = await serve((request, response) => {
     seen.push(`${request.url} ${request.headers.authorization ?? "none"}`);

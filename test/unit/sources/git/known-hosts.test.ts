@@ -23,10 +23,10 @@ const hash = (name: string): string => {
   return `|1|${salt.toString("base64")}|${createHmac("sha1", salt).update(name).digest("base64")}`;
 };
 
-describe("a host is known by", () => {
+describe("known_hosts knows a host by", () => {
   test.each([
     ["its name", "github.com", github],
-    ["its name in any case", "GitHub.com", { host: "GITHUB.com", port: 22 }],
+    ["its name in any letter case", "GitHub.com", { host: "GITHUB.com", port: 22 }],
     ["one of several names", "gitlab.com,github.com", github],
     ["its name and port", "[git.example.com]:2222", { host: "git.example.com", port: 2222 }],
     ["its name and port without brackets", "git.example.com:2222", { host: "git.example.com", port: 2222 }],
@@ -49,15 +49,15 @@ describe("a host is known by", () => {
     ["another name", "gitlab.com"],
     ["its name at another port", "[github.com]:2222"],
     ["a pattern that excludes it", "*.com,!github.com"],
-    ["a name that it begins with", "github.co"],
+    ["a prefix of its name", "github.co"],
     ["a hash of another name", hash("gitlab.com")],
-  ])("not by %s", (_what, hosts) => {
+  ])("but not by %s", (_what, hosts) => {
     const keys = knownHostKeys(line(hosts, ed), github);
     expect([keys.types, keys.fault(ed)]).toEqual([[], "knownhosts: key is unknown"]);
   });
 });
 
-describe("a line without a port is of port 22, one with a port of that port:", () => {
+describe("a known_hosts line without a port means port 22, one with a port means that port:", () => {
   const name = "git.example.com";
   test.each([
     [name, 22],
@@ -81,17 +81,17 @@ describe("a line without a port is of port 22, one with a port of that port:", (
   });
 });
 
-test("several types of keys are the host's, each with its own", () => {
+test("several types of keys may be listed for a host, each on its own line", () => {
   const keys = knownHostKeys(`${line("github.com", ed)}\n${line("github.com", rsa)}`, github);
   expect(keys.types.toSorted()).toEqual(["ssh-ed25519", "ssh-rsa"]);
   expect([keys.fault(ed), keys.fault(rsa)]).toEqual([undefined, undefined]);
 });
 
-test("a key of a type without a line is a mismatch", () => {
+test("a key of a type without a line does not match", () => {
   expect(knownHostKeys(line("github.com", ed), github).fault(rsa)).toBe("knownhosts: key mismatch");
 });
 
-test("only the first key of a type counts, as Flux was recorded: old and new key together still refuse the new one", () => {
+test("only the first key of a type counts, as recorded from Flux: with old and new key the new one is still refused", () => {
   const keys = knownHostKeys(`${line("github.com", ed)}\n${line("github.com", otherEd)}`, github);
   expect([keys.fault(ed), keys.fault(otherEd)]).toEqual([undefined, "knownhosts: key mismatch"]);
 });
@@ -101,7 +101,7 @@ test("a revoked key is refused, whichever host its line names", () => {
   expect(knownHostKeys(text, github).fault(ed)).toBe("knownhosts: key is revoked");
 });
 
-test("the key of an authority is refused by name for its hosts, and no matter for others", () => {
+test("a certificate authority key is refused by name for its hosts, and ignored for others", () => {
   const text = `${line("*.example.com", otherEd, "@cert-authority ")}\n${line("github.com", ed)}`;
   expect(() => knownHostKeys(text, { host: "git.example.com", port: 22 })).toThrow(
     "knownhosts: line 1 is for @cert-authority, which is not supported: give the keys of the host itself",
@@ -119,16 +119,16 @@ test.each([
   [line("|2|a|b", ed), "knownhosts: knownhosts: got hash type 2, must be '1'"],
   [line("[github.com]", ed), "knownhosts: address [github.com]: missing port in address"],
   [line("!", ed), "knownhosts: knownhosts: negation without following hostname"],
-])("a line that cannot be read fails the file: %s", (text, message) => {
+])("an invalid line fails the file: %s", (text, message) => {
   expect(() => knownHostKeys(text, { host: "other.example.com", port: 22 })).toThrow(message);
 });
 
-test("a pattern of many stars takes no longer than any other", () => {
+test("a pattern with many stars takes no longer than any other", () => {
   const keys = knownHostKeys(line(`${"*a".repeat(2_000)}b`, ed), { host: "a".repeat(255), port: 22 });
   expect(keys.types).toEqual([]);
 });
 
-test("a file and a host have as many characters as allowed, and with one more are refused", () => {
+test("a file and a host name may have as many characters as the limit, and with one more are refused", () => {
   const at = (chars: number, hostChars: number) => () =>
     knownHostKeys("#".repeat(chars), { host: "h".repeat(hostChars), port: 22 }).fault(Buffer.alloc(0));
   expect(at(maxKnownHostsChars, maxHostChars)()).toBe("knownhosts: key is unknown");

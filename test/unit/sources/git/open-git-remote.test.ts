@@ -54,7 +54,7 @@ const version2 = `${["version 2", "ls-refs", "fetch=shallow"].map(pktLine).join(
 const main = [{ name: "refs/heads/main", oid }];
 
 describe("over a channel", () => {
-  test("a server of version 2 lists and gives in one conversation", async () => {
+  test("a server of protocol version 2 lists and serves in one connection", async () => {
     const listed = `${pktLine(`${oid} refs/heads/main`)}${flushPkt}`;
     const band = (bytes: Uint8Array) =>
       Buffer.concat([Buffer.from((bytes.length + 5).toString(16).padStart(4, "0")), Buffer.from([1]), bytes]);
@@ -73,7 +73,7 @@ describe("over a channel", () => {
     expect(disposed()).toBe(1);
   });
 
-  test("a server of version 0 gives what it has listed, and is greeted again after that", async () => {
+  test("a server of protocol version 0 serves what it has listed, and is greeted again after that", async () => {
     const greeting = advertised("side-band-64k shallow ofs-delta agent=git/2");
     const { transport, sent } = scripted(false, [greeting, greeting], [`${pktLine("ERR upload-pack: not our ref")}`]);
     const remote = openGitRemote(transport);
@@ -86,7 +86,7 @@ describe("over a channel", () => {
     expect(sent.at(-1)).toBe("greet");
   });
 
-  test("a server that can neither bands nor shallow gives its pack as it is, with all history", async () => {
+  test("a server without side-band and shallow support sends its pack directly, with all history", async () => {
     const given = Buffer.concat([Buffer.from(pktLine("NAK")), pack]);
     const { transport, sent } = scripted(false, [`${pktLine("version 1")}${advertised("")}`], [given]);
     await using objects = await openGitRemote(transport).fetch([oid], {}, never);
@@ -94,7 +94,7 @@ describe("over a channel", () => {
     expect(sent[1]).toBe(`${pktLine(`want ${oid} `)}${flushPkt}${pktLine("done")}`);
   });
 
-  test("a server of version 0 is not asked for what it does not give", async () => {
+  test("a server of protocol version 0 gets no requests for objects that it does not serve", async () => {
     const { transport, sent } = scripted(false, [advertised("shallow"), advertised("shallow")], []);
     const remote = openGitRemote(transport);
     await expect(remote.fetch([other], {}, never)).rejects.toMatchObject({ reason: "missing" });
@@ -108,7 +108,7 @@ describe("over a channel", () => {
     ["an error", pktLine("ERR hunter2 not found"), "repository not found"],
     ["a page", "<html>", "not git's"],
     ["what is no ref", pktLine("hunter2"), "what is not a ref"],
-  ])("a server that greets with %s is one fault", async (_, greeting, message) => {
+  ])("a server that greets with %s fails", async (_, greeting, message) => {
     const { transport } = scripted(false, [greeting], []);
     const fault: unknown = await openGitRemote(transport)
       .list([], never)

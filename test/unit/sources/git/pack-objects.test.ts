@@ -61,7 +61,7 @@ function reject(reason: string, why: string): unknown {
   return expect.objectContaining({ name: "GitFault", reason, message: expect.stringContaining(why) });
 }
 
-test("a pack with an object that is packed into many times its bytes is refused", async () => {
+test("a packfile with an object that inflates to many times its size is refused", async () => {
   // Blocks without content, as many as one likes.
   const empty = Buffer.from([0, 0, 0, 0xff, 0xff]);
   const padded = (blocks: number): Buffer => {
@@ -78,7 +78,7 @@ test("a pack with an object that is packed into many times its bytes is refused"
   await expect(open(padded(maxSpareBytes / 5 + 1_000))).rejects.toEqual(reject("protocol", "many times its bytes"));
 });
 
-test("a pack for which the disk has no room is too large", async () => {
+test("a packfile that does not fit on the disk is reported as too large", async () => {
   const full = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
   async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
     yield packOf([blob("x")]).subarray(0, 20);
@@ -87,8 +87,8 @@ test("a pack for which the disk has no room is too large", async () => {
   await expect(receivePack(pieces(), defaultGitLimits)).rejects.toEqual(reject("too-large", "no room on the disk"));
 });
 
-describe("a pack", () => {
-  test("gives its objects by their ids, with their types, whatever pieces it comes in", async () => {
+describe("a packfile", () => {
+  test("gives its objects by id, with their types, in whatever chunks it arrives", async () => {
     const entries: PackEntry[] = [
       { type: "commit", bytes: bytesOf("c") },
       { type: "tree", bytes: bytesOf("t") },
@@ -108,14 +108,14 @@ describe("a pack", () => {
     }
   });
 
-  test("of no objects has none", async () => {
+  test("may be empty", async () => {
     await using objects = await open(packOf([]));
     expect(objects.has("0".repeat(40))).toBe(false);
     await expect(objects.read("0".repeat(40))).rejects.toEqual(reject("missing", "0".repeat(40)));
     expect(objects.has("no id")).toBe(false);
   });
 
-  test("has deltas for entries before them, for ids after them, and for other deltas", async () => {
+  test("resolves deltas against earlier entries, later ids and other deltas", async () => {
     const append = (from: string, more: string): Buffer =>
       deltaOf(from.length, from.length + more.length, [{ from: 0, length: from.length }, { insert: bytesOf(more) }]);
     await using objects = await open(
@@ -135,7 +135,7 @@ describe("a pack", () => {
     expect((await objects.read(oidOf("blob", bytesOf("abcd")))).type).toBe("blob");
   });
 
-  test("has long chains of deltas, up to the limit", async () => {
+  test("resolves long chains of deltas, up to the limit", async () => {
     const chain = (length: number): PackEntry[] => [
       blob("0"),
       ...Array.from({ length }, (_, base) => ({
@@ -149,7 +149,7 @@ describe("a pack", () => {
     await expect(open(packOf(chain(51)), limits)).rejects.toEqual(reject("too-large", "chains of more than 50 deltas"));
   });
 
-  test("has deltas for objects that are too large to be kept", async () => {
+  test("resolves deltas for objects that are too large to be cached", async () => {
     const most = 0xff_ff_ff;
     const rest = 1_000;
     const zeros = Buffer.alloc(3 * most + rest);
@@ -167,7 +167,7 @@ describe("a pack", () => {
     ["of nothing", Buffer.alloc(0), "protocol", "broke off"],
     ["that is a page", bytesOf("<html>no pack</html>"), "protocol", "does not begin as a pack"],
     ["of version 9", packOf([], { damage: (all) => (all.writeUInt32BE(9, 4), all) }), "protocol", "does not begin"],
-    ["that ends in the middle", packOf([blob("abc")]).subarray(0, -5), "protocol", "checksum"],
+    ["that is cut off", packOf([blob("abc")]).subarray(0, -5), "protocol", "checksum"],
     [
       "with a wrong trailer",
       Buffer.concat([packOf([blob("abc")]).subarray(0, -1), bytesOf("!")]),
@@ -179,13 +179,13 @@ describe("a pack", () => {
     ["of too few bytes for its objects", packOf([blob("abc")], { claimed: 5 }), "protocol", "too short for 5"],
     ["of more objects than allowed", packOf([], { claimed: 6 }), "too-large", "6 objects, more than 5"],
     [
-      "with an object of another length",
+      "with an object that has another length",
       packOf([blob("abc")], { damage: (all) => (all.writeUInt8(all.readUInt8(12) - 1, 12), all) }),
       "protocol",
       "zlib",
     ],
     [
-      "with an object that is not packed",
+      "with an object that is not compressed",
       packOf([blob("abc")], { damage: (all) => all.fill(7, 13) }),
       "protocol",
       "zlib",
@@ -197,19 +197,19 @@ describe("a pack", () => {
       "unknown type 5",
     ],
     [
-      "with a delta for no entry",
+      "with a delta for a missing entry",
       packOf([blob("a"), { base: 9, delta: deltaOf(1, 1, []) }]),
       "protocol",
       "not an entry",
     ],
     [
-      "that leaves a base out",
+      "with a missing base",
       packOf([{ baseOid: oidOf("blob", bytesOf("far")), delta: deltaOf(3, 3, []) }]),
       "protocol",
       "1 deltas are for objects that it does not have",
     ],
     [
-      "with deltas for each other",
+      "with deltas that refer to each other",
       packOf([
         { baseOid: "1".repeat(40), delta: deltaOf(1, 1, [{ from: 0, length: 1 }]) },
         { baseOid: "2".repeat(40), delta: deltaOf(1, 1, [{ from: 0, length: 1 }]) },
@@ -225,17 +225,17 @@ describe("a pack", () => {
       "an object of more than 1000 bytes",
     ],
     [
-      "that unpacks to too much",
+      "that unpacks to too many bytes",
       packOf([blob("x".repeat(1_000)), ...Array.from({ length: 4 }, () => ({ base: 0, delta: bomb(1_000) }))]),
       "too-large",
       "unpacks to more than 5000 bytes",
     ],
-  ])("%s is refused, and leaves nothing", async (_, pack, reason, why) => {
+  ])("%s is refused, and leaves no files", async (_, pack, reason, why) => {
     await expect(open(pack, small)).rejects.toEqual(reject(reason, why));
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test("of more bytes than allowed is not read to its end", async () => {
+  test("above the byte limit is not read to its end", async () => {
     let sent = 0;
     async function* endless(): AsyncGenerator<Uint8Array, void, undefined> {
       yield packOf([]).subarray(0, 12);
@@ -245,27 +245,27 @@ describe("a pack", () => {
     expect(sent).toBeLessThan(11_000);
   });
 
-  test("that is read on and on counts what is made of it", async () => {
+  test("that is read repeatedly counts all unpacked bytes towards the limit", async () => {
     await using objects = await open(packOf([blob("x".repeat(1_000))]), small);
     const read = (): Promise<unknown> => objects.read(oidOf("blob", Buffer.alloc(1_000, "x")));
     for (let times = 0; times < 4; times++) await read();
     await expect(read()).rejects.toEqual(reject("too-large", "unpacks to more than 5000 bytes"));
   });
 
-  test("that is read on and on counts something for the smallest object, too", async () => {
+  test("that is read repeatedly counts even the smallest object", async () => {
     await using objects = await open(packOf([blob("x")]), small);
     for (let times = 0; times < 8; times++) await texts(objects, "x");
     await expect(texts(objects, "x")).rejects.toEqual(reject("too-large", "unpacks to more than 5000 bytes"));
   });
 
-  test("keeps no memory of others with a small object", () => {
+  test("does not keep a larger buffer in memory for a small object", () => {
     const [small, large] = [bytesOf("x"), Buffer.alloc(10_000)];
     expect(unshared(small)).toEqual(small);
     expect(unshared(small).buffer.byteLength).toBe(1);
     expect(unshared(large)).toBe(large);
   });
 
-  test("whose deltas name bases that begin alike is refused as fast as any other", async () => {
+  test("whose deltas name bases with a common prefix is refused as fast as any other", async () => {
     const oids = Array.from(
       { length: 2_000 },
       (_, index) => "deadbeef".padEnd(32, "0") + index.toString(16).padStart(8, "0"),
@@ -284,7 +284,7 @@ describe("a pack", () => {
     await expect(open(packOf(deltas))).rejects.toEqual(reject("protocol", "2000 deltas are for objects"));
   });
 
-  test("of large objects is opened in pieces, and an abort ends that", async () => {
+  test("with large objects is opened in chunks, and an abort stops that", async () => {
     const large = randomBytes(maxAtOnceBytes + 10);
     const letters = Buffer.alloc(maxAtOnceBytes + 1, "a");
     const insertions = Buffer.alloc(2 * letters.length, Buffer.from([1, 97]));
@@ -307,7 +307,7 @@ describe("a pack", () => {
     }
   });
 
-  test("ends a read once the run is stopped, not once the fetch is over", async () => {
+  test("stops a read when the run is aborted, even after the fetch", async () => {
     const [fetched, stopped] = [new AbortController(), new AbortController()];
     const pack = packOf([blob("x")]);
     const file = await receivePack(inPieces(pack), defaultGitLimits);
@@ -320,8 +320,8 @@ describe("a pack", () => {
 
   test.each<[title: string, stream: Buffer, why: string]>([
     ["is no stream", Buffer.alloc(100, 7), "not a zlib stream"],
-    ["is longer than it says", deflateSync(Buffer.alloc(maxAtOnceBytes + 11)), "not a zlib stream"],
-    ["is shorter than it says", deflateSync(Buffer.alloc(maxAtOnceBytes + 9)), "not a zlib stream"],
+    ["is longer than declared", deflateSync(Buffer.alloc(maxAtOnceBytes + 11)), "not a zlib stream"],
+    ["is shorter than declared", deflateSync(Buffer.alloc(maxAtOnceBytes + 9)), "not a zlib stream"],
     ["breaks off", deflateSync(randomBytes(maxAtOnceBytes + 10)).subarray(0, 1_000), "ends within an entry"],
   ])("with a large object that %s is refused", async (_, stream, why) => {
     const head = entryHead(3, maxAtOnceBytes + 10);
@@ -329,14 +329,14 @@ describe("a pack", () => {
     await expect(open(pack)).rejects.toEqual(reject("protocol", why));
   });
 
-  test("has no name on disk while it is read, and is closed by dispose", async () => {
+  test("has no name on disk while it is read, and dispose closes it", async () => {
     const objects = await open(packOf([blob("a")]));
     expect(await readdir(folder)).toEqual([]);
     await objects[Symbol.asyncDispose]();
     await expect(objects.read(oidOf("blob", bytesOf("a")))).rejects.toThrow(/fd|EBADF/);
   });
 
-  test("of any bytes is refused by a fault", async () => {
+  test("of arbitrary bytes is refused with a failure", async () => {
     const valid = packOf([
       blob("abc"),
       { base: 0, delta: deltaOf(3, 6, [{ from: 0, length: 3 }, { insert: bytesOf("def") }]) },

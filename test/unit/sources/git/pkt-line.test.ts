@@ -21,8 +21,8 @@ function framed(data: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from((data.length + 4).toString(16).padStart(4, "0")), data]);
 }
 
-describe("packets", () => {
-  test("are read whatever pieces they come in", async () => {
+describe("pkt-lines", () => {
+  test("are parsed in whatever chunks they arrive", async () => {
     const pkt = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constantFrom("0000", "0001", "0002"));
     await fc.assert(
       fc.asyncProperty(fc.array(pkt, { maxLength: 20 }), fc.integer({ min: 1, max: 400 }), async (sent, pieceBytes) => {
@@ -37,7 +37,7 @@ describe("packets", () => {
     );
   });
 
-  test("are written as they are read", async () => {
+  test("are written in the format that is parsed", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ maxLength: 200 }), async (text) => {
         const [pkt] = await readAll(Buffer.from(pktLine(text)));
@@ -46,25 +46,25 @@ describe("packets", () => {
     );
   });
 
-  test("have a largest length, read and written", async () => {
+  test("have a maximum length, when parsed and when written", async () => {
     expect(await readAll(framed(Buffer.alloc(maxPktBytes - 4)))).toHaveLength(1);
     await expect(readAll(framed(Buffer.alloc(maxPktBytes - 3)))).rejects.toMatchObject({ reason: "protocol" });
     expect(pktLine("x".repeat(maxPktBytes - 5))).toHaveLength(maxPktBytes);
     expect(() => pktLine("x".repeat(maxPktBytes - 4))).toThrow(expect.objectContaining({ reason: "too-large" }));
   });
 
-  test.each(["0003", "zzzz", "-001", "<htm", " 010", "0x10"])("cannot begin with %j", async (text) => {
+  test.each(["0003", "zzzz", "-001", "<htm", " 010", "0x10"])("must not start with %j", async (text) => {
     await expect(readAll(Buffer.from(`${text}data`))).rejects.toMatchObject({ name: "GitFault", reason: "protocol" });
   });
 
-  test.each(["0", "000", "0006a", "0010"])("that end early (%j) are told", async (text) => {
+  test.each(["0", "000", "0006a", "0010"])("that are cut off (%j) fail", async (text) => {
     await expect(readAll(Buffer.from(text))).rejects.toMatchObject({
       reason: "protocol",
       message: "the answer of the git server broke off",
     });
   });
 
-  test("leave what follows them as it is", async () => {
+  test("do not consume bytes that follow them", async () => {
     const reader = pktReader(inPieces(Buffer.from("0006abPACK and more"), 7));
     await reader.next();
     const rest: Uint8Array[] = [];
@@ -73,7 +73,7 @@ describe("packets", () => {
   });
 });
 
-describe("an error that the server tells", () => {
+describe("an error line of a git server", () => {
   test.each([
     ["upload-pack: not our ref 1111111111111111111111111111111111111111", "missing"],
     ["Repository not found.", "not-found"],
@@ -81,12 +81,12 @@ describe("an error that the server tells", () => {
     ["access denied or repository not exported: /x", "authorization"],
     ["Too many requests, try again later", "unavailable"],
     ["hunter2", "protocol"],
-  ])("%j is a fault %s", (text, reason) => {
+  ])("%j gives the failure %s", (text, reason) => {
     expect(faultOfServer(text)).toMatchObject({ name: "GitFault", reason });
     expect(() => textOf(Buffer.from(`ERR ${text}\n`))).toThrow(expect.objectContaining({ reason }));
   });
 
-  test("is not quoted: it may be anything", () => {
+  test("is not quoted, because it may contain anything", () => {
     expect(faultOfServer("token hunter2 not found").message).not.toContain("hunter2");
   });
 });

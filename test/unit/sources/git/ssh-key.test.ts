@@ -21,7 +21,7 @@ test.each([
   ["SEC1", "ecdsa-sha2-nistp256", ec.export({ type: "sec1", ...pem }).toString()],
   ["PKCS#8", "ecdsa-sha2-nistp256", ec.export({ type: "pkcs8", ...pem }).toString()],
   ["PKCS#8", "ssh-ed25519", ed.export({ type: "pkcs8", ...pem }).toString()],
-])("a key without passphrase is read: %s, %s", async (_format, type, text) => {
+])("a key without a passphrase is parsed: %s, %s", async (_format, type, text) => {
   const key = await parseSshKey(text, "");
   expect([key.type, key.verify("hello", key.sign("hello"))]).toEqual([type, true]);
   // Go reads such a key whatever the Secret says.
@@ -35,16 +35,16 @@ const encrypted: readonly (readonly [string, string])[] = [
   ["PKCS#8", ed.export({ type: "pkcs8", ...pem, ...cipher }).toString()],
 ];
 
-test.each(encrypted)("an encrypted key is read with its passphrase: %s", async (_format, text) => {
+test.each(encrypted)("an encrypted key is parsed with its passphrase: %s", async (_format, text) => {
   const key = await parseSshKey(text, "secret");
   expect(key.verify("hello", key.sign("hello"))).toBe(true);
 });
 
-test.each(encrypted)("a wrong passphrase is told in Go's words: %s", async (_format, text) => {
+test.each(encrypted)("a wrong passphrase is reported with Go's text: %s", async (_format, text) => {
   await expect(parseSshKey(text, "wrong")).rejects.toThrow(/^x509: decryption password incorrect$/);
 });
 
-test.each(encrypted)("a missing passphrase is told apart: %s", async (_format, text) => {
+test.each(encrypted)("a missing passphrase is distinguished: %s", async (_format, text) => {
   await expect(parseSshKey(text, "")).rejects.toMatchObject({
     name: "PassphraseMissing",
     message: "ssh: this private key is passphrase protected",
@@ -66,12 +66,12 @@ test.each([
       .toString(),
     'ssh: unsupported key type "x25519"',
   ],
-])("what is no key is refused without quoting it: %s", async (text, message) => {
+])("an invalid key is refused without quoting it: %s", async (text, message) => {
   const fault = await parseSshKey(text, "secret").catch((error: unknown) => String(error));
   expect(fault).toBe(`Error: ${message}`);
 });
 
-test("the bytes of a key in its armor are those that are decrypted: a second armor within them counts for nothing", async () => {
+test("the decrypted bytes of a key are those in its PEM block: another PEM block inside them is ignored", async () => {
   const text = await fixture("encrypted");
   const [begin = "", ...lines] = text.trim().split("\n");
   // A reader that takes hyphens for letters would find other rounds than one that leaves them out.
@@ -105,7 +105,7 @@ function sequencesAround(der: Buffer, at: number): readonly number[] {
     .map((from) => from + (der[from + 1] === 0x81 ? 2 : 1));
 }
 
-test("a PKCS#8 key with as many iterations as allowed is decrypted, and with one more is refused before the first", async () => {
+test("a PKCS#8 key may have as many iterations as the limit, and with one more is refused before the first", async () => {
   await expect(parseSshKey(ofIterations(100_000), "secret")).rejects.toThrow("x509: decryption password incorrect");
   for (const iterations of [100_001, 4_000_000_000]) {
     await expect(parseSshKey(ofIterations(iterations), "secret")).rejects.toThrow(
@@ -114,7 +114,7 @@ test("a PKCS#8 key with as many iterations as allowed is decrypted, and with one
   }
 });
 
-test("a PKCS#8 key that is encrypted in another way is refused, as one whose salt looks like iterations", async () => {
+test("a PKCS#8 key with another encryption is refused, also if its salt looks like a number of iterations", async () => {
   const part = (tag: number, ...parts: readonly Buffer[]): Buffer => {
     const bytes = Buffer.concat(parts);
     return Buffer.concat([Buffer.from([tag, bytes.length]), bytes]);
@@ -130,7 +130,7 @@ test("a PKCS#8 key that is encrypted in another way is refused, as one whose sal
   await expect(parseSshKey(text, "secret")).rejects.toThrow("encrypted in a way that is not supported");
 });
 
-test("a key with which signing would take long is refused, by its length or that of its modulus", async () => {
+test("a key that would be slow to sign with is refused, by its length or its modulus", async () => {
   await expect(parseSshKey("x".repeat(maxKeyChars), "")).rejects.toThrow("ssh: no key found");
   await expect(parseSshKey("x".repeat(maxKeyChars + 1), "")).rejects.toThrow("has more than 16384 characters");
   expect((await parseSshKey(rsaKeyOf(maxRsaBits), "")).type).toBe("ssh-rsa");
@@ -138,7 +138,7 @@ test("a key with which signing would take long is refused, by its length or that
   await expect(parseSshKey(long, "")).rejects.toThrow("an RSA key of 8200 bits is too long, at most 8192");
 });
 
-test("a key that takes minutes to decrypt is refused before the first round", async () => {
+test("a key that would take minutes to decrypt is refused before the first round", async () => {
   const text = await fixture("encrypted");
   const bytes = Buffer.from(text.replace(/-----[^-]+-----/g, ""), "base64");
   // The rounds are the last four bytes of the options, which follow the 16 bytes of salt.
@@ -160,7 +160,7 @@ async function quickKey(): Promise<string> {
   return [begin, bytes.toString("base64"), rest.at(-1)].join("\n");
 }
 
-test("encrypted keys take the turns of their namespaces: many of one do not keep that of another waiting until they are read", async () => {
+test("encrypted keys are decrypted in turns per namespace: many keys of one namespace do not block another", async () => {
   const text = await quickKey();
   const read: string[] = [];
   const { signal } = new AbortController();
@@ -174,7 +174,7 @@ test("encrypted keys take the turns of their namespaces: many of one do not keep
   expect(read.at(-1)).toBe("many");
 });
 
-test("an encrypted key whose run has ended is not waited for", async () => {
+test("an encrypted key is not awaited after its run has ended", async () => {
   const tenant = { cluster: "c", namespace: "apps" };
   const reading = parseSshKey(await fixture("encrypted"), "secret", {
     tenant,

@@ -59,7 +59,7 @@ const faultOf = (transport: GitTransport, signal = never) =>
     .then(rest, (error: unknown) => error)
     .catch((error: unknown) => error);
 
-test("the server is offered no key exchange in which it chooses the prime", async () => {
+test("the client offers no key exchange in which the server chooses the prime", async () => {
   const offered = Promise.withResolvers<string>();
   const server = createServer((socket) => {
     let said = "";
@@ -86,8 +86,8 @@ test("the server is offered no key exchange in which it chooses the prime", asyn
   server.close();
 });
 
-describe("a conversation over ssh", () => {
-  test("runs git-upload-pack with the path in git's quotes, asks for version 2, and answers in one channel", async () => {
+describe("git over SSH", () => {
+  test("runs git-upload-pack with the path quoted as git does, requests version 2, and answers in one channel", async () => {
     const ran: unknown[] = [];
     const run: RunCommand = (command, channel, env) => {
       ran.push(command, Object.fromEntries(env));
@@ -107,7 +107,7 @@ describe("a conversation over ssh", () => {
     expect(ran).toEqual([String.raw`git-upload-pack '/it'\''s team'\!'/app.git'`, { GIT_PROTOCOL: "version=2" }]);
   });
 
-  test("greets again in a new channel of the same connection, and dispose ends the connection", async () => {
+  test("greets again in a new channel of the same connection, and dispose closes the connection", async () => {
     let count = 0;
     const run: RunCommand = (_command, channel) => {
       count++;
@@ -124,7 +124,7 @@ describe("a conversation over ssh", () => {
     await both.server[Symbol.asyncDispose]();
   });
 
-  test("takes as much as the server says, in order, and no more at once than it is read", async () => {
+  test("passes on everything that the server sends, in order, with back-pressure", async () => {
     const line = `${"x".repeat(65_535)}\n`;
     const run: RunCommand = (_command, channel) => {
       channel.write(line.repeat(100), () => {
@@ -136,7 +136,7 @@ describe("a conversation over ssh", () => {
     expect((await rest(await both.transport.greet(never))).length).toBe(100 * line.length);
   });
 
-  test("logs in as the URL's user", async () => {
+  test("logs in as the user of the URL", async () => {
     const run: RunCommand = (_command, channel) => {
       channel.exit(0);
       channel.end("in");
@@ -146,11 +146,11 @@ describe("a conversation over ssh", () => {
   });
 });
 
-describe("a fault is told without credentials and without the server's words:", () => {
+describe("an SSH failure is reported without credentials and without the server's text:", () => {
   test.each([
-    ["a path of a home folder", "/~me/app.git", "git-upload-pack '~me/app.git'"],
-    ["a path with an escape that is none", "/a%zz", "git-upload-pack '/a%zz'"],
-  ])("%s is handed on as git does", async (_what, path, command) => {
+    ["a path in a home folder", "/~me/app.git", "git-upload-pack '~me/app.git'"],
+    ["a path with an invalid escape", "/a%zz", "git-upload-pack '/a%zz'"],
+  ])("%s is passed on as git does", async (_what, path, command) => {
     let ran = "";
     const run: RunCommand = (asked, channel) => {
       ran = asked;
@@ -175,7 +175,7 @@ describe("a fault is told without credentials and without the server's words:", 
     });
   });
 
-  test("a host that nobody knows", async () => {
+  test("a host that known_hosts does not list", async () => {
     const hostKeys = knownHostKeys("", { host: "127.0.0.1", port: 22 });
     await using both = await serverAnd({}, { hostKeys });
     expect(await faultOf(both.transport)).toMatchObject({
@@ -184,7 +184,7 @@ describe("a fault is told without credentials and without the server's words:", 
     });
   });
 
-  test("a host that has no key of a known type", async () => {
+  test("a host without a key of a known type", async () => {
     const rsa = `127.0.0.1 ssh-rsa ${Buffer.from("\0\0\0\u0007ssh-rsa").toString("base64")}`;
     await using both = await serverAnd({}, { hostKeys: knownHostKeys(rsa, { host: "127.0.0.1", port: 22 }) });
     expect(await faultOf(both.transport)).toMatchObject({
@@ -194,8 +194,8 @@ describe("a fault is told without credentials and without the server's words:", 
   });
 
   test.each([
-    ["no key exchange that is chosen", { kex: ["diffie-hellman-group1-sha1"] }, "protocol", "key exchange"],
-    ["no chosen algorithm for its key", { hostKey: ["rsa-sha2-256"] }, "host-key", "host key"],
+    ["no common key exchange", { kex: ["diffie-hellman-group1-sha1"] }, "protocol", "key exchange"],
+    ["no common algorithm for its key", { hostKey: ["rsa-sha2-256"] }, "host-key", "host key"],
   ] as const)("a host that has %s", async (_what, algorithms, reason, missing) => {
     await using both = await serverAnd({}, { algorithms });
     const message = `ssh: handshake failed: ssh: no common algorithm for ${missing}`;
@@ -204,7 +204,7 @@ describe("a fault is told without credentials and without the server's words:", 
 
   test.each([
     ["a wrong user", "other@", key],
-    ["a key that the host does not know", "", otherKey],
+    ["a key that the host rejects", "", otherKey],
   ])("%s", async (_what, login, own) => {
     await using both = await serverAnd({}, { key: own }, "/app.git", login);
     expect(await faultOf(both.transport)).toMatchObject({
@@ -239,7 +239,7 @@ describe("a fault is told without credentials and without the server's words:", 
     "ERROR: The key you are authenticating with has been marked as read only.\n",
     "ERROR: Permission to team/app.git denied to deploy key\n",
     "remote: ERROR: You are not allowed to push code to this project.\n",
-  ])("a key that may not write, by the host's words %j", async (said) => {
+  ])("a key without write access, by the host's text %j", async (said) => {
     const run: RunCommand = (command, channel) => {
       expect(command).toBe("git-receive-pack '/team/app.git'");
       channel.stderr.write(said);
@@ -253,7 +253,7 @@ describe("a fault is told without credentials and without the server's words:", 
     });
   });
 
-  test("a connection that breaks in the middle", async () => {
+  test("a connection that is cut off", async () => {
     const run: RunCommand = (_command, channel) => void channel.write("PACK");
     await using both = await serverAnd({ run });
     const greeting = await both.transport.greet(never);
@@ -268,7 +268,7 @@ describe("a fault is told without credentials and without the server's words:", 
     expect(await faultOf(both.transport)).toMatchObject({ reason: "protocol", message: "the connection broke off" });
   });
 
-  test("a server that is not there", async () => {
+  test("a server that is down", async () => {
     await using both = await serverAnd({}, { url: new URL("ssh://127.0.0.1:1/team/app.git") });
     expect(await faultOf(both.transport)).toMatchObject({
       reason: "unreachable",
@@ -276,7 +276,7 @@ describe("a fault is told without credentials and without the server's words:", 
     });
   });
 
-  test("an address that the network policy refuses, before a connection is made", async () => {
+  test("an address that the network policy refuses, before a connection is opened", async () => {
     await using both = await serverAnd({});
     const access = { url: new URL(both.transport.url), key, hostKeys: knownHostKeys("", { host: "a", port: 22 }) };
     await using inFunctions = sshTransport(access, dialer({ network: networkPolicy({ allow: [] }, "functions") }));
@@ -293,8 +293,8 @@ describe("a fault is told without credentials and without the server's words:", 
   });
 });
 
-describe("an abort ends", () => {
-  test("the handshake with a server that says nothing", async () => {
+describe("an abort of git over SSH", () => {
+  test("stops the handshake with a silent server", async () => {
     await using both = await serverAnd({ isSilent: true });
     const abort = new AbortController();
     const fault = faultOf(both.transport, abort.signal);
@@ -304,7 +304,7 @@ describe("an abort ends", () => {
     await expect.poll(() => both.server.connections()).toBe(0);
   });
 
-  test("a read from a command that hangs", async () => {
+  test("stops a read from a hanging command", async () => {
     await using both = await serverAnd({ run: (_command, channel) => void channel.write("a") });
     const abort = new AbortController();
     const greeting = await both.transport.greet(abort.signal);
@@ -314,7 +314,7 @@ describe("an abort ends", () => {
     await expect(waiting).rejects.toThrow("late");
   });
 
-  test("nothing of a later request, if it was the one before that has run out of time", async () => {
+  test("of an earlier request does not stop a later one", async () => {
     const run: RunCommand = (_command, channel) => {
       channel.write("a");
       channel.on("data", () => channel.write("b"));
@@ -328,7 +328,7 @@ describe("an abort ends", () => {
     expect(await next(greeting)).toBe("b");
   });
 
-  test("nothing, where nothing was begun: the reason is thrown at once", async () => {
+  test("before the start throws its reason at once", async () => {
     await using both = await serverAnd({});
     expect(await faultOf(both.transport, AbortSignal.abort(new Error("late")))).toEqual(new Error("late"));
     expect(both.server.connections()).toBe(0);

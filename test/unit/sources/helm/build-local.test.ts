@@ -30,19 +30,19 @@ describe("a chart in the artifact of a source", () => {
     expect(Buffer.from(one.bytes).equals(other.bytes)).toBe(true);
   });
 
-  test("a packed chart is copied as it is", async ({ signal }) => {
+  test("a packed chart is copied unchanged", async ({ signal }) => {
     const archive = await packed(appChart);
     const { bytes, isPackaged } = await build({ "dist/app.tgz": archive }, "dist/app.tgz", {}, signal);
     expect({ isPackaged, isSame: Buffer.from(archive).equals(bytes) }).toEqual({ isPackaged: false, isSame: true });
   });
 
-  test("a packed chart is packed anew where its version gets metadata", async ({ signal }) => {
+  test("a packed chart is packed again if its version gets metadata", async ({ signal }) => {
     const files = { "dist/app.tgz": await packed(appChart) };
     const { bytes } = await build(files, "dist/app.tgz", { metadata: "abc.1" }, signal);
     expect((await unpacked(bytes, signal))["Chart.yaml"]).toContain("version: 1.0.0+abc.1\n");
   });
 
-  test("its own metadata goes where it gets another", async ({ signal }) => {
+  test("build metadata of the chart's version is replaced", async ({ signal }) => {
     const files = below("app", { ...appChart, "Chart.yaml": "apiVersion: v2\nname: app\nversion: v1.2+old\n" });
     const { bytes } = await build(files, "app", { metadata: "new" }, signal);
     expect((await unpacked(bytes, signal))["Chart.yaml"]).toContain("version: 1.2.0+new\n");
@@ -56,7 +56,7 @@ describe("a chart in the artifact of a source", () => {
     expect((await unpacked(built.bytes, signal))["values.yaml"]).toBe("color: blue\nreplicas: 3\n");
   });
 
-  test("values files that give the chart's own values are not named", async ({ signal }) => {
+  test("values files that result in the chart's own values are not reported", async ({ signal }) => {
     const valuesFiles = ["charts/app/values.yaml", "env/missing.yaml"];
     const built = await build(
       below("charts/app", appChart),
@@ -71,7 +71,7 @@ describe("a chart in the artifact of a source", () => {
     [
       "a missing values file",
       { valuesFiles: ["env/missing.yaml"] },
-      "values files merge error: no values file found at path '/env/missing.yaml' (reference 'env/missing.yaml')",
+      "values files merge error: no values file found at path '/env/missing.yaml' (reference 'env/missing.yaml'); the artifact has the YAML files bad.yaml, list.yaml",
     ],
     [
       "a values file that is a list",
@@ -92,7 +92,7 @@ describe("a chart in the artifact of a source", () => {
     });
   });
 
-  test("a chart without values.yaml takes no values files", async ({ signal }) => {
+  test("a chart without values.yaml cannot have values files", async ({ signal }) => {
     const { "values.yaml": _values, ...bare } = appChart;
     const files = { ...below("app", bare), "env.yaml": "a: 1\n" };
     await expect(build(files, "app", { valuesFiles: ["env.yaml"] }, signal)).rejects.toThrow(
@@ -100,7 +100,7 @@ describe("a chart in the artifact of a source", () => {
     );
   });
 
-  test(".helmignore leaves files out, and so does Helm for hidden templates", async ({ signal }) => {
+  test(".helmignore excludes files, and so does Helm for hidden templates", async ({ signal }) => {
     const ignore = "# notes\n*.md\n/docs/\n";
     const more = { ".helmignore": ignore, "README.md": "", "docs/a.txt": "", "sub/docs/b.txt": "", "templates/.x": "" };
     const { bytes } = await build(below("app", { ...appChart, ...more }), "app", {}, signal);
@@ -108,7 +108,7 @@ describe("a chart in the artifact of a source", () => {
     expect(names).toEqual(["Chart.yaml", "values.yaml", "templates/configmap.yaml", ".helmignore", "sub/docs/b.txt"]);
   });
 
-  test("a chart may be called otherwise than its folder: its metadata counts", async ({ signal }) => {
+  test("the name of a chart may differ from its folder: its metadata counts", async ({ signal }) => {
     const { bytes } = await build(below("another", appChart), "another", {}, signal);
     expect(Object.keys(await unpacked(bytes, signal))).toContain("Chart.yaml");
   });
@@ -117,12 +117,12 @@ describe("a chart in the artifact of a source", () => {
     [
       "a path that is not there",
       "charts/nothing",
-      "invalid chart reference: stat source/charts/nothing: no such file or directory",
+      "invalid chart reference: stat source/charts/nothing: no such file or directory; the artifact has the charts broken, climbing, nameless, unversioned",
     ],
     [
       "a folder without Chart.yaml",
       "empty",
-      "invalid chart reference: open source/empty/Chart.yaml: no such file or directory",
+      "invalid chart reference: open source/empty/Chart.yaml: no such file or directory; the artifact has the charts broken, climbing,",
     ],
     ["a file that is no archive", "empty/x", "invalid chart reference: gzip: invalid header"],
     ["a chart without a name", "nameless", "invalid chart reference: validation: chart.metadata.name is required"],
@@ -158,7 +158,7 @@ describe("a chart in the artifact of a source", () => {
     });
   });
 
-  test("no path leads out of the artifact", async ({ signal }) => {
+  test("a path with .. stays inside the artifact", async ({ signal }) => {
     const found = await findLocalChart(sourceTree(below("app", appChart)), "../../app", signal);
     expect(found.place).toBe("app");
   });

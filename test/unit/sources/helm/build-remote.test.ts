@@ -11,9 +11,9 @@ const withFiles: Files = {
 };
 const plain = { valuesFiles: [], ignoreMissing: false, metadata: "" };
 
-describe("a chart of a repository", () => {
+describe("a chart from a repository", () => {
   test.for([[[]], [["values.yaml"]], [["./values.yaml"]]])(
-    "11.4/98: with the values files %j it is pulled unmodified",
+    "11.4/98: with the values files %j is pulled unmodified",
     async ([valuesFiles], { signal }) => {
       const archive = await packed(withFiles);
       const built = await buildRemote(archive, "1.0.0", { ...plain, valuesFiles: valuesFiles ?? [] }, signal);
@@ -35,7 +35,7 @@ describe("a chart of a repository", () => {
     });
   });
 
-  test("what values.yaml holds goes unless it is listed", async ({ signal }) => {
+  test("the values of values.yaml are dropped unless it is listed", async ({ signal }) => {
     const shape = { ...plain, valuesFiles: ["values-prod.yaml", "missing.yaml"], ignoreMissing: true };
     const built = await buildRemote(await packed(withFiles), "1.0.0+4", shape, signal);
     expect(built.valuesFiles).toEqual(["values-prod.yaml"]);
@@ -83,7 +83,7 @@ describe("a chart of a repository", () => {
     );
   });
 
-  test("charts in a chart are packed below charts/, and share its limits", async ({ signal }) => {
+  test("subcharts are packed below charts/, and share its limits", async ({ signal }) => {
     const archive = await packed({
       ...withFiles,
       "charts/lib-1.0.0.tgz": await packed({ "Chart.yaml": "apiVersion: v2\nname: lib\nversion: 1.0.0\n" }, "lib"),

@@ -56,13 +56,13 @@ generated: "2026-01-01T00:00:00Z"
 `;
 
 describe("the index of a Helm repository", () => {
-  test("has the bytes that real Flux has stored for it", async () => {
+  test("has the same bytes as real Flux has stored", async () => {
     const { json } = await read(recorded);
     const digest = createHash("sha256").update(json).digest("hex");
     expect(digest).toBe("2e8cbf68708a30e75796fb22ddd8a33bef392f0f91ff81b511b2180bd4a23931");
   });
 
-  test("has the bytes that Go writes for odd entries, as Helm 4.2.2 and sigs.k8s.io/yaml 1.6.0 did", async () => {
+  test("has the same bytes as Go writes for unusual entries (Helm 4.2.2, sigs.k8s.io/yaml 1.6.0)", async () => {
     const fixtures = join(import.meta.dirname, "../../../fixtures/helm");
     const [odd, written] = await Promise.all(
       ["odd-index.yaml", "odd-index.json"].map((file) => readFile(join(fixtures, file), "utf8")),
@@ -70,7 +70,7 @@ describe("the index of a Helm repository", () => {
     expect((await read(odd ?? "")).json).toBe(written);
   });
 
-  test("has the newest version first", async () => {
+  test("lists the newest version first", async () => {
     const { entries } = await read(recorded);
     expect(entries.get("app")).toEqual([
       {
@@ -93,30 +93,30 @@ describe("the index of a Helm repository", () => {
     ["a maintainer of null", entry("1.1.0", "    maintainers: [null]\n")],
     ["an invalid alias", entry("1.1.0", "    dependencies:\n    - name: a\n      alias: a b\n")],
     ["null", "  - null\n"],
-  ])("11.4/91: an entry with %s is left out, and the rest is read", async (_what, bad) => {
+  ])("11.4/91: an entry with %s is skipped, and the rest is read", async (_what, bad) => {
     expect(await versions(index(entry("1.0.0"), bad, entry("1.2.0")))).toEqual({ app: ["1.2.0", "1.0.0"] });
   });
 
-  test("two dependencies of one name are tolerated, as in Flux", async () => {
+  test("two dependencies with the same name are tolerated, as in Flux", async () => {
     const same = "    dependencies:\n    - name: a\n    - name: a\n";
     expect(await versions(index(entry("1.0.0", same)))).toEqual({ app: ["1.0.0"] });
   });
 
-  test("is read the same in JSON, in block style and in flow style", async () => {
+  test("is the same in JSON, in block style and in flow style", async () => {
     const [fromYaml, fromJson] = [await read(recorded), await read((await read(recorded)).json)];
     expect(fromJson).toEqual(fromYaml);
     const flow = "{apiVersion: v1, entries: {app: [{name: app, version: 1.0.0, urls: [app.tgz]}]}}";
     expect((await read(flow)).json).toBe((await read(index(entry("1.0.0")))).json);
   });
 
-  test("may be without charts", async () => {
+  test("may have no charts", async () => {
     expect((await read("apiVersion: v1\nentries: {}\n")).json).toBe(
       '{\n  "apiVersion": "v1",\n  "generated": "0001-01-01T00:00:00Z",\n  "entries": {}\n}',
     );
     expect((await read("apiVersion: v1\n")).json).toContain('"entries": null');
   });
 
-  test("has numbers and booleans as Go reads them where it takes them for text", async () => {
+  test("converts numbers and booleans to text as Go does", async () => {
     const text =
       "apiVersion: v1\nentries:\n  app:\n  - name: app\n    version: 1.0.0\n    urls: [1.50, yes]\n    digest: 12\n";
     const { json } = await read(text);
@@ -151,27 +151,27 @@ describe("the index of a Helm repository", () => {
       '{"apiVersion":"v1","entries":{"app":[{"name":"app","version":1}]}}',
       "json: cannot unmarshal number into Go struct field ChartVersion.entries.Metadata.version of type string",
     ],
-  ])("%j is refused in Flux's words", async (text, message) => {
+  ])("%j is refused with Flux's text", async (text, message) => {
     await expect(read(text)).rejects.toThrow(new RangeError(message));
   });
 
-  test("an unknown field is left out of JSON, as in Flux", async () => {
+  test("drops an unknown field from JSON, as in Flux", async () => {
     const text = '{"apiVersion":"v1","entries":{"app":[{"name":"app","version":"1.0.0","colour":"blue"}]}}';
     expect((await read(text)).json).not.toContain("colour");
   });
 
-  test("a chart that stands there twice is refused", async () => {
+  test("that lists a chart twice is refused", async () => {
     await expect(read(`${index(entry("1.0.0"))}  app: []\n`)).rejects.toThrow("already set in map");
   });
 
-  test("a text that goes on below its entry is not taken for two entries", async () => {
+  test("a text that continues below its entry is not read as two entries", async () => {
     const text = index(entry("1.0.0", `    description: "a\n  - name: b"\n`));
     await expect(read(text)).rejects.toThrow("error converting YAML to JSON: yaml: ");
   });
 });
 
-describe("limits of an index", () => {
-  test("11.4/89: more bytes than allowed are refused with their number", async () => {
+describe("limits on an index", () => {
+  test("11.4/89: more bytes than allowed are refused, and the message has both numbers", async () => {
     const message = "index exceeds the maximum index file size of 10 bytes";
     await expect(read(recorded, { maxBytes: 10 })).rejects.toThrow(new RangeError(message));
   });
@@ -191,24 +191,24 @@ describe("limits of an index", () => {
     await expect(read(text, { maxStoredBytes: 60_000 })).rejects.toThrow("it takes more than 60000 bytes as JSON");
   });
 
-  test("a long text with many aliases is refused before they are written out", async () => {
+  test("a long text with many aliases is refused before the aliases are expanded", async () => {
     const aliases = Array.from({ length: 900 }, () => "*k").join(", ");
     const text = index(entry("1.0.0", `    home: &k ${"x".repeat(500_000)}\n    keywords: [${aliases}]\n`));
     await expect(read(text)).rejects.toThrow(`yaml: its aliases expand to more than ${maxAliasedBytes} bytes`);
   });
 
-  test("a field beside the charts counts as stored", async () => {
+  test("a field outside of the charts counts towards the stored size", async () => {
     const text = `serverInfo: {a: ${"x".repeat(1_000)}}\n${index(entry("1.0.0"))}`;
     expect(await read(text, { maxStoredBytes: 2_000 })).toBeDefined();
     await expect(read(text, { maxStoredBytes: 1_000 })).rejects.toThrow("it takes more than 1000 bytes as JSON");
   });
 
-  test("a value that holds itself is refused", async () => {
+  test("a value that contains itself is refused", async () => {
     const text = index(entry("1.0.0", "    dependencies:\n    - name: a\n      import-values: &a [*a]\n"));
     await expect(read(text)).rejects.toThrow(RangeError);
   });
 
-  test("one entry with more bytes than are read at once is refused", async () => {
+  test("one entry that is larger than the parsing window is refused", async () => {
     const text = index(entry("1.0.0", `    description: ${"x".repeat(maxPieceBytes)}\n`));
     await expect(read(text)).rejects.toThrow(`one entry has more than ${maxPieceBytes} bytes`);
   });
@@ -229,7 +229,7 @@ describe("limits of an index", () => {
     await expect(read(recorded, { maxMs: -1 })).rejects.toThrow("s to read");
   });
 
-  test("an index that is not written in block style may have as many bytes as are read at once", async () => {
+  test("an index that is not in block style must fit into the parsing window", async () => {
     const flow = (bytes: number) => `%YAML 1.2\n---\napiVersion: v1\n#${"x".repeat(bytes)}`;
     expect(await read(flow(1_000))).toBeDefined();
     await expect(read(flow(maxPieceBytes))).rejects.toThrow(`more than ${maxPieceBytes} bytes cannot be read at once`);

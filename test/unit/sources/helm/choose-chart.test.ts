@@ -10,7 +10,7 @@ function chart(version: string, created?: number) {
 const choose = async (versions: readonly ReturnType<typeof chart>[], version: string, name = "app") =>
   (await chooseVersion({ entries: new Map([["app", versions]]) }, name, version, forever)).urls[0];
 
-describe("choosing a version in an index", () => {
+describe("choosing a version from an index", () => {
   const versions = [chart("2.0.0-rc.1"), chart("1.10.0"), chart("1.9.0"), chart("1.0")];
 
   test.each([
@@ -24,7 +24,7 @@ describe("choosing a version in an index", () => {
     expect(await choose(versions, version)).toBe(url);
   });
 
-  test("of versions that differ in build metadata the one created last counts, then the last one in the index", async () => {
+  test("of versions that differ only in build metadata the newest is selected, then the last one in the index", async () => {
     expect(await choose([chart("1.0.0+a", 2), chart("1.0.0+b", 3), chart("1.0.0+c", 1)], "1.x")).toBe(
       "app-1.0.0+b.tgz",
     );
@@ -32,20 +32,24 @@ describe("choosing a version in an index", () => {
   });
 
   test.each([
-    ["3.x", "app", "no 'app' chart with version matching '3.x' found"],
-    ["1.x", "other", "no chart name found"],
+    [
+      "3.x",
+      "app",
+      "no 'app' chart with version matching '3.x' found; the repository has the versions 2.0.0-rc.1, 1.10.0, 1.9.0, 1.0",
+    ],
+    ["1.x", "other", "no chart name found; the repository has the charts app"],
     ["nonsense", "app", `improper constraint: "nonsense"`],
-  ])("%j of %s is refused in Flux's words", async (version, name, message) => {
+  ])("%j of %s is refused in Flux's words, which the names that exist follow", async (version, name, message) => {
     await expect(choose(versions, version, name)).rejects.toThrow(new RangeError(message));
   });
 
-  test("a chart without versions is told from an unknown one", async () => {
+  test("a chart without versions is distinguished from an unknown chart", async () => {
     await expect(choose([], "1.x")).rejects.toThrow(new RangeError("no chart version found"));
   });
 });
 
-describe("choosing a tag of a registry", () => {
-  test("11.4/95: a tag with a v before its version does not count", async () => {
+describe("choosing a chart's tag from a registry", () => {
+  test("11.4/95: a tag with a v before its version is skipped", async () => {
     expect(await chooseTag(["v1.0.2", "1.0.1", "01.0.3", "1.0"], "*", forever)).toBe("1.0.1");
   });
 
@@ -54,12 +58,13 @@ describe("choosing a tag of a registry", () => {
     expect(await chooseTag(["1.2.0_a", "1.2.0_b"], "1.2.0+b", forever)).toBe("1.2.0+b");
   });
 
-  test("no match is refused in Flux's words", async () => {
-    const message = "could not locate a version matching provided version string 2.x";
+  test("no match is refused in Flux's words, which the versions that exist follow", async () => {
+    const message =
+      "could not locate a version matching provided version string 2.x; the repository has the versions 1.0.0";
     await expect(chooseTag(["1.0.0"], "2.x", forever)).rejects.toThrow(new RangeError(message));
   });
 
-  test("a whole version names its tag, a range does not", () => {
+  test("a full version names its tag, a range does not", () => {
     expect(["1.2.3", "v1.2.3", "1.2.3+a", "1.2", "1.2.x", "*", ""].filter(isOneTag)).toEqual([
       "1.2.3",
       "v1.2.3",

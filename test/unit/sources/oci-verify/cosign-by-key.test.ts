@@ -38,7 +38,7 @@ async function refusals(artifact: Awaited<ReturnType<ReturnType<typeof memoryReg
   return checking.reasons;
 }
 
-describe("keys of cosign", () => {
+describe("public keys of cosign", () => {
   test.each([
     ["ECDSA P-256", ec()],
     ["ECDSA P-384", ec("P-384")],
@@ -60,7 +60,7 @@ describe("keys of cosign", () => {
     await expect(verifyByKeys(artifact, keys(mallory, alice), checkingAt())).resolves.toBeUndefined();
   });
 
-  test("an RSA key may be in the older form of PEM", async () => {
+  test("an RSA key may be in the older PEM form", async () => {
     const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const artifact = await memoryRegistry().artifact();
     await signSimply(artifact, pair.privateKey);
@@ -76,14 +76,14 @@ describe("keys of cosign", () => {
     ],
     ["-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "failed to parse the public key"],
     [spki(ec("secp256k1")), "unsupported public key type: use ECDSA (P-256, P-384, P-521), RSA or Ed25519"],
-  ])("one that cannot be read ends the check, whatever the others say: %j", async (pem, why) => {
+  ])("one that cannot be parsed ends the check, whatever the others say: %j", async (pem, why) => {
     const artifact = await memoryRegistry().artifact();
     await signSimply(artifact, alice.privateKey);
     const both = new Map([...keys(alice), ["z.pub", pem]]);
     await expect(verifyByKeys(artifact, both, checkingAt())).rejects.toThrow(`public key 'z.pub': ${why}`);
   });
 
-  test("there may be maxPublicKeys of them", async () => {
+  test("are limited to maxPublicKeys", async () => {
     const artifact = await memoryRegistry().artifact();
     const many = new Map(Array.from({ length: maxPublicKeys + 1 }, (_, index) => [`${index}.pub`, spki(alice)]));
     await expect(verifyByKeys(artifact, many, checkingAt())).rejects.toThrow(`more than ${maxPublicKeys} public keys`);
@@ -91,7 +91,7 @@ describe("keys of cosign", () => {
 });
 
 describe("signatures of cosign 2", () => {
-  test("one of two is good", async () => {
+  test("one valid signature of two is enough", async () => {
     const artifact = await memoryRegistry().artifact();
     await signSimply(artifact, mallory.privateKey, alice.privateKey);
     const checking = checkingAt();
@@ -99,7 +99,7 @@ describe("signatures of cosign 2", () => {
     expect(checking.reasons).toEqual(["a signature is by none of the keys"]);
   });
 
-  test("a signature of another digest does not count, though the key is right", async () => {
+  test("a signature of another digest does not count, even with the right key", async () => {
     const artifact = await memoryRegistry().artifact();
     const other = `sha256:${"0".repeat(64)}`;
     await pushSimple(artifact, [simpleLayer(alice.privateKey, claimOf(other))]);
@@ -120,7 +120,7 @@ describe("signatures of cosign 2", () => {
     ]);
   });
 
-  test("a layer without a signature, and a payload of more than maxPayloadBytes, are left out", async () => {
+  test("a layer without a signature and a payload above maxPayloadBytes are skipped", async () => {
     const artifact = await memoryRegistry().artifact();
     const large = Buffer.alloc(maxPayloadBytes + 1);
     await pushSimple(artifact, [{ payload: Buffer.from("a"), annotations: {} }, simpleLayer(alice.privateKey, large)]);
@@ -130,7 +130,7 @@ describe("signatures of cosign 2", () => {
     ]);
   });
 
-  test("there may be maxSignaturesTried of them", async () => {
+  test("at most maxSignaturesTried are checked", async () => {
     const artifact = await memoryRegistry().artifact();
     const layer = simpleLayer(alice.privateKey, claimOf(artifact.digest));
     await pushSimple(
@@ -144,7 +144,7 @@ describe("signatures of cosign 2", () => {
 describe("bundles of cosign 3", () => {
   const bundle = (digest: string, pair = alice) => keyBundle(pair.privateKey, statementOf(digest));
 
-  test("they are asked for before signatures of cosign 2", async () => {
+  test("are requested before signatures of cosign 2", async () => {
     const own = memoryRegistry();
     const { asked } = own;
     const artifact = await own.artifact();
@@ -155,7 +155,7 @@ describe("bundles of cosign 3", () => {
     expect(asked.filter((one) => one.endsWith(".sig"))).toEqual([]);
   });
 
-  test("signatures of cosign 2 count beside a bundle of someone else", async () => {
+  test("signatures of cosign 2 still count if a bundle has another signer", async () => {
     const artifact = await memoryRegistry().artifact();
     await pushReferrer(artifact, json(bundle(artifact.digest, mallory)));
     await signSimply(artifact, alice.privateKey);
@@ -209,7 +209,7 @@ describe("bundles of cosign 3", () => {
     expect(await refusals(artifact)).toEqual([expect.stringContaining(why)]);
   });
 
-  test("a statement of more than maxStatementSubjects subjects is about none", async () => {
+  test("a statement with more than maxStatementSubjects subjects is ignored", async () => {
     const artifact = await memoryRegistry().artifact();
     const subject = { digest: { sha256: artifact.digest.slice("sha256:".length) } };
     const statement = Buffer.from(
@@ -219,13 +219,13 @@ describe("bundles of cosign 3", () => {
     expect(await refusals(artifact)).toEqual(["a signed statement is about another digest"]);
   });
 
-  test("one of more than maxBundleBytes is left out", async () => {
+  test("one above maxBundleBytes is skipped", async () => {
     const artifact = await memoryRegistry().artifact();
     await pushReferrer(artifact, Buffer.alloc(maxBundleBytes + 1, " "));
     expect(await refusals(artifact)).toEqual([expect.stringContaining(`more than ${maxBundleBytes} bytes`)]);
   });
 
-  test("other referrers are left out, and maxSignaturesTried bundles are tried", async () => {
+  test("other referrers are skipped, and at most maxSignaturesTried bundles are checked", async () => {
     const own = memoryRegistry();
     const { asked } = own;
     const artifact = await own.artifact();
@@ -241,7 +241,7 @@ describe("bundles of cosign 3", () => {
     expect(reasons).toHaveLength(maxSignaturesTried + 1);
   });
 
-  test("the envelope's type is signed with its payload", async () => {
+  test("the signature covers the envelope's type and its payload", async () => {
     const artifact = await memoryRegistry().artifact();
     const statement = statementOf(artifact.digest);
     const signature = signedBy(alice.privateKey, encodingOf(statement, "text/plain")).toString("base64");

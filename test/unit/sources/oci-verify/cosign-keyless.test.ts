@@ -40,7 +40,7 @@ const forms = {
     pushReferrer(artifact, Buffer.from(JSON.stringify(await sigstore.bundle(person, statementOf(digest), times)))),
 };
 
-describe.each(Object.entries(forms))("a signature of %s without a key", (_form, sign) => {
+describe.each(Object.entries(forms))("a keyless signature of %s", (_form, sign) => {
   const signed = async (sigstore = ours, times?: Times, digest?: string) => {
     const artifact = await memoryRegistry().artifact();
     await sign(artifact, sigstore, digest ?? artifact.digest, times);
@@ -48,19 +48,19 @@ describe.each(Object.entries(forms))("a signature of %s without a key", (_form, 
   };
   const later = (minutes: number) => new Date(ours.now.getTime() + minutes * 60_000);
 
-  test("holds for an identity that matches, of several", async () => {
+  test("is valid for one matching identity of several", async () => {
     const several = [{ issuer: "nobody", subject: "nothing" }, ...identities];
     await expect(
       verifyKeyless(await signed(), { identities: several, trustedRoot }, checkingAt()),
     ).resolves.toBeUndefined();
   });
 
-  test("holds for any identity where none is asked for", async () => {
+  test("is valid for any identity if none is required", async () => {
     await expect(verifyKeyless(await signed(), { identities: [], trustedRoot }, checkingAt())).resolves.toBeUndefined();
   });
 
   test.each([[{ issuer: "gitlab", subject: "/acme/app/" }], [{ issuer: "github", subject: "/other/app/" }]])(
-    "does not hold for %j: issuer and subject have to match",
+    "is invalid for %j: issuer and subject must match",
     async (identity) => {
       await expect(
         verifyKeyless(await signed(), { identities: [identity], trustedRoot }, checkingAt()),
@@ -70,7 +70,7 @@ describe.each(Object.entries(forms))("a signature of %s without a key", (_form, 
     },
   );
 
-  test("does not hold by an unknown authority", async () => {
+  test("is invalid with an unknown certificate authority", async () => {
     await expect(verifyKeyless(await signed(others), { identities, trustedRoot }, checkingAt())).rejects.toThrow(
       "Failed to verify certificate chain: no valid certificate path found",
     );
@@ -82,13 +82,13 @@ describe.each(Object.entries(forms))("a signature of %s without a key", (_form, 
   test.each([
     ["after the certificate expired", { logged: later(11) }],
     ["before it was issued", { issued: later(5), logged: later(1) }],
-  ])("does not hold if the log took it %s", async (_name, times) => {
+  ])("is invalid if the log recorded it %s", async (_name, times) => {
     await expect(verifyKeyless(await signed(ours, times), { identities, trustedRoot }, checkingAt())).rejects.toThrow(
       "certificate is not valid or expired at the specified date",
     );
   });
 
-  test("does not hold without the proof of a known certificate log, or of a known Rekor", async () => {
+  test("is invalid without the proof of a known certificate log, or of a known Rekor", async () => {
     const { ctlogs, tlogs } = others.trustedRoot;
     const without = (part: object) => JSON.stringify({ ...ours.trustedRoot, ...part });
     await expect(
@@ -99,13 +99,13 @@ describe.each(Object.entries(forms))("a signature of %s without a key", (_form, 
     ).rejects.toThrow(/no matching/);
   });
 
-  test("does not hold for another digest", async () => {
+  test("is invalid for another digest", async () => {
     const artifact = await signed(ours, {}, `sha256:${"0".repeat(64)}`);
     await expect(verifyKeyless(artifact, { identities, trustedRoot }, checkingAt())).rejects.toThrow("digest");
   });
 });
 
-test("a name of more than maxSignerLength does not match", async () => {
+test("a signer's name longer than maxSignerLength does not match", async () => {
   const artifact = await memoryRegistry().artifact();
   const long = { ...person, subject: `https://${"a".repeat(maxSignerLength)}` };
   await pushSimple(artifact, [await ours.simpleLayer(long, claimOf(artifact.digest))]);
@@ -114,7 +114,7 @@ test("a name of more than maxSignerLength does not match", async () => {
   );
 });
 
-describe("the entry of the transparency log", () => {
+describe("the entry in the transparency log", () => {
   const signedWith = async (change: (layer: SimpleLayer, other: SimpleLayer) => SimpleLayer["annotations"]) => {
     const artifact = await memoryRegistry().artifact();
     const payload = claimOf(artifact.digest);
@@ -151,11 +151,11 @@ describe("the entry of the transparency log", () => {
       }),
       "is of another certificate",
     ],
-  ])("%s ends in a refusal", async (_name, change, why) => {
+  ])("with %s is refused", async (_name, change, why) => {
     await expect(signedWith(change)).rejects.toThrow(why);
   });
 
-  test("one good signature of two is enough", async () => {
+  test("one valid signature of two is enough", async () => {
     const artifact = await memoryRegistry().artifact();
     const payload = claimOf(artifact.digest);
     await pushSimple(artifact, [await others.simpleLayer(person, payload), await ours.simpleLayer(person, payload)]);
@@ -165,14 +165,14 @@ describe("the entry of the transparency log", () => {
   });
 });
 
-describe("what keyless trust is made of", () => {
+describe("the trust root of keyless signatures", () => {
   const fault = async (trust: Parameters<typeof verifyKeyless>[1]) => {
     const artifact = await memoryRegistry().artifact();
     return verifyKeyless(artifact, trust, checkingAt()).catch((error: unknown) => String(error));
   };
   const root = (part: object) => JSON.stringify({ ...ours.trustedRoot, ...part });
 
-  test("the root of public Sigstore comes with this release", () => {
+  test("of public Sigstore is part of this release", () => {
     const { certificateAuthorities, tlogs, ctlogs } = publicTrust();
     expect([certificateAuthorities.length, tlogs.map(({ baseURL }) => baseURL), ctlogs.length]).toEqual([
       2,
@@ -195,7 +195,7 @@ describe("what keyless trust is made of", () => {
       root({ ctlogs: Array.from({ length: maxTrustedRootEntries + 1 }, () => ({})) }),
       `or of more than ${maxTrustedRootEntries} entries`,
     ],
-  ])("an own root that cannot be used is refused: %#", async (text, why) => {
+  ])("is refused if a custom one is invalid: %#", async (text, why) => {
     expect(await fault({ identities, trustedRoot: text })).toContain(why);
   });
 
@@ -210,7 +210,7 @@ describe("what keyless trust is made of", () => {
       Array.from({ length: maxIdentities + 1 }, () => ({ issuer: "a", subject: "a" })),
       `has more than ${maxIdentities} entries`,
     ],
-  ])("identities that cannot be used are refused: %#", async (asked, why) => {
+  ])("invalid identities are refused: %#", async (asked, why) => {
     expect(await fault({ identities: asked, trustedRoot })).toContain(why);
   });
 });

@@ -31,14 +31,14 @@ describe("a distinguished name", () => {
     expect(() => read(text)).toThrow(why);
   });
 
-  test("that of a certificate has its attributes in lines, and is refused by the same rules", () => {
+  test("of a certificate has one attribute per line, and is refused by the same rules", () => {
     expect(Object.fromEntries(parseSubject("C=US\nST=WA\nO=a, b"))).toEqual({ C: "US", ST: "WA", O: "a, b" });
     expect(() => parseSubject("C=US\nST=WA\nO=a\nOU=b\nOU=c")).toThrow("duplicate");
     const long = `C=US\nST=WA\nO=${"a".repeat(maxDistinguishedNameLength)}`;
     expect(() => parseSubject(long)).toThrow(`has more than ${maxDistinguishedNameLength} characters`);
   });
 
-  test("is within another that has its attributes and more", () => {
+  test("matches another one that has its attributes and more", () => {
     const [some, all] = ["C=US,ST=WA,O=a", "C=US,ST=WA,O=a,CN=b"].map(parseDistinguishedName);
     if (some === undefined || all === undefined) throw new Error("no names");
     expect([isWithin(some, all), isWithin(all, some)]).toEqual([true, false]);

@@ -14,11 +14,11 @@ const other = [level("strict", { override: { revocation: "skip" } })];
 const late = Date.UTC(2027, 5, 1);
 
 describe.each([jws, cose])("a signature of Notation as %s", (form) => {
-  test.each(allNames.filter((name) => new RegExp(`^${form} (P-|RSA-)`).test(name)))("holds: %s", async (name) => {
+  test.each(allNames.filter((name) => new RegExp(`^${form} (P-|RSA-)`).test(name)))("is valid: %s", async (name) => {
     expect((await verdictOn({ signatures: [name] })).verdict).toBe("verified");
   });
 
-  test("of another artifact does not hold, at any level", async () => {
+  test("of another artifact is invalid, at any level", async () => {
     for (const name of ["strict", "audit"]) {
       const { verdict } = await verdictOn({ signatures: [`${form} other`], statements: [level(name)] });
       expect(verdict).toMatch(
@@ -27,7 +27,7 @@ describe.each([jws, cose])("a signature of Notation as %s", (form) => {
     }
   });
 
-  test("that has changed does not hold, at any level", async () => {
+  test("that was changed is invalid, at any level", async () => {
     const { bytes, mediaType } = envelopeOf(`${form} P-256`);
     const changed =
       form === jws ? Buffer.from(bytes.toString().replace(/"payload":"..../, '"payload":"AAAA')) : flipped(bytes);
@@ -35,14 +35,14 @@ describe.each([jws, cose])("a signature of Notation as %s", (form) => {
     expect(verdict).toContain("signature is invalid");
   });
 
-  test("one certificate between signer and root may be the trusted one, and another is not", async () => {
+  test("needs a trusted certificate between signer and root, and an untrusted one is refused", async () => {
     const signatures = [`${form} P-256`];
     expect((await verdictOn({ signatures, certificates: { "middle.pem": middle } })).verdict).toBe("verified");
     const { verdict } = await verdictOn({ signatures: [`${form} self`] });
     expect(verdict).toContain("the signature's certificate chain does not contain any trusted certificate");
   });
 
-  test("has to be by an identity that is trusted", async () => {
+  test("must be by a trusted identity", async () => {
     const of = (identity: string) => ({ ...statement, trustedIdentities: [identity] });
     const subject = "x509.subject: C=US, ST=WA, O=Acme\\, Inc.";
     const verdicts = [subject, `${subject}, CN=signer`, `${subject}, CN=else`].map(async (identity) => {
@@ -59,7 +59,7 @@ describe.each([jws, cose])("a signature of Notation as %s", (form) => {
   test.each([
     ["expiring", "digital signature has expired on 2026-11-29"],
     ["short", 'verification time is after certificate "C=US,ST=WA,O=Acme\\\\, Inc.,CN=short" validity period'],
-  ])("is refused late by a strict policy, and only told of by a permissive one: %s", async (name, why) => {
+  ])("that has expired is refused by a strict policy and only logged by a permissive one: %s", async (name, why) => {
     const signatures = [`${form} ${name}`];
     expect((await verdictOn({ signatures })).verdict).toBe("verified");
     expect((await verdictOn({ signatures, now: late })).verdict).toContain(why);
@@ -68,7 +68,7 @@ describe.each([jws, cose])("a signature of Notation as %s", (form) => {
     expect(permissive.reasons).toEqual([expect.stringContaining(why)]);
   });
 
-  test("by a signing authority counts at the time that it signed, with a store of that type", async () => {
+  test("by a signing authority is checked at its signing time, with a trust store of that type", async () => {
     const signatures = [`${form} authority`];
     expect((await verdictOn({ signatures })).verdict).toBe("verified");
     const caOnly = [{ ...statement, trustStores: ["ca:acme"] }];
@@ -77,7 +77,7 @@ describe.each([jws, cose])("a signature of Notation as %s", (form) => {
     );
   });
 
-  test("whose certificate may be revoked is refused where that is enforced, since nobody is asked", async () => {
+  test("is refused if revocation checks are enforced, because Sluice does not ask for revocations", async () => {
     const signatures = [`${form} revocable`];
     expect((await verdictOn({ signatures })).verdict).toContain(
       "revocation status is unknown: neither OCSP nor a CRL is asked",
@@ -85,7 +85,7 @@ describe.each([jws, cose])("a signature of Notation as %s", (form) => {
     expect((await verdictOn({ signatures, statements: other })).verdict).toBe("verified");
   });
 
-  test("of an untrusted signer is ignored by audit, which the log tells", async () => {
+  test("of an untrusted signer is ignored at the level audit, and logged", async () => {
     const { verdict, reasons } = await verdictOn({ signatures: [`${form} self`], statements: [level("audit")] });
     expect(verdict).toBe("ignored");
     expect(reasons).toEqual([expect.stringContaining("verification check for type 'authenticity' failed")]);
@@ -117,7 +117,7 @@ function withLeaf(name: string, [own, other]: readonly [string, string]) {
 }
 
 describe("signatures of Notation", () => {
-  test("11.3/83: skip asks for nothing, whatever stores and identities it names", async () => {
+  test("11.3/83: are not requested at the level skip, whatever stores and identities the policy names", async () => {
     const { verdict, asked } = await verdictOn({
       signatures: [],
       statements: [level("skip")],
@@ -126,25 +126,25 @@ describe("signatures of Notation", () => {
     expect([verdict, asked]).toEqual(["ignored", []]);
   });
 
-  test("none", async () => {
+  test("are required", async () => {
     expect((await verdictOn({ signatures: [] })).verdict).toMatch(
       /^no signature is associated with "registry.test\/app@sha256:[0-9a-f]{64}", make sure the artifact was signed successfully$/,
     );
   });
 
-  test("one good signature of two is enough", async () => {
+  test("one valid signature of two is enough", async () => {
     const { verdict } = await verdictOn({ signatures: [`${jws} other`, `${jws} P-256`] });
     expect(verdict).toBe("verified");
   });
 
-  test("one with a malformed certificate leaves the verdict to the others", async () => {
+  test("one with a malformed certificate does not affect the others", async () => {
     const bad = withLeaf(`${jws} P-256`, ["06082a8648ce3d030107", "06082a8648ce3d03017f"]);
     expect((await verdictOn({ signatures: [bad, `${jws} P-256`] })).verdict).toBe("verified");
     const { verdict } = await verdictOn({ signatures: [bad] });
     expect(verdict).toMatch(/^signature verification failed\nfailed to verify signature with digest sha256:/);
   });
 
-  test("at most maxNotationSignatures are tried", async () => {
+  test("at most maxNotationSignatures are checked", async () => {
     const bad = Array.from({ length: maxNotationSignatures }, (_, at) => ({
       bytes: Buffer.from(`${at}`),
       mediaType: jws,
@@ -156,7 +156,7 @@ describe("signatures of Notation", () => {
     );
   });
 
-  test("another encoding is named, and an envelope of more than maxEnvelopeBytes is not read", async () => {
+  test("an unknown encoding is named, and an envelope above maxEnvelopeBytes is not read", async () => {
     const unknown = { bytes: Buffer.from("a"), mediaType: "application/other" };
     expect((await verdictOn({ signatures: [unknown] })).verdict).toContain(
       "signature envelope format is not supported",
@@ -165,7 +165,7 @@ describe("signatures of Notation", () => {
     expect((await verdictOn({ signatures: [large] })).verdict).toContain(`more than ${maxEnvelopeBytes} bytes`);
   });
 
-  test("a chain of more than maxChainCertificates is not read", async () => {
+  test("a chain with more than maxChainCertificates is not read", async () => {
     const { bytes } = envelopeOf(`${jws} P-256`);
     const text = bytes.toString();
     const [, first = ""] = /"x5c":\["([^"]+)"/.exec(text) ?? [];
@@ -175,7 +175,7 @@ describe("signatures of Notation", () => {
     expect(verdict).toContain(`at most ${maxChainCertificates} certificates`);
   });
 
-  test("a certificate of more than maxCertificateBytes is not read", async () => {
+  test("a certificate above maxCertificateBytes is not read", async () => {
     const { bytes } = envelopeOf(`${jws} P-256`);
     const large = Buffer.alloc(maxCertificateBytes + 1).toString("base64");
     const changed = Buffer.from(bytes.toString().replace(/"x5c":\[[^\]]*\]/, `"x5c":["${large}"]`));
@@ -183,7 +183,7 @@ describe("signatures of Notation", () => {
     expect(verdict).toContain(`a certificate has more than ${maxCertificateBytes} bytes`);
   });
 
-  test("a trust store may hold maxTrustedCertificates, in PEM", async () => {
+  test("a trust store may contain maxTrustedCertificates, in PEM", async () => {
     const signatures = [`${jws} P-256`];
     const many = { "a.pem": root.repeat(maxTrustedCertificates + 1) };
     expect((await verdictOn({ signatures, certificates: many })).verdict).toContain(
@@ -195,7 +195,7 @@ describe("signatures of Notation", () => {
     );
   });
 
-  test("timestamps of an authority are refused where the policy asks for them", async () => {
+  test("timestamps of an authority are refused if the policy requires them", async () => {
     const statements = [{ ...statement, trustStores: ["ca:acme", "tsa:acme"] }];
     expect((await verdictOn({ signatures: [`${jws} P-256`], statements })).verdict).toContain(
       "timestamps of an authority are not supported yet",
@@ -207,10 +207,10 @@ describe("signatures of Notation", () => {
   });
 });
 
-describe("the statement of a policy", () => {
+describe("the statement of a trust policy", () => {
   const named = (name: string, ...registryScopes: readonly string[]) => ({ ...level("skip"), name, registryScopes });
 
-  test("is that for the repository before that for all", async () => {
+  test("for the repository takes precedence over the one for all", async () => {
     const own = { ...statement, name: "own", registryScopes: ["registry.test/app"] };
     expect((await verdictOn({ signatures: [], statements: [named("all", "*"), own] })).verdict).toContain(
       "no signature",

@@ -69,7 +69,7 @@ function jsonKey(secret: JsonObject, key: string): Errors {
   }
 }
 
-/** Go's words for the two usual cases: nothing there, or text that is no JSON from its first letter on. */
+/** Go's words for the two usual cases: nothing there, or text that is not JSON from its first letter on. */
 function jsonProblem(base64: string): string {
   const text = Buffer.from(base64, "base64").toString().trim();
   return text === ""

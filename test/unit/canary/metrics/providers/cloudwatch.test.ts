@@ -21,7 +21,7 @@ function ask(answer: readonly (readonly number[])[] | CloudWatchError, interval 
   return { ...serverWorld(provider, { interval, parts: { cloudWatch } }), asked: requests };
 }
 
-test("is asked for ten intervals and at most 20 points, and the first value of the first result counts", async () => {
+test("CloudWatch is queried for ten intervals and at most 20 points, and the first value of the first result counts", async () => {
   const { query, asked } = ask([[1.5, 2], [3]]);
   expect(await query(queries)).toBe(1.5);
   expect(asked).toEqual([
@@ -44,17 +44,17 @@ test("is asked for ten intervals and at most 20 points, and the first value of t
   ]);
 });
 
-test.each([[[]], [[[]]]])("an answer without values is no data: %j", async (answer) => {
+test.each([[[]], [[[]]]])("an answer of CloudWatch without values has no data: %j", async (answer) => {
   expect(await ask(answer).query("[]")).toMatch(
     /^none: invalid repon?se:? .*: no values found$|^none: invalid response: /,
   );
 });
 
-test.each([["{}"], ["[1]"], ["x"]])("the query %s is refused as invalid", async (query) => {
+test.each([["{}"], ["[1]"], ["x"]])("the CloudWatch query %s is refused as invalid", async (query) => {
   expect(await ask([]).query(query)).toMatch(/^error unmarshaling query: /);
 });
 
-test("a refusal is said, and one of a request without queries shows that CloudWatch answers", async () => {
+test("an error of CloudWatch is reported; its error for an empty query shows that CloudWatch answers", async () => {
   const failed = new CloudWatchError("failed", "cloudwatch:GetMetricData on CloudWatch in eu-west-1: allow it");
   expect(await ask(failed).query("[]")).toBe(`error requesting cloudwatch: ${failed.message}`);
   expect(await ask(failed).probe()).toBe(`unexpected error: ${failed.message}`);
@@ -62,11 +62,11 @@ test("a refusal is said, and one of a request without queries shows that CloudWa
   expect([await probe(), asked.map((request) => request.queries)]).toEqual(["online", [[]]]);
 });
 
-test("an interval is needed, since a MetricTemplate has no default", async () => {
+test("a CloudWatch template needs an interval, because a MetricTemplate has no default", async () => {
   expect(await ask([], "").query("[]")).toBe('error parsing metric interval: time: invalid duration ""');
 });
 
-test("where no AWS identity is lent, that is said", async () => {
+test("without an AWS identity a CloudWatch check fails with this reason", async () => {
   expect(await serverWorld(provider).query("[]")).toBe("error requesting cloudwatch: no AWS identity is lent here");
 });
 

@@ -27,7 +27,7 @@ describe("the API of external metrics", () => {
     ["ops/myMetric\n", { namespace: "ops", name: "myMetric", labelSelector: "" }],
     ["/metric_only", { namespace: "default", name: "metric_only", labelSelector: "" }],
     ["metric_only", { namespace: "default", name: "metric_only", labelSelector: "" }],
-  ])("of the cluster is asked for %j, and the first value counts", async (query, metric) => {
+  ])("of the cluster is queried with %j, and the first value counts", async (query, metric) => {
     const asked: unknown[] = [];
     const world = ofCluster(async (given) => {
       asked.push(given);
@@ -48,18 +48,18 @@ describe("the API of external metrics", () => {
     ["../m", /^error querying external metrics API: invalid namespace "\.\.": \[may not be '\.\.'\]$/],
     ["ops/.", /^error querying external metrics API: invalid resource "\.": \[may not be '\.'\]$/],
     ["ops/a%25", /^error querying external metrics API: invalid resource "a%": \[may not contain '%'\]$/],
-  ])("is not asked for %j", async (query, text) => {
+  ])("is not queried with %j", async (query, text) => {
     expect(await ofCluster(notAsked).query(query)).toMatch(text);
   });
 
-  test("is not asked for another namespace than the template's where the installation refuses such references", async () => {
+  test("is not queried in another namespace than the template's if the installation forbids such references", async () => {
     expect(await ofCluster(notAsked, true).query("ops/m")).toBe(
       "can't access external metric ops/m, cross-namespace references are blocked",
     );
     expect(await ofCluster(async () => list("1"), true).query("apps/m")).toBe(1);
   });
 
-  test("of the cluster is asked as the account whose rights the step has, for its probe in the namespace of the template", async () => {
+  test("is queried with the account of the step; the online check uses the namespace of the template", async () => {
     const asked: unknown[] = [];
     const values = async (given: unknown) => {
       asked.push(given);
@@ -77,11 +77,11 @@ describe("the API of external metrics", () => {
     ]);
   });
 
-  test("without a value is no data", async () => {
+  test("without a value has no data", async () => {
     expect(await ofCluster(async () => list()).query("m")).toBe("none: no external metrics found: no values found");
   });
 
-  test("that the cluster refuses is a failed check; a cluster that does not answer is none", async () => {
+  test("that refuses fails the check; a cluster that does not answer does not", async () => {
     const failing = (code: number) =>
       ofCluster(() => Promise.reject(new ApiError({ code, reason: "", message: "no" })));
     expect(await failing(404).query("m")).toBe("error querying external metrics API: no");
@@ -89,7 +89,7 @@ describe("the API of external metrics", () => {
     await expect(failing(0).query("m")).rejects.toThrow("no");
   });
 
-  test("at the address of the provider is asked with the token of its Secret", async () => {
+  test("at the address of the provider is queried with the token of its Secret", async () => {
     const world = serverWorld(
       { type: "externalmetrics", address: "https://metrics.example.com/", insecureSkipVerify: true },
       { secret: { token: "t" }, answers: [{ body: JSON.stringify(list("2Ki")) }] },
@@ -118,6 +118,6 @@ test.each([
   expect(quantity(text)).toBe(value);
 });
 
-test.each(["", "x", "1x", "1 k", "Ki"])("%j is no quantity", (text) => {
+test.each(["", "x", "1x", "1 k", "Ki"])("%j is not a quantity", (text) => {
   expect(() => quantity(text)).toThrow("unable to parse quantity");
 });

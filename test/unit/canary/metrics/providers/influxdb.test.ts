@@ -12,7 +12,7 @@ const ask = (body: string, status = 200) => serverWorld(provider, { secret, answ
 const row = (value: string, field = "f") =>
   `,,0,2020-02-17T22:19:49Z,2020-02-18T22:19:49Z,2020-02-18T10:34:08Z,${value},${field},test,1,x\r\n`;
 
-test("the first record counts", async () => {
+test("the first record of InfluxDB's answer counts", async () => {
   const world = ask(`${head}${row("1.4")}${row("6.6")}\r\n`);
   expect(await world.query('from(bucket: "default") |> range(start: -2h)')).toBe(1.4);
   expect(askedOf(world)).toEqual([
@@ -24,20 +24,23 @@ test("the first record counts", async () => {
   ]);
 });
 
-test("fields in quotes may have commas, line feeds and quotes", async () => {
+test("quoted fields in InfluxDB's answer may contain commas, line feeds and quotes", async () => {
   expect(await ask(head + row("2", '"a,\n""b"""')).query("q")).toBe(2);
 });
 
-test.each([[""], [head], ["\r\n"], [`${head}\r\n`]])("no record is no data: %j", async (body) => {
-  expect(await ask(body).query("q")).toBe("none: no values found");
-});
+test.each([[""], [head], ["\r\n"], [`${head}\r\n`]])(
+  "an answer of InfluxDB without a record has no data: %j",
+  async (body) => {
+    expect(await ask(body).query("q")).toBe("none: no values found");
+  },
+);
 
-test("a record without a value is no data, and a value of another type than double is an invalid response", async () => {
+test("a record of InfluxDB without a value has no data, and a value of another type than double is an invalid response", async () => {
   expect(await ask(head + row("")).query("q")).toMatch(/^none: invalid response: .*no values found$/);
   expect(await ask(head.replace("double", "long") + row("3")).query("q")).toMatch(/^invalid response: .*_value:3/);
 });
 
-test("an error within the answer is said", async () => {
+test("an error inside InfluxDB's answer is reported", async () => {
   const body =
     "#datatype,string,long\n#group,true,true\n#default,,\n,error,reference\n,failed to create physical plan,897\n";
   expect(await ask(body).query("q")).toBe("query error: failed to create physical plan");
@@ -46,12 +49,12 @@ test("an error within the answer is said", async () => {
 test.each([
   ['{"code":"unauthorized","message":"unauthorized access"}', 401, "unauthorized: unauthorized access"],
   ["bad gateway", 502, "502 Bad Gateway: bad gateway"],
-])("a refusal is said: %s", async (body, status, text) => {
+])("an error status of InfluxDB is reported: %s", async (body, status, text) => {
   expect(await ask(body, status).query("q")).toBe(`error accessing influxdb query api: ${text}`);
   expect(await ask(body, status).probe()).toBe(`error accessing influxdb query api: ${text}`);
 });
 
-test("a server that takes a query is online", async () => {
+test("InfluxDB is online if it accepts a query", async () => {
   expect(await ask("").probe()).toBe("online");
 });
 
@@ -59,6 +62,6 @@ test.each([
   [{ type: "influxdb" } as const, secret, "influxdb address  is not a valid URL"],
   [provider, { org: "o" }, "influxdb credentials does not contain an authentication token"],
   [provider, { token: "t" }, "influxdb credentials does not contain an organisation"],
-])("address, token and organisation are needed: %#", async (given, data, text) => {
+])("InfluxDB needs address, token and organisation: %#", async (given, data, text) => {
   expect(await serverWorld(given, { secret: data }).query("q")).toBe(text);
 });

@@ -5,7 +5,7 @@ describe("datadog", () => {
   const secret = { datadog_api_key: "k", datadog_application_key: "a" };
   const ask = (body: string, status = 200) => serverWorld({ type: "datadog" }, { secret, answers: [{ body, status }] });
 
-  test("is asked for ten intervals, and its oldest point counts", async () => {
+  test("is queried for ten intervals, and its oldest point counts", async () => {
     const world = ask('{"series":[{"pointlist":[[1577232000000,29325.1],[1577318400000,2]]},{"pointlist":[[1,3]]}]}');
     expect(await world.query("avg:system.cpu.user{*} by {host}")).toBe(29_325.1);
     expect(askedOf(world)).toEqual([
@@ -30,11 +30,11 @@ describe("datadog", () => {
     ["<html>", 200, /^error unmarshaling result: .*, '<html>'$/s],
     ['{"series":[{"pointlist":[["a","b"]]}]}', 200, /^error unmarshaling result: /],
     ['{"errors":["Forbidden"]}', 403, /^error response: \{"errors":\["Forbidden"\]\}: 403 Forbidden$/],
-  ])("says what it has answered: %s", async (body, status, text) => {
+  ])("reports an unexpected answer: %s", async (body, status, text) => {
     expect(await ask(body, status).query("q")).toMatch(text);
   });
 
-  test("validates the keys, at the address of the provider", async () => {
+  test("counts as online if it accepts the keys, at the address of the provider", async () => {
     const address = "https://api.datadoghq.eu";
     const online = serverWorld({ type: "datadog", address }, { secret, answers: [{}] });
     expect([await online.probe(), askedOf(online)[0]?.asked]).toEqual([
@@ -58,7 +58,7 @@ describe("newrelic", () => {
   const ask = (body: string, status = 200) =>
     serverWorld({ type: "newrelic" }, { secret, answers: [{ body, status }] });
 
-  test("is asked for one interval", async () => {
+  test("is queried for one interval", async () => {
     const world = ask('{"results":[{"result":11.5}]}');
     expect(await world.query("SELECT sum(nginx_ingress)")).toBe(11.5);
     expect(askedOf(world)).toEqual([
@@ -79,12 +79,12 @@ describe("newrelic", () => {
     expect(await ask(body).query("q")).toBe(`none: invalid response: ${body}: no values found`);
   });
 
-  test("says what it has answered", async () => {
+  test("reports an unexpected answer", async () => {
     expect(await ask("no", 403).query("q")).toBe("error response: no");
     expect(await ask('{"results":[{"result":"a"}]}').query("q")).toMatch(/^error unmarshaling result: /);
   });
 
-  test("is online if it takes a query", async () => {
+  test("is online if it accepts a query", async () => {
     const world = ask("{}");
     expect([await world.probe(), askedOf(world)[0]?.asked]).toEqual([
       "online",
@@ -106,7 +106,7 @@ describe("dynatrace", () => {
   const secret = { dynatrace_token: "t" };
   const ask = (body: string, status = 200) => serverWorld(provider, { secret, answers: [{ body, status }] });
 
-  test("is asked for ten intervals, and the first value of the last series counts", async () => {
+  test("is queried for ten intervals, and the first value of the last series counts", async () => {
     const world = ask('{"result":[{"data":[{"values":[1]},{"timestamps":[1],"values":[6.78,2]}]},{"data":[]}]}');
     expect(await world.query("builtin:service.keyRequest.totalProcessingTime:avg")).toBe(6.78);
     expect(askedOf(world)).toEqual([
@@ -125,7 +125,7 @@ describe("dynatrace", () => {
     },
   );
 
-  test("says what it has answered, and whether it is online", async () => {
+  test("reports an unexpected answer, and whether it is online", async () => {
     expect(await ask("no", 401).query("q")).toBe("error response: no");
     const world = ask("{}");
     expect([await world.probe(), askedOf(world)[0]?.asked]).toEqual([
@@ -147,7 +147,7 @@ describe("graphite", () => {
   const provider = { type: "graphite", address: "http://graphite.example.com/base/" } as const;
   const ask = (body: string, status = 200) => serverWorld(provider, { answers: [{ body, status }] });
 
-  test("is asked by its render API, and the last point with a value counts", async () => {
+  test("is queried through its render API, and the last point with a value counts", async () => {
     const body =
       '[{"target":"a","datapoints":[[1,100],[2.5,200]]},{"target":"b","datapoints":[["7",300],[null,9999999999]]}]';
     const world = serverWorld(provider, { secret: { username: "u", password: "p" }, answers: [{ body }] });
@@ -174,12 +174,12 @@ describe("graphite", () => {
     ['[{"datapoints":[["x",1]]}]', 200, /^error unmarshaling result: strconv\.ParseFloat: parsing "x": invalid syntax/],
     ['[{"datapoints":[[true,1]]}]', 200, /^error unmarshaling result: /],
     ["no", 400, /^error response: no$/],
-  ])("says what it has answered: %s", async (body, status, text) => {
+  ])("reports an unexpected answer: %s", async (body, status, text) => {
     expect(await ask(body, status).query("target=a")).toMatch(text);
     expect(await ask(body, status).probe()).toMatch(/^running query failed: /);
   });
 
-  test("needs an address, and both of a login", async () => {
+  test("needs an address, and a username with a password", async () => {
     expect(await serverWorld({ type: "graphite" }).query("q")).toBe("graphite address  is not a valid URL");
     expect(await serverWorld(provider, { secret: { username: "u" } }).query("q")).toBe(
       "graphite credentials does not contain a password",

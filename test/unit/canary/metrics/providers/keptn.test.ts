@@ -19,9 +19,12 @@ describe("a KeptnMetric", () => {
     return serverWorld({ type: "keptn" }, { parts: { cluster: { ...noHome, get } } });
   };
 
-  test.each([["KeptnMetric/apps/m\n"], ["keptnmetrics/apps/m/5m"]])("has a value, asked for by %j", async (query) => {
-    expect(await ask(live({ value: "3.0" })).query(query)).toBe(3);
-  });
+  test.each([["KeptnMetric/apps/m\n"], ["keptnmetrics/apps/m/5m"]])(
+    "is queried with %j and has a value",
+    async (query) => {
+      expect(await ask(live({ value: "3.0" })).query(query)).toBe(3);
+    },
+  );
 
   test.each([
     [undefined, 'could not retrieve KeptnMetric apps/m: keptnmetrics.metrics.keptn.sh "m" not found'],
@@ -31,7 +34,7 @@ describe("a KeptnMetric", () => {
       'could not parse value of KeptnMetric apps/m to float: strconv.ParseFloat: parsing "x": invalid syntax',
     ],
     [new ApiError({ code: 403, reason: "Forbidden", message: "no" }), "could not retrieve KeptnMetric apps/m: no"],
-  ])("has none: %#", async (object, text) => {
+  ])("has no value: %#", async (object, text) => {
     expect(await ask(object).query("keptnmetric/apps/m")).toBe(text);
   });
 
@@ -41,11 +44,11 @@ describe("a KeptnMetric", () => {
       "other/apps/m",
       /^unexpected resource kind provided in the query\. must be one of: \['keptnmetric', 'analysis'\]$/,
     ],
-  ])("is not asked for by %j", async (query, text) => {
+  ])("is not queried with %j", async (query, text) => {
     expect(await ask(undefined).query(query)).toMatch(text);
   });
 
-  test("of another namespace than the template's is not read where the installation refuses such references", async () => {
+  test("in another namespace than the template's is not read if the installation forbids such references", async () => {
     const settings = { ...defaultCanarySettings, noCrossNamespaceRefs: true };
     const get = async () => live({ value: "3.0" });
     const { query } = serverWorld({ type: "keptn" }, { parts: { settings, cluster: { ...noHome, get } } });
@@ -61,7 +64,7 @@ describe("a KeptnMetric", () => {
   });
 });
 
-describe("an Analysis", () => {
+describe("a Keptn Analysis", () => {
   /** It is completed at the given look; undefined for never. */
   function world(status: object, completedAt?: number) {
     const created: Manifest[] = [];
@@ -85,7 +88,7 @@ describe("an Analysis", () => {
   test.each([
     [true, 1],
     [false, 0],
-  ])("is made, waited for and deleted; pass %s is %d", async (pass, value) => {
+  ])("is created, awaited and deleted; pass %s counts as %d", async (pass, value) => {
     const { query, created, deleted } = world({ state: "Completed", pass }, 3);
     expect(await query("analysis/apps/my-analysis/5m/foo=bar;bar=foo;odd")).toBe(value);
     expect(created).toMatchObject([
@@ -103,7 +106,7 @@ describe("an Analysis", () => {
     expect(deleted).toEqual([created[0]?.metadata.name]);
   });
 
-  test("that is not done within 10 s is deleted too", async () => {
+  test("that is not finished within 10 s is deleted too", async () => {
     const { query, clock, deleted } = world({});
     const begun = clock.now();
     expect(await query("analysis/apps/slow")).toBe(

@@ -10,7 +10,7 @@ const end = 'event: control-message\ndata: {"event":"END_OF_CHANNEL","timestampM
 const ask = (body: string, status = 200, address = "https://api.us1.signalfx.com") =>
   serverWorld({ type: "splunk", address }, { secret, answers: [{ body, status }] });
 
-test("one computation over ten intervals is asked for, and its last value counts", async () => {
+test("Splunk gets one computation over ten intervals, and its last value counts", async () => {
   const world = ask(
     start +
       data({ tsId: "AAA", value: 1 }) +
@@ -32,7 +32,7 @@ test("one computation over ten intervals is asked for, and its last value counts
 test.each([
   ["https://api.us1.signalfx.com", "https://stream.us1.signalfx.com", "https://api.us1.signalfx.com"],
   ["wss://stream.us1.signalfx.com", "https://stream.us1.signalfx.com", "https://api.us1.signalfx.com"],
-])("the address %s leads to the streams and to the API", async (address, streams, api) => {
+])("from the address %s Splunk's stream and API addresses are derived", async (address, streams, api) => {
   const world = ask(data({ tsId: "A", value: 1 }), 200, address);
   await world.query("q");
   expect(await world.probe()).toBe("online");
@@ -56,16 +56,16 @@ test.each([
     'event: error\ndata: {"errors":[{"code":"ANALYTICS_PROGRAM_NAME_ERROR"}]}\n\n',
     'error executing query: {"errors":[{"code":"ANALYTICS_PROGRAM_NAME_ERROR"}]}',
   ],
-])("values are not taken: %s", async (_title, body, text) => {
+])("these values of Splunk are not accepted: %s", async (_title, body, text) => {
   expect(await ask(body).query("q")).toBe(text);
 });
 
-test("the text quotes why the server refused the query", async () => {
+test("the message quotes why Splunk refused the query", async () => {
   expect(await ask("no", 401).query("q")).toBe("error executing query: 401 Unauthorized: no");
   expect(await ask("no", 401).probe()).toBe("error response: no");
 });
 
-test("address and token are needed", async () => {
+test("Splunk needs address and token", async () => {
   expect(await serverWorld({ type: "splunk" }, { secret }).query("q")).toBe("splunk endpoint is not set");
   expect(await serverWorld({ type: "splunk", address: "https://a" }).query("q")).toBe(
     "splunk credentials does not contain sf_token_key",

@@ -14,7 +14,7 @@ const ask = (body: string, status = 200) =>
 const answer = (...values: readonly object[]) =>
   JSON.stringify({ timeSeriesData: [{ pointData: [{ values }, { values: [{ doubleValue: 9 }] }] }] });
 
-test("is asked with a token for the key of its service account, and the first value of the first point counts", async () => {
+test("Stackdriver is queried with a token for its service account's key, and the first value of the first point counts", async () => {
   const world = ask(answer({ doubleValue: 1.5 }, { doubleValue: 2 }));
   expect(await world.query("fetch k8s_container")).toBe(1.5);
   const [first, second] = askedOf(world);
@@ -37,25 +37,25 @@ test("is asked with a token for the key of its service account, and the first va
   });
 });
 
-test("a whole number is a value too", async () => {
+test("Stackdriver may return a whole number", async () => {
   expect(await ask(answer({ int64Value: "42" })).query("q")).toBe(42);
 });
 
 test.each([["{}"], ['{"timeSeriesData":[]}'], ['{"timeSeriesData":[{"pointData":[]}]}']])(
-  "an answer without values is no data: %s",
+  "an answer of Stackdriver without values has no data: %s",
   async (body) => {
     expect(await ask(body).query("q")).toBe(`none: invalid response: ${body}: no values found`);
   },
 );
 
-test("a refusal is said, and an empty query that is refused as such shows that the server answers", async () => {
+test("an error of Stackdriver is reported; its error for an empty query shows that it answers", async () => {
   const refusal = '{"error":{"code":403,"status":"PERMISSION_DENIED","message":"no permission"}}';
   expect(await ask(refusal, 403).query("q")).toBe("error requesting stackdriver: PERMISSION_DENIED: no permission");
   expect(await ask(refusal, 403).probe()).toBe("unexpected status code: PERMISSION_DENIED: no permission");
   expect(await ask("{}", 400).probe()).toBe("online");
 });
 
-test("the answer of the token service is not shown", async () => {
+test("the answer of Google's token service is never shown", async () => {
   const world = serverWorld({ type: "stackdriver" }, { secret, answers: [{ status: 400, body: "hunter2" }] });
   expect(await world.query("q")).toBe(
     "error requesting stackdriver: the token service oauth2.googleapis.com: status 400 Bad Request",
@@ -73,6 +73,6 @@ test.each([
     { project: "p" },
     "google: could not find default credentials: put a serviceAccountKey into the Secret of the provider",
   ],
-])("project and key are needed: %#", async (given, text) => {
+])("Stackdriver needs project and key: %#", async (given, text) => {
   expect(await serverWorld({ type: "stackdriver" }, { secret: given }).query("q")).toBe(text);
 });

@@ -32,13 +32,13 @@ test("a checkout of many files in deep folders lets other work run", async () =>
   expect(ticks).toBeGreaterThan(0);
 });
 
-test("a checkout of part of a tree has the folders on the way before what they hold", async () => {
+test("a checkout of a part of a tree lists parent folders before their content", async () => {
   const { oid, read } = deep(3, 1);
   const { tree } = await checkOut({ read }, oid, { folders: ["d/d/d"], signal: untilDeadline() });
   expect([...tree.keys()]).toEqual(["d", "d/d", "d/d/d", "d/d/d/f0"]);
 });
 
-test("folders are looked for upwards, to the first that is there", () => {
+test("looking for a folder goes upwards to the first one that exists", () => {
   const tree: WorkTree = new Map();
   expect(addFolders(tree, "a/b/c/d")).toBeUndefined();
   expect([...tree.keys()]).toEqual(["a", "a/b", "a/b/c"]);

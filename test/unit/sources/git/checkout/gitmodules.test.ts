@@ -15,11 +15,11 @@ const submodules = (text: string) => parseGitmodules(Buffer.from(text));
 describe(".gitmodules", () => {
   test.each([
     ["on one line with its section", '[submodule "a"] path = vendor/lib\nurl = u'],
-    ["in a section that is split in two", '[submodule "a"]\npath = vendor/lib\n[core]\nx\n[submodule "a"]\nurl = u\n'],
-    ["that goes on in the next line", '[submodule "a"]\n\tpath = vendor/\\\nlib\n\turl = u\n'],
-    ["in quotes, and with a slash at its end", '[submodule "a"]\npath = "vendor/lib//" # "\nurl = "u"\n'],
-    ["in the old notation, with line ends of Windows", "\ufeff[SubModule.a]\r\nPath = vendor/lib\r\nURL = u\r\n"],
-    ["given twice, of which the last counts", '[submodule "a"]\npath = x\nurl = y\npath = vendor/lib\nurl = u\n'],
+    ["in a section that occurs twice", '[submodule "a"]\npath = vendor/lib\n[core]\nx\n[submodule "a"]\nurl = u\n'],
+    ["that continues on the next line", '[submodule "a"]\n\tpath = vendor/\\\nlib\n\turl = u\n'],
+    ["in quotes with a trailing slash", '[submodule "a"]\npath = "vendor/lib//" # "\nurl = "u"\n'],
+    ["in the old notation with CRLF line ends", "\ufeff[SubModule.a]\r\nPath = vendor/lib\r\nURL = u\r\n"],
+    ["set twice, and the last one wins", '[submodule "a"]\npath = x\nurl = y\npath = vendor/lib\nurl = u\n'],
   ])("has a path %s", (_, text) => {
     expect(submodules(text)).toEqual([{ path: "vendor/lib", url: "u" }]);
   });
@@ -29,11 +29,11 @@ describe(".gitmodules", () => {
     ["a section without a name", "[submodule]\npath = p\nurl = u\n"],
     ["a path without a URL", '[submodule "a"]\npath = p\n'],
     ["a path without a value", '[submodule "a"]\npath\nurl = u\n'],
-  ])("has no submodule by %s", (_, text) => {
+  ])("has no submodule if there is only %s", (_, text) => {
     expect(submodules(text)).toEqual([]);
   });
 
-  test("keeps submodules apart by the case of their names", () => {
+  test("treats submodule names as case-sensitive", () => {
     const text = '[submodule "a"]\npath = p\nurl = u\n[submodule "A"]\npath = q\nurl = v\n';
     expect(submodules(text)).toEqual([
       { path: "p", url: "u" },
@@ -48,19 +48,19 @@ describe(".gitmodules", () => {
     "[a]\nx = \\q\n",
     "[a]\n1 = 2\n",
     "x y",
-  ])("is refused where git refuses it: %j", (text) => {
+  ])("is refused if git refuses it: %j", (text) => {
     expect(() => submodules(text)).toThrow(CheckoutFault);
     expect(() => submodules(text)).toThrow(/^\.gitmodules has a line that is not git's notation/);
   });
 });
 
-test("the variables of a long file come one by one, so that none has to be kept", () => {
+test("of a large file returns variables one by one, so that memory stays small", () => {
   const variables = parseGitConfig(`[submodule "a"]\npath = p\n[x\n`, "f");
   expect(variables.next().value).toEqual({ section: "submodule.a", name: "path", value: "p" });
   expect(() => variables.next()).toThrow(CheckoutFault);
 });
 
-test("a long name of a section is there once, however many variables the section has", () => {
+test("shares a long section name between all its variables, so that memory stays small", () => {
   const name = "n".repeat(100_000);
   const before = process.memoryUsage().heapUsed;
   const found = [...parseGitConfig(`[submodule "${name}"]\n${"a = b\n".repeat(20_000)}`, "f")];
@@ -93,7 +93,7 @@ function variables(text: string): readonly string[] | undefined {
   }
 }
 
-test.skipIf(!hasGit)("a configuration file has the variables that git finds in it", () => {
+test.skipIf(!hasGit)("gives the same variables as git for a configuration file", () => {
   const piece = fc.constantFrom(
     ...["[a]", '[submodule "x"]', '[submodule "X y"]', "[a.B]", "[submodule", '"x\\"y"]', "]", "[", "\n", "\r\n", "\n"],
     ...[" ", "=", " = ", "path", "url", "Key-1", '"', "\\", "\\\n", "\\n", "\\q", "#", ";", "v", "a/b", "ä", "1", "."],
@@ -132,7 +132,7 @@ test.each([
   [parent, "me@other.test:/srv/lib", "ssh://me@other.test/srv/lib"],
   [parent, "http://other.test/lib", "http://other.test/lib"],
   [parent, "ssh://me@other.test:2222/lib", "ssh://me@other.test:2222/lib"],
-])("in %s, the submodule's URL %s is %s", (of, url, whole) => {
+])("in %s, the submodule's URL %s resolves to %s", (of, url, whole) => {
   expect(submoduleUrl({ path: "lib", url }, of)).toBe(whole);
 });
 
@@ -146,7 +146,7 @@ test.each([
   ["https://git.example.test:8443/lib", false],
   ["https://git.example.test.evil.test/lib", false],
   ["https://sub.git.example.test/lib", false],
-])("%s shares the login of its parent: %s", (url, shares) => {
+])("a submodule at %s shares the login of its parent: %s", (url, shares) => {
   expect([sharesLogin(url, parent), sharesLogin(parent, url)]).toEqual([shares, shares]);
 });
 
@@ -155,6 +155,6 @@ test.each([
   ["https://own@h.test/lib", "https://own@h.test/lib"],
   ["https://own:x@h.test/lib", "https://own:x@h.test/lib"],
   ["https://:x@h.test/lib", "https://:x@h.test/lib"],
-])("%s has its own login before that of its parent: %s", (url, whole) => {
+])("a submodule at %s uses its own login rather than its parent's: %s", (url, whole) => {
   expect(withLoginOf("https://u%40:p%2F@h.test/app", url)).toBe(whole);
 });

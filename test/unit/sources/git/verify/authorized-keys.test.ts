@@ -9,26 +9,26 @@ const two = ecdsaSigner(256);
 const parse = (file: string) => parseAuthorizedKeys(file, timeSlices());
 const [type = "", base64 = ""] = one.line.split(" ");
 
-describe("a file of authorized_keys", () => {
+describe("an authorized_keys file", () => {
   test.each([
     { what: "a key with a comment", file: one.line },
     { what: "a key alone", file: `${type} ${base64}` },
     { what: "tabs, spaces and CRLF around it", file: `  \t${type}\t ${base64}\r\n\r\n` },
     { what: "options", file: `restrict,command="echo \\"a b\\" c",no-pty ${type} ${base64} x` },
-    { what: "a signer's name before it, as in allowed_signers", file: `alice@example.com ${type} ${base64}` },
+    { what: "a signer's name before the key, as in allowed_signers", file: `alice@example.com ${type} ${base64}` },
     { what: "comments and empty lines", file: `# a\n\n   # b\n${one.line}` },
   ])("with $what has the key", async ({ file }) => {
     expect((await parse(file)).map(({ blob }) => blob)).toEqual([one.blob]);
   });
 
-  test("of many keys lets other work run between them", async () => {
+  test("with many keys lets other work run in between", async () => {
     let pauses = 0;
     const slices = { isOver: () => true, pause: async () => void pauses++ };
     expect(await parseAuthorizedKeys(`${one.line}\n`.repeat(10), slices)).toHaveLength(10);
     expect(pauses).toBe(10);
   });
 
-  test("has its keys in their order", async () => {
+  test("returns its keys in order", async () => {
     expect((await parse(`${two.line}\n${one.line}\n`)).map(({ blob }) => blob)).toEqual([two.blob, one.blob]);
   });
 
@@ -44,8 +44,12 @@ describe("a file of authorized_keys", () => {
     { what: "a word", file: "word", says: "ssh: no key found" },
     { what: "an unmatched quote", file: `command="x ${type} ${base64}`, says: "ssh: no key found" },
     { what: "no base64", file: `${type} AAAA*`, says: "illegal base64 data" },
-    { what: "a key that is cut", file: `${type} ${base64.slice(0, -4)}`, says: "ssh: short read" },
-    { what: "more behind the key", file: keyLine(Buffer.concat([one.blob, Buffer.alloc(1)])), says: "trailing junk" },
+    { what: "a key that is cut off", file: `${type} ${base64.slice(0, -4)}`, says: "ssh: short read" },
+    {
+      what: "more bytes behind the key",
+      file: keyLine(Buffer.concat([one.blob, Buffer.alloc(1)])),
+      says: "trailing junk",
+    },
     { what: "an Ed25519 key of 31 bytes", file: keyLine(wire(type, Buffer.alloc(31))), says: "invalid size 31" },
     { what: "a DSA key", file: keyLine(dsa), says: 'unknown key algorithm: "ssh-dss"' },
     { what: "a point off its curve", file: keyLine(offCurve), says: "ssh: invalid curve point" },
@@ -58,7 +62,7 @@ describe("a file of authorized_keys", () => {
     await expect(parse(`${one.line}\n${file}\n`)).rejects.toThrow(says);
   });
 
-  test("takes the longest usual RSA key", async () => {
+  test("accepts the longest usual RSA key", async () => {
     expect(await parse(rsaSigner(4096).line)).toHaveLength(1);
   });
 

@@ -17,19 +17,19 @@ function tag(text: string): { payload: string; signature: string } {
 }
 
 describe("a commit", () => {
-  test("is signed as it is without its header gpgsig", () => {
+  test("is signed in its form without the header gpgsig", () => {
     expect(commit(`${tree}${author}${header("gpgsig")}\nhello\n`)).toEqual({
       payload: `${tree}${author}\nhello\n`,
       signature: `${armor.join("\n")}\n`,
     });
   });
 
-  test("without the header is not signed", () => {
+  test("without the header is unsigned", () => {
     const text = `${tree}${author}\nhello\n`;
     expect(commit(text)).toEqual({ payload: text, signature: "" });
   });
 
-  test("keeps every other header, known or not, before and after the signature", () => {
+  test("keeps every other header, known or unknown, before and after the signature", () => {
     const mergetag = `mergetag object 2\n type commit\n \n ${armor.join("\n ")}\n`;
     const others = `${mergetag}gpgsigned x\nHG:extra y\n z\n`;
     expect(commit(`${tree}${others}${header("gpgsig")}encoding latin1\n\nhello\n`)).toEqual({
@@ -43,14 +43,14 @@ describe("a commit", () => {
     expect(commit(text)).toEqual({ payload: text, signature: "" });
   });
 
-  test("leaves out the signature of its twin in a repository of SHA-256", () => {
+  test("leaves out the signature for the SHA-256 form of the repository", () => {
     expect(commit(`${tree}${header("gpgsig-sha256")}\nhello\n`)).toEqual({
       payload: `${tree}\nhello\n`,
       signature: "",
     });
   });
 
-  test("with two signatures is refused, one after the other or apart", () => {
+  test("with two signatures is refused, adjacent or not", () => {
     for (const between of ["", author, header("gpgsig-sha256")]) {
       expect(() => commit(`${tree}${header("gpgsig")}${between}${header("gpgsig")}\nhello\n`)).toThrow(
         "the commit has 2 gpgsig headers, but only one can be verified",
@@ -58,7 +58,7 @@ describe("a commit", () => {
     }
   });
 
-  test("keeps its bytes, of whatever encoding, and a last line without its end", () => {
+  test("keeps its bytes in any encoding, and a last line without a line feed", () => {
     const bytes = Buffer.concat([Buffer.from(tree), Buffer.from("author \xe4\xff\n\nhell\xf6", "latin1")]);
     expect(Buffer.from(signedCommit(bytes).payload).equals(bytes)).toBe(true);
     expect(commit(`${tree}gpgsig x`)).toEqual({ payload: tree, signature: "x" });
@@ -73,17 +73,17 @@ describe("a tag", () => {
     expect(tag(`${head}${signature}`)).toEqual({ payload: head, signature });
   });
 
-  test("is signed by the last of them: all before is payload", () => {
+  test("is signed by the last of them: everything before is the payload", () => {
     const first = `${armor.join("\n")}\n`;
     expect(tag(`${head}${first}more\n${first}`)).toEqual({ payload: `${head}${first}more\n`, signature: first });
   });
 
-  test("may be nothing but its signature", () => {
+  test("may consist of only its signature", () => {
     const signature = `${armor.join("\n")}\n`;
     expect(tag(signature)).toEqual({ payload: "", signature });
   });
 
-  test("without one is not signed", () => {
+  test("without one is unsigned", () => {
     expect(tag(`${head}a -----BEGIN PGP SIGNATURE-----\n`)).toEqual({
       payload: `${head}a -----BEGIN PGP SIGNATURE-----\n`,
       signature: "",
@@ -91,7 +91,7 @@ describe("a tag", () => {
   });
 });
 
-test("a commit or tag of more bytes than allowed is refused before it is divided", () => {
+test("a commit or tag above the byte limit is refused before it is split", () => {
   const most = Buffer.alloc(maxCommitBytes, "\n");
   expect(signedCommit(most).payload).toHaveLength(maxCommitBytes);
   expect(signedTag(most).payload).toHaveLength(maxCommitBytes);

@@ -40,35 +40,35 @@ const makers = [
   { name: "sk-ecdsa-sha2-nistp256", make: () => hardwareSigner("ecdsa") },
 ];
 
-describe.each(makers)("a signature by $name", ({ make }) => {
+describe.each(makers)("an SSH signature by $name", ({ make }) => {
   const signer = make();
   const signature = sshSignature(signer, payload);
 
-  test("is verified, and names the fingerprint of its key", async () => {
+  test("is verified, and reports the fingerprint of its key", async () => {
     expect(await verify(signature, [signer])).toBe(fingerprintOf(signer));
     expect(await verify(sshSignature(signer, payload, { hash: "sha256" }), [signer])).toBe(fingerprintOf(signer));
   });
 
-  test("is verified by whichever key of whichever file made it", async () => {
+  test("is verified by any key of any file that matches", async () => {
     const other = ed25519Signer();
     expect(await verify(signature, [other, `# ours\n\n${other.line}\n${signer.line}\n`])).toBe(fingerprintOf(signer));
   });
 
-  test("proves nothing about other bytes", async () => {
+  test("does not verify other bytes", async () => {
     const tampered = Buffer.from(payload);
     tampered[5] = 0x32;
     await expect(verify(signature, [signer], tampered)).rejects.toThrow(`${noMatch}\nssh: signature did not verify`);
     await expect(verify(signature, [signer], payload.subarray(1))).rejects.toThrow("ssh: signature did not verify");
   });
 
-  test("proves nothing where its key is not trusted, also if it names a trusted one", async () => {
+  test("does not verify if its key is untrusted, also if it names a trusted one", async () => {
     const trusted = make();
     await expect(verify(signature, [trusted])).rejects.toThrow(`${noMatch}\npublic key does not match`);
     const forged = sshSignature(signer, payload, { blob: trusted.blob });
     await expect(verify(forged, [trusted])).rejects.toThrow(`${noMatch}\nssh: signature did not verify`);
   });
 
-  test("proves nothing if any of its bytes is another", async () => {
+  test("does not verify if any of its bytes changes", async () => {
     const bytes = Buffer.from(signature.split("\n").slice(1, -2).join(""), "base64");
     const step = Math.ceil(bytes.length / 60);
     // The reserved field is empty, and each byte of its length is meant as well.
@@ -79,7 +79,7 @@ describe.each(makers)("a signature by $name", ({ make }) => {
     }
   });
 
-  test("is not readable if it is cut, wherever", async () => {
+  test("cannot be parsed if it is cut off at any byte", async () => {
     const bytes = Buffer.from(signature.split("\n").slice(1, -2).join(""), "base64");
     for (let length = 0; length < bytes.length; length += 3) {
       await expect(verify(armor(bytes.subarray(0, length)), [signer]), `${length} bytes`).rejects.toThrow(
@@ -89,15 +89,18 @@ describe.each(makers)("a signature by $name", ({ make }) => {
   });
 });
 
-describe("a signature", () => {
+describe("an SSH signature", () => {
   const signer = ed25519Signer();
 
-  test.each(["file", "", "git ", "Git", "email"])("under the namespace %j is not of a commit", async (namespace) => {
-    const signature = sshSignature(signer, payload, { namespace });
-    await expect(verify(signature, [signer])).rejects.toThrow(`${noMatch}\nnamespace does not match`);
-  });
+  test.each(["file", "", "git ", "Git", "email"])(
+    "with the namespace %j is not accepted for a commit",
+    async (namespace) => {
+      const signature = sshSignature(signer, payload, { namespace });
+      await expect(verify(signature, [signer])).rejects.toThrow(`${noMatch}\nnamespace does not match`);
+    },
+  );
 
-  test("that says git but was made for a file does not verify", async () => {
+  test("that claims git but was made for a file does not verify", async () => {
     const file = sshSignature(signer, payload, { namespace: "file" });
     const bytes = Buffer.from(file.split("\n").slice(1, -2).join(""), "base64").toString("latin1");
     const renamed = Buffer.from(bytes.replace("\0\0\0\x04file", "\0\0\0\x03git"), "latin1");
@@ -108,14 +111,14 @@ describe("a signature", () => {
     { what: "of another version", options: { version: 2 }, says: "unsupported signature version 2: expected 1" },
     { what: "of another magic", options: { magic: "SSHSIH" }, says: "invalid magic preamble" },
     { what: "over SHA-1", options: { hash: "sha1" }, says: 'unsupported hash algorithm "sha1"' },
-    { what: "with more behind it", options: { junk: Buffer.from([0]) }, says: "ssh: trailing junk in signature" },
+    { what: "with more bytes behind it", options: { junk: Buffer.from([0]) }, says: "ssh: trailing junk in signature" },
   ])("$what is refused", async ({ options, says }) => {
     await expect(verify(sshSignature(signer, payload, options), [signer])).rejects.toThrow(
       `unable to unarmor SSH signature: ${says}`,
     );
   });
 
-  test("of a security key that nobody touched is refused", async () => {
+  test("of a security key without user presence is refused", async () => {
     for (const kind of ["ed25519", "ecdsa"] as const) {
       const untouched = hardwareSigner(kind, 0);
       await expect(verify(sshSignature(untouched, payload), [untouched])).rejects.toThrow(
@@ -124,7 +127,7 @@ describe("a signature", () => {
     }
   });
 
-  test("by RSA with SHA-1 is refused, and so is one whose format is not of the key's type", async () => {
+  test("by RSA with SHA-1, or in a format of another key type, is refused", async () => {
     const old = rsaSigner(2048, "ssh-rsa");
     await expect(verify(sshSignature(old, payload), [old])).rejects.toThrow(
       'ssh: signature type "ssh-rsa" for key type ssh-rsa',
@@ -136,13 +139,13 @@ describe("a signature", () => {
   });
 
   test.each(["-----BEGIN SSH SIGNATURE-----", "-----BEGIN SSH SIGNATURE-----\n!\n-----END SSH SIGNATURE-----"])(
-    "that is no armor is refused: %j",
+    "without a valid armor is refused: %j",
     async (text) => {
       await expect(verify(text, [signer])).rejects.toThrow("unable to unarmor SSH signature: invalid PEM block");
     },
   );
 
-  test("is verified by the files that can be read; if none can, the text says so", async () => {
+  test("is verified with the key files that can be parsed; if none can, the message says so", async () => {
     const signature = sshSignature(signer, payload);
     expect(await verify(signature, ["nonsense", signer])).toBe(fingerprintOf(signer));
     await expect(verify(signature, ["nonsense", "more"])).rejects.toThrow(
@@ -152,7 +155,7 @@ describe("a signature", () => {
   });
 });
 
-test("a signature is tried with its key once, however often the key is trusted", async () => {
+test("is checked once per key, however often the key is trusted", async () => {
   const signer = ed25519Signer();
   const taken = vi.spyOn(WireReader.prototype, "take");
   const callsFor = async (lines: string): Promise<number> => {

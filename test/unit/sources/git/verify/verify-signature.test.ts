@@ -21,7 +21,7 @@ function verify(
 }
 
 describe("a signature of git", () => {
-  test("by SSH is verified by the entries *.sshpub alone", async () => {
+  test("by SSH is verified with the entries *.sshpub only", async () => {
     expect((await verify(ssh, { "a.asc": "x", "b.sshpub": signer.line })).keyId).toMatch(/^SHA256:[A-Za-z0-9+/]{43}$/);
     const others = ["a.asc", "b.pub", "c.sshpub.old", "sshpub", "d.SSHPUB"].map((name) => [name, signer.line] as const);
     await expect(verify(ssh, Object.fromEntries(others))).rejects.toThrow(
@@ -29,7 +29,7 @@ describe("a signature of git", () => {
     );
   });
 
-  test("by PGP is verified by every other entry", async () => {
+  test("by PGP is verified with all other entries", async () => {
     await expect(verify(pgp, { "a.sshpub": signer.line })).rejects.toThrow(
       /^PGP signature detected but no PGP public keys found in secret \(keys with \.asc suffix\)$/,
     );
@@ -43,13 +43,13 @@ describe("a signature of git", () => {
     { signature: "-----BEGIN SIGNED MESSAGE-----\nx\n-----END SIGNED MESSAGE-----\n", type: "x509" },
     { signature: "-----BEGIN PGP MESSAGE-----\nx", type: "unknown" },
     { signature: "x -----BEGIN SSH SIGNATURE-----", type: "unknown" },
-  ])("of the type $type is not supported", async ({ signature, type }) => {
+  ])("of the type $type is unsupported", async ({ signature, type }) => {
     await expect(verify(signature, { "a.asc": "x", "b.sshpub": signer.line })).rejects.toThrow(
       new RegExp(`^unsupported signature type: ${type}$`),
     );
   });
 
-  test("tells what it is of", async () => {
+  test("reports what it signs", async () => {
     const other = { "a.sshpub": ed25519Signer().line };
     const why =
       "unable to verify payload with any of the given authorized keys: no matching key\npublic key does not match";
@@ -58,13 +58,13 @@ describe("a signature of git", () => {
     await expect(verify(pgp, { "a.asc": "x" }, "tag")).rejects.toThrow("unable to verify Git tag: unable to read");
   });
 
-  test("with spaces around it is the same", async () => {
+  test("with surrounding white space is the same", async () => {
     expect(await verify(`\n ${ssh}\n\n`, { "b.sshpub": signer.line })).toEqual(
       await verify(ssh, { "b.sshpub": signer.line }),
     );
   });
 
-  test("is one: two are refused, whichever is right", async () => {
+  test("must be the only one: two are refused, whichever is valid", async () => {
     for (const both of [`${ssh}${pgp}`, `${pgp}${ssh}`, `${ssh}${ssh}`]) {
       await expect(verify(both, { "a.asc": "x", "b.sshpub": signer.line })).rejects.toThrow(
         "there are 2 signatures, but only one can be verified",
@@ -72,7 +72,7 @@ describe("a signature of git", () => {
     }
   });
 
-  test("has a limit, and so have the keys", async () => {
+  test("has a size limit, and so have the keys", async () => {
     await expect(verify("x".repeat(maxSignatureBytes + 1), {})).rejects.toThrow(
       "the signature has more than 65536 bytes",
     );

@@ -53,7 +53,7 @@ describe("the files of a clone", () => {
     module: { commit: "1".repeat(40) },
   };
 
-  test("come in git's order, with links and without submodules", async () => {
+  test("are in git's order, with links and without submodules", async () => {
     const found = await filesOf(await clone(files));
     expect(found.map(({ path, type }) => `${type} ${path}`)).toEqual([
       "file a-b.yaml",
@@ -66,7 +66,7 @@ describe("the files of a clone", () => {
     expect(Buffer.from((await file?.read()) ?? []).toString()).toBe("b\n");
   });
 
-  test("are those of a folder or the one file, and none where there is nothing", async () => {
+  test("are those of the folder or the single file, and none if the path is missing", async () => {
     const own = await clone(files);
     const paths = async (folder: string) => (await filesOf(own, folder)).map(({ path }) => path);
     expect(await paths("a")).toEqual(["a/b.yaml", "a/c/d.yaml"]);
@@ -74,7 +74,7 @@ describe("the files of a clone", () => {
     expect(await paths("b")).toEqual([]);
   });
 
-  test("are those of the last commit, in an empty repository too", async () => {
+  test("are those of the last commit, also in an initially empty repository", async () => {
     const remote = memoryGit().remote();
     const own = await openGitClone(
       { remote, receive: receiving(), limits: defaultGitLimits },
@@ -88,8 +88,8 @@ describe("the files of a clone", () => {
   });
 });
 
-describe("a commit", () => {
-  test("image-automation/50: that would change nothing is not made", async () => {
+describe("a commit of a clone", () => {
+  test("image-automation/50: is not made if nothing changes", async () => {
     const own = await clone({ "a.yaml": "a\n" });
     const before = own.head;
     const same = { files: new Map([["a.yaml", Buffer.from("a\n")]]), message: "Update", author };
@@ -97,7 +97,7 @@ describe("a commit", () => {
     expect(own.head).toBe(before);
   });
 
-  test("does not begin at what is no commit", async () => {
+  test("cannot start from an object that is not a commit", async () => {
     const git = memoryGit();
     const commit = git.commit({ "a.yaml": "a\n" });
     git.tag("v1", commit, "Release");
@@ -116,7 +116,7 @@ describe("a commit", () => {
   const bytes = (parts: Partial<Parameters<typeof commitBytes>[0]>): Promise<Buffer> =>
     commitBytes({ tree: "1".repeat(40), parent: undefined, author, message: "Update\n", ...parts }, never);
 
-  test("has no header that its author or message could add", async () => {
+  test("gets no header from a line break in its author or message", async () => {
     const name = " Eve\nparent 2 <eve@evil>\n., ";
     const email = "a@b>\n\ngpgsig x";
     const written = await bytes({ author: { ...author, name, email }, message: "a\0b\ud800" });
@@ -135,7 +135,7 @@ describe("a commit", () => {
     expect((await bytes({ author: { ...author, name: "" } })).toString()).toContain("author  <flux@example.com> 17");
   });
 
-  test("has its signature as a header of several lines, and signs all else", async () => {
+  test("has its signature as a multi-line header over everything else", async () => {
     const unsigned = await bytes({});
     const seen: Uint8Array[] = [];
     const sign = async (given: Uint8Array) => {
@@ -147,7 +147,7 @@ describe("a commit", () => {
     expect(signed.toString()).toBe(unsigned.toString().replace("\n\n", "\ngpgsig -----BEGIN\n \n x\n -----END\n\n"));
   });
 
-  test("has a limit", async () => {
+  test("has a size limit", async () => {
     await expect(bytes({ message: "x".repeat(maxCommitBytes) })).rejects.toEqual(
       new GitFault("too-large", `the commit has more than ${maxCommitBytes} bytes: its message is too long`),
     );
@@ -155,14 +155,14 @@ describe("a commit", () => {
 });
 
 describe("a push", () => {
-  test("is not begun with a server of version 2, which has none", async () => {
+  test("is not started over protocol version 2, which has no push", async () => {
     const own = await clone({ "a.yaml": "a\n" }, receiving("version 2"));
     await expect(own.push(main, { options: [] }, never)).rejects.toEqual(
       new GitFault("protocol", "the answer is not git's: a push has no version 2 of the protocol"),
     );
   });
 
-  test("sends nothing where every reference is there already", async () => {
+  test("sends nothing if every reference is up to date", async () => {
     const git = memoryGit();
     const checkout = git.commit({ "a.yaml": "a\n" });
     const remote = git.remote();
@@ -173,7 +173,7 @@ describe("a push", () => {
     expect(own.head).toBe(checkout);
   });
 
-  test("ends in Flux's words where the server does not answer in time", async () => {
+  test("fails with Flux's text if the server does not answer in time", async () => {
     const late = { list: "", fetch: 'Post "https://git.test/app.git/git-receive-pack": context deadline exceeded' };
     const silent: GitTransport = {
       ...receiving(),

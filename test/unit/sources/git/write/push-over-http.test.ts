@@ -83,7 +83,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     await writeFile(join(repository.root, "repository.git/hooks", name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 
-  test("image-automation/51: adds one commit with the author as committer, which git finds sound", async () => {
+  test("image-automation/51: adds one commit with the author as committer, which git fsck accepts", async () => {
     const before = await repository.commit({
       "a.yaml": "a\n",
       "b/c.yaml": "c\n",
@@ -109,7 +109,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("show", "main:b/d/e.yaml")).toBe("E");
   });
 
-  test("works on the files of one folder, where the server leaves out the others", async () => {
+  test("handles the files of one folder if the server leaves out the others", async () => {
     const before = await repository.commit({ "apps/a.yaml": "a\n", "large/b.yaml": "b\n" });
     await repository.git("config", "uploadpack.allowFilter", "true");
     const own = await clone("main", { folders: ["apps"] });
@@ -134,7 +134,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("fsck", "--strict", "--no-dangling")).toBe("");
   });
 
-  test("sends several commits at once, and those after a push alone", async () => {
+  test("sends several commits at once, and after a push only the later ones", async () => {
     await repository.commit({ "a.yaml": "a\n" });
     const own = await clone();
     const first = await commit(own, { "a.yaml": "1\n" });
@@ -145,7 +145,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect((await repository.git("log", "--format=%H", "-3", "main")).split("\n")).toEqual([third, second, first]);
   });
 
-  test("image-automation/53: creates the push branch where it is missing, extends it afterwards, and never writes the other", async () => {
+  test("image-automation/53: creates a missing push branch, extends it afterwards, and never writes the other branch", async () => {
     const before = await repository.commit({ "a.yaml": "a\n" });
     const first = await clone("auto");
     const created = await commit(first, { "a.yaml": "1\n" });
@@ -157,7 +157,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("rev-parse", "main")).toBe(before);
   });
 
-  test("image-automation/54: moves a second reference after the branch, and several at once", async () => {
+  test("image-automation/54: updates a second reference after the branch, and several at once", async () => {
     await repository.commit({ "a.yaml": "a\n" });
     const own = await clone();
     const oid = await commit(own, { "a.yaml": "1\n" });
@@ -169,7 +169,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     await push(own);
   });
 
-  test("image-automation/55: push options arrive, and are left out where the server takes none", async () => {
+  test("image-automation/55: push options arrive, and are left out if the server does not support them", async () => {
     await repository.commit({ "a.yaml": "a\n" });
     await hook("post-receive", `env | grep ^GIT_PUSH_OPTION | sort > ${repository.root}/options`);
     const own = await clone();
@@ -204,7 +204,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("log", "--format=%H", "-2", "main")).toBe(`${oid}\n${theirs}`);
   });
 
-  test("a branch that was deleted or created meanwhile has moved", async () => {
+  test("a branch that was deleted or created meanwhile counts as moved", async () => {
     await repository.commit({ "a.yaml": "a\n" });
     const own = await clone();
     await commit(own, { "a.yaml": "ours\n" });
@@ -215,7 +215,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/new");
   });
 
-  test("a branch that the pushed commit does not follow moves only by force", async () => {
+  test("a branch that is not an ancestor of the pushed commit moves only by force", async () => {
     await repository.commit({ "a.yaml": "a\n" });
     const other = await repository.commit({ "b.yaml": "b\n" }, "other");
     const own = await clone();
@@ -229,7 +229,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("rev-parse", "other")).toBe(oid);
   });
 
-  test("of two clones that race exactly one wins", async () => {
+  test("if two clones push at the same time, exactly one succeeds", async () => {
     await repository.commit({ "a.yaml": "a\n" });
     const clones = [await clone(), await clone(), await clone()];
     const oids = await Promise.all(clones.map((one, index) => commit(one, { "a.yaml": `${index}\n` })));
@@ -243,7 +243,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("rev-list", "--count", "main")).toBe("2");
   });
 
-  test("a hook that declines is told in the server's words, masked, and nothing is changed", async () => {
+  test("a hook that declines is reported with the server's text, masked, and nothing changes", async () => {
     const before = await repository.commit({ "a.yaml": "a\n" });
     await hook("pre-receive", 'echo "GH006: main is protected, see https://u:hunter2@git.test/" >&2; exit 1');
     const own = await clone();
@@ -259,7 +259,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("rev-parse", "main")).toBe(own.head);
   });
 
-  test("of several references none moves where the server declines one of them", async () => {
+  test("if the server declines one of several references, none moves", async () => {
     const before = await repository.commit({ "a.yaml": "a\n" });
     await hook("update", 'test "$1" != refs/heads/no');
     const own = await clone();
@@ -271,7 +271,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("for-each-ref", "--format=%(objectname) %(refname)")).toBe(`${before} ${main}`);
   });
 
-  test("a repository that may only be read, or is not there, is told as such", async () => {
+  test("a read-only or missing repository is reported as such", async () => {
     await repository.commit({ "a.yaml": "a\n" });
     const own = await clone();
     await commit(own, { "a.yaml": "1\n" });
@@ -289,7 +289,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect((await faultOf(push(gone)))[0]).toBe("not-found");
   });
 
-  test("nothing is on the server before the push, and nothing to push is told", async () => {
+  test("sends nothing to the server before the push, and reports if there is nothing to push", async () => {
     const own = await clone();
     expect(await faultOf(push(own))).toEqual(["missing", "there is nothing to push: the repository has no commit yet"]);
     await commit(own, { "a.yaml": "1\n" });
@@ -297,7 +297,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("count-objects")).toBe("0 objects, 0 kilobytes");
   });
 
-  test("a push whose answer was lost counts as done where the server has done it, and fails where it has not", async () => {
+  test("a push whose answer was lost counts as done if the server has it, and otherwise fails", async () => {
     const before = await repository.commit({ "a.yaml": "a\n" });
     let isDone = true;
     const losing = opened.use(
@@ -325,7 +325,7 @@ describe.skipIf(gitPrograms === undefined)("a push to git http-backend", () => {
     expect(await repository.git("rev-parse", "main")).toBe(first);
   });
 
-  test("a push is sent as it is, without the version of the protocol that is for reading only", async () => {
+  test("a push is sent without a protocol version, which is only for reading", async () => {
     await repository.commit({ "a.yaml": "a\n" });
     const own = await clone();
     await commit(own, { "a.yaml": Array.from({ length: 2_000 }, (_, index) => `${index}\n`).join("") });

@@ -39,12 +39,12 @@ async function faultOf(commands: readonly RefCommand[], ...pieces: readonly stri
 const report = (...lines: readonly string[]) => [band(1, status(...lines)), flushPkt];
 
 describe("the request of a push", () => {
-  test("asks only for what the server offers, and leaves out options that it does not take", () => {
+  test("contains only capabilities and options that the server offers", () => {
     const request = pushRequest(plain, [main], ["a=b"], Buffer.from("PACK")).toString();
     expect(request).toBe(`${pktText(`${zeroOid} ${oid} refs/heads/main\0 report-status`)}0000PACK`);
   });
 
-  test("has the commands, the options and the pack, each after a mark", () => {
+  test("contains commands, options and the pack, each after a flush packet", () => {
     const all = ["report-status", "side-band-64k", "quiet", "atomic", "push-options", "object-format", "agent"];
     const offered = new Map(all.map((each) => [each, ""]));
     const request = Buffer.from(pushRequest(offered, [main, other], ["a=b", "c"], Buffer.from("PACK"))).toString();
@@ -55,7 +55,7 @@ describe("the request of a push", () => {
     expect(request).toContain(`${second}0000${pktText("a=b")}${pktText("c")}0000PACK`);
   });
 
-  test("is not sent to a server that does not report", () => {
+  test("is not sent to a server without report-status", () => {
     expect(() => pushRequest(new Map(), [main], [], Buffer.alloc(0))).toThrow(
       new GitFault("unsupported", "the git server does not report what becomes of a push (report-status)"),
     );
@@ -63,7 +63,7 @@ describe("the request of a push", () => {
 });
 
 describe("the report of a push", () => {
-  test("tells that all was done, with and without bands, in pieces of any length", async () => {
+  test("confirms success, with and without side-band, in chunks of any length", async () => {
     expect(
       await faultOf(
         [main],
@@ -84,12 +84,12 @@ describe("the report of a push", () => {
     ["pre-receive hook declined", "refused"],
     ["protected branch hook declined", "refused"],
     ["deny updating a hidden ref", "refused"],
-  ] as const)("image-automation/66: a branch that was not moved by '%s' is %s", async (why, reason) => {
+  ] as const)("image-automation/66: a branch that was not updated because of '%s' is %s", async (why, reason) => {
     const fault = await faultOf([main], ...report("unpack ok", `ng refs/heads/main ${why}`));
     expect(fault).toEqual(new GitFault(reason, `command error on refs/heads/main: ${why}`));
   });
 
-  test("names of several references the one that was at fault", async () => {
+  test("names the rejected one of several references", async () => {
     const lines = ["unpack ok", "ng refs/heads/main atomic push failure", "ng refs/heads/other hook declined"];
     expect(await faultOf([main, other], ...report(...lines))).toEqual(
       new GitFault("refused", "command error on refs/heads/other: hook declined"),
@@ -147,7 +147,7 @@ describe("the report of a push", () => {
       "protocol",
       "the answer of the git server broke off",
     ],
-  ] as const)("tells of %s", async (_, pieces, reason, message) => {
+  ] as const)("reports %s", async (_, pieces, reason, message) => {
     expect(await faultOf([main], ...pieces)).toEqual(new GitFault(reason, message));
   });
 
@@ -158,7 +158,7 @@ describe("the report of a push", () => {
     expect(await faultOf([main], ...many, ...report("unpack ok", "ok refs/heads/main"))).toBeUndefined();
   });
 
-  test("has a limit, with and without bands", async () => {
+  test("has a size limit, with and without side-band", async () => {
     const tooLong = new GitFault("too-large", `the git server reports more than ${maxReportBytes} bytes about a push`);
     const filled = Array.from({ length: 20 }, () => band(1, "x".repeat(60_000)));
     expect(await faultOf([main], ...filled)).toEqual(tooLong);

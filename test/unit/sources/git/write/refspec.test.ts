@@ -16,7 +16,7 @@ describe("a refspec of the push branch auto", () => {
     expect(readRefspec(text, "auto")).toEqual({ ref, force });
   });
 
-  test.each(["refs/heads/main", "a:b:c", "", "+"])("%j has the wrong separators", (text) => {
+  test.each(["refs/heads/main", "a:b:c", "", "+"])("%j has invalid separators", (text) => {
     expect(() => readRefspec(text, "auto")).toThrow(
       refused(`malformed refspec, separators are wrong: ${JSON.stringify(text)} is not source:destination; ${instead}`),
     );
@@ -28,13 +28,16 @@ describe("a refspec of the push branch auto", () => {
     ["auto:main", "auto is not the branch that was pushed, refs/heads/auto"],
     ["refs/heads/auto*o:refs/heads/*", "refs/heads/auto*o is not the branch that was pushed, refs/heads/auto"],
     [":refs/heads/main", "a push of Sluice removes no reference"],
-  ])("image-automation/54: %j has a source that pushes nothing, with what to write in its place", (text, why) => {
-    expect(() => readRefspec(text, "auto")).toThrow(
-      refused(
-        `failed to push to remote: already up-to-date: in the refspec ${JSON.stringify(text)} ${why}; ${instead}`,
-      ),
-    );
-  });
+  ])(
+    "image-automation/54: %j has a source that pushes nothing, and the message says what to write instead",
+    (text, why) => {
+      expect(() => readRefspec(text, "auto")).toThrow(
+        refused(
+          `failed to push to remote: already up-to-date: in the refspec ${JSON.stringify(text)} ${why}; ${instead}`,
+        ),
+      );
+    },
+  );
 
   test("that names the branch itself moves nothing", () => {
     expect(() => readRefspec("refs/heads/auto:refs/heads/auto", "auto")).toThrow(
@@ -45,14 +48,14 @@ describe("a refspec of the push branch auto", () => {
   });
 
   test.each(["refs/heads/*:refs/heads/main", "refs/heads/auto:refs/x/*", "refs/*/*:refs/x/*/*"])(
-    "%s has stars that do not fit",
+    "%s has stars that do not match",
     (text) => {
       expect(() => readRefspec(text, "auto")).toThrow("malformed refspec, mismatched number of wildcards");
     },
   );
 
   test.each(["main", "", "refs/heads/a b", "refs/heads/a..b", "refs/heads/a\0report-status", "refs/heads/x.lock"])(
-    "cannot go to %j",
+    "must not go to %j",
     (destination) => {
       expect(() => readRefspec(`refs/heads/auto:${destination}`, "auto")).toThrow(
         "is not the full name of a reference, such as refs/heads/main",
@@ -71,6 +74,6 @@ test.each([
   ["refs/heads/a.", false],
   ["refs/heads/@{1}", false],
   ["refs/heads/a\nb", false],
-])("%j is a name of a reference: %s", (name, is) => {
+])("%j is a valid reference name: %s", (name, is) => {
   expect(isRefName(name)).toBe(is);
 });

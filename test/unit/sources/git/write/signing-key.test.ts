@@ -40,7 +40,7 @@ async function pgpKey(options: Partial<openpgp.KeyOptions> = {}) {
   };
 }
 
-describe("image-automation/64: a commit signed with a key over SSH", () => {
+describe("image-automation/64: a commit signed with an SSH key", () => {
   const pem = { type: "pkcs8", format: "pem" } as const;
   const keys = {
     ed25519: () => generateKeyPairSync("ed25519").privateKey.export(pem),
@@ -50,21 +50,24 @@ describe("image-automation/64: a commit signed with a key over SSH", () => {
     RSA: () => generateKeyPairSync("rsa", { modulusLength: 2_048 }).privateKey.export(pem),
   };
 
-  test.each(Object.entries(keys))("%s is verified by its public key, and a changed commit is not", async (_, make) => {
-    const identity = String(make());
-    const parsed = await parseSshKey(identity, "");
-    const trusted = new Map([["a.sshpub", `${parsed.type} ${parsed.getPublicSSH().toString("base64")}\n`]]);
-    const sign = await read("ssh", { identity });
-    // A number of an ECDSA signature may begin with zeros or need one before it.
-    for (let times = 0; times < 20; times++) {
-      const signed = signedCommit(await commit(sign));
-      expect(await verifySignature(signed, trusted, now)).toEqual({ keyId: expect.stringMatching(/^SHA256:/) });
-      const payload = Buffer.concat([signed.payload, Buffer.from("x")]);
-      await expect(verifySignature({ ...signed, payload }, trusted, now)).rejects.toThrow("did not verify");
-    }
-  });
+  test.each(Object.entries(keys))(
+    "%s is verified with its public key, and a changed commit is not",
+    async (_, make) => {
+      const identity = String(make());
+      const parsed = await parseSshKey(identity, "");
+      const trusted = new Map([["a.sshpub", `${parsed.type} ${parsed.getPublicSSH().toString("base64")}\n`]]);
+      const sign = await read("ssh", { identity });
+      // A number of an ECDSA signature may begin with zeros or need one before it.
+      for (let times = 0; times < 20; times++) {
+        const signed = signedCommit(await commit(sign));
+        expect(await verifySignature(signed, trusted, now)).toEqual({ keyId: expect.stringMatching(/^SHA256:/) });
+        const payload = Buffer.concat([signed.payload, Buffer.from("x")]);
+        await expect(verifySignature({ ...signed, payload }, trusted, now)).rejects.toThrow("did not verify");
+      }
+    },
+  );
 
-  test("opens a key with its password, and tells a missing one", async () => {
+  test("decrypts a key with its password, and reports a missing one", async () => {
     const { privateKey } = generateKeyPairSync("ed25519");
     const identity = String(privateKey.export({ ...pem, cipher: "aes-256-cbc", passphrase: "hunter2" }));
     expect(signedCommit(await commit(await read("ssh", { identity, password: "hunter2" }))).signature).toContain("SSH");
@@ -76,7 +79,7 @@ describe("image-automation/64: a commit signed with a key over SSH", () => {
     );
   });
 
-  test("tells a Secret without a key, and a key that cannot sign", async () => {
+  test("reports a Secret without a key, and a key that cannot sign", async () => {
     await expect(read("ssh", { "git.asc": "" })).rejects.toThrow(
       /^signing key secret 'key' does not contain an 'identity' key$/,
     );
@@ -87,7 +90,7 @@ describe("image-automation/64: a commit signed with a key over SSH", () => {
     );
   });
 
-  test("a run that ends while the key is read throws the reason of its signal", async () => {
+  test("a run that ends while the key is parsed throws the reason of its signal", async () => {
     const reason = new Error("the run has ended");
     const reader = { tenant: noTenant, signal: AbortSignal.abort(reason) };
     const secret = { name: "key", data: new Map([["identity", "x"]]) };
@@ -104,7 +107,7 @@ describe("image-automation/64: a commit signed with a PGP key", () => {
   };
 
   test.each(Object.entries(algorithms))(
-    "%s is verified by its ring, and a changed commit is not",
+    "%s is verified with its ring, and a changed commit is not",
     async (_, options) => {
       const { id, ring, secret } = await pgpKey(options);
       const signed = signedCommit(await commit(await read("gpg", { "git.asc": secret })));
@@ -115,7 +118,7 @@ describe("image-automation/64: a commit signed with a PGP key", () => {
     },
   );
 
-  test("is dated as the commit is", async () => {
+  test("has the same time in commit and signature", async () => {
     const { secret } = await pgpKey();
     const { signature } = signedCommit(await commit(await read("gpg", { "git.asc": secret })));
     const { packets } = await openpgp.readSignature({ armoredSignature: signature });
@@ -125,7 +128,7 @@ describe("image-automation/64: a commit signed with a PGP key", () => {
   test.each([
     ["of the whole key", {}],
     ["of the key with a subkey that signs", { subkeys: [{ sign: true }] }],
-  ])("opens the passphrase %s, and tells a missing and a wrong one", async (_, options) => {
+  ])("decrypts with the passphrase %s, and reports a missing and a wrong one", async (_, options) => {
     const { id, ring, secret } = await pgpKey({ ...options, passphrase: "hunter2" });
     const sign = await read("gpg", { "git.asc": secret, passphrase: "hunter2" });
     expect(await verifySignature(signedCommit(await commit(sign)), new Map([["a.asc", ring]]), now)).toEqual({
@@ -139,7 +142,7 @@ describe("image-automation/64: a commit signed with a PGP key", () => {
     );
   });
 
-  test("refuses a passphrase that is derived by Argon2, whose memory and time the key chooses", async () => {
+  test("refuses a passphrase derived with Argon2, whose memory and time the key chooses", async () => {
     const s2kArgon2Params = { passes: 1, parallelism: 1, memoryExponent: 10 };
     const config: Partial<openpgp.Config> = { s2kType: openpgp.enums.s2k.argon2, aeadProtect: true, s2kArgon2Params };
     const { secret } = await pgpKey({ passphrase: "hunter2", config });
@@ -148,7 +151,7 @@ describe("image-automation/64: a commit signed with a PGP key", () => {
     );
   });
 
-  test("tells a Secret without a key, a damaged, a public and a second one", async () => {
+  test("reports a Secret without a key, and a damaged, a public and a second key", async () => {
     const [one, two] = [await pgpKey(), await pgpKey()];
     await expect(read("gpg", { identity: "" })).rejects.toThrow(
       /^signing key secret 'key' does not contain a 'git\.asc' key$/,
@@ -168,7 +171,7 @@ describe("image-automation/64: a commit signed with a PGP key", () => {
     );
   });
 
-  test("refuses a key that has expired", async () => {
+  test("refuses an expired key", async () => {
     const { secret } = await pgpKey({ keyExpirationTime: 3_600 });
     await expect(read("gpg", { "git.asc": secret })).rejects.toThrow("could not read signing key from secret 'key': ");
   });
