@@ -107,7 +107,7 @@ describe("the packed command, installed by npm without a checkout and without a 
       code: 1,
       out: "",
       err: expect.stringMatching(
-        /^✗ sluice local needs Node 24 or later, this is v\d+\.\d+\.\d+: install Node 24 and put it first on the PATH\n$/,
+        /^✗ sluice local needs Node 24 or later, this is v\d+\.\d+\.\d+: install Node 24 and put it first on the PATH, or run cli\/sluice.js of a checkout of Sluice, which brings one\n$/,
       ),
     });
   });

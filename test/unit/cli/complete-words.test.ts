@@ -53,7 +53,7 @@ describe("completing a line", () => {
   });
 
   test.each([
-    ["get kustomizations -o ", ["wide"]],
+    ["get kustomizations -o ", ["wide", "json", "yaml", "name"]],
     ["completion ", ["bash", "zsh", "fish"]],
     ["get kustomizations --status-selector ", []],
   ])("%j offers the values that are possible: %j", (line, values) => {
