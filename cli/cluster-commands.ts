@@ -35,7 +35,7 @@ function addCheckCommand(root: Command, kinds: readonly KindDeclaration[], surro
       "--state <dir>",
       "state folder of the sluice local that owns the cluster (default: .sluice, if it owns the cluster)",
     )
-    .option("-o, --output <format>", "table or json; yaml too with --migration", "table");
+    .option("-o, --output <format>", "table, json or yaml", "table");
   command.action(async () => {
     const options = command.optsWithGlobals<CheckOptions & GlobalOptions & { migration?: boolean }>();
     if (options.migration === true) {
