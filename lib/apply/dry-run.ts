@@ -148,7 +148,9 @@ async function refusal(
     return { kind: "replace", uid: live.metadata.uid };
   }
   const migration = live && (await migrationFirst(desired, error, live, deps, signal));
-  return migration ?? { kind: "refused", message: dryRunMessage(desired, error), error };
+  const message = dryRunMessage(desired, error);
+  const isUnchangeable = live !== undefined && isImmutable(error);
+  return migration ?? { kind: "refused", message: isUnchangeable ? withMend(message, rules.style) : message, error };
 }
 
 /**
@@ -194,6 +196,12 @@ const noJudgement = new Set([
 
 function isNoJudgement({ reason }: ApiError): boolean {
   return noJudgement.has(reason);
+}
+
+/** The mend stands behind Flux's text, before a line break at its end. */
+function withMend(message: string, { toRecreate }: Pick<OwnerStyle, "toRecreate">): string {
+  const text = message.trimEnd();
+  return `${text}; ${toRecreate}${message.slice(text.length)}`;
 }
 
 /** A refusal in Flux's words (reference 3.14, error texts). */

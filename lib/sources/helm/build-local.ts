@@ -142,7 +142,7 @@ export async function buildLocal(
 function missingValues({ files, folders }: FileTree, path: string): string {
   const place = confined(path);
   const paths = { files: files.keys(), folders };
-  const present = presentFiles("artifact", place, paths, (one) => /\.ya?ml$/.test(one));
+  const present = presentFiles("artifact", "YAML files", place, paths, (one) => /\.ya?ml$/.test(one));
   return `no values file found at path '/${place}' (reference '${path}')${present}`;
 }
 

@@ -28,7 +28,7 @@ const needs =
 const waiting = { ...withinDeadline, interval: 200 };
 
 describe.skipIf(missing)(
-  `Flux's six controllers, on a control plane of its own, and Sluice${missing ? ` (${needs})` : ""}`,
+  `Flux's six controllers, on their own control plane, and Sluice${missing ? ` (${needs})` : ""}`,
   () => {
     const open = new AsyncDisposableStack();
     let plane: OwnControlPlane;

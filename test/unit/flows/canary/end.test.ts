@@ -50,7 +50,8 @@ describe("the deletion of a Canary", () => {
     await world.run({ isRequested: true });
     world.news();
     world.state.fault = 'service podinfo.apps get query error: services "podinfo" not found';
-    expect(await world.tick()).toEqual({ outcome: "failed", dueInMs: 10_000 });
+    const failure = { reason: "ReconciliationFailed", message: world.state.fault };
+    expect(await world.tick()).toEqual({ outcome: "failed", failure, dueInMs: 10_000 });
     expect(world.said).toEqual([`Warning: ${world.state.fault}`]);
     world.state.fault = undefined;
     expect(await world.tick()).toEqual({ outcome: "deleted", dueInMs: undefined });
