@@ -14,6 +14,7 @@ import { startRegistry } from "../../../local/registry/start-registry.ts";
 import { type SluiceProcess, startSluiceProcess } from "../../../local/sluice-process.ts";
 import { withinDeadline } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
+import { runCommand } from "../../e2e/cli-world.ts";
 import { type FleetHosts, fleetHosts, replaced } from "../../e2e/fleet/fleet-hosts.ts";
 import { fluxsObjects, readyTexts } from "../../e2e/fleet/fluxs-objects.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
@@ -136,7 +137,7 @@ describe.skipIf(missing)(
       };
     };
 
-    test("a team moves a repository like Flux's example over and back: nothing changes, no chart is upgraded, nothing is committed or told, but that dependents wait for the artifacts; and each side makes the next change", async () => {
+    test("a team moves a repository like Flux's example to Sluice and back: no object changes, no chart is upgraded, nothing is committed, the chat hears nothing but that dependents wait, and each side makes the next change", async () => {
       {
         await using running = await flux();
         for (const manifest of readManifests(hosts.bootstrap)) {
@@ -147,6 +148,10 @@ describe.skipIf(missing)(
         expect(await callWebhook(running.receiver)).toBe(200);
         await untilReleased("6.9.0", 2);
         await reconcileAll();
+        const env = { KUBECONFIG: plane.adminKubeconfig };
+        const { code, err } = await runCommand(["check", "--migration"], { env, folder });
+        expect(err).toContain("\n✔ everything can move\n");
+        expect(code).toBe(0);
       }
       await untilTold("Helm upgrade succeeded for release podinfo/podinfo.v2");
       const byFlux = await present();
