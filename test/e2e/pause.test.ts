@@ -26,7 +26,7 @@ describe("sluice pause and sluice resume", () => {
   test("stop all writes and say who did it; what was asked for meanwhile is done after the resume", async () => {
     expect(await world.sh("pause", "--by", "eve")).toMatchObject({
       code: 0,
-      err: expect.stringMatching(/^✔ this cluster is paused by eve since \S+Z\n◎ no write begins after 5 s; /),
+      err: expect.stringMatching(/^✔ this cluster is paused by eve since \S+Z\n◎ no write starts after 5 s; /),
     });
     expect(await world.sh("pause")).toMatchObject({
       code: 0,

@@ -334,7 +334,7 @@ describe("the issuer", () => {
   });
 
   test.each([
-    { name: "no JSON", body: "<html>", message: "the answer is no JSON" },
+    { name: "no JSON", body: "<html>", message: "the answer is not JSON" },
     {
       name: "more than a megabyte",
       body: "[".repeat(maxDocumentBytes + 1),
