@@ -73,7 +73,7 @@ function ready(peer: Peer, name: string, digest: string): Promise<void> {
   });
 }
 
-/** The example of the README, or many small objects; every value changes in the next revision. */
+/** The four objects of examples/oddy-test, or many small objects; every value changes in the next revision. */
 async function filesOf(source: "few" | "many", revision: string): Promise<Readonly<Record<string, string>>> {
   if (source === "few") {
     const texts = await Promise.all((await readdir(example)).map((file) => readFile(join(example, file), "utf8")));

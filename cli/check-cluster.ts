@@ -26,7 +26,7 @@ interface CheckedKind {
   readonly installedBy: string | null;
 }
 
-/** What `check -o json` prints: a field for each check that was made. */
+/** What `check -o json` or `yaml` prints: a field for each check that was made. */
 interface CheckedCluster {
   /** Why the cluster could not be asked; then nothing else was checked. */
   readonly fault?: string;
@@ -49,7 +49,7 @@ interface CheckedCluster {
 
 const nothing = { kinds: [], owner: null, pause: null } as const;
 
-/** Opens the cluster and checks it. `-o json` prints a document also where no cluster can be opened. */
+/** Opens the cluster and checks it. `-o json` and `-o yaml` print a document also where no cluster can be opened. */
 export async function runCheck(
   kinds: readonly KindDeclaration[],
   options: CheckOptions & GlobalOptions,
@@ -62,13 +62,13 @@ export async function runCheck(
       return checkCluster(kinds, options, session);
     });
   } catch (error) {
-    if (!opened.isDone && options.output === "json") print({ fault: messageOf(error), ...nothing }, surroundings);
+    if (!opened.isDone) await print({ fault: messageOf(error), ...nothing }, options, surroundings);
     throw error;
   }
 }
 
 /**
- * `check`: one line for each check, and with `-o json` a document of all checks.
+ * `check`: one line for each check, and with `-o json` or `yaml` a document of all checks.
  *
  * @throws Error `check failed` if one of the checks failed
  */
@@ -78,22 +78,32 @@ export async function checkCluster(
   session: Session,
 ): Promise<void> {
   const { output, orphans, state } = options;
-  if (!["table", "json"].includes(output)) throw new Error(`--output must be table or json, not ${output}`);
+  if (!["table", "json", "yaml"].includes(output))
+    throw new Error(`--output must be table, json or yaml, not ${output}`);
   if (orphans !== true && state !== undefined) throw new Error("--state needs --orphans");
   const checked = await checkAll(kinds, session);
   const arePassed = isPassed(checked);
   let found: FoundOrphans | undefined;
   if (orphans === true && arePassed) {
     const { checkOrphans } = await import("./check-orphans.ts");
-    found = await checkOrphans({ owner: checked.owner ?? undefined, state, isJson: output === "json" }, session);
+    found = await checkOrphans({ owner: checked.owner ?? undefined, state, isJson: output !== "table" }, session);
   }
-  if (output === "json") print({ ...checked, ...found?.json }, session);
+  await print({ ...checked, ...found?.json }, options, session);
   if (!arePassed || found?.isClean === false) throw new Error("check failed");
   session.terminal.success("All checks passed");
 }
 
-function print(document: CheckedCluster, { terminal }: Pick<Session, "terminal">): void {
-  terminal.document(`${JSON.stringify(document, undefined, 2)}\n`);
+/** As YAML too, the document is of what JSON has. */
+async function print(
+  document: CheckedCluster,
+  { output }: CheckOptions,
+  { terminal }: Pick<Session, "terminal">,
+): Promise<void> {
+  const json = `${JSON.stringify(document, undefined, 2)}\n`;
+  if (output === "json") terminal.document(json);
+  if (output !== "yaml") return;
+  const { dump } = await import("js-yaml");
+  terminal.document(dump(JSON.parse(json), { lineWidth: -1 }));
 }
 
 function isPassed({ fault, kubernetes, kinds, ownerFault }: CheckedCluster): boolean {

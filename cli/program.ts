@@ -158,7 +158,10 @@ function addEventsCommand(root: Command, kinds: readonly KindDeclaration[], surr
     .option("-A, --all-namespaces", "show events of all namespaces")
     .option("-w, --watch", "keep watching and print new events")
     .addOption(new Option("-o, --output <format>", "do not cut messages to the terminal's width").choices(["wide"]))
-    .option("--for <kind[/name]>", "only events of this kind or object, and of its source")
+    .option(
+      "--for <kind[/name]>",
+      "only events of this kind or object, and of its source; ks/apps is Kustomization/apps",
+    )
     .option("--types <types>", "only events of these types: Normal, Warning", commaSeparated)
     .action(async (_: unknown, command: Command) => {
       const [{ showEvents }, { withCluster }] = await Promise.all([import("./show-events.ts"), import("./session.ts")]);

@@ -36,13 +36,13 @@ export interface PushOptions extends GlobalOptions {
 export async function pushArtifact(
   url: string | undefined,
   options: PushOptions,
-  { terminal, env, homeDir, stdin, signal }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<void> {
+  const { terminal, env, homeDir, stdin, signal } = surroundings;
   if (url === undefined) throw new Error("artifact URL is required");
   const { host, repository, tag } = parsePushUrl(url);
-  const { source, revision, path = "", output } = options;
-  if (source === undefined) throw new Error("--source is required");
-  if (revision === undefined) throw new Error("--revision is required");
+  const { path = "", output } = options;
+  const { source, revision, warning } = await originOf(options, surroundings);
   if (path !== "-" && !(await exists(path))) {
     const mend = path === "" ? ": give --path" : "";
     throw new Error(`invalid path "${path}", it must point to an existing directory or file${mend}`);
@@ -53,6 +53,10 @@ export async function pushArtifact(
   const annotations = Object.fromEntries((options.annotations ?? []).map(annotationOf));
   const given = options.creds === undefined ? undefined : credentialsOf(options.creds);
   const progress = output === undefined ? terminal : { ...terminal, action: () => {}, success: () => {} };
+  if (options.source === undefined || options.revision === undefined) {
+    progress.action(`using source ${source} and revision ${revision}`);
+  }
+  if (warning !== undefined) terminal.warning(warning);
   if (given !== undefined) progress.action("logging in to registry with credentials");
 
   const timeoutMs = timeoutOf(options);
@@ -150,6 +154,40 @@ export async function readAll(stdin: AsyncIterable<Uint8Array>): Promise<Uint8Ar
   }
   if (bytes === 0) throw new Error("standard input is empty, there is nothing to push");
   return Buffer.concat(chunks);
+}
+
+interface Origin {
+  readonly source: string;
+  readonly revision: string;
+  /** What the revision does not say. */
+  readonly warning?: string;
+}
+
+/** `--source` and `--revision`; what is not given, git says of the path, or of the working folder for standard input. */
+async function originOf(
+  { source, revision, path = "" }: PushOptions,
+  { cwd, env, signal }: Pick<Surroundings, "cwd" | "env" | "signal">,
+): Promise<Origin> {
+  if (source !== undefined && revision !== undefined) return { source, revision };
+  const { gitFolder } = await import("./git-folder.ts");
+  const isHere = path === "-" || !(await exists(path));
+  const git = await gitFolder(isHere ? cwd : path, env, signal);
+  const ask = (flag: string, value: () => Promise<string>) =>
+    value().catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw new Error(`${flag} is required, as git does not know it of ${isHere ? cwd : path}: ${messageOf(error)}`, {
+        cause: error,
+      });
+    });
+  const origin = {
+    source: source ?? (await ask("--source", git.source)),
+    revision: revision ?? (await ask("--revision", git.revision)),
+  };
+  if (revision !== undefined || isHere || !(await git.isChanged())) return origin;
+  return {
+    ...origin,
+    warning: `${path} has changes that are not committed: the artifact has them, its revision does not`,
+  };
 }
 
 async function exists(path: string): Promise<boolean> {

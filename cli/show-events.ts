@@ -1,7 +1,8 @@
-import { type KindDeclaration, type ServedKind, servedKind } from "../lib/api/kinds/declaration.ts";
+import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
 import { declaredKustomization } from "../lib/api/kinds/kustomization.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { ListQuery } from "../lib/core/ports/cluster.ts";
+import { hasEvents, kindCalled } from "./event-kinds.ts";
 import { eventRow, eventTime } from "./event-row.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
 import { columnLook } from "./looks.ts";
@@ -38,7 +39,7 @@ export async function showEvents(
   const queries = options.for === undefined ? [own] : await queriesFor(options.for, own, kinds, session);
   const showNamespace = options.allNamespaces === true || queries.some((query) => query.namespace !== namespace);
   const isShown = (event: LiveObject) =>
-    fluxKindOf(textAt(event, "involvedObject", "kind"), kinds) !== undefined &&
+    hasEvents(textAt(event, "involvedObject", "kind"), kinds) &&
     (types.length === 0 || types.includes(textAt(event, "type").toLowerCase()));
   const header = [...(showNamespace ? ["Namespace"] : []), "Last seen", "Type", "Reason", "Object", "Message"];
 
@@ -106,11 +107,10 @@ async function queriesFor(
 ): Promise<readonly ListQuery[]> {
   const [kindText = "", name = ""] = selector.split("/");
   if (kindText === "") throw new Error("--for selector must be of format <kind>[/<name>]");
-  const kind = knownKind(kindText, kinds);
+  const kind = kindCalled(kindText, kinds);
   const queries = [{ ...own, fieldSelector: fieldSelectorOf(kind.kind, name) }];
   if (name === "" || kind.sourceRefs === undefined) return queries;
-  const { group, version } = kind;
-  const ref = { group, version, kind: kind.kind, namespace: session.namespace, name };
+  const ref = { ...servedKind(kind), namespace: session.namespace, name };
   const object = await session.cluster.get(ref, session.signal);
   if (object === undefined) {
     const absent = `${kind.kind} object '${name}' not found in "${session.namespace}" namespace`;
@@ -136,42 +136,4 @@ function knownType(type: string): string {
   const lower = type.toLowerCase();
   if (lower === "normal" || lower === "warning") return lower;
   throw new Error(`type '${type}' not supported. Supported types are Normal, Warning`);
-}
-
-/** A kind of Flux: events of other kinds are not shown. */
-interface FluxKind extends ServedKind {
-  /** The paths of the fields of which one names its source. */
-  readonly sourceRefs?: NonNullable<KindDeclaration["sourceRefs"]>;
-}
-
-const source = { group: "source.toolkit.fluxcd.io", version: "v1" };
-const image = { group: "image.toolkit.fluxcd.io", version: "v1" };
-const notification = { group: "notification.toolkit.fluxcd.io", version: "v1beta3" };
-
-/** Kinds that Sluice does not reconcile; Flux may reconcile them on the same cluster. */
-const others: readonly FluxKind[] = [
-  { ...source, kind: "ExternalArtifact" },
-  { ...source, kind: "HelmChart", sourceRefs: [["spec", "sourceRef"]] },
-  { ...source, kind: "HelmRepository" },
-  { ...image, kind: "ImagePolicy" },
-  { ...image, kind: "ImageRepository" },
-  { ...image, kind: "ImageUpdateAutomation" },
-  { ...notification, kind: "Alert" },
-  { ...notification, kind: "Provider" },
-  { ...notification, version: "v1", kind: "Receiver" },
-];
-
-/** A kind of Sluice or of Flux, by its name in any case of letters. */
-export function fluxKindOf(name: string, own: readonly KindDeclaration[]): FluxKind | undefined {
-  const isNamed = ({ kind }: { readonly kind: string }) => kind.toLowerCase() === name.toLowerCase();
-  const declared = own.find(isNamed);
-  if (declared === undefined) return others.find(isNamed);
-  const { sourceRefs } = declared;
-  return { ...servedKind(declared), ...(sourceRefs === undefined ? {} : { sourceRefs }) };
-}
-
-export function knownKind(name: string, own: readonly KindDeclaration[]): FluxKind {
-  const found = fluxKindOf(name, own);
-  if (found === undefined) throw new Error(`'${name}' is not a recognized Flux kind`);
-  return found;
 }

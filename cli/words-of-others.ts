@@ -48,7 +48,6 @@ const answers: Readonly<Record<string, string>> = {
   "plugin search": "sluice has no plugins",
   "plugin uninstall|delete": "sluice has no plugins",
   "plugin update|upgrade": "sluice has no plugins",
-  "completion powershell": "sluice completion has bash, zsh and fish",
   "create tenant": "use flux create tenant NAME --with-namespace NAMESPACE --export | kubectl apply -f -",
   "create source oci": applied("create source oci NAME --url oci://HOST/REPOSITORY --tag TAG", "an OCIRepository"),
   "create source chart": `sluice create helmrelease --chart makes a HelmChart itself; ${applied("create source chart NAME", "a HelmChart")}`,

@@ -96,11 +96,11 @@ describe("the app", () => {
       },
       `the cluster "${prod}-2" is not one of this Sluice: add it first, or name one of ${prod}`,
     ],
-  ])("refuses %s, and says what to write", (_, context, message) => {
+  ])("refuses %s, and says what to write instead", (_, context, message) => {
     expect(problem(context)).toContain(message);
   });
 
-  test("takes ARNs with commas, JSON and lists, and leaves the CDK's own values alone", () => {
+  test("accepts ARNs with commas, JSON and lists, and ignores the CDK's own values", () => {
     const other = prod.replace("prod", "test");
     const expected = [{ arn: prod }, { arn: other }];
     const own = { "aws:cdk:bundling-stacks": ["**"], "@aws-cdk/core:flag": true, "cli-telemetry": false };
@@ -134,7 +134,7 @@ describe("the app", () => {
     expect(() => readContext({ clusters: "none", webhooks: "yes" })).toThrow("webhooks must be true or false");
   });
 
-  test("synthesises without clusters in the context and says so, and refuses what compares with a stack or changes it", () => {
+  test("synthesises without clusters in the context with a warning, and then refuses commands that compare or change a stack", () => {
     const app = checkedApp();
     const { node } = new SluiceStack(app, "Sluice");
     expect(JSON.stringify(node.metadata)).toContain("the context of cdk.json names no clusters");
@@ -149,7 +149,7 @@ describe("the app", () => {
     }
   });
 
-  test("gives a cluster no rights of an administrator unless the context says so, and warns where it says nothing", () => {
+  test("gives administrator rights in a cluster only if the context says so, and warns if the context has no rights", () => {
     const admins = (entry: object) => {
       const stack = new SluiceStack(checkedApp({ clusters: [{ arn: prod, ...entry }] }), "Sluice");
       const warned = JSON.stringify(stack.node.metadata).includes("no rights are written for");
@@ -162,6 +162,16 @@ describe("the app", () => {
     expect(admins({})).toEqual({ isAdmin: false, warned: true });
     expect(admins({ rights: "namespaces" })).toEqual({ isAdmin: false, warned: false });
     expect(admins({ rights: "clusterAdmin" })).toEqual({ isAdmin: true, warned: false });
+  });
+
+  test("gives the settings of the context to the functions, and refuses those that no document may have", () => {
+    const settings = { "default-service-account": "deploys" };
+    expect(readContext({ clusters: "none", settings: JSON.stringify(settings) }).settings).toEqual(settings);
+    expect(problem({ clusters: prod, settings })).toBe("none");
+    expect(problem({ clusters: prod, settings: { "default-service-acount": "deploys" } })).toContain(
+      "default-service-acount is not a setting: did you mean default-service-account?",
+    );
+    expect(problem({ clusters: prod, settings: "{" })).toContain("settings must be an object");
   });
 
   test("sends the alarms to the addresses of the context", () => {
@@ -215,18 +225,13 @@ describe("the app", () => {
     { clusters: 150, networks: 0 },
     // What each network and each security group needs counts as well.
     { clusters: 90, networks: 4 },
-  ])(
-    "refuses $clusters clusters in $networks networks of its own, whose resources are too many for a stack",
-    (given) => {
-      const app = inNetworks(given.clusters, given.networks);
-      new SluiceStack(app, "Sluice");
-      expect(() => app.synth()).toThrow(
-        /\d{3} resources are too many for one stack, which CloudFormation limits to 500/,
-      );
-    },
-  );
+  ])("refuses $clusters clusters in $networks networks, whose resources are too many for a stack", (given) => {
+    const app = inNetworks(given.clusters, given.networks);
+    new SluiceStack(app, "Sluice");
+    expect(() => app.synth()).toThrow(/\d{3} resources are too many for one stack, which CloudFormation limits to 500/);
+  });
 
-  test("says what a further network costs, and not of the one that there is in any case", () => {
+  test("prints the cost of a further network, but not of the first one", () => {
     const said = (app: ReturnType<typeof inNetworks>) => {
       const { node } = new SluiceStack(app, "Sluice");
       return node.metadata.filter(({ type }) => type === "aws:cdk:info").map(({ data }) => String(data));
@@ -237,7 +242,7 @@ describe("the app", () => {
     expect(said(inNetworks(1, 0))).toEqual([]);
   });
 
-  test("enters a cluster of another account by the roles of its functions, also with webhooks, notifications and admission", () => {
+  test("reaches a cluster of another account with the roles of its functions, also with webhooks, notifications and admission", () => {
     const far = "arn:aws:eks:eu-west-1:210987654321:cluster/far";
     const role = (name: string) => `arn:aws:iam::210987654321:role/${name}`;
     const roles = { reconcile: role("reconcile"), definitions: role("definitions"), receiver: role("receiver") };
@@ -258,7 +263,7 @@ describe("the app", () => {
     expect(problem({ ...context, clusters: [prod, { arn: far, role: role("one") }] })).toContain("give roles");
   });
 
-  test("without a cluster it puts out the roles that one of another account has to trust", () => {
+  test("without a cluster outputs the roles that a cluster in another account must trust", () => {
     const { Outputs } = templateOf(new SluiceStack(checkedApp({ clusters: "none", webhooks: true }), "Sluice"));
     expect(Outputs).toMatchObject({
       ReconcileRole: expect.anything(),
@@ -267,12 +272,12 @@ describe("the app", () => {
     });
   });
 
-  test("keeps the repositories of the context while it has no cluster that pulls them", () => {
+  test("keeps the repositories of the context while no cluster pulls from them", () => {
     const arn = "arn:aws:ecr:eu-west-1:123456789012:repository/apps";
     expect(problem({ clusters: "none", repositories: [{ arn, namespaces: ["apps"] }] })).toBe("none");
   });
 
-  test("lets the namespaces that buckets names read a bucket, and brings its changes", () => {
+  test("allows the namespaces that buckets name to read a bucket, and subscribes to its changes", () => {
     const buckets = [{ arn: "arn:aws:s3:::team-manifests", namespaces: ["apps"] }];
     expect(problem({ clusters: prod, buckets })).toBe("none");
     const template = JSON.stringify(templateOf(new SluiceStack(checkedApp({ clusters: prod, buckets }), "Sluice")));
@@ -280,19 +285,19 @@ describe("the app", () => {
     expect(template).toContain('"detail":{"bucket":{"name":["team-manifests"]}}');
   });
 
-  test("takes repositories of names that differ in a slash alone", () => {
+  test("accepts repositories whose names differ only in a slash", () => {
     const repositories = ["a/b", "a-b"].map((name) => `arn:aws:ecr:eu-west-1:123456789012:repository/${name}`);
     expect(problem({ clusters: prod, repositories })).toBe("none");
   });
 
-  test("without a cluster beside it the stack is beside the first repository, whose pushes come there", () => {
+  test("without a cluster deploys to the region of the first repository, whose pushes arrive there", () => {
     const repositories = ["arn:aws:ecr:eu-central-1:123456789012:repository/apps"];
     const far = { arn: "arn:aws:eks:eu-west-1:210987654321:cluster/far", role: "arn:aws:iam::210987654321:role/far" };
     const { account, region } = new SluiceStack(checkedApp({ clusters: [far], repositories }), "Sluice");
     expect({ account, region }).toEqual({ account: "123456789012", region: "eu-central-1" });
   });
 
-  test("with the removal policy DESTROY table and bucket go with the stack, and the bucket is emptied before", () => {
+  test("with the removal policy DESTROY deletes table and bucket with the stack, and empties the bucket before", () => {
     const context = { clusters: prod, removalPolicy: "DESTROY" };
     const template = templateOf(new SluiceStack(checkedApp(context), "Sluice"));
     const policies = ["AWS::DynamoDB::Table", "AWS::S3::Bucket"].map((type) =>
@@ -302,12 +307,12 @@ describe("the app", () => {
     expect(Object.keys(resourcesOf(template, "Custom::S3AutoDeleteObjects"))).toHaveLength(1);
   });
 
-  test("deploys beside the first cluster, also if another user synthesises it", () => {
+  test("deploys to the first cluster's region, even if another user synthesises it", () => {
     const { account, region } = new SluiceStack(checkedApp({ clusters: prod }), "Sluice");
     expect({ account, region }).toEqual({ account: "123456789012", region: "eu-west-1" });
   });
 
-  test("refuses clusters of two regions, whose order would decide where it is", () => {
+  test("refuses clusters of two regions, because their order would decide the region of the stack", () => {
     const far = prod.replace("eu-west-1", "us-east-1");
     expect(() => new SluiceStack(checkedApp({ clusters: `${prod},${far}` }), "Sluice")).toThrow(
       "the clusters are in 123456789012/eu-west-1 and 123456789012/us-east-1",

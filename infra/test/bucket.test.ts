@@ -27,8 +27,8 @@ function mayDo(stack: Stack, action: string) {
   );
 }
 
-describe("a bucket of S3", () => {
-  test("is read by the role of reconcile alone, for the namespaces that are named", () => {
+describe("an S3 bucket", () => {
+  test("is read only by the role of reconcile, for the listed namespaces", () => {
     const { stack, sluice } = withBucket(() => ({ bucketArn }));
     const reading = mayDo(stack, "s3:GetObject").filter(([, policy]) => JSON.stringify(policy).includes(bucketArn));
     expect(reading.map(([id]) => id.replace(/DefaultPolicy.*/, ""))).toEqual([
@@ -46,7 +46,7 @@ describe("a bucket of S3", () => {
     expect(isAllowedBucket(allowed, "apps", "team-manifests-2")).toBe(false);
   });
 
-  test("sends its changes, and those of no other bucket, to the queue of hints", () => {
+  test("sends its own changes, and those of no other bucket, to the queue of hints", () => {
     const { stack } = withBucket(() => ({ bucketArn }));
     const rules = Object.values(resourcesOf(templateOf(stack), "AWS::Events::Rule")).filter((rule) =>
       JSON.stringify(rule).includes("aws.s3"),
@@ -67,7 +67,7 @@ describe("a bucket of S3", () => {
     ]);
   });
 
-  test("of this app gets its notifications, and its key opens what it holds", () => {
+  test("of this app gets notifications, and its key can decrypt its objects", () => {
     const { stack } = withBucket((of) => {
       const encryptionKey = new Key(of, "Key");
       return { bucket: new Bucket(of, "Own", { bucketName: "own-manifests", encryptionKey }) };
@@ -76,7 +76,7 @@ describe("a bucket of S3", () => {
     expect(mayDo(stack, "kms:Decrypt").map(([id]) => id)).toContainEqual(expect.stringMatching(/^SluiceReconcileRole/));
   });
 
-  test("is made private, with notifications and versions, and outlives the stack", () => {
+  test("is made private, with notifications and versions, and is kept after the stack", () => {
     const { stack } = withBucket(() => ({ newBucketName: "new-manifests" }));
     const made = Object.values(resourcesOf(templateOf(stack), "AWS::S3::Bucket")).find((one) =>
       JSON.stringify(one).includes('"new-manifests"'),

@@ -36,7 +36,7 @@ function inside(names: readonly string[]): TemplateFile {
 }
 
 describe("a cluster with a private endpoint", () => {
-  test("is given up before the rule and the VPC endpoints go that lead to it", () => {
+  test("is detached before its rule and its VPC endpoints are deleted", () => {
     const template = inside(["prod"]);
     const [definitions] = Object.values(resourcesOf(template, "Custom::SluiceDefinitions"));
     const leading = ["AWS::EC2::SecurityGroupIngress", "AWS::EC2::VPCEndpoint"].flatMap((type) =>
@@ -46,12 +46,12 @@ describe("a cluster with a private endpoint", () => {
     expect(definitions?.["DependsOn"]).toEqual(expect.arrayContaining(leading));
   });
 
-  test("shares the rule with another cluster of the same security group, since EC2 takes each rule once", () => {
+  test("shares the rule with another cluster of the same security group, because EC2 accepts each rule once", () => {
     const rules = Object.values(resourcesOf(inside(["one", "two"]), "AWS::EC2::SecurityGroupIngress"));
     expect(rules.filter(({ Properties }) => Properties["GroupId"] === groupId)).toHaveLength(1);
   });
 
-  test("is another resource in another network, since CloudFormation changes no service token", () => {
+  test("becomes another resource in another network, because CloudFormation cannot change a service token", () => {
     const stack = new Stack(uncheckedApp(), "Test", { env });
     const sluice = new Sluice(stack, "Sluice");
     sluice.addCluster("prod", { clusterArn: prod, rights: "namespaces" });
@@ -64,7 +64,7 @@ describe("a cluster with a private endpoint", () => {
   });
 });
 
-test("code of a function in a VPC may not touch network interfaces, which Lambda alone makes", () => {
+test("does not allow function code in a VPC to change network interfaces, which only Lambda creates", () => {
   const policies = Object.entries(resourcesOf(inside(["prod"]), "AWS::IAM::Policy")).filter(([id]) =>
     id.startsWith("SluiceReconcileInternalRole"),
   );

@@ -55,7 +55,7 @@ function assumedBy(template: TemplateFile): Readonly<Record<string, readonly unk
 }
 
 describe("a cluster of another account", () => {
-  test("is entered by each function with a role of its own: what is open to the internet has no way to that of reconcile", () => {
+  test("is reached by each function with its own role: a function open to the internet cannot use reconcile's role", () => {
     const { stack, roles } = twoAccounts();
     const given = assumedBy(templateOf(stack));
     expect(given).toEqual({
@@ -68,7 +68,7 @@ describe("a cluster of another account", () => {
     expect(new Set(Object.values(given).flat()).size).toBe(5);
   });
 
-  test("tells its functions of deployments their own roles, and the document those of the three that read it", () => {
+  test("passes their roles to the deployment functions, and the document to the three functions that read it", () => {
     const { stack, sluice, roles } = twoAccounts();
     const template = templateOf(stack);
     const told = (type: string) =>
@@ -86,7 +86,7 @@ describe("a cluster of another account", () => {
     expect(read.clusters.map((entry) => roleOf(entry, "receiver"))).toEqual([roles.receiver]);
   });
 
-  test("that leaves the stack is entered once more: the right to it goes after what depends on it, and is in no policy that stays", () => {
+  test("that leaves the stack stays accessible until its dependents are deleted, by a right in no permanent policy", () => {
     const template = templateOf(twoAccounts().stack);
     for (const type of ["Custom::SluiceDefinitions", "Custom::SluiceConfiguration"]) {
       const [resource] = Object.values(resourcesOf(template, type));
@@ -100,7 +100,7 @@ describe("a cluster of another account", () => {
     }
   });
 
-  test("in a stack of its own keeps the right to find it until what a configuration has made there is removed", () => {
+  test("in a separate stack keeps the right to find it until the objects of a configuration are removed", () => {
     const app = checkedApp();
     const sluice = new Sluice(new Stack(app, "Sluice", { env }), "Sluice");
     const stack = new Stack(app, "Own", { env });
@@ -120,7 +120,7 @@ describe("a cluster of another account", () => {
     );
   });
 
-  test("is refused at synth where the rights to enter clusters would not fit into the policies of a role", () => {
+  test("is refused at synth if the rights for all clusters do not fit into the policies of a role", () => {
     const sluice = new Sluice(new Stack(checkedApp(), "Sluice", { env }), "Sluice");
     const add = (index: number) =>
       sluice.addCluster(`Far${index}`, {
@@ -153,7 +153,7 @@ describe("a cluster of another account", () => {
     expect(() => sluice.addCluster("Far", { clusterArn: far, rights: "namespaces", ...props })).toThrow(says);
   });
 
-  test("may be entered by one role where nothing is open to the internet", () => {
+  test("may use one role if no function is open to the internet", () => {
     const stack = new Stack(checkedApp(), "Sluice", { env });
     new Sluice(stack, "Sluice").addCluster("Far", { clusterArn: far, rights: "namespaces", role: roleNamed("sluice") });
     expect(assumedBy(templateOf(stack))).toEqual({
@@ -162,7 +162,7 @@ describe("a cluster of another account", () => {
     });
   });
 
-  test("whose roles have none for a SluiceConfiguration, or other rights, is refused with what to write", () => {
+  test("whose roles lack one for a SluiceConfiguration, or have other rights, is refused with a mend", () => {
     const stack = new Stack(checkedApp(), "Sluice", { env });
     const sluice = new Sluice(stack, "Sluice");
     const roles = { reconcile: roleNamed("a"), definitions: roleNamed("b") };
@@ -180,7 +180,7 @@ describe("a cluster of another account", () => {
 });
 
 describe("SluiceClusterRoles", () => {
-  test("makes a role for each function, which that function alone may assume, with one action on the one cluster", () => {
+  test("creates a role for each function, which only that function may assume, with one action on one cluster", () => {
     const { sluice, there, roles, stack } = twoAccounts();
     const template = templateOf(there);
     const made = Object.values(resourcesOf(template, "AWS::IAM::Role")).map(({ Properties }) => Properties);
@@ -208,7 +208,7 @@ describe("SluiceClusterRoles", () => {
     );
   });
 
-  test("lets each role into the cluster with the group and the policy of its function", () => {
+  test("gives each role access to the cluster with the group and the policy of its function", () => {
     const entries = Object.values(resourcesOf(templateOf(twoAccounts().there), "AWS::EKS::AccessEntry"));
     expect(
       entries.map(({ Properties }) => [
@@ -225,7 +225,7 @@ describe("SluiceClusterRoles", () => {
     ]);
   });
 
-  test("is deployed before the Sluice, and a role of a function has a fixed name only where another account names it", () => {
+  test("is deployed before the Sluice, and a function's role has a fixed name only if another account names it", () => {
     const { stack, there } = twoAccounts();
     templateOf(stack);
     expect(stack.dependencies).toEqual([there]);
@@ -246,7 +246,7 @@ describe("SluiceClusterRoles", () => {
     definitions: "arn:aws:iam::123456789012:role/Sluice-DefinitionsRole",
   };
 
-  test("of another app names the roles of the functions, and makes none for those that are left out", () => {
+  test("of another app names the roles of the functions, and creates none for functions that are left out", () => {
     const { roles, template } = ofAnotherApp({ functionRoles });
     expect([roles.receiver, roles.notify, roles.configuration]).toEqual([undefined, undefined, undefined]);
     const text = JSON.stringify(resourcesOf(template, "AWS::IAM::Role"));

@@ -83,7 +83,7 @@ function countOf(template: Template, type: string): number {
 const vpcOf = (stack: Stack) => new Vpc(stack, "Vpc", { availabilityZones: ["eu-west-1a", "eu-west-1b"] });
 
 describe("a cluster", () => {
-  test("by its ARN: access for both functions, and the definitions after it", () => {
+  test("by its ARN: access for both functions, and then the definitions", () => {
     const template = templateOf(() => ({ clusterArn: arn }));
     looksAfterProd(template);
     expect(countOf(template, "AWS::EKS::AccessEntry")).toBe(2);
@@ -100,7 +100,7 @@ describe("a cluster", () => {
     expect(countOf(template, "AWS::EKS::AccessEntry")).toBe(2);
   });
 
-  test("made in this app needs its ARN in full, and comes before its definitions", () => {
+  test("of this app needs its full ARN, and is created before its definitions", () => {
     const made = (stack: Stack) =>
       new eksV2.Cluster(stack, "C", { version: eksV2.KubernetesVersion.V1_33, clusterName: "prod" });
     const template = templateOf((stack) => ({ cluster: made(stack), clusterArn: arn }));
@@ -116,7 +116,7 @@ describe("a cluster", () => {
     );
   });
 
-  test("of another account is reached by a role there, which both functions may assume; no access entry is made here", () => {
+  test("of another account is reached with a role there, which both functions may assume; no access entry is created here", () => {
     const other = "arn:aws:eks:eu-west-1:999999999999:cluster/prod";
     const role = "arn:aws:iam::999999999999:role/sluice";
     const template = templateOf(() => ({ clusterArn: other, role }));
@@ -133,13 +133,13 @@ describe("a cluster", () => {
     expect(() => templateOf(() => ({ clusterArn: other }))).toThrow("give the property role");
   });
 
-  test("of another region is let in there: no access entry is made here", () => {
+  test("of another region needs its access entry there: none is created here", () => {
     const template = templateOf(() => ({ clusterArn: arn.replace("eu-west-1", "eu-north-1") }));
     expect(countOf(template, "AWS::EKS::AccessEntry")).toBe(0);
     expect(countOf(template, "Custom::SluiceDefinitions")).toBe(1);
   });
 
-  test("with a private endpoint is reached from its VPC, and refused if its network is in none", () => {
+  test("with a private endpoint is reached from its VPC, and refused if its network has no VPC", () => {
     const made = (stack: Stack, vpc: Vpc) =>
       new eksV2.Cluster(stack, "C", {
         version: eksV2.KubernetesVersion.V1_33,
@@ -181,26 +181,26 @@ describe("a cluster", () => {
     expect(countOf(template, "AWS::EKS::AccessEntry")).toBe(2);
   });
 
-  test("added to a Sluice is the same below it", () => {
+  test("added to a Sluice is the same below the Sluice", () => {
     const stack = new Stack(uncheckedApp(), "Test", { env });
     const added = new Sluice(stack, "Sluice").addCluster("Prod", { clusterArn: arn, rights: "clusterAdmin" });
     expect([added.node.path, added.arn, added.notice]).toEqual(["Test/Sluice/Prod", arn, expect.any(String)]);
     expect(countOf(Template.fromStack(stack), "Custom::SluiceDefinitions")).toBe(1);
   });
 
-  test("has no custom resource where an emulator deploys it", () => {
+  test("has no custom resource if an emulator deploys it", () => {
     const template = templateOf(() => ({ clusterArn: arn }), undefined, { "sluice:emulator": "true" });
     expect(countOf(template, "Custom::SluiceDefinitions")).toBe(0);
     expect(countOf(template, "AWS::EKS::AccessEntry")).toBe(1);
   });
 
-  test("of the rights namespaces gives reconcile no policy: it has the rights of its group alone", () => {
+  test("with the rights namespaces gives reconcile no policy, only the rights of its group", () => {
     const template = templateOf(() => ({ clusterArn: arn, rights: "namespaces" }));
     const props = { KubernetesGroups: ["sluice-reconcile"], AccessPolicies: [] };
     expect(Object.values(template.findResources("AWS::EKS::AccessEntry", { Properties: props }))).toHaveLength(1);
   });
 
-  test("is refused with rights that are not known, and if nothing names it", () => {
+  test("is refused with unknown rights, and without a name or ARN", () => {
     // @ts-expect-error -- as an app without a compiler writes it
     expect(() => templateOf(() => ({ clusterArn: arn, rights: "admin" }))).toThrow(
       'Test/Prod: the rights "admin" are not known: write rights: "clusterAdmin" or rights: "namespaces"',
@@ -218,7 +218,7 @@ describe("clusters that Kustomizations may apply to", () => {
   const policies = (targets: Readonly<Record<string, readonly string[]>>) =>
     Object.entries(templateOf(() => ({ clusterArn: arn, targets })).findResources("AWS::IAM::Policy"));
 
-  test("are described, or entered by their role, by the role of reconcile alone", () => {
+  test("are described, or reached with their role, only by the role of reconcile", () => {
     const given = policies({ apps: [near, `${far}+${role}`], web: [near] });
     const isOfReconcile = ([id]: readonly [string, unknown]): boolean => id.startsWith("SluiceReconcileRole");
     const own = JSON.stringify(given.filter(isOfReconcile));
@@ -258,11 +258,11 @@ describe("KMS keys that decrypt", () => {
     );
   }
 
-  test("are none unless they are named", () => {
+  test("are not allowed unless they are listed", () => {
     expect(rightsOf(templateOf(() => ({ clusterArn: arn })))).toEqual([]);
   });
 
-  test("are opened by the role of reconcile alone, by their ARN, their alias or a role that uses them", () => {
+  test("are used only by the role of reconcile, by their ARN, their alias or a role that uses them", () => {
     const decryptionKeys = { apps: [key, alias], web: [key, `${key}2+${role}`] };
     const template = templateOf(() => ({ clusterArn: arn, decryptionKeys }));
     expect(rightsOf(template)).toEqual([

@@ -19,8 +19,8 @@ function withRepository(props: Partial<SluiceCodeCommitRepositoryProps>) {
   return { stack, sluice, repository };
 }
 
-describe("a repository of CodeCommit", () => {
-  test("is pulled by the role of reconcile alone, for the namespaces that are named", () => {
+describe("a CodeCommit repository", () => {
+  test("is pulled only by the role of reconcile, for the listed namespaces", () => {
     const { stack, sluice, repository } = withRepository({ repositoryArn });
     const pulling = Object.entries(resourcesOf(templateOf(stack), "AWS::IAM::Policy")).filter(([, policy]) =>
       JSON.stringify(policy).includes("codecommit:"),
@@ -42,7 +42,7 @@ describe("a repository of CodeCommit", () => {
     expect(isAllowedRepository(allowed, "other", path)).toBe(false);
   });
 
-  test("is pushed to by the role of reconcile only if that is asked for", () => {
+  test("is pushed to by the role of reconcile only on request", () => {
     const rights = (props: Partial<SluiceCodeCommitRepositoryProps>) =>
       JSON.stringify(resourcesOf(templateOf(withRepository({ repositoryArn, ...props }).stack), "AWS::IAM::Policy"));
     expect(rights({})).not.toContain("codecommit:GitPush");

@@ -38,13 +38,13 @@ function cdk(...args: readonly string[]) {
 }
 
 describe("npx cdk in the repository", () => {
-  test("bootstraps while the installation is not written down: it gets as far as credentials", () => {
+  test("bootstraps before the installation is configured: it gets as far as credentials", () => {
     const { status, stderr } = cdk("bootstrap", "aws://123456789012/eu-west-1");
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("no credentials have been") });
     expect(stderr).not.toContain("clusters");
   });
 
-  test("refuses a deployment until the installation is written down", () => {
+  test("refuses a deployment until the installation is configured", () => {
     const { status, stderr } = cdk("deploy");
     expect({ status, stderr }).toEqual({
       status: 1,

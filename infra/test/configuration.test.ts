@@ -35,8 +35,8 @@ function told(template: Template): unknown {
   return typeof configuration === "string" ? JSON.parse(configuration) : configuration;
 }
 
-describe("a configuration", () => {
-  test("shares the access entry of its function with another of the same cluster", () => {
+describe("a SluiceConfiguration", () => {
+  test("shares the access entry of its function with another one of the same cluster", () => {
     const template = templateOf((stack) => {
       const cluster = new Sluice(stack, "Other").addCluster("Prod", { clusterArn: arn, rights: "clusterAdmin" });
       const source = { oci: { url: "oci://registry.example.com/docs" } };
@@ -48,7 +48,7 @@ describe("a configuration", () => {
     expect(entries.filter((id) => id.includes("ConfigurationAccess"))).toHaveLength(1);
   });
 
-  test("is what the function is told, and nothing that is left out", () => {
+  test("passes its properties to the function, without unset ones", () => {
     const template = templateOf(() => ({
       source: { oci: { url: "oci://registry.example.com/shop", ref: { tag: "live" }, interval: Duration.minutes(5) } },
       kustomizations: {
@@ -79,7 +79,7 @@ describe("a configuration", () => {
     ).toEqual([]);
   });
 
-  test("comes after the definitions, with an access entry that has a group and no policy", () => {
+  test("is created after the definitions, with an access entry that has a group and no policy", () => {
     const template = templateOf();
     template.hasResourceProperties("AWS::EKS::AccessEntry", {
       KubernetesGroups: ["sluice-configuration"],
@@ -98,14 +98,14 @@ describe("a configuration", () => {
     expect(String(resource?.["DependsOn"])).toMatch(/SluiceReconcile.*SluiceTable|SluiceTable.*SluiceReconcile/);
   });
 
-  test("shows its state in the outputs", () => {
+  test("shows its state in the outputs of the stack", () => {
     const outputs = templateOf().findOutputs("*");
     const all = Object.entries(outputs).filter(([id]) => !id.includes("Redrive"));
     const values = all.map(([, output]) => JSON.stringify(output["Value"]));
     expect(values).toEqual([expect.stringContaining('"Ready"]'), expect.stringContaining('"State"]')]);
   });
 
-  test("with a login reads only that secret, and copies it every hour", () => {
+  test("with a login may read only that secret, and copies it every hour", () => {
     const template = templateOf((stack) => ({
       source: {
         oci: { url: "oci://registry.example.com/shop", login: new Secret(stack, "Login") },
@@ -170,7 +170,7 @@ describe("a configuration", () => {
       { kustomizations: { a: { path: "../b" } } },
       "kustomizations.a.path must stay inside the artifact, without ..",
     ],
-  ])("with %s is refused when it is synthesised", (_what, props, says) => {
+  ])("with %s is refused at synth", (_what, props, says) => {
     expect(() => templateOf(() => props)).toThrow(
       `Test/Shop is not usable: ${says === "of a → b → a is a circle" ? "kustomizations.dependsOn " : ""}${says}`,
     );

@@ -36,11 +36,11 @@ function guardOf(template: TemplateFile) {
   return { id, properties };
 }
 
-describe.each(Object.entries(shapes))("in the shape %s", (_, make) => {
+describe.each(Object.entries(shapes))("the drop guard in the shape %s", (_, make) => {
   const template = templateOf(make().stack);
   const { id } = guardOf(template);
 
-  test("everything whose update takes something away waits for the guard, and the guard for none of it", () => {
+  test("is deployed before every resource whose update removes something, and depends on none of them", () => {
     const own = before(template, id);
     const kinds =
       /^(AWS::IAM::(Managed)?Policy|AWS::Lambda::Function|AWS::EKS::AccessEntry|Custom::SluiceDefinitions)$/;
@@ -51,7 +51,7 @@ describe.each(Object.entries(shapes))("in the shape %s", (_, make) => {
   });
 });
 
-test("what is granted is a property of the guard, whatever the order in which it is written", () => {
+test("the drop guard compares all grants, whatever their order is", () => {
   const far = `${prod}-2`;
   const granted = (clusters: readonly object[]) => {
     const context = { clusters, repositories: repository, webhooks: true };
@@ -76,12 +76,12 @@ test("what is granted is a property of the guard, whatever the order in which it
   });
 });
 
-test("-c allowDrops=true allows one deployment to drop", () => {
+test("-c allowDrops=true allows one deployment to remove grants", () => {
   const template = templateOf(new SluiceStack(checkedApp({ clusters: "none", allowDrops: "true" }), "Sluice"));
   expect(guardOf(template).properties["allowDrops"]).toBe("true");
 });
 
-test("the functions of a Sluice read the documents of their own installation in the CDK's bucket, and nothing else in it", () => {
+test("the functions of a Sluice may read only the documents of their own installation in the CDK's bucket", () => {
   const app = checkedApp();
   const stacks = ["One", "Other"].map((name) => {
     const stack = new Stack(app, name, { env });

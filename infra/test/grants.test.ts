@@ -21,7 +21,7 @@ function statementsOf(stack: Stack, role: RegExp) {
   return policies.flatMap(([, { Properties }]) => Policy.parse(Properties).PolicyDocument.Statement);
 }
 
-describe("a Sluice grants", () => {
+describe("a Sluice grants the right", () => {
   const made = () => {
     const stack = new Stack(uncheckedApp(), "Test", { env });
     const sluice = new Sluice(stack, "Sluice", { encryptionKey: new Key(stack, "Key") });
@@ -32,7 +32,7 @@ describe("a Sluice grants", () => {
     };
   };
 
-  test("to announce changes: only events of one's own, to the bus that it listens to", () => {
+  test("to announce changes: only custom events, on the bus that it listens to", () => {
     const { stack, sluice, role } = made();
     expect(sluice.grantAnnounceChanges(role).success).toBe(true);
     expect(statementsOf(stack, /^Pipeline/)).toMatchObject([
@@ -52,7 +52,7 @@ describe("a Sluice grants", () => {
   });
 });
 
-test("a Sluice may read CloudWatch in the regions that its clusters list, and without one not at all", () => {
+test("a Sluice may read CloudWatch in the regions that its clusters list, and nowhere without a list", () => {
   const grantsOf = (cloudWatchRegions?: Readonly<Record<string, readonly string[]>>) => {
     const stack = new Stack(uncheckedApp(), "Test", { env });
     const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
@@ -89,7 +89,7 @@ test("a Sluice has each metric that its functions write, with the dimension of t
   expect(names.at(-1)).toEqual(["ObjectsApplied", "Maximum"]);
 });
 
-test("with a key of one's own a function may make data keys only if it sends messages or writes artifacts, and encrypts with none", () => {
+test("with a custom key a function may create data keys only if it sends messages or writes artifacts, and none may encrypt", () => {
   const { stack } = shapes.privateCluster();
   const template = templateOf(stack);
   const byRole = Object.entries(resourcesOf(template, "AWS::IAM::Policy")).map(([id, { Properties }]) => {

@@ -10,7 +10,7 @@ import { prod } from "./synthesise.ts";
 const infra = join(import.meta.dirname, "..");
 const document = (name: string) => readFileSync(join(infra, "../docs", name), "utf8");
 
-test("the installation that the guide shows is read as it stands", () => {
+test("the installation in the guide can be read unchanged", () => {
   const [, json = ""] = /```json\n(.*?)```/s.exec(document("deploy.md")) ?? [];
   const { context } = z.object({ context: z.record(z.string(), z.unknown()) }).parse(JSON.parse(json));
   expect(readContext(context)).toEqual({
@@ -30,7 +30,7 @@ test("the installation that the guide shows is read as it stands", () => {
   });
 });
 
-test("the Kustomization of the guide names a service account that the guide makes and binds in its target namespace", () => {
+test("the Kustomization of the guide uses a service account that the guide creates and binds in its target namespace", () => {
   const [, yaml = ""] = /<<YAML\n(.*?)\nYAML\n/s.exec(document("deploy.md")) ?? [];
   const objects = z
     .array(z.looseObject({ kind: z.string(), metadata: z.object({ name: z.string(), namespace: z.string() }) }))
@@ -44,7 +44,7 @@ test("the Kustomization of the guide names a service account that the guide make
   expect(one("RoleBinding")).toMatchObject({ subjects: [{ kind: "ServiceAccount", ...account }] });
 });
 
-test("the example of docs/constructs.md synthesises as it stands, without credentials", () => {
+test("the example of docs/constructs.md synthesises unchanged, without credentials", () => {
   const [, example = ""] = /```typescript\n(.*?)```/s.exec(document("constructs.md")) ?? [];
   const app = `${example.replace('"@sluice/cdk"', '"./lib/index.ts"')}\nconsole.log(app.synth().stacks.map(({ stackName }) => stackName).join());`;
   const env = { PATH: process.env["PATH"] ?? "", AWS_EC2_METADATA_DISABLED: "true" };

@@ -8,7 +8,7 @@ const isInstalled = existsSync(join(folder, "aws-cdk-lib"));
 
 // Where it is skipped, so are the other tests of this folder (vitest.config.ts).
 test.skipIf(!isInstalled && process.env["CI"] !== "true")(
-  'infra/: the CDK is installed by its own lock file; "npm run cdk -- --version" gets it',
+  'infra/: the CDK is installed from its own lock file, and "npm run cdk -- --version" runs it',
   () => {
     const versions = ["aws-cdk", "aws-cdk-lib", "cdk-nag", "constructs"].map(versionOf);
     expect(versions).toEqual(["2.1148.1", "2.276.0", "3.0.2", "10.8.1"]);

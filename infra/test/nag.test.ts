@@ -10,26 +10,26 @@ test.each(Object.entries(shapes))("cdk-nag and CloudFormation's own checks find 
   expect(() => make().app.synth()).not.toThrow();
 });
 
-test("they are asked: a queue without TLS is found", () => {
+test("cdk-nag is active: it finds a queue without TLS", () => {
   const { app, stack } = shapes.smallest();
   new Queue(stack, "Open");
   expect(() => app.synth()).toThrow("AwsSolutions-SQS4");
 });
 
-test("they find nothing where the state is removed with the stack", () => {
+test("cdk-nag and CloudFormation's own checks find nothing if the state is removed with the stack", () => {
   const app = checkedApp();
   new Sluice(new Stack(app, "Sluice", { env }), "Sluice", { removalPolicy: RemovalPolicy.DESTROY });
   expect(() => app.synth()).not.toThrow();
 });
 
-test("as many clusters as the app takes with webhooks fit into one stack", () => {
+test("as many clusters as the app allows with webhooks fit into one stack", () => {
   const clusters = Array.from({ length: 90 }, (_, index) => `${prod}-${index}`);
   const app = checkedApp({ clusters, webhooks: true });
   new SluiceStack(app, "Sluice");
   expect(() => app.synth()).not.toThrow();
 });
 
-test("as many clusters as the app takes fit into one stack, and into the policies of its roles", () => {
+test("as many clusters as the app allows fit into one stack, and into the policies of its roles", () => {
   const clusters = Array.from({ length: 120 }, (_, index) => `${prod}-${index}`);
   const app = checkedApp({ clusters });
   new SluiceStack(app, "Sluice");

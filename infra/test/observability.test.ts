@@ -31,7 +31,7 @@ const all: readonly (readonly [string, AlarmRow])[] = Object.entries(alarmRows);
 const rows = all.filter(([, { only }]) => only === undefined);
 
 describe("SluiceObservability", () => {
-  test("makes the alarms of the list as they are, each tells the topic of its severity, and cdk-nag finds nothing", () => {
+  test("creates the listed alarms, each notifies the topic of its severity, and cdk-nag finds nothing", () => {
     const { stack, watch } = watched();
     const template = templateOf(stack);
     expect(Object.keys(watch.alarms)).toEqual(rows.map(([name]) => name));
@@ -54,7 +54,7 @@ describe("SluiceObservability", () => {
     }
   });
 
-  test("looks at what exists: queues, functions and table of the installation, and its own metrics", () => {
+  test("watches existing resources: queues, functions and table of the installation, and its own metrics", () => {
     const text = JSON.stringify(alarmsOf(templateOf(watched().stack)));
     expect(text).toContain('"MetricName":"PushToApplied","Namespace":"Sluice"');
     expect(text).toMatch(/"Dimensions":\[\{"Name":"installation","Value":\{"Ref":"SluiceTable"\}\}\]/);
@@ -62,7 +62,7 @@ describe("SluiceObservability", () => {
     expect(text).toMatch(/"Name":"FunctionName","Value":\{"Ref":"Sluice\w*Sweep\w*"\}/);
   });
 
-  test("an alarm links its saved query, which names the logs of the functions that it is about", () => {
+  test("an alarm links its saved query, which names the logs of the functions concerned", () => {
     const template = templateOf(watched().stack);
     const saved = Object.values(resourcesOf(template, "AWS::Logs::QueryDefinition"));
     const names = new Set(rows.flatMap(([, { query }]) => query ?? []));
@@ -81,7 +81,7 @@ describe("SluiceObservability", () => {
     expect(described).toContain("source~(~'<token>)");
   });
 
-  test("no description is longer than the 1,024 characters that CloudWatch takes, with the longest names of log groups", () => {
+  test("descriptions stay below CloudWatch's 1,024 characters, even with the longest names of log groups", () => {
     const { stack } = watched(undefined, () => ({ webhooks: true, notifications: true, admission: true }));
     const lengths = alarmsOf(templateOf(stack)).map(
       ({ Properties }) => describedBy(Properties).replaceAll("<token>", "x".repeat(70)).length,
@@ -89,7 +89,7 @@ describe("SluiceObservability", () => {
     expect(Math.max(...lengths)).toBeLessThanOrEqual(1_024);
   });
 
-  test("the console is that of the partition, also where the stack has no region yet", () => {
+  test("console links are those of the partition, even if the stack has no region yet", () => {
     const stack = new Stack(checkedApp(), "Sluice");
     const sluice = new Sluice(stack, "Sluice");
     new SluiceObservability(stack, "Watch", { sluice });
@@ -139,7 +139,7 @@ describe("SluiceObservability", () => {
     },
   );
 
-  test("its topics take TLS alone, and CloudWatch of this account alone", () => {
+  test("its topics accept only TLS, and only CloudWatch of this account", () => {
     const [policy] = Object.values(resourcesOf(templateOf(watched().stack), "AWS::SNS::TopicPolicy"));
     expect(JSON.stringify(policy?.Properties)).toContain('"aws:SecureTransport":"false"');
     expect(policy?.Properties).toMatchObject({
@@ -156,7 +156,7 @@ describe("SluiceObservability", () => {
     });
   });
 
-  test("with a key of one's own CloudWatch may use it; with a topic of one's own none is made", () => {
+  test("with a custom key CloudWatch may use it; with a custom topic none is created", () => {
     const own = templateOf(
       watched((stack) => ({ encryptionKey: new Key(stack, "Key", { enableKeyRotation: true }) })).stack,
     );
@@ -177,7 +177,7 @@ describe("SluiceObservability", () => {
     ).toThrow("Sluice/Watch has topic, which is for all alarms, beside pageTopic");
   });
 
-  test("with a topic for pages of one's own only the other one is made", () => {
+  test("with a custom topic for pages only the other one is created", () => {
     const ours = `arn:aws:sns:eu-west-1:${env.account}:pager`;
     const template = templateOf(watched((stack) => ({ pageTopic: Topic.fromTopicArn(stack, "Ours", ours) })).stack);
     expect(Object.keys(resourcesOf(template, "AWS::SNS::Topic"))).toEqual([expect.stringMatching(/TicketTopic/)]);
@@ -187,7 +187,7 @@ describe("SluiceObservability", () => {
     );
   });
 
-  test("addresses get the alarms of their severity, and those of emails all alarms", () => {
+  test("addresses get the alarms of their severity, and email addresses get all alarms", () => {
     const given = {
       emails: ["all@example.test"],
       pageEmails: ["pager@example.test"],
@@ -212,7 +212,7 @@ describe("SluiceObservability", () => {
     ]);
   });
 
-  test("the objective and the addresses are what the properties say", () => {
+  test("the objective and the addresses come from the properties", () => {
     const template = templateOf(
       watched(() => ({ pushToApplied: Duration.minutes(5), emails: ["ops@example.test"] })).stack,
     );
@@ -222,7 +222,7 @@ describe("SluiceObservability", () => {
     expect(mail?.Properties).toMatchObject({ Protocol: "email", Endpoint: "ops@example.test" });
   });
 
-  test("a budget tells the topic at 80 % and for a forecast over it, of the tag alone where there is one", () => {
+  test("a budget notifies the topic at 80 % and for a forecast above it, limited to the tag if there is one", () => {
     const { stack } = watched(() => ({ budget: { amount: 10, tag: { key: "app", value: "sluice" } } }));
     const template = templateOf(stack);
     const [budget] = Object.values(resourcesOf(template, "AWS::Budgets::Budget"));
@@ -237,7 +237,7 @@ describe("SluiceObservability", () => {
     expect(() => watched(() => ({ budget: { amount: 0 } }))).toThrow("budget.amount is 0, give US dollars above 0");
   });
 
-  test("there is a dashboard only where it is asked for, and none in an emulator", () => {
+  test("creates a dashboard only on request, and none in an emulator", () => {
     const dashboards = (given: Given, context = {}) =>
       Object.keys(resourcesOf(templateOf(watched(given, undefined, context).stack), "AWS::CloudWatch::Dashboard"));
     expect(dashboards(() => ({}))).toEqual([]);

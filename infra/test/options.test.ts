@@ -108,7 +108,7 @@ describe("each option reaches its resource:", () => {
     all(type).flatMap(([name, resource]) => (id.test(name) ? [resource.Properties] : []));
   const rights = (id: RegExp) => JSON.stringify(properties("AWS::IAM::Policy", id));
 
-  test("networks.default puts the functions that name no network into its VPC, subnets and security groups", () => {
+  test("networks.default puts functions without a named network into its VPC, subnets and security groups", () => {
     const [inside] = properties("AWS::Lambda::Function", /^SluiceReconcileFunction/);
     expect(inside?.["VpcConfig"]).toEqual({
       SubnetIds: ["subnet-0123456789abcdef1"],
@@ -118,19 +118,19 @@ describe("each option reaches its resource:", () => {
     expect(other?.["VpcConfig"]).toMatchObject({ SubnetIds: ["subnet-0123456789abcdef0"] });
   });
 
-  test("logRetention and logLevel are of every function", () => {
+  test("logRetention and logLevel apply to every function", () => {
     const levels = properties("AWS::Lambda::Function", /^Sluice/).map((one) => JSON.stringify(one["Environment"]));
     expect(levels.length).toBeGreaterThan(5);
     expect(levels.filter((text) => !text.includes('"SLUICE_LOG_LEVEL":"debug"'))).toEqual([]);
     expect(new Set(properties("AWS::Logs::LogGroup", /./).map((one) => one["RetentionInDays"]))).toEqual(new Set([7]));
   });
 
-  test("maxConcurrency is of the wake-ups of each network, and of no other queue", () => {
+  test("maxConcurrency applies to the wake-ups of each network, and to no other queue", () => {
     const most = properties("AWS::Lambda::EventSourceMapping", /./).map((one) => one["ScalingConfig"]);
     expect(most).toEqual([2, 7, 7, 5, 5].map((MaximumConcurrency) => ({ MaximumConcurrency })));
   });
 
-  test("reconcile is the size of the reconcile functions and their batches, and of no other function", () => {
+  test("reconcile sets the size of the reconcile functions and their batches, and of no other function", () => {
     const sizes = properties("AWS::Lambda::Function", /^Sluice/).map((one) =>
       [one["MemorySize"], one["EphemeralStorage"]].map((value) => JSON.stringify(value)).join(" "),
     );
@@ -141,7 +141,7 @@ describe("each option reaches its resource:", () => {
     ]);
   });
 
-  test("reconcile that does not hold the limits of its runs is refused at synth", () => {
+  test("reconcile is refused at synth if it is too small for the limits of its runs", () => {
     const stack = new Stack(uncheckedApp(), "Small", { env });
     expect(() => new Sluice(stack, "Sluice", { reconcile: { memoryMiB: 1_024 } })).toThrow(
       /Small\/Sluice: reconcile.memoryMiB is 1024, and the limits of 2 runs at the same time need \d+ MiB of memory/,
@@ -162,7 +162,7 @@ describe("each option reaches its resource:", () => {
     expect(properties("AWS::DynamoDB::Table", /./)[0]?.["DeletionProtectionEnabled"]).toBe(false);
   });
 
-  test("removalPolicy lets the bucket be emptied before it is deleted: what does so is denied no delete, and gets no right to write", () => {
+  test("removalPolicy empties the bucket before it is deleted: the emptying function may delete, but not write", () => {
     const [empties] = all("Custom::S3AutoDeleteObjects").map(([, one]) => one);
     expect(JSON.stringify(empties?.["DependsOn"])).toContain("SluiceStateArtifactsPolicy");
     const [policy] = properties("AWS::S3::BucketPolicy", /Artifacts/);
@@ -186,13 +186,13 @@ describe("each option reaches its resource:", () => {
     expect(deniedBy("s3:PutObject")[0]).not.toContain(emptier);
   });
 
-  test("watch-configs-label-selector is told with the admission webhook to each cluster", () => {
+  test("watch-configs-label-selector is passed with the admission webhook to each cluster", () => {
     const told = properties("Custom::SluiceDefinitions", /./).map((one) => one["admission"]);
     expect(told).toHaveLength(3);
     for (const one of told) expect(one).toMatchObject({ selector: "team=shop" });
   });
 
-  test("a repository has the expiry, the number of images, the scan and the tags that its properties say", () => {
+  test("a repository has the expiry, the number of images, the scan and the tags of its properties", () => {
     const [repository] = properties("AWS::ECR::Repository", /./);
     expect(repository).toMatchObject({
       ImageScanningConfiguration: { ScanOnPush: false },
@@ -216,7 +216,7 @@ describe("each option reaches its resource:", () => {
     expect(rights(/^Sluice(Receiver|Ingest|Sweep|Admission|Definitions|Configuration)/)).not.toContain("ecr:");
   });
 
-  test("each time of a Kustomization is told as its own field, beside wait, force and onDelete", () => {
+  test("each duration of a Kustomization is passed as its own field, next to wait, force and onDelete", () => {
     const [shop] = properties("Custom::SluiceConfiguration", /^Shop/);
     const text = JSON.stringify(shop?.["configuration"]).replaceAll("\\", "");
     const times = '"interval":"60s","retryInterval":"120s","timeout":"180s"';
@@ -224,13 +224,13 @@ describe("each option reaches its resource:", () => {
     expect(text).toContain('"onDelete":"delete"');
   });
 
-  test("a login under a key of one's own can be opened, and is copied as often as loginRefresh says", () => {
+  test("a login encrypted with a custom key can be decrypted, and is copied as often as loginRefresh says", () => {
     expect(rights(/^SluiceConfigurationRole/)).toContain("key/11111111-2222-3333-4444-555555555555");
     const [rule] = properties("AWS::Events::Rule", /^ShopLoginRefresh/);
     expect(rule?.["ScheduleExpression"]).toBe("rate(6 hours)");
   });
 
-  test("a cluster with roles is entered by them, also by the schedule that copies logins, and has no access entry", () => {
+  test("a cluster with roles is reached with them, also by the schedule that copies logins, and has no access entry", () => {
     const role = roles.configuration;
     const [rule] = properties("AWS::Events::Rule", /^ShopLoginRefresh/);
     const [shop] = properties("Custom::SluiceConfiguration", /^Shop/);
@@ -248,7 +248,7 @@ describe("each option reaches its resource:", () => {
     expect(entries).toMatchObject([{ ClusterName: "prod", KubernetesGroups: ["sluice-configuration"] }]);
   });
 
-  test("every email gets the alarms, and every alarm tells the topic that is given", () => {
+  test("every email address gets the alarms, and every alarm notifies the given topic", () => {
     expect(properties("AWS::SNS::Subscription", /./)).toMatchObject(
       ["first@example.test", "second@example.test"].map((Endpoint) => ({ Endpoint, TopicArn: topicArn })),
     );

@@ -14,7 +14,7 @@ function outputsOf(stack: Stack): z.infer<typeof Outputs> {
   return Outputs.parse(templateOf(stack)["Outputs"]);
 }
 
-test("the stack puts out its table, bucket, queues, topics, webhook URL and the roles that enter clusters, as the guide lists them", () => {
+test("the stack outputs its table, bucket, queues, topics, webhook URL and the roles for clusters, as the guide lists them", () => {
   const context = { clusters: [{ arn: prod, rights: "namespaces" }], webhooks: true, notifications: true };
   const outputs = outputsOf(new SluiceStack(checkedApp(context), "Sluice"));
   const guide = readFileSync(new URL("../../docs/deploy.md", import.meta.url), "utf8");
@@ -26,7 +26,7 @@ test("the stack puts out its table, bucket, queues, topics, webhook URL and the 
   expect(JSON.stringify(outputs["SubscribePage"])).toContain("aws sns subscribe --region eu-west-1 --topic-arn ");
 });
 
-test("outputs of a further network end in its name", () => {
+test("the names of a further network's outputs end with its name", () => {
   const stack = new Stack(checkedApp(), "Sluice", { env });
   const vpc = Vpc.fromVpcAttributes(stack, "Vpc", {
     vpcId: "vpc-0123456789abcdef0",

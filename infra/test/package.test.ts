@@ -41,7 +41,7 @@ describe.skipIf(process.env["CI"] !== "true")("the package, installed into an em
     writeFileSync(join(folder, "app.ts"), app);
   });
 
-  test("is what sluice init's app is written for: installed by its package.json, that app synthesises", () => {
+  test("works for the app that sluice init writes: installed by its package.json, that app synthesises", () => {
     const own = join(folder, "own");
     mkdirSync(own);
     const cluster = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
@@ -56,7 +56,7 @@ describe.skipIf(process.env["CI"] !== "true")("the package, installed into an em
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("synthesises with the code of every function, and brings the definitions", () => {
+  test("synthesises with the code of every function, and contains the definitions", () => {
     run(folder, process.execPath, "app.ts");
     const template = readFileSync(join(folder, "cdk.out/Mine.template.json"), "utf8");
     expect(template).toContain('"SluiceTable"');
@@ -66,14 +66,14 @@ describe.skipIf(process.env["CI"] !== "true")("the package, installed into an em
     expect(readdirSync(join(folder, "node_modules/@sluice/cdk/crds")).length).toBeGreaterThan(1);
   });
 
-  test("has types: the app compiles, and with a wrong property it does not", () => {
+  test("has types: the app compiles, and does not with a wrong property", () => {
     const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--skipLibCheck", "app.ts"];
     expect(run(folder, join(bin, "tsc"), ...options)).toBe("");
     writeFileSync(join(folder, "app.ts"), app.replace('"debug"', '"loud"'));
     expect(() => run(folder, join(bin, "tsc"), ...options)).toThrow("TS2322");
   });
 
-  test("has nothing in it but what it needs: no sources, no tests, no packages", () => {
+  test("contains only what it needs: no sources, no tests, no packages", () => {
     const listed = readdirSync(join(folder, "node_modules/@sluice/cdk")).toSorted();
     expect(listed).toEqual(["bundles", "crds", "dist", "package.json"]);
   });

@@ -88,7 +88,7 @@ const withoutResource = [
 describe.each(Object.entries(shapes))("the roles of the shape %s", (_, make) => {
   const rights = rightsOf(templateOf(make().stack));
 
-  test("name every action, and every resource but where the service has no finer one", () => {
+  test("name every action, and every resource unless the service has no finer one", () => {
     const wide = rights.filter(
       ({ action, resource }) => action.includes("*") || (resource === "*" && !withoutResource.includes(action)),
     );
@@ -105,7 +105,7 @@ describe.each(Object.entries(shapes))("the roles of the shape %s", (_, make) => 
     expect(describing.filter(({ role }) => /^(Reconcile|Ingest|Sweep)/.test(role))).toEqual([]);
   });
 
-  test("of functions that only ask for runs write work items of the table, and nothing of the ledger, the history or others", () => {
+  test("of functions that only request runs write work items of the table, and nothing of the ledger, the history or others", () => {
     const written = rights.filter(
       ({ role, action }) => /^(Ingest|Sweep|Receiver)/.test(role) && /^dynamodb:(?!Get|BatchGet|Query)/.test(action),
     );
@@ -174,7 +174,7 @@ function filled(text: string, section: string, table: string): string {
   return `${begin}\n${table}\n\n${end}`;
 }
 
-test("docs/security.md lists them", async () => {
+test("are listed in docs/security.md", async () => {
   const file = join(import.meta.dirname, "../../docs/security.md");
   const text = readFileSync(file, "utf8");
   await expect(filled(filled(text, "roles", roleTable()), "writers", writerTable())).toMatchFileSnapshot(file);

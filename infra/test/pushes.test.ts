@@ -23,7 +23,7 @@ describe("SluicePushForwarding", () => {
   const rules = Object.values(resourcesOf(template, "AWS::Events::Rule"));
   const [[queue, undelivered] = []] = queues;
 
-  test("sends what every sender tells to the bus, and what cannot be sent to its queue", () => {
+  test("sends the events of every sender to the bus, and undeliverable ones to its queue", () => {
     expect(rules.map(({ Properties }) => Properties["EventPattern"])).toEqual(patterns);
     for (const { Properties } of rules) {
       expect(Properties).toMatchObject({ State: "ENABLED" });
@@ -44,7 +44,7 @@ describe("SluicePushForwarding", () => {
     }
   });
 
-  test("has one queue that keeps events for 14 days, into which its rules may send, and by TLS alone", () => {
+  test("has one queue that keeps events for 14 days, which only its rules may send to, over TLS", () => {
     expect(queues).toHaveLength(1);
     expect(undelivered?.Properties).toEqual({ MessageRetentionPeriod: 14 * 24 * 3600 });
     const policy = JSON.stringify(resourcesOf(template, "AWS::SQS::QueuePolicy"));
@@ -59,12 +59,12 @@ describe("SluicePushForwarding", () => {
     "arn:aws:events:eu-west-1:123456789012:rule/default",
     `x${eventBusArn}`,
     "default",
-  ])("refuses %j, and says what to write", (arn) => {
+  ])("refuses %j, and says what to write instead", (arn) => {
     expect(() => forwarding(arn)).toThrow("is no event bus: write arn:aws:events:<region>:<account>:event-bus/default");
   });
 
   test.each([eventBusArn.replace("arn:aws:", "arn:aws-cn:"), eventBusArn.replace("default", "ours/pushes")])(
-    "takes %j",
+    "accepts %j",
     (arn) => {
       expect(JSON.stringify(templateOf(forwarding(arn)))).toContain(arn);
     },
@@ -78,7 +78,7 @@ describe("pushesFrom", () => {
   new Sluice(stack, "Sluice", { pushesFrom });
   const template = templateOf(stack);
 
-  test("lets in each account once, and takes the events of each account and region beside its own", () => {
+  test("allows each account once, and accepts the events of each account and region in addition to its own", () => {
     const policies = Object.values(resourcesOf(template, "AWS::Events::EventBusPolicy"));
     expect(policies.map(({ Properties }) => Properties["StatementId"])).toEqual([`sluice-pushes-from-${other}`]);
     expect(policies[0]?.Properties["Statement"]).toMatchObject({
@@ -97,7 +97,7 @@ describe("pushesFrom", () => {
     expect(rules).toEqual(patterns.map((pattern) => ({ ...pattern, ...from })));
   });
 
-  test("tells the function which account goes with which region", () => {
+  test("tells the function which account belongs to which region", () => {
     const own = `${env.account}/eu-west-1`;
     const origins = [own, `${other}/eu-west-1`, `${env.account}/eu-north-1`, `${other}/us-east-1`];
     expect(eventOrigins(stack, [...pushesFrom, {}])).toEqual(origins);
@@ -111,16 +111,19 @@ describe("pushesFrom", () => {
     { account: other, region: env.region },
     { account: env.account, region: "eu-north-1" },
     { account: other, region: "us-east-1" },
-  ])("a repository in $account/$region is brought by a rule", (repository) => {
+  ])("a rule forwards the events of a repository in $account/$region", (repository) => {
     expect(() => checkOrigin("the repository", repository, env, pushesFrom)).not.toThrow();
   });
 
   test.each([
     { account: other, region: "eu-north-1" },
     { account: env.account, region: "us-east-1" },
-  ])("account and region of one in $account/$region are known, but not together", ({ account, region }) => {
-    expect(() => checkOrigin("the repository", { account, region }, env, pushesFrom)).toThrow(
-      `add { account: "${account}", region: "${region}" } to pushesFrom of the Sluice`,
-    );
-  });
+  ])(
+    "refuses a repository in $account/$region, whose account and region are listed, but not together",
+    ({ account, region }) => {
+      expect(() => checkOrigin("the repository", { account, region }, env, pushesFrom)).toThrow(
+        `add { account: "${account}", region: "${region}" } to pushesFrom of the Sluice`,
+      );
+    },
+  );
 });

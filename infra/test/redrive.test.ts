@@ -27,7 +27,7 @@ function exceptions(of: TemplateFile): Readonly<Record<string, string>> {
   );
 }
 
-test("those of the account whom their own policies let may assume the role that moves dead letters, and no others", () => {
+test("the role that moves dead letters may be assumed by users of the account whose policies allow it, and by no others", () => {
   const roles = Object.entries(resourcesOf(template, "AWS::IAM::Role")).filter(([id]) => id.includes("Redrive"));
   expect(roles.map(([, { Properties }]) => Properties["AssumeRolePolicyDocument"])).toMatchObject([
     {
@@ -42,7 +42,7 @@ test("those of the account whom their own policies let may assume the role that 
   ]);
 });
 
-test("it takes from the dead-letter queues, sends to hints, wake-ups and notifications, and may do no more", () => {
+test("the role that moves dead letters receives from dead-letter queues, sends to hints, wake-ups and notifications, no more", () => {
   const [policy] = Object.entries(resourcesOf(template, "AWS::IAM::Policy")).filter(([id]) => id.includes("Redrive"));
   const text = JSON.stringify(policy?.[1].Properties["PolicyDocument"]);
   expect(JSON.parse(text)).toMatchObject({
@@ -58,7 +58,7 @@ test("it takes from the dead-letter queues, sends to hints, wake-ups and notific
   expect(found).toEqual(expect.arrayContaining(named));
 });
 
-test("the policies of the queues that it sends to except it from the denial, and those of dead letters do not", () => {
+test("the policies of the target queues exempt this role from their denial, and those of dead letters do not", () => {
   const except = Object.entries(exceptions(template)).flatMap(([queue, text]) =>
     text.includes("RedriveRole") ? [queue] : [],
   );
@@ -69,7 +69,7 @@ test("the policies of the queues that it sends to except it from the denial, and
   ]);
 });
 
-test("the outputs of the stack are the commands", () => {
+test("the outputs of the stack are the redrive commands", () => {
   const outputs = z.record(z.string(), z.object({ Value: z.json() })).parse(template["Outputs"]);
   const commands = Object.entries(outputs).flatMap(([id, { Value }]) =>
     id.startsWith("Redrive") ? [JSON.stringify(Value)] : [],

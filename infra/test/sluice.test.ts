@@ -34,7 +34,7 @@ describe("Sluice deploys", () => {
     });
   });
 
-  test("a key of 64 hexadecimal digits, of which all are equally likely", () => {
+  test("a key of 64 random hexadecimal digits", () => {
     const { Properties, DeletionPolicy } = only("AWS::SecretsManager::Secret", /InstallationKey/);
     expect(DeletionPolicy).toBe("Retain");
     const generate = z
@@ -53,7 +53,7 @@ describe("Sluice deploys", () => {
     expect(left.toSorted().join("")).toBe("0123456789abcdef");
   });
 
-  test("a function whose runs send the next wake-up to its own queue, which Lambda is told is meant", () => {
+  test("a function whose runs send the next wake-up to its own queue, which Lambda's loop detection must allow", () => {
     const loops = Object.values(resourcesOf(privateCluster, "AWS::Lambda::Function")).map(({ Properties }) => [
       String(Properties["Description"]),
       Properties["RecursiveLoop"],
@@ -62,7 +62,7 @@ describe("Sluice deploys", () => {
     expect(new Set(allowed)).toEqual(new Set(["Sluice: reconcile"]));
   });
 
-  test("state that outlives the stack, and state that does not", () => {
+  test("state that is kept after the stack is deleted, and state that is not", () => {
     const policies = (type: string) =>
       Object.values(resourcesOf(privateCluster, type)).map(({ DeletionPolicy }) => DeletionPolicy);
     expect(policies("AWS::DynamoDB::Table")).toEqual(["Retain"]);
@@ -73,7 +73,7 @@ describe("Sluice deploys", () => {
     expect(new Set(policies("AWS::Logs::LogGroup"))).toEqual(new Set(["Delete"]));
   });
 
-  test("functions on arm64 and Node 24, whose messages come by the alias, partly failed batches too", () => {
+  test("functions on arm64 and Node 24, invoked through the alias, with partial batch failures", () => {
     for (const { Properties } of Object.values(resourcesOf(privateCluster, "AWS::Lambda::Function"))) {
       expect(Properties).toMatchObject({ Architectures: ["arm64"], Runtime: "nodejs24.x", Handler: "index.handler" });
     }
@@ -95,7 +95,7 @@ describe("Sluice deploys", () => {
     expect(only("AWS::SQS::Queue", /NotificationsDefault/).Properties["VisibilityTimeout"]).toBe(notify);
   });
 
-  test("environments that the functions accept", () => {
+  test("environment variables that the functions accept", () => {
     const known = Object.keys({ ...Config.shape, ...NotifyConfig.shape, ...AdmissionConfig.shape });
     const common = Config.pick({ SLUICE_TABLE: true, ...documentVariables });
     const schemas = {
@@ -145,7 +145,7 @@ describe("what is open to the internet", () => {
     expect(JSON.stringify(resourcesOf(smallest, "AWS::Lambda::Permission"))).not.toContain('"*"');
   });
 
-  test("with webhooks is one URL for each network, of the alias, with ten executions at most", () => {
+  test("with webhooks is one URL per network, of the alias, with at most ten concurrent executions", () => {
     const urls = Object.entries(resourcesOf(privateCluster, "AWS::Lambda::Url")).flatMap(([id, url]) =>
       id.includes("Receiver") ? [url] : [],
     );
@@ -161,7 +161,7 @@ describe("what is open to the internet", () => {
     expect(reserved).toEqual([10, 10, 10]);
   });
 
-  test("with admission is one URL in all, and each cluster is told of it and of the secret that its path is made of", () => {
+  test("with admission is one URL in total, and each cluster gets it and the secret that its path is made of", () => {
     const urls = Object.keys(resourcesOf(privateCluster, "AWS::Lambda::Url")).filter((id) => id.includes("Admission"));
     expect(urls).toHaveLength(1);
     const definitions = only("Custom::SluiceDefinitions", /./);
@@ -174,7 +174,7 @@ describe("what is open to the internet", () => {
     expect(JSON.stringify(own)).not.toMatch(/dynamodb|eks:|SluiceArtifacts|InstallationKey/);
   });
 
-  test("is told to the reconcile function of the same network", () => {
+  test("is passed to the reconcile function of the same network", () => {
     const environmentOf = (id: RegExp) => JSON.stringify(only("AWS::Lambda::Function", id).Properties["Environment"]);
     expect(environmentOf(/^SluiceReconcileFunction/)).toMatch(
       /"SLUICE_WEBHOOK_URL":\{"Fn::GetAtt":\["SluiceReceiverLive/,
@@ -184,7 +184,7 @@ describe("what is open to the internet", () => {
     );
   });
 
-  test("lets the receiver into the cluster by a group of its own, and gives it no right to artifacts or keys", () => {
+  test("with webhooks gives the receiver its own group in the cluster, and no right to artifacts or keys", () => {
     const entries = Object.values(resourcesOf(privateCluster, "AWS::EKS::AccessEntry"));
     const [entry] = entries.filter(({ Properties }) => String(Properties["KubernetesGroups"]) === "sluice-receiver");
     expect(entry?.Properties["AccessPolicies"] ?? []).toEqual([]);
@@ -197,12 +197,12 @@ describe("what is open to the internet", () => {
 });
 
 describe("notifications", () => {
-  test("are none by default: no queue, no function, and no right of reconcile", () => {
+  test("are off by default: no queue, no function, and no right for reconcile", () => {
     const smallest = JSON.stringify(templateOf(shapes.smallest().stack));
     expect(smallest).not.toMatch(/Notif|SLUICE_NOTIFICATION/);
   });
 
-  test("are in a FIFO queue for each network, whose dead letters are kept for fourteen days", () => {
+  test("go through a FIFO queue per network, whose dead letters are kept for fourteen days", () => {
     const queues = Object.entries(resourcesOf(privateCluster, "AWS::SQS::Queue")).filter(([id]) => /Notif/.test(id));
     expect(queues.map(([id]) => id).toSorted()).toEqual([
       "SluiceNotificationDeadLetters",
@@ -223,7 +223,7 @@ describe("notifications", () => {
     }
   });
 
-  test("are sent by the reconcile function of the network, and by nothing else but the redrive", () => {
+  test("are sent only by the reconcile function of the network, and by the redrive", () => {
     const [policy] = Object.values(resourcesOf(privateCluster, "AWS::SQS::QueuePolicy")).filter(
       ({ Properties }) => JSON.stringify(Properties["Queues"]) === '[{"Ref":"SluiceNotificationsEuPrivate"}]',
     );
@@ -240,7 +240,7 @@ describe("notifications", () => {
     }
   });
 
-  test("are delivered by a function with a group of its own in the cluster, and no right to state, artifacts or keys", () => {
+  test("are delivered by a function with its own group in the cluster, and no right to state, artifacts or keys", () => {
     const entries = Object.values(resourcesOf(privateCluster, "AWS::EKS::AccessEntry"));
     const [entry, ...others] = entries.filter(
       ({ Properties }) => String(Properties["KubernetesGroups"]) === "sluice-notify",
@@ -255,7 +255,7 @@ describe("notifications", () => {
     expect(JSON.stringify(policies)).not.toMatch(/dynamodb|SluiceArtifacts|InstallationKey|SluiceParked|SluiceWakeUps/);
   });
 
-  test("may go to the topics, buses and queues that a cluster lists, each by one action, from its own network alone", () => {
+  test("may go to the topics, buses and queues that a cluster lists, each with one action, from its own network only", () => {
     const rightsOf = (id: RegExp) => {
       const [policy] = Object.entries(resourcesOf(privateCluster, "AWS::IAM::Policy")).filter(([name]) =>
         id.test(name),
@@ -288,7 +288,7 @@ describe("Sluice refuses", () => {
     }
   };
 
-  test("a cluster that it cannot look after", () => {
+  test("a cluster that it cannot reconcile", () => {
     expect(problem((sluice) => sluice.serveCluster({ arn: "prod" }))).toContain(
       'the cluster "prod" is not usable: its arn must be arn:aws:eks:<region>:<account>:cluster/<name>',
     );
@@ -300,7 +300,7 @@ describe("Sluice refuses", () => {
     );
   });
 
-  test("targets of notifications that are invalid, are tokens of CDK, or that no function sends to", () => {
+  test("targets of notifications that are invalid, are CDK tokens, or that no function sends to", () => {
     const targets = { apps: ["arn:aws:sns:eu-west-1:123456789012:alerts"] };
     const serve = (notificationTargets: Readonly<Record<string, readonly string[]>>) => (sluice: Sluice) =>
       sluice.serveCluster({ arn: prod, notificationTargets });
@@ -314,7 +314,7 @@ describe("Sluice refuses", () => {
     expect(problem(token, { notifications: true })).toContain("has a token in its notificationTargets");
   });
 
-  test("regions of CloudWatch that are not names of regions, or are tokens of CDK", () => {
+  test("CloudWatch regions that are not valid, or are CDK tokens", () => {
     const serve = (region: string) => (sluice: Sluice) =>
       sluice.serveCluster({ arn: prod, cloudWatchRegions: { apps: [region] } });
     expect(problem(serve("eu-west-1"))).toBe("none");
@@ -323,7 +323,7 @@ describe("Sluice refuses", () => {
     expect(problem((sluice) => token(sluice, new Stack()))).toContain("write literal names of regions");
   });
 
-  test("a cluster whose roles have none for the function that delivers notifications", () => {
+  test("a cluster whose roles lack one for the function that delivers notifications", () => {
     const role = (name: string) => `arn:aws:iam::123456789012:role/${name}`;
     const serve = (roles: { readonly reconcile: string; readonly notify?: string }) => (sluice: Sluice) =>
       sluice.serveCluster({ arn: prod, roles });
@@ -334,18 +334,18 @@ describe("Sluice refuses", () => {
     expect(problem(serve({ reconcile: role("r") }))).toBe("none");
   });
 
-  test("more clusters than a sweep looks after", () => {
+  test("more clusters than a sweep can handle", () => {
     const add = (sluice: Sluice) => {
       for (let index = 0; index < 300; index++) sluice.serveCluster({ arn: `${prod}-${index}` });
     };
     expect(problem(add)).toContain("a Sluice looks after 200 clusters at most. Add a second Sluice");
   });
 
-  test("settings that the functions would not start with", () => {
+  test("settings that the functions refuse at their start", () => {
     expect(problem(() => {}, { settings: { "no-cross-namespace-ref": true } })).toContain("no-cross-namespace-refs");
   });
 
-  test("names of networks that cannot be names of resources, and more than ten", () => {
+  test("network names that are not valid resource names, and more than ten networks", () => {
     const { sluice } = shapes.privateCluster();
     expect(sluice.reconcileRole("eu-private")).not.toBe(sluice.reconcileRole());
     const networks = (...names: readonly string[]): SluiceProps => {

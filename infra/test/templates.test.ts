@@ -10,7 +10,7 @@ test.each(Object.entries(shapes))("the template of the shape %s is the reviewed 
   await expect(text).toMatchFileSnapshot(`fixtures/${name}.json`);
 });
 
-test.each(Object.entries(shapes))("two syntheses of the shape %s are the same, byte for byte", (_, make) => {
+test.each(Object.entries(shapes))("synthesising the shape %s twice gives the same bytes", (_, make) => {
   const [first, second] = [make(), make()].map(({ app }) => files(app.synth().directory));
   expect(first?.size).toBeGreaterThan(5);
   expect(first).toEqual(second);
@@ -31,11 +31,11 @@ const previous = TemplateFile.parse(
   JSON.parse(readFileSync(join(import.meta.dirname, "previous-template.json"), "utf8")),
 );
 
-test("an upgrade from the previous release replaces nothing that holds state", () => {
+test("an upgrade from the previous release replaces no resource with state", () => {
   expect(replacedState(previous, templateOf(shapes.privateCluster().stack))).toEqual([]);
 });
 
-test("what would be replaced or lost is found", () => {
+test("the check finds a resource that would be replaced or deleted", () => {
   const { SluiceTable, SluiceInstallationKey, SluiceArtifacts, ...others } = previous.Resources;
   if (SluiceTable === undefined || SluiceInstallationKey === undefined || SluiceArtifacts === undefined) {
     throw new Error("previous-template.json holds no state");

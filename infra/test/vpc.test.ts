@@ -38,7 +38,7 @@ function inside(
 const withEgress = (stack: Stack): SluiceNetwork => ({ vpc: new Vpc(stack, "Vpc", { availabilityZones }) });
 
 describe("the functions of a network", () => {
-  test("share one security group, which the Sluice shows as its connections", () => {
+  test("share one security group, which the Sluice exposes as its connections", () => {
     const { stack, sluice } = inside(withEgress);
     const [group, ...others] = sluice.connections.securityGroups;
     expect(others).toEqual([]);
@@ -51,7 +51,7 @@ describe("the functions of a network", () => {
     }
   });
 
-  test("have no connections where no network is in a VPC, and that is said", () => {
+  test("have no connections if no network is in a VPC, and the error says so", () => {
     const sluice = new Sluice(new Stack(uncheckedApp(), "Test", { env }), "Sluice");
     expect(() => sluice.connections).toThrow("Test/Sluice is in no VPC, so it has no security groups");
   });
@@ -69,7 +69,7 @@ describe("the endpoint of a cluster is opened at port 443 to the functions of it
       .filter((data) => data.includes("@sluice/cdk:clusterSecurityGroup"));
 
   test.each([
-    { from: "aws-eks", Cluster: eks.Cluster },
+    { from: "made in this app", Cluster: eks.Cluster },
     { from: "aws-eks-v2", Cluster: eksV2.Cluster },
   ])("imported by $from with its security group", ({ Cluster }) => {
     const { stack, sluice } = inside(withEgress, (stack) => ({
@@ -90,7 +90,7 @@ describe("the endpoint of a cluster is opened at port 443 to the functions of it
     expect(warnings(stack)).toEqual([]);
   });
 
-  test("made in another stack of this app, which does not come to depend on the Sluice", () => {
+  test("made in another stack of this app, which does not depend on the Sluice", () => {
     const app = uncheckedApp();
     const below = new Stack(app, "Below", { env });
     const vpc = new Vpc(below, "Vpc", { availabilityZones });
@@ -108,7 +108,7 @@ describe("the endpoint of a cluster is opened at port 443 to the functions of it
     expect([stack.dependencies, below.dependencies]).toEqual([[below], []]);
   });
 
-  test("named by its ARN with a security group, from a group that lets nothing out by itself", () => {
+  test("named by its ARN with a security group, from a group without outbound rules", () => {
     const { stack } = inside(
       (stack) => {
         const vpc = new Vpc(stack, "Vpc", { availabilityZones });
@@ -133,7 +133,7 @@ describe("the endpoint of a cluster is opened at port 443 to the functions of it
         cluster: eksV2.Cluster.fromClusterAttributes(stack, "C", { clusterName: "prod" }),
       }),
     },
-  ])("$how it is not, and synth warns with what to write", ({ clusterOf }) => {
+  ])("$how it is not, and synth warns with a mend", ({ clusterOf }) => {
     const { stack } = inside(withEgress, clusterOf);
     expect(ingress(stack)).toEqual([]);
     expect(warnings(stack)).toHaveLength(1);
@@ -157,14 +157,14 @@ describe("isolated subnets", () => {
       vpcOf: (stack: Stack) => new Vpc(stack, "Vpc", { availabilityZones, subnetConfiguration: isolated }),
     },
     { of: "imported", vpcOf: imported },
-  ])("of a VPC that is $of are refused without endpoints, each named", ({ vpcOf }) => {
+  ])("of a VPC that is $of are refused without endpoints, each of which is named", ({ vpcOf }) => {
     const { stack } = inside((stack) => ({ vpc: vpcOf(stack) }));
     expect(() => templateOf(stack)).toThrow(
       /the network "internal" is in isolated subnets of Test\/Vpc, and nothing there leads to dynamodb \(gateway\), s3 \(gateway\), sqs \(interface\), secretsmanager \(interface\), eks \(interface\): add the endpoints \(docs\/vpc.md\)/,
     );
   });
 
-  test("are taken with the endpoints that the installation needs, and more are needed with more that it uses", () => {
+  test("are accepted with the endpoints that the installation needs, and more features need more endpoints", () => {
     const keys = {
       decryptionKeys: { apps: ["arn:aws:kms:eu-west-1:123456789012:key/1+arn:aws:iam::123456789012:role/a"] },
     };
@@ -186,7 +186,7 @@ describe("isolated subnets", () => {
     expect(() => templateOf(withKeys({ EKS, SQS, SECRETS_MANAGER, STS, KMS, ECR, ECR_DOCKER }))).not.toThrow();
   });
 
-  test("are taken if the endpoints are made elsewhere, and other subnets of the same VPC need none", () => {
+  test("are accepted if the endpoints are created elsewhere, and other subnets of the same VPC need none", () => {
     const elsewhere = inside((stack) => ({ vpc: imported(stack), endpointsElsewhere: true }));
     expect(() => templateOf(elsewhere.stack)).not.toThrow();
     const both = inside((stack) => ({
@@ -204,7 +204,7 @@ describe("isolated subnets", () => {
 });
 
 describe("docs/vpc.md", () => {
-  test("lists an endpoint for every client of AWS' SDK that the code of the functions imports, and for no other", () => {
+  test("lists an endpoint for every AWS SDK client that the code of the functions imports, and for no other", () => {
     const folders = ["lib", "functions"].map((folder) => join(root, folder));
     const sources = folders.flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -216,7 +216,7 @@ describe("docs/vpc.md", () => {
     expect([...new Set(imported)].toSorted()).toEqual(listed.toSorted());
   });
 
-  test("says what the code says", async () => {
+  test("is up to date with the code", async () => {
     const file = join(root, "docs/vpc.md");
     const needs = {
       roles: "with roles",

@@ -9,7 +9,8 @@ import type { Cause } from "./event-relation.ts";
 export type Retry = "backoff" | "interval" | "dependency" | "never" | "soon";
 
 /** Reasons are API, since alerts match on them: add one freely, never rename one. They are Flux's words where Flux has one. */
-const retryByReason = {
+/** @internal */
+export const retryByReason = {
   AccessDenied: "never",
   ArchiveOperationFailed: "backoff",
   ArtifactFailed: "interval",

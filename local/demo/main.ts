@@ -15,7 +15,7 @@ import { signedScenes } from "./signed-story.ts";
 import { openStage, type Stage, UnexpectedOutcome } from "./stage.ts";
 import { type Report, type Scene, scenes } from "./story.ts";
 
-/** `npm run demo`: plays a story of the README on a Sluice of its own and reports the outcome of each scene. */
+/** `npm run demo`: plays a story of docs/demo.md on a Sluice of its own and reports the outcome of each scene. */
 const usage =
   "usage: npm run demo [-- canary | git | helm | images | notify | overlays | signed | --kubeconfig FILE [--context NAME]]";
 const stop = new AbortController();
@@ -56,7 +56,7 @@ interface Asked {
   readonly foreign: Foreign | undefined;
 }
 
-/** `push`: the story of the README that also plays on a foreign cluster. */
+/** `push`: the first story of docs/demo.md, which also plays on a foreign cluster. */
 type Story = "push" | (typeof stories)[number];
 
 /** Those that play on the embedded cluster alone. */

@@ -5,7 +5,7 @@ import { deepSteps } from "./deep-steps.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-test("each deep check has a name of its own and says what it shows", () => {
+test("each deep check has a unique name and a description", () => {
   expect(new Set(deepSteps.map(({ name }) => name)).size).toBe(deepSteps.length);
   expect(deepSteps.filter(({ shows }) => shows === "")).toEqual([]);
 });
@@ -18,7 +18,7 @@ test("the files and folders that a deep check runs exist", () => {
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test("each variable that a deep check sets is read by some test", () => {
+test("each variable that a deep check sets is read by a test", () => {
   const files = globSync(["test/**/*.ts", "vitest.config.ts"], { cwd: root });
   const texts = files
     .filter((path) => !path.startsWith("test/checks/"))

@@ -114,6 +114,15 @@ export const deepSteps: readonly DeepStep[] = [
     needsRealParts: true,
   },
   {
+    name: "fleet",
+    shows:
+      "six of Flux's controllers and Sluice take over a repository like Flux's own example from each other, and nothing changes",
+    command: shell(
+      `flux="$(node ${fluxTests}/build-flux.ts --fetch --all)"; eval "$flux"; vitest run --project=real --reporter=./test/report/each-minute.ts test/interop/fleet`,
+    ),
+    needsRealParts: true,
+  },
+  {
     name: "flagger",
     shows:
       "Flagger itself, built from its modules, takes over a Canary and hands it back, without a run that nobody asked for",

@@ -22,29 +22,29 @@ async function run(script: string) {
 }
 
 describe("a step of the checks", () => {
-  test("passes with status 0, and its last line is what it found; its output is in its log", async () => {
+  test("passes with status 0, and its last line is the result; its output is in its log", async () => {
     const { result, log } = await run("console.log('first'); console.error(`found ${process.env.ONE}\\n\\n`)");
     expect(result).toMatchObject({ outcome: "passed", found: "found 1" });
     expect(log.split("\n").toSorted()).toEqual(["", "", "", "first", "found 1"]);
   });
 
-  test("fails with any other status, and says its last lines", async () => {
+  test("fails with any other status, and shows its last lines", async () => {
     const { result, said } = await run("console.log('expected 1, got 2'); process.exit(1)");
     expect(result).toMatchObject({ outcome: "failed", found: "expected 1, got 2" });
     expect(said.at(-1)).toBe("step: failed with 1, and ended with\nexpected 1, got 2");
   });
 
-  test("is unavailable with status 3: the machine lacks what it needs", async () => {
+  test("is unavailable with status 3, if the machine lacks something", async () => {
     expect((await run("process.exit(3)")).result).toMatchObject({ outcome: "unavailable" });
   });
 
-  test("that is killed has failed", async () => {
+  test("that is killed fails", async () => {
     const { result, said } = await run("process.kill(process.pid, 'SIGKILL')");
     expect(result.outcome).toBe("failed");
     expect(said.at(-1)).toContain("failed with SIGKILL");
   });
 
-  test("says at each interval that it still runs, with its last line", async () => {
+  test("reports at each interval that it is still running, with its last line", async () => {
     const stop = new AbortController();
     const said: string[] = [];
     const say = (line: string): void => {
@@ -58,7 +58,7 @@ describe("a step of the checks", () => {
     expect(said.at(-1)).toMatch(/^step: \d+ s, halfway$/);
   });
 
-  test("ends with its children when the signal is aborted", async () => {
+  test("ends with its child processes when the signal is aborted", async () => {
     const stop = new AbortController();
     const script = `require("node:child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });
       console.log("started"); setInterval(() => {}, 1000)`;
@@ -71,7 +71,7 @@ describe("a step of the checks", () => {
   });
 });
 
-test("the table names each step with its outcome, its time and what it found", () => {
+test("the table lists each step with its outcome, its time and its result", () => {
   const results: readonly StepResult[] = [
     { name: "faults", outcome: "passed", seconds: 125, found: "every fault was noticed" },
     { name: "flux", outcome: "unavailable", seconds: 1, found: "no Go" },

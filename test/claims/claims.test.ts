@@ -11,11 +11,11 @@ import { tellClaims } from "./tell-claims.ts";
 const documentPath = join(import.meta.dirname, "../../docs/maintainers/conformance.md");
 
 describe("docs/maintainers/conformance.md", () => {
-  test("has each statement of the references in one row", async () => {
+  test("has each statement of the references in exactly one row", async () => {
     expect(tableFaults(readClaims(await readFile(documentPath, "utf8")))).toEqual([]);
   });
 
-  test("is wrong if a statement stands in two rows or in none, or does not exist", () => {
+  test("is wrong if a statement is in two rows or in none, or does not exist", () => {
     const claim = (from: number, to: number) => ({
       reference: "cli" as const,
       numbers: Array.from({ length: to - from + 1 }, (_, index) => from + index),
@@ -42,7 +42,7 @@ describe("docs/maintainers/conformance.md", () => {
   });
 });
 
-describe("the statements that a title names", () => {
+describe("the statement numbers in a title", () => {
   test.each<{ what: string; title: string; file?: string; expected: readonly string[] }>([
     { what: "in parentheses", title: "a (7, 30 to 32)", expected: ["K7", "K30", "K31", "K32"] },
     { what: "of two sections", title: "11.1/4, 27, 11.3/61: a", expected: ["S4", "S27", "S61"] },
@@ -107,7 +107,7 @@ describe("a claim is wrong", () => {
     ]);
   });
 
-  test("if a test names a statement of a later issue, or a statement that does not exist", () => {
+  test("if a test names a statement of a later issue, or a missing statement", () => {
     expect(unclaimedTitles(claims, [one, { file: "unit/c.test.ts", title: "does more (3, 64)" }])).toEqual([
       'unit/c.test.ts: "does more (3, 64)" names statement 3 of kustomization.md, which is not claimed',
       'unit/c.test.ts: "does more (3, 64)" names statement 64 of kustomization.md, which is not claimed',
@@ -197,7 +197,7 @@ describe("a local run", () => {
     expect(await run('test.todo("does it (1)");')).toEqual({ text: expect.stringContaining(unproven), failures: 1 });
   });
 
-  test("of some tests is checked only for the statements that they name", async () => {
+  test("with only some tests is checked only for the statements that they name", async () => {
     const some = { testNamePattern: "more" };
     expect(await run(`${claimed}test("does more", () => {});`, some)).toEqual({ text: "", failures: 0 });
     await writeFile(join(folder, "b.test.ts"), claimed);

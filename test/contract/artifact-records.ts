@@ -14,7 +14,7 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
     const source = keyOf("source");
     const digest = digestOf("artifact");
 
-    test("only what exactly this source stored is recorded", async () => {
+    test("only records of this source are written", async () => {
       const fence = await leased(state, source);
       await state.records.record(source, "uid-1", digest, fence, never);
       await state.records.record(source, "uid-1", digest, fence, never);
@@ -24,7 +24,7 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
       expect(await state.records.recorded(source, "uid-1", digestOf("forged"), never)).toBe(false);
     });
 
-    test("what is not retained is removed: other digests and other uids, but nothing of another source", async () => {
+    test("records that are not retained are removed: other digests and other uids of the source, but nothing of another source", async () => {
       const fence = await leased(state, source);
       const namesake = { ...source, name: `${source.name}-2` };
       const others = await leased(state, namesake);
@@ -43,7 +43,7 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
       expect(await isKept(-1)).toBe(false);
     });
 
-    test("the digests of all records are named once each, and those of removed records not at all", async () => {
+    test("the digests of all records are listed once each, and those of removed records not at all", async () => {
       const digests = Array.from({ length: 60 }, (_, number) => digestOf(`artifact ${number}`));
       const sources = ["a", "b"].map(keyOf);
       for (const each of sources) {
@@ -69,7 +69,7 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
       expect(await state.records.recorded(source, "uid-1", other, never)).toBe(false);
     });
 
-    test("a holder whose lease was taken over removes nothing", async () => {
+    test("a holder that lost its lease removes nothing", async () => {
       const fence = await leased(state, source);
       await state.records.record(source, "uid-1", digest, fence, never);
       await leased(state, source);
@@ -77,7 +77,7 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
       expect(await state.records.recorded(source, "uid-1", digest, never)).toBe(true);
     });
 
-    test("a holder whose lease was taken over records nothing", async () => {
+    test("a holder that lost its lease records nothing", async () => {
       const fence = await leased(state, source);
       await leased(state, source);
       await expect(state.records.record(source, "uid-1", digest, fence, never)).rejects.toThrow(LeaseLost);

@@ -30,7 +30,7 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       return found === undefined ? undefined : new TextDecoder().decode(found);
     };
 
-    test("bytes come back under their digest", async () => {
+    test("bytes can be read by their digest", async () => {
       await backEnd.store.put(digest, bytes, never);
       expect(await text()).toBe("an artifact");
     });
@@ -39,18 +39,18 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       expect(await text()).toBeUndefined();
     });
 
-    test("bytes that do not hash to the digest are refused and not stored", async () => {
+    test("bytes that do not match the digest are refused and not stored", async () => {
       await expect(backEnd.store.put(digest, new TextEncoder().encode("another"), never)).rejects.toThrow(digest);
       expect(await text()).toBeUndefined();
     });
 
-    test("storing again, even many at once, changes nothing", async () => {
+    test("storing the same bytes again, even many times at once, changes nothing", async () => {
       await Promise.all(Array.from({ length: 8 }, () => backEnd.store.put(digest, bytes, never)));
       await backEnd.store.put(digest, bytes, never);
       expect(await text()).toBe("an artifact");
     });
 
-    test("11.1/12: bytes that no longer hash to their digest count as missing, and storing them again repairs that (21)", async () => {
+    test("11.1/12: bytes that no longer match their digest count as missing, and storing them again repairs that (21)", async () => {
       await backEnd.store.put(digest, bytes, never);
       await backEnd.damage(digest);
       expect(await text()).toBeUndefined();
@@ -64,7 +64,7 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       return found;
     };
 
-    test("each artifact that is stored is listed once, and nothing else that lies there", async () => {
+    test("each stored artifact is listed once, and no other file", async () => {
       const contents = Array.from({ length: 12 }, (_, number) => new TextEncoder().encode(`artifact ${number}`));
       for (const each of contents) await backEnd.store.put(digestOf(each), each, never);
       await backEnd.store.put(digest, bytes, never);
@@ -74,7 +74,7 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       expect(digests.toSorted()).toEqual([digest, ...contents.map(digestOf)].toSorted());
     });
 
-    test("an artifact is removed as it was listed, and others stay", async () => {
+    test("a listed artifact can be removed, and others stay", async () => {
       const other = new TextEncoder().encode("another");
       await backEnd.store.put(digest, bytes, never);
       await backEnd.store.put(digestOf(other), other, never);
@@ -100,7 +100,7 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       expect(await text()).toBe("an artifact");
     });
 
-    test("what one collection keeps the next one reads, and a store without any answers none", async () => {
+    test("the next collection reads the notes of the last one, and a store without notes returns none", async () => {
       expect(await backEnd.collection.unnamed(never)).toEqual(new Map());
       const unnamed = new Map([[digest, 1_800_000_000_000]]);
       await backEnd.collection.keepUnnamed(unnamed, never);
@@ -116,7 +116,7 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       expect(await text()).toBeUndefined();
     });
 
-    test("an empty and a large artifact are kept whole", async () => {
+    test("an empty and a large artifact are stored completely", async () => {
       for (const artifact of [new Uint8Array(0), new Uint8Array(5_000_000).fill(7)]) {
         await backEnd.store.put(digestOf(artifact), artifact, never);
         const found = await backEnd.store.get(digestOf(artifact), never);

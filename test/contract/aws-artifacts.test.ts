@@ -74,7 +74,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     };
   });
 
-  test("a large artifact goes up in parts, also from many writers at once, and leaves no part behind", async () => {
+  test("a large artifact is uploaded in parts, also by many writers at once, and leaves no part behind", async () => {
     const bucket = await createBucket();
     const digest = digestOf(large);
     await Promise.all([1, 2, 3].map(() => storeIn(bucket).put(digest, large, never)));
@@ -98,7 +98,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     expect(answers.filter((answer) => answer === "stored")).toHaveLength(1);
   });
 
-  test("bytes that change on the way are refused and not stored", async () => {
+  test("bytes that change during the upload are refused and not stored", async () => {
     const bucket = await createBucket();
     const bytes = new TextEncoder().encode("an artifact");
     const key = artifactKey(prefix, digestOf(bytes));
@@ -120,7 +120,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     through.destroy();
   });
 
-  test.each([300_000, -300_000])("a function whose clock is wrong by %i ms stores nevertheless", async (ms) => {
+  test.each([300_000, -300_000])("a function whose clock is wrong by %i ms can still store", async (ms) => {
     const bucket = await createBucket();
     const bytes = new TextEncoder().encode(`${ms}`);
     const skewed = s3Client(of);
@@ -130,7 +130,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     skewed.destroy();
   });
 
-  test("a large artifact that was damaged is replaced whole", async () => {
+  test("a large artifact that was damaged is replaced completely", async () => {
     const bucket = await createBucket();
     const digest = digestOf(large);
     await storeIn(bucket).put(digest, large, never);
@@ -160,7 +160,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     expect(Uploads).toEqual([]);
   });
 
-  test("the key of an artifact is never inside the folder of another", async () => {
+  test("the key of an artifact is never below the key of another", async () => {
     const bucket = await createBucket();
     for (let index = 0; index < 40; index++) {
       const bytes = new TextEncoder().encode(`${index}`);
@@ -175,7 +175,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
   test.each([
     ["an artifact", new TextEncoder().encode("an artifact"), "PUT"],
     ["a large artifact's last part", large, "POST"],
-  ])("%s whose answer was lost is found to be there already", async (_, bytes, method) => {
+  ])("%s whose answer was lost is found to be stored already", async (_, bytes, method) => {
     const bucket = await createBucket();
     const digest = digestOf(bytes);
     let hasLost = false;
@@ -192,7 +192,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     through.destroy();
   });
 
-  test("an answer that breaks off is an error, never half an artifact", async () => {
+  test("an answer that is cut off is an error, never half an artifact", async () => {
     const bucket = await createBucket();
     const bytes = new Uint8Array(1_000_000).fill(3);
     await storeIn(bucket).put(digestOf(bytes), bytes, never);
@@ -204,7 +204,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     through.destroy();
   });
 
-  test("a missing bucket and unknown credentials are named with what to do", async () => {
+  test("a missing bucket and unknown credentials are named with a mend", async () => {
     const bucket = await createBucket();
     const bytes = new TextEncoder().encode("a");
     const missing = { ...bucket, name: "no-such-bucket" };
@@ -237,7 +237,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     astray.destroy();
   });
 
-  test("a bucket whose policy gives one permission and not the other names the missing one", async () => {
+  test("a bucket policy that grants only one of two permissions gives an error that names the missing one", async () => {
     const bucket = await createBucket();
     const key = { accessKeyId: randomUUID().replaceAll("-", ""), secretAccessKey: randomUUID() };
     await addS3Account(of, key, "user");

@@ -53,12 +53,12 @@ function bucketContract(name: string, open: () => Promise<Back>): void {
       return found.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     };
 
-    test("exists once it is made", async () => {
+    test("exists after it was created", async () => {
       expect(await storeOf(`sluice-${randomUUID()}`).exists(phase())).toBe(false);
       expect(await storeOf(await filled({})).exists(phase())).toBe(true);
     });
 
-    test("lists its objects with the etags and sizes that their contents have", async () => {
+    test("lists its objects with their etags and sizes", async () => {
       const objects = { "a.yaml": "a", "sub/b c+d.yaml": "bb", "sub/ü&<>'\".yaml": "ccc" };
       const store = storeOf(await filled(objects));
       const wanted = Object.entries(objects).map(([key, text]) => ({
@@ -84,7 +84,7 @@ function bucketContract(name: string, open: () => Promise<Back>): void {
       expect((await listed(store)).map(({ key }) => key)).toEqual(keys);
     });
 
-    test("has no object that is not there, or that was deleted", async () => {
+    test("has no object that was never stored, or that was deleted", async () => {
       const bucket = await filled({ a: "a" });
       const store = storeOf(bucket);
       expect(await store.get("b", 100, phase())).toBeUndefined();
@@ -92,7 +92,7 @@ function bucketContract(name: string, open: () => Promise<Back>): void {
       expect(await store.get("a", 100, phase())).toBeUndefined();
     });
 
-    test("is closed to a wrong key", async () => {
+    test("refuses a wrong key", async () => {
       const bucket = await filled({ a: "a" });
       const credentials = { accessKeyId: "nobody", secretAccessKey: new Secret("wrong") };
       await expect(storeOf(bucket, { credentials }).get("a", 100, phase())).rejects.toMatchObject({ reason: "answer" });

@@ -29,7 +29,7 @@ describe.skipIf(connection === undefined)("login to ECR, where SLUICE_REAL_AWS n
     return { wire, login, pass: (ms: number) => void (now += ms) };
   }
 
-  test("gives a user and a password, once for all concurrent callers", async () => {
+  test("gives a username and a password, once for all concurrent callers", async () => {
     const { wire, login } = await over();
     const all = await Promise.all([1, 2, 3].map(() => login.credentials(request, never)));
     expect(new Set(all.map(({ username, password }) => `${username}:${password.reveal()}`)).size).toBe(1);
@@ -38,7 +38,7 @@ describe.skipIf(connection === undefined)("login to ECR, where SLUICE_REAL_AWS n
     await wire[Symbol.asyncDispose]();
   });
 
-  test("is kept for 80 % of a token's life, an hour at most", async () => {
+  test("is cached for 80 % of a token's life, at most one hour", async () => {
     // The stand-in's own tokens ended years ago.
     const { wire, login, pass } = await over((_, now) => tokenUntil(now + 12 * 3_600_000));
     await login.credentials(request, never);
@@ -63,7 +63,7 @@ describe.skipIf(connection === undefined)("login to ECR, where SLUICE_REAL_AWS n
     await short.wire[Symbol.asyncDispose]();
   });
 
-  test("is not given to a namespace that the installation does not list for its cluster, and ECR is not asked", async () => {
+  test("is refused to a namespace that the installation does not list for its cluster, without a call to ECR", async () => {
     const { wire, login } = await over();
     for (const other of [{ namespace: "other" }, { cluster: cluster.replace("prod", "other") }]) {
       const tenant = { ...request, ...other };
@@ -76,7 +76,7 @@ describe.skipIf(connection === undefined)("login to ECR, where SLUICE_REAL_AWS n
     await wire[Symbol.asyncDispose]();
   });
 
-  test("that fails is tried again by the next caller", async () => {
+  test("that fails is retried by the next caller", async () => {
     const body = JSON.stringify({ __type: "ExpiredTokenException", message: "expired" });
     const expired = { status: 400, body, headers: { "content-type": "application/x-amz-json-1.1" } };
     const { wire, login } = await over((count) => (count === 0 ? expired : "pass"));

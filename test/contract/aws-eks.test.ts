@@ -62,13 +62,13 @@ describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one 
     return parseClusterArn(cluster?.arn ?? "");
   }
 
-  test("says the address of a cluster and the authority of its certificate", async () => {
+  test("returns the address of a cluster and the CA of its certificate", async () => {
     const { server, ca } = await describeCluster(client, await createCluster(), never);
     expect(server.protocol).toBe("https:");
     expect(ca).not.toBe("");
   });
 
-  test("a token proves our identity to a cluster that asks STS, and is made again if the cluster refuses it", async () => {
+  test("a token proves our identity to a cluster that checks with STS, and is created again if the cluster refuses it", async () => {
     const cluster = await createCluster();
     const described = await eksClusterConfig(cluster, { client, credentials, clock: systemClock }, never);
     const asking = await clusterThatAsksSts(of.endpoint ?? "", cluster.name);
@@ -95,7 +95,7 @@ describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one 
     }
   });
 
-  test("a cluster that does not exist is named with its region", async () => {
+  test("a missing cluster is named with its region", async () => {
     const missing = parseClusterArn("arn:aws:eks:eu-west-1:123456789012:cluster/none");
     await expect(describeCluster(client, missing, never)).rejects.toMatchObject({
       reason: "missing",
@@ -103,7 +103,7 @@ describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one 
     });
   });
 
-  test("a cluster of the same name in the account of the credentials is not taken for the cluster", async () => {
+  test("a cluster of the same name in the account of our credentials is not mistaken for the listed one", async () => {
     const cluster = { ...(await createCluster()), account: "999999999999" };
     await expect(describeCluster(client, cluster, never)).rejects.toThrow(
       "the credentials are of account 123456789012, the cluster is of account 999999999999",

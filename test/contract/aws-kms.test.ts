@@ -21,8 +21,8 @@ const context = { app: "web", "env name": "prüfung" };
 const faults: readonly (readonly [string, WireFault])[] = [
   ["is lost on its way", "dropped"],
   ["is answered, and the answer is lost", "lost"],
-  ["is answered by half", "cut"],
-  ["meets a server without time", { status: 503 }],
+  ["is half answered", "cut"],
+  ["meets a throttling server", { status: 503 }],
   [
     "is throttled",
     {
@@ -62,7 +62,7 @@ describe.skipIf(connection === undefined)(
       client.destroy();
     });
 
-    test("are opened by the key and the context that sealed them, again and again, and cannot be printed", async () => {
+    test("are decrypted with the key and context that encrypted them, repeatedly, and cannot be printed", async () => {
       for (const _time of ["first", "second"]) {
         const opened = await keys.open(sealed, installation, never);
         expect(Buffer.from(opened.reveal(), "base64")).toEqual(dataKey);
@@ -70,12 +70,12 @@ describe.skipIf(connection === undefined)(
       }
     });
 
-    test("without a context are opened without one", async () => {
+    test("without a context are decrypted without one", async () => {
       const bare = await seal(client, key, {});
       expect((await keys.open(bare, installation, never)).reveal()).toBe(dataKey.toString("base64"));
     });
 
-    test("are opened by an alias of the key", async () => {
+    test("are decrypted with an alias of the key", async () => {
       const name = `alias/${key.replace(/.*\//, "")}`;
       await client.send(new CreateAliasCommand({ AliasName: name, TargetKeyId: key }));
       const alias = key.replace(/key\/.*/, name);
@@ -84,7 +84,7 @@ describe.skipIf(connection === undefined)(
       );
     });
 
-    test("of another region are opened there", async () => {
+    test("of another region are decrypted there", async () => {
       const elsewhere = new KMSClient(clientConfig({ ...of, region: "us-east-1" }));
       const other = await seal(elsewhere, await newKey(elsewhere), context);
       expect(other.sealedBy).toContain(":us-east-1:");
@@ -94,11 +94,11 @@ describe.skipIf(connection === undefined)(
 
     test.each<[string, (sealed: SealedDataKey) => Partial<SealedDataKey>]>([
       ["for another context", () => ({ context: { ...context, app: "api" } })],
-      ["for a context with one name more", () => ({ context: { ...context, more: "" } })],
-      ["for any context, where none is given", () => ({ context: {} })],
-      ["with bytes changed since", ({ ciphertext }) => ({ ciphertext: ciphertext.toReversed() })],
+      ["for a context with one more entry", () => ({ context: { ...context, more: "" } })],
+      ["for a context, if none is given", () => ({ context: {} })],
+      ["with bytes changed since then", ({ ciphertext }) => ({ ciphertext: ciphertext.toReversed() })],
       ["by no key", () => ({ ciphertext: Buffer.from("not sealed") })],
-    ])("that were sealed %s stay closed", async (_, change) => {
+    ])("that were encrypted %s cannot be decrypted", async (_, change) => {
       const message = `kms:Decrypt on key ${key}: it was sealed by another key or for another encryption context`;
       await expect(keys.open({ ...sealed, ...change(sealed) }, installation, never)).rejects.toMatchObject({
         name: "DataKeyError",
@@ -107,7 +107,7 @@ describe.skipIf(connection === undefined)(
       });
     });
 
-    test("of a key that does not exist name it and its region", async () => {
+    test("of a missing key give an error that names the key and its region", async () => {
       const gone = key.replace(/key\/.*/, "key/00000000-0000-0000-0000-000000000000");
       await expect(keys.open({ ...sealed, sealedBy: gone }, installation, never)).rejects.toMatchObject({
         reason: "missing",
@@ -115,7 +115,7 @@ describe.skipIf(connection === undefined)(
       });
     });
 
-    test.each(faults)("are opened where a request %s, twice even", async (_, fault) => {
+    test.each(faults)("are decrypted if a request %s, even twice", async (_, fault) => {
       await using wire = await faultyWire(of.endpoint, (_request, count) => (count < 2 ? fault : "pass"));
       const over = kmsDataKeys({
         connection: { ...of, endpoint: wire.url },
@@ -130,21 +130,21 @@ describe.skipIf(connection === undefined)(
     const role = "arn:aws:iam::123456789012:role/decrypts";
     const own = { kind: "static", accessKeyId: "AKIATENANT", sessionToken: undefined } as const;
     test.each<readonly [string, KeyIdentity, Partial<SealedDataKey>]>([
-      ["by credentials of a tenant", { ...own, secretAccessKey: new Secret("tenant's") }, {}],
-      ["by a role that the file names", installation, { role }],
+      ["with the credentials of a tenant", { ...own, secretAccessKey: new Secret("tenant's") }, {}],
+      ["with a role that the file names", installation, { role }],
       [
-        "by the role of a service account",
+        "with the role of a service account",
         { kind: "account", namespace: "apps", name: "web", role, token: async () => new Secret("a.b.c") },
         {},
       ],
-    ])("are opened %s", async (_, identity, changed) => {
+    ])("are decrypted %s", async (_, identity, changed) => {
       for (const _time of ["first", "second"]) {
         const opened = await keys.open({ ...sealed, ...changed }, identity, never);
         expect(opened.reveal()).toBe(dataKey.toString("base64"));
       }
     });
 
-    test("are opened for a recipient of SOPS by the credentials of the decryption Secret, through the role that it names", async () => {
+    test("are decrypted for a recipient of SOPS with the credentials of the decryption Secret, through the role that it names", async () => {
       const entry = "aws_access_key_id: AKIATENANT\naws_secret_access_key: tenant's\n";
       const data = { "sops.aws-kms": Buffer.from(entry).toString("base64") };
       const home = {
@@ -161,7 +161,7 @@ describe.skipIf(connection === undefined)(
       expect(opened.map((one) => Buffer.from(one))).toEqual([dataKey]);
     });
 
-    test("are requested under the run's signal, and a request that was given up does not disturb later ones", async () => {
+    test("are requested with the run's signal, and an aborted request does not disturb later ones", async () => {
       const stop = new AbortController();
       const reason = new Error("the time is up");
       await using wire = await faultyWire(of.endpoint, (_request, count) => {

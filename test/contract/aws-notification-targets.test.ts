@@ -65,7 +65,7 @@ describe.skipIf(connection === undefined)("targets of notifications in AWS", () 
     await post({ action, service: "events", headers, body: JSON.stringify(body) }, never);
   }
 
-  test("a topic of SNS hands its subscribers the event, its subject and its attributes", async () => {
+  test("an SNS topic delivers the event, its subject and its attributes to its subscribers", async () => {
     const queue = await createQueue();
     const made = await sns({ Action: "CreateTopic", Name: randomUUID() });
     const topicArn = /<TopicArn>([^<]+)<\/TopicArn>/.exec(made)?.[1] ?? "";
@@ -80,13 +80,13 @@ describe.skipIf(connection === undefined)("targets of notifications in AWS", () 
     });
   });
 
-  test("a topic that is not there is told as missing", async () => {
+  test("a missing SNS topic is reported as missing", async () => {
     const topicArn = `arn:aws:sns:${region}:${account}:${randomUUID()}`;
     const published = awsNotificationTargets(all).publish({ ...message, topicArn, subject: "s" }, never);
     await expect(published).rejects.toThrow(`sns:Publish on topic ${topicArn}: `);
   });
 
-  test("a bus of EventBridge hands its rules an event of the source sluice, with the reason as its type", async () => {
+  test("an EventBridge bus delivers an event of the source sluice, with the reason as its type, to its rules", async () => {
     const queue = await createQueue();
     const bus = randomUUID();
     await events("CreateEventBus", { Name: bus });
@@ -113,7 +113,7 @@ describe.skipIf(connection === undefined)("targets of notifications in AWS", () 
   test.each([
     ["a standard queue", randomUUID(), {}],
     ["a FIFO queue", `${randomUUID()}.fifo`, { MessageGroupId: "g", MessageDeduplicationId: "i" }],
-  ])("%s of SQS gets the event with its attributes", async (_, name, told) => {
+  ])("an SQS %s gets the event with its attributes", async (_, name, told) => {
     const queue = await createQueue(name);
     const queueUrl = `https://sqs.${region}.amazonaws.com/${account}/${queue.name}`;
     await awsNotificationTargets(all).send({ ...message, queueUrl }, never);

@@ -49,7 +49,7 @@ describe.skipIf(connection === undefined)("the queue of notifications in SQS", (
     return { notifications: sqsNotifications(client, { url, region: of.region }), received };
   }
 
-  test("gives those of one object in the order in which they were added", async () => {
+  test("delivers messages of one object in the order in which they were added", async () => {
     const { notifications, received } = await queue();
     for (let second = 0; second < 5; second++) {
       await notifications.add([about("web", second), about("api", second)], never);
@@ -61,7 +61,7 @@ describe.skipIf(connection === undefined)("the queue of notifications in SQS", (
     }
   });
 
-  test("gives one that was added twice once, and the same event for two Alerts twice", async () => {
+  test("delivers a message that was added twice once, and the same event for two Alerts twice", async () => {
     const { notifications, received } = await queue();
     await notifications.add([about("web", 0)], never);
     await notifications.add([about("web", 0), about("web", 0, "chat")], never);

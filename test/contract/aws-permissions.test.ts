@@ -194,7 +194,7 @@ describe.skipIf(realAws("AWS") === undefined)(
     afterAll(() => aws[Symbol.asyncDispose]());
 
     test.each(uses)(
-      "$what is refused to a role without rights, and granted once the messages are followed",
+      "$what is refused for a role without rights, and allowed once the mends in the messages are followed",
       async ({ use, actions }) => {
         const allowed: string[] = [];
         await aws.allow();
@@ -211,7 +211,7 @@ describe.skipIf(realAws("AWS") === undefined)(
     );
 
     test.each(uses)(
-      "$what with an unknown key, another's secret or another's session is refused as such",
+      "$what with an unknown key, a wrong secret or another session's token is refused with that reason",
       async ({ use, actions }) => {
         await aws.allow(...actions);
         for (const wrong of [

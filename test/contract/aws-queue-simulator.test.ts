@@ -18,7 +18,7 @@ const seeds = only === undefined ? Array.from({ length: count }, (_, index) => i
  */
 describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm run real -- up)", () => {
   test.each(seeds)(
-    "the work queue keeps its promises on SQS under every fault, its own and the wire's: seed %i",
+    "the work queue keeps its guarantees on SQS under every fault of its own and of the connection: seed %i",
     { timeout: 2 * testTimeoutMs },
     async (seed) => {
       const { of: faultOf, met } = wireFaults(sqsFaults, seed);

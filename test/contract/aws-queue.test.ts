@@ -77,7 +77,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm 
     };
   });
 
-  test("a cluster's wake-ups are a message group, so that no other cluster waits behind them", async () => {
+  test("the wake-ups of a cluster are a message group, so that no other cluster waits for them", async () => {
     const queue = await createQueue();
     const wakeUps = sqsWakeUps(client, queue);
     const prod = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
@@ -89,7 +89,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm 
     expect(groups).toEqual(new Set(["home", prod, digestOf(long)]));
   });
 
-  test("a message that SQS does not take is an error with the reason refused", async () => {
+  test("a message that SQS refuses is an error with the reason refused", async () => {
     const queue = await createQueue();
     // SQS refuses none of the messages, so the proxy changes one on the way.
     const onward = JSON.stringify({ QueueUrl: queue.url, MessageBody: "k".repeat(1_048_577) });
@@ -112,7 +112,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm 
     expect(await receive(queue, 1_000)).toEqual([]);
   });
 
-  test("a send whose answer was lost is sent again, so the wake-up arrives once or twice", async () => {
+  test("a send whose answer was lost is repeated, so the wake-up arrives once or twice", async () => {
     const queue = await createQueue();
     await using wire = await faultyWire(of.endpoint, (_, count) => (count === 0 ? "lost" : "pass"));
     const through = sqsClient({ ...of, endpoint: wire.url });
@@ -123,7 +123,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm 
     through.destroy();
   });
 
-  test("a queue that does not exist is named with what to do", async () => {
+  test("a missing queue is named with a mend", async () => {
     const queue = await createQueue();
     const missing = { ...queue, url: `${queue.url}-missing` };
     await expect(sqsWakeUps(client, missing).send({ key: "web" }, 0, never)).rejects.toMatchObject({

@@ -58,7 +58,7 @@ describe.skipIf(connection === undefined)("sluice redrive on a queue of SQS", ()
     return said;
   };
 
-  test("shows what failed, and moves it back without a word about where it comes from", async () => {
+  test("shows the failed messages, and moves them back without naming their origin", async () => {
     const { queue, deadLetters } = await failed();
     expect(await move(deadLetters, true)).toContain("1 messages would be moved");
     expect(await bodies(deadLetters)).toEqual([event]);
@@ -66,7 +66,7 @@ describe.skipIf(connection === undefined)("sluice redrive on a queue of SQS", ()
     expect([await bodies(deadLetters), await bodies(queue)]).toEqual([[], [event]]);
   });
 
-  test("moves what waits in a queue that is the dead-letter queue of none to the queue that is given", async () => {
+  test("moves the messages of a queue that no queue uses as its dead-letter queue to a given queue", async () => {
     const [undelivered, hints] = [await createQueue(), await createQueue()];
     await client.send(new SendMessageCommand({ QueueUrl: undelivered, MessageBody: event }));
     expect(await move(undelivered, false, hints)).toContain("1 messages moved");

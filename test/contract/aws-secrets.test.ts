@@ -22,20 +22,20 @@ describe.skipIf(connection === undefined)("secrets, where SLUICE_REAL_AWS names 
     }
   });
 
-  test("that contain bytes and no text are named", async () => {
+  test("that contain binary data are refused by name", async () => {
     const name = randomUUID();
     await client.send(new CreateSecretCommand({ Name: name, SecretBinary: new Uint8Array([1, 2, 3]) }));
     await expect(read(name)).rejects.toThrow(`secretsmanager:GetSecretValue on secret ${name}: it holds no text`);
   });
 
-  test("that were changed are read as they are now", async () => {
+  test("that were changed are read with their new value", async () => {
     const name = randomUUID();
     await client.send(new CreateSecretCommand({ Name: name, SecretString: "old" }));
     await client.send(new PutSecretValueCommand({ SecretId: name, SecretString: "new" }));
     expect((await read(name)).reveal()).toBe("new");
   });
 
-  test("that do not exist are named", async () => {
+  test("that are missing are named", async () => {
     await expect(read("none")).rejects.toMatchObject({
       reason: "missing",
       message: expect.stringContaining("secretsmanager:GetSecretValue on secret none: it does not exist in region"),

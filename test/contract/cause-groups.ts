@@ -33,7 +33,7 @@ export function causeGroupsContract(name: string, open: () => Promise<CauseGroup
     });
     afterEach(() => backEnd.close());
 
-    test("a group is read as it was written", async () => {
+    test("a group is read back unchanged", async () => {
       expect(await groups.get(key, begin, never)).toBeUndefined();
       const version = await groups.put(key, opened, undefined, begin, never);
       expect(await groups.get(key, begin, never)).toEqual({ group: opened, version });
@@ -50,7 +50,7 @@ export function causeGroupsContract(name: string, open: () => Promise<CauseGroup
       expect(await groups.get(key, begin, never)).toEqual({ group: over, version: next });
     });
 
-    test("a write on what is no longer there is refused, and leaves what is", async () => {
+    test("a write based on an outdated group is refused, and the group stays", async () => {
       const version = await groups.put(key, opened, undefined, begin, never);
       const told = { ...opened, isToldByCause: true };
       expect(await groups.put(key, told, undefined, begin, never)).toBeUndefined();
@@ -60,7 +60,7 @@ export function causeGroupsContract(name: string, open: () => Promise<CauseGroup
       expect(await groups.get(key, begin, never)).toEqual({ group: told, version: next });
     });
 
-    test("of many writes at the same time one is stored", async () => {
+    test("of many concurrent writes exactly one is stored", async () => {
       const first = await Promise.all(
         Array.from({ length: 10 }, () => groups.put(key, opened, undefined, begin, never)),
       );
@@ -70,7 +70,7 @@ export function causeGroupsContract(name: string, open: () => Promise<CauseGroup
       expect([stored(first), stored(next)]).toEqual([1, 1]);
     });
 
-    test("a group is forgotten a day after its last write, and then another one can be opened", async () => {
+    test("a group expires a day after its last write, and then another one can be opened", async () => {
       const version = await groups.put(key, opened, undefined, begin, never);
       const last = begin + groupKeptMs;
       expect((await groups.get(key, last - 1, never))?.version).toBe(version);
@@ -79,7 +79,7 @@ export function causeGroupsContract(name: string, open: () => Promise<CauseGroup
       expect(await groups.put(key, { ...opened, opened: last }, undefined, last, never)).not.toBeUndefined();
     });
 
-    test("those that wait are listed once each, in order, for the group that they joined", async () => {
+    test("waiting objects are listed once each, in order, for the group that they joined", async () => {
       await groups.put(key, opened, undefined, begin, never);
       for (const one of ["Kustomization/apps/b", "Kustomization/apps/a", "Kustomization/apps/b"]) {
         await groups.join(key, begin, one, begin, never);
@@ -93,14 +93,14 @@ export function causeGroupsContract(name: string, open: () => Promise<CauseGroup
       ]).toEqual([true, false, false]);
     });
 
-    test("more can wait than one message names", async () => {
+    test("more objects can wait than one message names", async () => {
       await groups.put(key, opened, undefined, begin, never);
       const names = Array.from({ length: 250 }, (_, n) => `Kustomization/apps/${String(n).padStart(3, "0")}`);
       await Promise.all(names.map((one) => groups.join(key, begin, one, begin, never)));
       expect(await groups.waiting(key, begin, never)).toEqual(names);
     });
 
-    test("clusters, Alerts and causes do not share a group", async () => {
+    test("groups are separate for each cluster, Alert and cause", async () => {
       await groups.put(key, opened, undefined, begin, never);
       await groups.join(key, begin, "Kustomization/apps/a", begin, never);
       const others: readonly CauseGroupKey[] = [

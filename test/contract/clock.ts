@@ -6,7 +6,7 @@ export function clockContract(name: string, clock: Clock): void {
   describe(`clock: ${name}`, () => {
     const never = new AbortController().signal;
 
-    test("monotonic time never goes back and passes while asleep", async () => {
+    test("monotonic time never goes back and advances during a sleep", async () => {
       const before = clock.monotonic();
       await clock.sleep(20, never);
       // A timer may fire a fraction of a millisecond early.
@@ -25,14 +25,14 @@ export function clockContract(name: string, clock: Clock): void {
       await expect(clock.sleep(1, stop.signal)).rejects.toThrow("time is up");
     });
 
-    test("a sleep that has ended leaves nothing at its signal, and an abort after it does no harm", async () => {
+    test("a finished sleep leaves no listener on its signal, and a later abort has no effect", async () => {
       const stop = new AbortController();
       await Promise.all(Array.from({ length: 20 }, () => clock.sleep(1, stop.signal)));
       expect(getEventListeners(stop.signal, "abort")).toEqual([]);
       stop.abort(new Error("too late"));
     });
 
-    test("sleeps under one signal are independent: the shorter one ends first, an abort ends all that are left", async () => {
+    test("sleeps with the same signal are independent: the shorter one ends first, an abort ends the rest", async () => {
       const stop = new AbortController();
       const ended: string[] = [];
       const long = [1, 2].map(() => clock.sleep(3_600_000, stop.signal).catch(() => ended.push("long")));

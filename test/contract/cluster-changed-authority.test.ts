@@ -36,7 +36,7 @@ async function answerReview(request: IncomingMessage, response: ServerResponse):
 }
 
 describe.skipIf(!mayHaveOwnControlPlane())(
-  "with SLUICE_REAL_KUBECONFIG, an API server that comes back with a certificate of another authority",
+  "with SLUICE_REAL_KUBECONFIG, an API server that restarts with a certificate of another CA",
   () => {
     let folder = "";
     let authenticator: FakeApi;
@@ -85,7 +85,7 @@ describe.skipIf(!mayHaveOwnControlPlane())(
     const write = (cluster: Cluster, name: string) =>
       cluster.apply(configMap(name, {}, { namespace: "default" }), { manager: "test", force: true }, never);
 
-    test("is not trusted until EKS describes the cluster anew, and then by itself", async () => {
+    test("is not trusted until EKS returns the new CA, and then without further action", async () => {
       const { server } = await configOfFile(plane.kubeconfig);
       let ca = await presentCa();
       await using eks = await faultyWire(undefined, () => {
@@ -143,7 +143,7 @@ describe.skipIf(!mayHaveOwnControlPlane())(
       expect(await cluster.get({ ...reference, name: "between" }, never)).toBeUndefined();
     });
 
-    test("is not trusted by way of a kubeconfig until that has its present authority", async () => {
+    test("is not trusted with a kubeconfig until that has the new CA", async () => {
       const file = join(folder, "kubeconfig");
       const kubeconfigOf = async (ca: string): Promise<void> => {
         const text = await readFile(plane.kubeconfig, "utf8");

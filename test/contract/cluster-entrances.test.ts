@@ -50,7 +50,7 @@ async function review(client: ApiClient) {
   return Reviewed.parse(JSON.parse(answer.text)).status.userInfo;
 }
 
-describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBECONFIG)", () => {
+describe.skipIf(real === "")("the ways to log in to a real API server (SLUICE_REAL_KUBECONFIG)", () => {
   let folder = "";
   let cluster: z.infer<typeof Kubeconfig>["clusters"][0]["cluster"];
   let token = "";
@@ -82,24 +82,24 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
     return { exec: { apiVersion, command: file, interactiveMode: "Never" } };
   }
 
-  test("a token in the kubeconfig", async () => {
+  test("with a token in the kubeconfig", async () => {
     expect(await whoAmI(await enter({ token }))).toBe("sluice");
   });
 
-  test("a client certificate, in files and in the kubeconfig", async () => {
+  test("with a client certificate, in files and in the kubeconfig", async () => {
     const files = { "client-certificate": pemFile("client.crt"), "client-key": pemFile("client.key") };
     const [cert, key] = await Promise.all([pem("client.crt"), pem("client.key")]);
     const data = { "client-certificate-data": btoa(cert), "client-key-data": btoa(key) };
     for (const user of [files, data]) expect(await whoAmI(await enter(user))).toBe("jane");
   });
 
-  test("a plugin that gives a token, or a client certificate", async () => {
+  test("with a plugin that returns a token, or a client certificate", async () => {
     const [clientCertificateData, clientKeyData] = await Promise.all([pem("client.crt"), pem("client.key")]);
     expect(await whoAmI(await enter(await plugin({ token })))).toBe("sluice");
     expect(await whoAmI(await enter(await plugin({ clientCertificateData, clientKeyData })))).toBe("jane");
   });
 
-  test("a file with a token, which is read again once the server refuses it", async () => {
+  test("with a token file, which is read again once the server refuses the token", async () => {
     const tokenFile = join(folder, "token");
     await writeFile(tokenFile, token);
     const config = await enter({ tokenFile });
@@ -112,7 +112,7 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
     expect((await review(late)).username).toBe("sluice");
   });
 
-  test("the token of a service account, as a pod has it", async () => {
+  test("with the token of a service account, as a pod has it", async () => {
     const name = `entrances-${randomUUID().slice(0, 8)}`;
     const admin = await enter({ token });
     const owner = opened(connect(admin, { clock: systemClock, env: {} }));
@@ -143,7 +143,7 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
     await expect.poll(() => whoAmI(config).catch((error: unknown) => error)).toMatchObject({ code: 401 });
   });
 
-  test("tokens are issued for the account and the audience that are asked for", async () => {
+  test("with tokens that are issued for the requested account and audience", async () => {
     const owner = opened(connect(await enter({ token }), { clock: systemClock, env: {} }));
     const account = { name: `tokens-${randomUUID().slice(0, 8)}`, namespace: "default" };
     await owner.create({ apiVersion: "v1", kind: "ServiceAccount", metadata: account }, { manager: "test" }, never);
@@ -174,7 +174,7 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
     });
   });
 
-  test("a credential that the server does not know is one clear failure, without it", async () => {
+  test("with unknown credentials, which is one clear failure that does not show them", async () => {
     const error: unknown = await whoAmI(await enter({ token: "hunter2" })).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: 401,
@@ -200,7 +200,7 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
     expect(proxy.asked.length).toBeGreaterThan(1);
   });
 
-  test("by its own authority alone, under another name of its certificate, or unchecked", async () => {
+  test("with only its own CA, under another name of its certificate, or unverified", async () => {
     const { "certificate-authority-data": data } = cluster;
     const none = { "certificate-authority-data": undefined };
     const file = join(folder, "ca.crt");

@@ -29,7 +29,7 @@ function isPartial(url: string, { status, text }: Answer): boolean {
 }
 
 describe.skipIf(!mayHaveOwnControlPlane())(
-  "with SLUICE_REAL_KUBECONFIG, an API server that forgets what was before",
+  "with SLUICE_REAL_KUBECONFIG, an API server that has compacted older versions",
   () => {
     let plane: OwnControlPlane;
     let cluster: Cluster & { close(): void };
@@ -95,7 +95,7 @@ describe.skipIf(!mayHaveOwnControlPlane())(
     }
 
     test.each(["list", "listMetadata"] as const)(
-      "a %s whose pages it forgot meanwhile begins again, and is whole",
+      "a %s whose pages have expired starts again and is complete",
       async (verb) => {
         const { server, seen, client } = await slowly(({ searchParams }) => searchParams.has("continue"));
         const names = new Set((await client[verb](configMaps, never)).map(({ metadata: { name } }) => name));
@@ -108,7 +108,7 @@ describe.skipIf(!mayHaveOwnControlPlane())(
       300_000,
     );
 
-    test("a watch whose place it forgot ends with 410, and one that begins anew tells everything", async () => {
+    test("a watch from an expired version ends with 410, and a new one reports everything", async () => {
       const { server, client } = await slowly(({ searchParams }) => searchParams.has("resourceVersion"));
       /** The names that it tells, until it has told all that is there, or for as long as it lasts. */
       const added = async (isPatient: boolean, told: Set<string>): Promise<void> => {

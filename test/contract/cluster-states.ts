@@ -33,11 +33,11 @@ export function clusterStatesContract(name: string, open: () => Promise<ClusterS
       return { ...state, busy: busy.toSorted((a, b) => (a.process < b.process ? -1 : 1)) };
     };
 
-    test("a cluster that nothing was said about has no hold and no busy process", async () => {
+    test("a new cluster has no hold and no busy process", async () => {
       await expect.poll(() => read()).toEqual(nothing);
     });
 
-    test("the latest hold replaces the one before and comes back as it was stored", async () => {
+    test("the latest hold replaces the one before and comes back unchanged", async () => {
       await states.hold(arn, { ...hold, kind: "refused", reason: "paused" }, never);
       await states.hold(arn, { ...hold, probes: 7 }, never);
       await expect.poll(() => read()).toEqual({ hold: { ...hold, probes: 7 }, busy: [] });
@@ -52,7 +52,7 @@ export function clusterStatesContract(name: string, open: () => Promise<ClusterS
       await expect.poll(() => read()).toEqual({ hold: undefined, busy: [busy] });
     });
 
-    test("each process has one row, which it replaces and removes by itself", async () => {
+    test("each process has one row, which it replaces and removes itself", async () => {
       await states.setBusy(arn, { process: "p1", runs: 3, renewals: 0 }, never);
       await states.setBusy(arn, { process: "p1", runs: 4, renewals: 1 }, never);
       await states.setBusy(arn, { process: "p2", runs: 9, renewals: 5 }, never);
@@ -65,7 +65,7 @@ export function clusterStatesContract(name: string, open: () => Promise<ClusterS
       await expect.poll(() => read()).toEqual({ hold: undefined, busy: [other] });
     });
 
-    test("clusters do not see each other, also where the id of one begins with that of another", async () => {
+    test("clusters do not see each other's rows, even if one id starts with another", async () => {
       await states.hold(arn, hold, never);
       await states.setBusy(arn, { process: "p1", runs: 1, renewals: 0 }, never);
       await expect.poll(() => read(`${arn}-2`)).toEqual(nothing);
@@ -80,7 +80,7 @@ export function clusterStatesContract(name: string, open: () => Promise<ClusterS
         .toEqual({ hold: undefined, busy: names.map((process) => ({ process, runs: 1, renewals: 0 })) });
     });
 
-    test("an id, a process and a reason of the greatest length are kept like any other", async () => {
+    test("an id, a process and a reason of maximum length are stored like any other", async () => {
       const long = "n".repeat(1_000);
       const longest = { ...hold, reason: "\u{1F409}".repeat(maxHoldReasonChars / 2) };
       const busy = { process: "p".repeat(100), runs: 1, renewals: 0 };

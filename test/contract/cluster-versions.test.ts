@@ -22,7 +22,7 @@ const versions = [
   },
   {
     // A newer one than the newest cannot be had: what it will serve is there already, and switched off.
-    what: "serves everything that newer ones will have, as far as it is there",
+    what: "serves everything that newer ones will have, as far as available",
     apiServerArgs: ["--feature-gates=AllAlpha=true,AllBeta=true", "--runtime-config=api/all=true"],
     emulates: "35",
     serves: { group: "internal.apiserver.k8s.io", kind: "StorageVersion" },
@@ -55,7 +55,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, an API 
     sluiceKindsContract(start);
     watchesContract(start);
 
-    test("takes a Kustomization from its first apply to its end", async () => {
+    test("takes a Kustomization from its first apply to its deletion", async () => {
       await installCrds(own.cluster, { clock: systemClock, log: silentLog }, never);
       const app = await world(own.cluster, "versions");
       const get = (name: string) => app.get("ConfigMap", name);

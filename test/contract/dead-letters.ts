@@ -21,13 +21,13 @@ export function deadLettersContract(name: string, open: () => Promise<DeadLetter
     const key = "home/kustomize.toolkit.fluxcd.io/Kustomization/apps/web";
     const found = async () => (await place.letters()).map((text): unknown => JSON.parse(text));
 
-    test("one has its object, the number of attempts and the reason, whatever characters the fault contains", async () => {
+    test("a dead letter has its object, the number of attempts and the reason, whatever characters the error contains", async () => {
       const message = `registry said "\u0000\u0007\n" and \uFFFE\uFFFF and \u{1F409}`;
       await place.deadLetters.send({ key: keyOf("web"), attempts: 12, message }, never);
       expect(await found()).toEqual([{ key, attempts: 12, message }]);
     });
 
-    test("of one object all are kept, and so are those of others", async () => {
+    test("all dead letters of one object are kept, and so are those of others", async () => {
       const of = [keyOf("web"), keyOf("web"), keyOf("api")];
       for (const [index, each] of of.entries()) {
         await place.deadLetters.send({ key: each, attempts: index, message: "" }, never);
@@ -38,7 +38,7 @@ export function deadLettersContract(name: string, open: () => Promise<DeadLetter
       expect(await found()).toHaveLength(3);
     });
 
-    test("a fault's text is kept to its beginning, so that the longest letter is far from too long", async () => {
+    test("an error text is cut, so that even the longest dead letter is far below the limit", async () => {
       const long = "n".repeat(253);
       const longest = { cluster: long, group: long, kind: long, namespace: long, name: long };
       // A character of six bytes in JSON, and more of them than any queue takes.
@@ -48,13 +48,13 @@ export function deadLettersContract(name: string, open: () => Promise<DeadLetter
       expect(Buffer.byteLength(text)).toBeLessThan(maxMessageBytes / 2);
     });
 
-    test("a text is not cut through the middle of a character", async () => {
+    test("a text is not cut inside a character", async () => {
       const message = `${"m".repeat(maxLetterChars - 1)}\u{1F409}`;
       await place.deadLetters.send({ key: keyOf("web"), attempts: 1, message }, never);
       expect(await found()).toEqual([{ key, attempts: 1, message: "m".repeat(maxLetterChars - 1) }]);
     });
 
-    test("none is written under an aborted signal", async () => {
+    test("no dead letter is written under an aborted signal", async () => {
       const stopped = AbortSignal.abort(new Error("time is up"));
       const sending = place.deadLetters.send({ key: keyOf("web"), attempts: 1, message: "m" }, stopped);
       await expect(sending).rejects.toThrow("time is up");

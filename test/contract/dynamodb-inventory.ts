@@ -56,7 +56,7 @@ const changes: readonly Change[] = [
 export function dynamodbInventoryContract(name: string, connect: () => AwsConnection): void {
   describe(`pages of an inventory: ${name}`, () => {
     test.each(changes)(
-      "a holder that has $what and stalls before it cleans up takes no page of its successor's",
+      "a holder that has $what and stalls before it cleans up deletes no page of its successor",
       async ({ make, stallsMs }) => {
         const state = await newDynamodb(connect());
         const fence = await leased(state, key);
@@ -82,7 +82,7 @@ export function dynamodbInventoryContract(name: string, connect: () => AwsConnec
       },
     );
 
-    test("an inventory whose pages are missing is not an empty one, and after following the error's advice it can be saved again", async () => {
+    test("an inventory with missing pages is not read as empty, and can be saved again after following the mend in the error", async () => {
       const state = await newDynamodb(connect());
       const fence = await leased(state, key);
       await state.inventories.save(owner, entries(many), fence, never);

@@ -44,7 +44,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
 
   layoutContract("a table", open);
 
-  test("two processes of a newer release that start at the same moment both go on", async () => {
+  test("two processes of a newer release that start at the same moment both continue", async () => {
     const place = await open();
     await place.start(1, async () => {});
     const started: number[] = [];

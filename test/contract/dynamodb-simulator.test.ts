@@ -31,7 +31,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
   };
 
   test.each(sqs === undefined ? seeds : others)(
-    "the work queue keeps its promises on DynamoDB under every fault, its own and the wire's: seed %i",
+    "the work queue keeps its guarantees on DynamoDB under every fault of its own and of the connection: seed %i",
     { timeout },
     async (seed) => {
       await using table = await simulatedDynamodb(of, wireFaults(dynamodbFaults, seed).of);
@@ -41,7 +41,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
   );
 
   test.skipIf(sqs === undefined).each([first])(
-    "and on DynamoDB and SQS together (SLUICE_REAL_SQS names one): seed %i",
+    "the work queue keeps its guarantees on DynamoDB and SQS together (SLUICE_REAL_SQS names one): seed %i",
     { timeout },
     async (seed = 1) => {
       await using table = await simulatedDynamodb(of, wireFaults(dynamodbFaults, seed).of);

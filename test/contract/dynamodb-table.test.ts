@@ -34,7 +34,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
   afterAll(() => client.destroy());
   const openOn = (name: string) => openDynamodbStores({ client, name, region: of.region, clock: systemClock });
 
-  test("a table that does not exist is named, and is used once it exists", async () => {
+  test("a missing table is named, and is used once it exists", async () => {
     const name = `sluice-${randomUUID()}`;
     const { items } = openOn(name);
     await expect(items.get(key, never)).rejects.toMatchObject({
@@ -48,14 +48,14 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
 
   test.each([
     {
-      what: "of a later layout",
+      what: "of a newer layout",
       schema: "pk",
       layout: "99",
       words: "it was written by a newer Sluice .layout 99; this is Sluice .*, which knows 1",
     },
     { what: "with other keys", schema: "id", layout: undefined, words: "its keys or its index differ" },
     { what: "without its index", schema: "pk", layout: "1", words: "its keys or its index differ" },
-  ])("a table $what is refused before anything is written", async ({ schema, layout, words }) => {
+  ])("a table $what is refused before any write", async ({ schema, layout, words }) => {
     const name = `sluice-${randomUUID()}`;
     const names = schema === "pk" ? ["pk", "sk"] : [schema];
     await client.send(
@@ -79,7 +79,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     await client.send(new DeleteTableCommand({ TableName: name }));
   });
 
-  test("a run that changes nothing reads the table once, and writes twice: to take its lease and to give it back", async () => {
+  test("a run that changes nothing reads the table once, and writes twice: to take its lease and to release it", async () => {
     await using wire = await faultyDynamodb(of.endpoint ?? "", () => undefined);
     const state = await newDynamodb(of, { endpoint: wire.url });
     const fence = await leased(state, key);
@@ -96,7 +96,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     await state.close();
   });
 
-  test("a run that begins when it is due changes no key of the sweep's index until it ends", async () => {
+  test("a run that starts when it is due changes no key of the sweep's index until it ends", async () => {
     const state = await newDynamodb(of);
     const dueAt = 600_000;
     const indexed = async (version: number, fields: Partial<WorkItem>): Promise<string | undefined> => {
@@ -113,7 +113,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     await state.close();
   });
 
-  test("a sweep that finds nothing new reads the summaries of 200 resources in one call", async () => {
+  test("a sweep without news reads the summaries of 200 resources in one call", async () => {
     await using wire = await faultyDynamodb(of.endpoint ?? "", () => undefined);
     const state = await newDynamodb(of, { endpoint: wire.url });
     const present = Array.from({ length: 200 }, (_, index) => ({
@@ -129,7 +129,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     await state.close();
   });
 
-  test("a successor loads what a holder that is taken for dead saved before", async () => {
+  test("a successor loads what a holder that is presumed dead has saved", async () => {
     const state = await newDynamodb(of);
     const [first, second] = [openOn(state.name), openOn(state.name)];
     const fence = await leased({ ...state, ...first }, key);
@@ -142,7 +142,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     await state.close();
   });
 
-  test("a process that takes the lease without reading does not miss what another has saved since the item was read", async () => {
+  test("a process that takes the lease without reading does not miss saves of another since the item was read", async () => {
     const state = await newDynamodb(of);
     const [here, elsewhere] = [openOn(state.name), openOn(state.name)];
     const fence = await leased({ ...state, ...here }, key);
@@ -159,7 +159,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     await state.close();
   });
 
-  test("an inventory whose writer died is found whole, and its leftovers are removed in time", async () => {
+  test("an inventory whose writer died is read completely, and its leftovers are removed later", async () => {
     const state = await newDynamodb(of);
     let now = Date.now();
     const clock = { ...systemClock, now: () => now };

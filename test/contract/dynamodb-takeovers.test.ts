@@ -17,7 +17,7 @@ const key = keyOf("web");
 
 describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one (npm run real -- up)", () => {
   test.each(seeds)(
-    "an inventory of many pages stays whole whichever call of a save the lease is taken over at: seed %i",
+    "an inventory of many pages stays complete, at whichever call of a save the lease is taken over: seed %i",
     async (seed) => {
       await using table = await simulatedDynamodb(connection ?? { region: "" }, wireFaults(dynamodbFaults, seed).of);
       const takeovers = await play(table, random(seed));

@@ -24,7 +24,7 @@ describe.skipIf(connection === undefined)(
     const open = () => newDynamodb(of, { endpoint: wire.url, attemptTimeoutMs: undefined });
     for (const contract of dynamodbContracts) contract("DynamoDB", open);
 
-    test("every fault has happened", () => {
+    test("every fault has occurred", () => {
       expect([...met].toSorted()).toEqual(dynamodbFaults.map(([fault]) => fault).toSorted());
     });
   },

@@ -20,12 +20,12 @@ export function eventWindowsContract(name: string, open: () => Promise<EventWind
 
     const take = (at: number, of = key, cluster = "home") => backEnd.eventWindows.take(cluster, of, begin + at, never);
 
-    test("the first event of a key is taken, and no other while its window lasts", async () => {
+    test("the first event of a key is accepted, and no other during its window", async () => {
       expect([await take(0), await take(1), await take(windowMs - 1)]).toEqual([true, false, false]);
       expect([await take(windowMs), await take(windowMs + 1)]).toEqual([true, false]);
     });
 
-    test("covers says whether a window is taken, and takes none", async () => {
+    test("covers reports whether a window is open, and opens none", async () => {
       const covers = (at: number) => backEnd.eventWindows.covers("home", key, begin + at, never);
       expect([await covers(0), await take(0)]).toEqual([false, true]);
       expect([await covers(windowMs - 1), await covers(windowMs), await take(windowMs)]).toEqual([true, false, true]);
@@ -38,7 +38,7 @@ export function eventWindowsContract(name: string, open: () => Promise<EventWind
       expect([await take(windowMs * 2 - 1), await take(windowMs * 2)]).toEqual([false, true]);
     });
 
-    test("a key that is forgotten begins a window of its own", async () => {
+    test("a key whose window was forgotten starts a new window", async () => {
       await take(0);
       const late = forgottenMs + windowMs / 2;
       expect([await take(late), await take(late + windowMs - 1), await take(late + windowMs)]).toEqual([
@@ -48,13 +48,13 @@ export function eventWindowsContract(name: string, open: () => Promise<EventWind
       ]);
     });
 
-    test("of many events of one key at the same time one is taken", async () => {
+    test("of many concurrent events of one key one is accepted", async () => {
       const first = await Promise.all(Array.from({ length: 10 }, () => take(0)));
       const next = await Promise.all(Array.from({ length: 10 }, () => take(windowMs)));
       expect([first.filter(Boolean), next.filter(Boolean)]).toEqual([[true], [true]]);
     });
 
-    test("keys and clusters do not share a window", async () => {
+    test("windows are separate for each key and cluster", async () => {
       await take(0);
       expect([
         await take(0, "8".repeat(64)),
@@ -63,7 +63,7 @@ export function eventWindowsContract(name: string, open: () => Promise<EventWind
       ]).toEqual([true, true, true]);
     });
 
-    test("a call under an aborted signal takes nothing", async () => {
+    test("a call under an aborted signal accepts nothing", async () => {
       const stopped = AbortSignal.abort(new Error("time is up"));
       await expect(backEnd.eventWindows.take("home", key, begin, stopped)).rejects.toThrow("time is up");
       expect(await take(0)).toBe(true);

@@ -21,11 +21,11 @@ export function historyContract(name: string, open: OpenState): void {
     });
     afterEach(() => state.close());
 
-    test("an object without a past has an empty history", async () => {
+    test("a new object has an empty history", async () => {
       expect(await state.history.latest(keyOf("web"), 10, never)).toEqual([]);
     });
 
-    test("the newest records come first, at most as many as asked for, and only of that object", async () => {
+    test("the newest records come first, at most as many as requested, and only of that object", async () => {
       for (const number of [1, 2, 3]) await state.history.append(keyOf("web"), record(number), never);
       await state.history.append(keyOf("db"), record(9), never);
       expect(await state.history.latest(keyOf("web"), 2, never)).toEqual([record(3), record(2)]);

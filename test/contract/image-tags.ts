@@ -29,24 +29,24 @@ export function imageTagsContract(name: string, open: OpenState): void {
       expect([await get(), await state.imageTags.describe(key, never)]).toEqual([undefined, undefined]);
     });
 
-    test("tags are read at once, letter for letter and in the order in which they were put", async () => {
+    test("tags are read at once, unchanged and in the order in which they were stored", async () => {
       await put(few);
       expect(await get()).toEqual(few);
       expect(await state.imageTags.describe(key, never)).toEqual({ revision: "1", count: 3 });
     });
 
-    test("no tags at all are a set too", async () => {
+    test("an empty set of tags can be stored", async () => {
       await put({ tags: [], revision: "18153657" });
       expect(await get()).toEqual({ tags: [], revision: "18153657" });
       expect(await state.imageTags.describe(key, never)).toEqual({ revision: "18153657", count: 0 });
     });
 
-    test("each object has tags of its own", async () => {
+    test("each object has its own tags", async () => {
       await put(few);
       expect(await state.imageTags.get(keyOf("another"), never)).toBeUndefined();
     });
 
-    test("10,000 long tags are kept whole, and a short set in their place too", async () => {
+    test("10,000 long tags are stored completely, and so is a short set that replaces them", async () => {
       const many = { tags: tagsOf(10_000, "a"), revision: "2" };
       await put(few);
       await put(many);
@@ -56,13 +56,13 @@ export function imageTagsContract(name: string, open: OpenState): void {
       expect(await get()).toEqual(few);
     });
 
-    test("other tags of the same revision, which a checksum may have, take the place of the former", async () => {
+    test("tags with the same revision, which a checksum may have, replace the former ones", async () => {
       await put(few);
       await put({ ...few, tags: ["2.0.0"] });
       expect((await get())?.tags).toEqual(["2.0.0"]);
     });
 
-    test("a put that is interrupted leaves the former tags or the new ones, and the next one goes through", async () => {
+    test("an interrupted write keeps the old tags or the new ones, and the next one succeeds", async () => {
       const [first, second] = [tagsOf(5_000, "a"), tagsOf(5_000, "b")];
       await put({ tags: first, revision: "1" });
       const fence = await leased(state, key);
@@ -79,7 +79,7 @@ export function imageTagsContract(name: string, open: OpenState): void {
       expect(await get()).toEqual({ tags: second, revision: "2" });
     });
 
-    test("a holder whose lease was taken over neither puts nor removes", async () => {
+    test("a holder that lost its lease neither writes nor removes", async () => {
       const late = await leased(state, key);
       await state.imageTags.put(few, late, never);
       await leased(state, key);

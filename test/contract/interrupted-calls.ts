@@ -33,7 +33,7 @@ export function interruptedCallsContract(name: string, open: OpenState): void {
     const claims = ids.map((id): Claim => ({ id, ownerUid: "a-uid", owner: "Kustomization/apps/a" }));
     const claimed = () => state.ledger.claims(cluster, ids, never);
 
-    test("the first of two thousand claims are made, or all, and the same call makes the others", async () => {
+    test("of two thousand claims the first ones are made, or all, and the same call makes the rest", async () => {
       const done = await isDone(state.ledger.claim(cluster, claims, fence, state.interruptedAfter(3)));
       const found = await claimed();
       expect(found.size).toBeGreaterThan(0);
@@ -43,7 +43,7 @@ export function interruptedCallsContract(name: string, open: OpenState): void {
       expect(await claimed()).toEqual(new Map(claims.map((claim) => [claim.id, [claim]])));
     });
 
-    test("the first of two thousand claims are released, or all, and the same call releases the others", async () => {
+    test("of two thousand claims the first ones are released, or all, and the same call releases the rest", async () => {
       await state.ledger.claim(cluster, claims, fence, never);
       const done = await isDone(state.ledger.release(cluster, "a-uid", ids, fence, state.interruptedAfter(3)));
       const { size: left } = await claimed();
@@ -58,7 +58,7 @@ export function interruptedCallsContract(name: string, open: OpenState): void {
     const after = entries(20_000, "after");
 
     test.each([5, 11, 12])(
-      "an inventory that grows to 20,000 entries is the old or the new, interrupted after %i writes, and the same call saves it",
+      "an inventory that grows to 20,000 entries is the old or the new one after %i writes, and the same call saves it",
       async (writes) => {
         await state.inventories.save(owner, before, fence, never);
         const done = await isDone(state.inventories.save(owner, after, fence, state.interruptedAfter(writes)));
@@ -70,7 +70,7 @@ export function interruptedCallsContract(name: string, open: OpenState): void {
     );
 
     test.each([1, 3])(
-      "an inventory that shrinks from 20,000 entries is the old or the new, interrupted after %i writes, and so is what follows",
+      "an inventory that shrinks from 20,000 entries is the old or the new one after %i writes, and so are later saves",
       async (writes) => {
         await state.inventories.save(owner, after, fence, never);
         const few = after.slice(0, 3);
@@ -112,7 +112,7 @@ export function interruptedCallsContract(name: string, open: OpenState): void {
       expect([await heard(old), await heard(wanted)]).toEqual(isOld ? [250, 0] : [0, 250]);
     });
 
-    test("some records that are not retained are removed, or all, never a retained one", async () => {
+    test("some records that are not retained are removed, or all, but never a retained one", async () => {
       const { key } = fence;
       const digests = Array.from({ length: 120 }, (_, number) => digestOf(`artifact ${number}`));
       for (const digest of digests) await state.records.record(key, "uid", digest, fence, never);
@@ -126,7 +126,7 @@ export function interruptedCallsContract(name: string, open: OpenState): void {
       expect(await left()).toEqual(kept);
     });
 
-    test("a work item is stored whole or not at all, and a reader sees which", async () => {
+    test("a work item is stored completely or not at all, and a reader sees which", async () => {
       const item = workItem(keyOf("db"), { requested: 7, carried: { step: 1 } });
       const done = await isDone(state.items.put(item, state.interruptedAfter(1)));
       const found = await state.items.get(item.key, never);

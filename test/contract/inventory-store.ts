@@ -31,7 +31,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
     const save = (saved: readonly InventoryEntry[], of = owner): Promise<void> =>
       state.inventories.save(of, saved, fence, never);
 
-    test("what was never saved is undefined, what was saved empty is empty", async () => {
+    test("an inventory that was never saved is undefined, one that was saved empty is empty", async () => {
       expect(await load()).toBeUndefined();
       await save([]);
       expect(await load()).toEqual([]);
@@ -57,7 +57,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await load()).toEqual([entry("d"), entry("b", { state: "deleting" })]);
     });
 
-    test("an owner with another uid, or in another cluster, starts with none and does not change the former's", async () => {
+    test("an owner with another uid, or in another cluster, starts without an inventory and does not change the former's", async () => {
       await save([entry("a")]);
       const recreated = { ...owner, uid: "uid-2" };
       const elsewhere = { ...owner, clusterUid: "cluster-2" };
@@ -69,7 +69,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await load(recreated)).toEqual([entry("b")]);
     });
 
-    test("the owner's generation at the last save comes back, even if nothing else has changed since the save before", async () => {
+    test("the owner's generation at the last save comes back, even if only the generation has changed", async () => {
       const under = (generation?: number): Promise<number | undefined> =>
         state.inventories.savedUnder(generation === undefined ? owner : { ...owner, generation }, fence, never);
       expect(await under()).toBeUndefined();
@@ -85,7 +85,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       }
     });
 
-    test("the clusters in which an owner has an inventory are known, and those of another uid are not among them", async () => {
+    test("the clusters in which an owner has an inventory are listed, without those of another uid", async () => {
       const clusters = async (uid = owner.uid) => (await state.inventories.clusters({ uid }, fence, never)).toSorted();
       expect(await clusters()).toEqual([]);
       await save([]);
@@ -97,7 +97,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await clusters()).toEqual(["unread:0123"]);
     });
 
-    test("a removed inventory is as if never saved", async () => {
+    test("a removed inventory reads as if never saved", async () => {
       await save(entries(300));
       await state.inventories.remove(owner, fence, never);
       expect(await load()).toBeUndefined();
@@ -106,7 +106,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await load()).toEqual([entry("a")]);
     });
 
-    test("a successor's lease shuts the former holder out and the inventory stays whole", async () => {
+    test("a successor's lease locks the former holder out and the inventory stays complete", async () => {
       await save(entries(300));
       await leased(state, keyOf("web"));
       await expect(save([])).rejects.toThrow(LeaseLost);
@@ -114,7 +114,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await load()).toEqual(entries(300));
     });
 
-    test("a lease that was given back writes nothing more", async () => {
+    test("a released lease can no longer write", async () => {
       const item = await state.items.get(keyOf("web"), never);
       if (item === undefined) throw new Error("the lease's item is missing");
       await state.items.put({ ...item, version: item.version + 1, lease: undefined }, never);
@@ -130,7 +130,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await load()).toEqual([entry("a")]);
     });
 
-    test("entries with the longest names come back like others, however few fit a page", async () => {
+    test("entries with the longest names come back like others, however few fit on a page", async () => {
       const long = "n".repeat(250);
       const many = Array.from({ length: 1_000 }, (_, number) => entry(`${long}_${long}_${long}_${long}${number}`));
       await save(many);
@@ -139,7 +139,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await load()).toEqual(many.slice(1));
     });
 
-    test("20,000 entries grow, change in one place and shrink without losing order", async () => {
+    test("20,000 entries can grow, change in one place and shrink without losing their order", async () => {
       const all = entries(20_000);
       await save(all);
       expect(await load()).toEqual(all);

@@ -26,7 +26,7 @@ for (const contract of [...stateContracts, eventWindowsContract, causeGroupsCont
   contract(name, () => newDynamodb(connection()));
 dynamodbInventoryContract(name, connection);
 
-describe("with batches done in part, conflicting transactions and lost answers", () => {
+describe("with partial batches, conflicting transactions and lost answers", () => {
   const rates = [
     ["leftOver", 0.3],
     ["conflict", 0.05],
@@ -40,7 +40,7 @@ describe("with batches done in part, conflicting transactions and lost answers",
   afterAll(() => wire[Symbol.asyncDispose]());
   for (const contract of stateContracts) contract(name, () => newDynamodb(connection(), { endpoint: wire.url }));
 
-  test("every fault has happened", () => {
+  test("every fault has occurred", () => {
     expect([...met].toSorted()).toEqual(rates.map(([fault]) => fault).toSorted());
   });
 });

@@ -30,13 +30,13 @@ export function layoutContract(name: string, open: () => Promise<LayoutPlace>): 
     };
     const noUpgrade = (from: number): Promise<void> => Promise.reject(new Error(`upgraded from ${from}`));
 
-    test("a release goes on with what it has written", () =>
+    test("a release continues with the data that it has written", () =>
       inPlace(async (place) => {
         await place.start(1, noUpgrade, item);
         expect(await place.start(1, noUpgrade)).toEqual(item);
       }));
 
-    test("a newer release takes over, step by step and once", () =>
+    test("a newer release upgrades it, step by step and once", () =>
       inPlace(async (place) => {
         await place.start(1, noUpgrade, item);
         const steps: number[] = [];
@@ -46,7 +46,7 @@ export function layoutContract(name: string, open: () => Promise<LayoutPlace>): 
         expect(steps).toEqual([1, 2]);
       }));
 
-    test("an older release refuses to start, says what to do, and writes nothing", () =>
+    test("an older release refuses to start, prints a mend, and writes nothing", () =>
       inPlace(async (place) => {
         await place.start(2, noUpgrade, item);
         const before = await place.stored();
@@ -55,7 +55,7 @@ export function layoutContract(name: string, open: () => Promise<LayoutPlace>): 
         expect(await place.stored()).toBe(before);
       }));
 
-    test("an upgrade that was interrupted is repeated from the step that did not end", () =>
+    test("an interrupted upgrade is repeated from the step that did not finish", () =>
       inPlace(async (place) => {
         await place.start(1, noUpgrade, item);
         const steps: number[] = [];

@@ -21,12 +21,12 @@ export function ledgerContract(name: string, open: OpenState): void {
     });
     afterEach(() => state.close());
 
-    test("an id without claims is left out", async () => {
+    test("an id without claims is not returned", async () => {
       await state.ledger.claim(cluster, [claim("x", "a")], a, never);
       expect(await state.ledger.claims(cluster, ["x", "y"], never)).toEqual(new Map([["x", [claim("x", "a")]]]));
     });
 
-    test("the first claimant is the owner, further ones follow in their order", async () => {
+    test("the first claimant is the owner, and later ones follow in order", async () => {
       await state.ledger.claim(cluster, [claim("x", "b")], b, never);
       await state.ledger.claim(cluster, [claim("x", "a"), claim("y", "a")], a, never);
       expect(await state.ledger.claims(cluster, ["x", "y"], never)).toEqual(
@@ -44,14 +44,14 @@ export function ledgerContract(name: string, open: OpenState): void {
       expect((await state.ledger.claims(cluster, ["x"], never)).get("x")).toEqual([claim("x", "a"), claim("x", "b")]);
     });
 
-    test("a released object passes to the claimant behind", async () => {
+    test("a released object passes to the next claimant", async () => {
       await state.ledger.claim(cluster, [claim("x", "a")], a, never);
       await state.ledger.claim(cluster, [claim("x", "b")], b, never);
       await state.ledger.release(cluster, "a-uid", ["x", "never-claimed"], a, never);
       expect((await state.ledger.claims(cluster, ["x"], never)).get("x")).toEqual([claim("x", "b")]);
     });
 
-    test("releasing drops the claims of that owner in that cluster only", async () => {
+    test("releasing removes the claims of that owner in that cluster only", async () => {
       await state.ledger.claim(cluster, [claim("x", "a")], a, never);
       await state.ledger.claim("another", [claim("x", "a")], a, never);
       await state.ledger.release(cluster, "b-uid", ["x"], b, never);
@@ -60,7 +60,7 @@ export function ledgerContract(name: string, open: OpenState): void {
       expect(await state.ledger.claims("another", ["x"], never)).toEqual(new Map());
     });
 
-    test("a successor's lease shuts the former holder out, and none of its claims is written", async () => {
+    test("a successor's lease locks the former holder out, and none of its claims is written", async () => {
       await leased(state, keyOf("a"));
       await expect(state.ledger.claim(cluster, [claim("x", "a")], a, never)).rejects.toThrow(LeaseLost);
       await expect(state.ledger.release(cluster, "a-uid", ["x"], a, never)).rejects.toThrow(LeaseLost);
@@ -77,7 +77,7 @@ export function ledgerContract(name: string, open: OpenState): void {
       expect(found).toEqual(new Map([["x", [claim("x", "a")]]]));
     });
 
-    test("a hundred owners may claim one object, all with the longest possible names", async () => {
+    test("a hundred owners can claim one object, all with the longest possible names", async () => {
       const long = "n".repeat(253);
       const id = [long, long, long, long].join("_");
       const wanting = Array.from({ length: 100 }, (_, number) => {
@@ -91,7 +91,7 @@ export function ledgerContract(name: string, open: OpenState): void {
       expect((await state.ledger.claims(cluster, [id], never)).get(id)).toEqual(wanting.slice(10));
     });
 
-    test("two thousand claims are made and found in one call", async () => {
+    test("two thousand claims can be made and read in one call", async () => {
       const ids = Array.from({ length: 2_000 }, (_, number) => `apps_cm-${number}__ConfigMap`);
       await state.ledger.claim(
         cluster,

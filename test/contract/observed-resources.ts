@@ -36,7 +36,7 @@ export function observedResourcesContract(name: string, open: () => Promise<Obse
       expect(await names()).toEqual([]);
     });
 
-    test("a list has the resources of one kind in one cluster, and none of a kind whose name begins alike", async () => {
+    test("a list has the resources of one kind in one cluster, and none of a kind with the same name prefix", async () => {
       const key = keyOf("web");
       await backEnd.observed.put(key, "seen", never);
       await backEnd.observed.put({ ...key, name: "other-kind", kind: "KustomizationSet" }, "seen", never);
@@ -47,7 +47,7 @@ export function observedResourcesContract(name: string, open: () => Promise<Obse
       expect(await names({ ...kind, cluster: "home2" })).toEqual(["other-cluster"]);
     });
 
-    test("a list has the last summary of each", async () => {
+    test("a list has the latest summary of each resource", async () => {
       for (const summary of ["first", "second"]) await backEnd.observed.put(keyOf("web"), summary, never);
       await backEnd.observed.put(keyOf("db"), "only", never);
       const found = await backEnd.observed.list(kind, never);
@@ -59,7 +59,7 @@ export function observedResourcesContract(name: string, open: () => Promise<Obse
       );
     });
 
-    test("a mark says since when an object is not Ready and how its last run ended, beside any summary", async () => {
+    test("a mark records since when an object is not Ready and how its last run ended, next to its summary", async () => {
       const { observed } = backEnd;
       await observed.markNotReady(keyOf("web"), { since: 1_000, outcome: "failed" }, never);
       expect(await observed.get(keyOf("web"), never)).toBeUndefined();
@@ -88,7 +88,7 @@ export function observedResourcesContract(name: string, open: () => Promise<Obse
       expect(await backEnd.observed.get(keyOf("web"), never)).toBe("seen");
     });
 
-    test("a list that is longer than a page of DynamoDB has each resource once", async () => {
+    test("a list longer than a page of DynamoDB has each resource once", async () => {
       const wanted = Array.from({ length: 300 }, (_, number) => `web-${number}`);
       // A page has 1 MiB.
       const summary = "s".repeat(8_192);
@@ -96,7 +96,7 @@ export function observedResourcesContract(name: string, open: () => Promise<Obse
       expect(await names()).toEqual(wanted.toSorted());
     });
 
-    test("a key of the greatest length that a key may have is kept like any other", async () => {
+    test("a key of maximum length is stored like any other", async () => {
       const long = "n".repeat(253);
       const key = { cluster: long, group: long, kind: long, namespace: long, name: long };
       await backEnd.observed.put(key, "seen", never);

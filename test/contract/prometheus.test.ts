@@ -54,7 +54,7 @@ describe.skipIf(url === undefined)(`a real Prometheus (${needs})`, () => {
 
   answers("the real Prometheus", ({ query }) => valueOf(query, { address }, { parts: { http } }));
 
-  describe("the stand-in answers as the real Prometheus does", () => {
+  describe("the stand-in gives the same answers as the real Prometheus", () => {
     test.each(answered)("$what", async ({ answer: { status = 200, body }, query }) => {
       const real = await ask(`${address}/api/v1/query?query=${encodeURIComponent(query)}`);
       expect(real?.status).toBe(status);
@@ -87,7 +87,7 @@ describe.skipIf(url === undefined)(`a real Prometheus (${needs})`, () => {
     });
   });
 
-  describe("that has TLS and an account", () => {
+  describe("a Prometheus with TLS and an account", () => {
     const closed = process.env["SLUICE_REAL_PROMETHEUS_TLS_URL"] ?? "";
     const user = {
       username: process.env["SLUICE_REAL_PROMETHEUS_TLS_USERNAME"] ?? "",
@@ -95,11 +95,11 @@ describe.skipIf(url === undefined)(`a real Prometheus (${needs})`, () => {
     };
     const insecure = { address: closed, insecureSkipVerify: true };
 
-    test("takes the login of the template's Secret", async () => {
+    test("accepts the login of the template's Secret", async () => {
       expect(await valueOf("vector(1)", insecure, { parts: { http }, secret: user })).toBe(1);
     });
 
-    test("takes the login of the address", async () => {
+    test("accepts the login of the address", async () => {
       const withLogin = closed.replace("://", `://${user.username}:${user.password}@`);
       const provider = { ...insecure, address: withLogin };
       expect(await valueOf("vector(1)", provider, { parts: { http } })).toBe(1);
@@ -114,13 +114,13 @@ describe.skipIf(url === undefined)(`a real Prometheus (${needs})`, () => {
       expect(value).toBe("error response: Status 401 Unauthorized: Unauthorized\n");
     });
 
-    test("is not asked if its certificate is not trusted", async () => {
+    test("is not queried if its certificate is untrusted", async () => {
       const value = await valueOf("vector(1)", { address: closed }, { parts: { http }, secret: user });
       expect(value).toMatch(/^request failed: Get "https:.*": .*certificate/);
     });
   });
 
-  test("that is still starting: the check fails with its status 503", async () => {
+  test("a Prometheus that is still starting fails the check with its status 503", async () => {
     const starting = { address: process.env["SLUICE_REAL_PROMETHEUS_STARTING"] ?? "" };
     const value = await valueOf("vector(1)", starting, { parts: { http } });
     expect(value).toBe("error response: Status 503 Service Unavailable: Service Unavailable");

@@ -50,7 +50,7 @@ export function receiverIndexContract(name: string, open: OpenState): void {
 
     const find = (at = path) => state.receivers.find(at, never);
 
-    test("an unknown path has no Receiver, nor has one that differs by a letter or a query", async () => {
+    test("an unknown path has no Receiver, nor has one that differs in a letter or a query", async () => {
       await state.receivers.save(path, entry, await leased(state, keyOf("hook")), never);
       expect([await find(`${path}?a=b`), await find(path.slice(0, -1)), await find(path.toUpperCase())]).toEqual([
         [],
@@ -59,12 +59,12 @@ export function receiverIndexContract(name: string, open: OpenState): void {
       ]);
     });
 
-    test("a Receiver is found by its path at once, with all of its entry", async () => {
+    test("a saved Receiver is found by its path at once, with its complete entry", async () => {
       await state.receivers.save(path, entry, await leased(state, keyOf("hook")), never);
       expect(await find()).toEqual([{ key: keyOf("hook"), entry }]);
     });
 
-    test("a new path takes the place of the former one, and a new entry that of the former", async () => {
+    test("a new path replaces the former one, and a new entry the former entry", async () => {
       const fence = await leased(state, keyOf("hook"));
       await state.receivers.save(path, entry, fence, never);
       await state.receivers.save(path, { ...entry, state: "suspended" }, fence, never);
@@ -74,7 +74,7 @@ export function receiverIndexContract(name: string, open: OpenState): void {
       expect([await find(), await find(other)]).toEqual([[], [{ key: keyOf("hook"), entry }]]);
     });
 
-    test("Receivers of one path are all found in the order of their keys, but no more than are served", async () => {
+    test("Receivers with the same path are all found in the order of their keys, up to the number that is served", async () => {
       const names = Array.from({ length: maxReceiversOfPath + 1 }, (_, index) => `hook-${1_000 + index}`);
       const save = async (name: string): Promise<void> =>
         state.receivers.save(path, entry, await leased(state, keyOf(name)), never);
@@ -91,7 +91,7 @@ export function receiverIndexContract(name: string, open: OpenState): void {
       expect((await find()).map(({ key }) => key.name)).toEqual(["neighbour"]);
     });
 
-    test("a holder whose lease was taken over neither saves nor removes", async () => {
+    test("a holder that lost its lease neither saves nor removes", async () => {
       const late = await leased(state, keyOf("hook"));
       await state.receivers.save(path, entry, late, never);
       await leased(state, keyOf("hook"));
@@ -110,7 +110,7 @@ export function receiverIndexContract(name: string, open: OpenState): void {
       expect(await find()).toEqual([]);
     });
 
-    test("an entry of the largest size is kept whole, and a larger one is refused with its size", async () => {
+    test("an entry of the maximum size is stored completely, and a larger one is refused with its size", async () => {
       const fence = await leased(state, keyOf("hook"));
       const largest = entryOf(620_000);
       expect(packEntry(largest).length).toBeGreaterThan(maxEntryBytes * 0.9);
@@ -122,7 +122,7 @@ export function receiverIndexContract(name: string, open: OpenState): void {
       expect(await find()).toEqual([{ key: keyOf("hook"), entry: largest }]);
     });
 
-    test("an entry that is large only when it is unpacked is refused when it is saved, and not when it is read", async () => {
+    test("an entry that is too large only when unpacked is refused when it is saved, not when it is read", async () => {
       const fence = await leased(state, keyOf("hook"));
       const alike = { ...entry, resourceFilter: "x".repeat(maxUnpackedBytes) };
       const tooLarge = state.receivers.save(path, alike, fence, never);

@@ -85,7 +85,7 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       }
     });
 
-    test("a blob that is longer than allowed is not read to its end", async () => {
+    test("a blob above the limit is not read to its end", async () => {
       const bytes = randomBytes(100_000);
       await client.pushBlob(repository, bytes, signal);
       await expect(client.blob(repository, digestOf(bytes), 50_000, signal)).rejects.toThrow("longer than 50000 bytes");
@@ -104,7 +104,7 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       expect(await client.tags(into, signal)).toEqual(["v1"]);
     });
 
-    test("after many parallel pushes of one tag, the tag names one of them", async () => {
+    test("after many parallel pushes of one tag, the tag points to one of them", async () => {
       const into = `${repository}/race`;
       const pushed = await Promise.all(Array.from({ length: 8 }, (_, index) => push(into, "v1", `${index}`)));
       const digests = pushed.map(({ digest }) => digest);
@@ -126,7 +126,7 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       );
     });
 
-    test("the tags of a missing repository are an error", async () => {
+    test("listing the tags of a missing repository is an error", async () => {
       await expect(client.tags(`${repository}/nowhere`, signal)).rejects.toThrow(
         "NAME_UNKNOWN: repository name not known to registry",
       );
@@ -144,11 +144,11 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       ["without a config", '{"schemaVersion":2,"layers":[]}', mediaTypes.manifest],
       ["no JSON", "nonsense", mediaTypes.manifest],
       ["a list", "[]", mediaTypes.manifest],
-      ["of another type inside", '{"schemaVersion":2,"mediaType":"text/x"}', mediaTypes.manifest],
-      ["an index inside", '{"schemaVersion":2,"manifests":[]}', mediaTypes.manifest],
-      ["a manifest inside, as an index", '{"schemaVersion":2,"layers":[]}', mediaTypes.index],
+      ["of another type in its content", '{"schemaVersion":2,"mediaType":"text/x"}', mediaTypes.manifest],
+      ["an index in its content", '{"schemaVersion":2,"manifests":[]}', mediaTypes.manifest],
+      ["a manifest in its content, as an index", '{"schemaVersion":2,"layers":[]}', mediaTypes.index],
       ["Docker's without its type", '{"schemaVersion":2}', mediaTypes.dockerManifest],
-      ["of no type of manifests", '{"schemaVersion":2}', "text/plain"],
+      ["of a type that is not a manifest", '{"schemaVersion":2}', "text/plain"],
     ])("a manifest that is %s is refused and not stored", async (_, text, mediaType) => {
       const into = `${repository}/bad`;
       await push(into, "good", "content");

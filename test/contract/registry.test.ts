@@ -82,7 +82,7 @@ describe.skipIf(host === "")("where SLUICE_REAL_REGISTRY_TLS_ADDRESS=host:port n
       }
     });
 
-    test("is not trusted without its authority, even if plain HTTP is allowed", async () => {
+    test("is not trusted without its CA, even if plain HTTP is allowed", async () => {
       for (const insecure of [false, true]) {
         expect(await lookAs({ credentials, tls: {}, insecure })).toMatchObject({ name: "HttpError", reason: "tls" });
       }

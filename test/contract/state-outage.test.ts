@@ -29,7 +29,7 @@ function withoutOutage(thrown: readonly unknown[]): readonly string[] {
   return stateCalls.flatMap(({ call }, index) => (thrown[index] instanceof Outage ? [] : [call]));
 }
 
-test("a state file that cannot be read or written is an outage for every call of a flow", async () => {
+test("a state file that cannot be read or written counts as an outage for every call of a flow", async () => {
   const database = openStateDatabase(":memory:");
   const stores = openStores(database, "/unused", systemClock);
   await leased(stores, keyOf("web"));
@@ -39,7 +39,7 @@ test("a state file that cannot be read or written is an outage for every call of
 
 describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one (npm run real -- up)", () => {
   test.each(["throttled", "broken", "dropped"] as const)(
-    "a table that is %s is an outage to every call of a flow, and none once it is back",
+    "a table that is %s counts as an outage for every call of a flow, and not once it is back",
     async (kind) => {
       let fault: DynamodbFault | undefined;
       await using wire = await faultyDynamodb(connection?.endpoint ?? "", () => fault);

@@ -24,18 +24,18 @@ export function subscriptionsContract(name: string, open: OpenState): void {
       expect(await state.subscriptions.subscribers("src#a", never)).toEqual([]);
     });
 
-    test("a subscriber is found at once, with its whole key", async () => {
+    test("a subscriber is found at once, with its complete key", async () => {
       await listen("web", ["src#a", "dep#b"]);
       expect(await state.subscriptions.subscribers("src#a", never)).toEqual([keyOf("web")]);
       expect(await state.subscriptions.subscribers("dep#b", never)).toEqual([keyOf("web")]);
     });
 
-    test("subscribers come in the order of their keys", async () => {
+    test("subscribers are sorted by their keys", async () => {
       for (const listener of ["web", "db", "cache"]) await listen(listener, ["src#a"]);
       expect(await names("src#a")).toEqual(["cache", "db", "web"]);
     });
 
-    test("subscribing again replaces the subscriptions of the key and leaves those of others alone", async () => {
+    test("subscribing again replaces the subscriptions of the key and keeps those of others", async () => {
       await listen("web", ["src#a", "src#b"]);
       await listen("db", ["src#a"]);
       await listen("web", ["src#b", "src#c"]);
@@ -44,13 +44,13 @@ export function subscriptionsContract(name: string, open: OpenState): void {
       expect(await names("src#c")).toEqual(["web"]);
     });
 
-    test("subscribing twice, or naming a topic twice, is one subscription", async () => {
+    test("subscribing twice, or naming a topic twice, gives one subscription", async () => {
       await listen("web", ["src#a", "src#a"]);
       await listen("web", ["src#a"]);
       expect(await names("src#a")).toEqual(["web"]);
     });
 
-    describe("what of a topic is followed", () => {
+    describe("the part of a topic that a subscriber follows", () => {
       const v1: Follows = { kind: "names", names: ["v1"] };
       const range: Follows = { kind: "range", semver: ">=1.0", filter: "^v" };
       const followed = async (topic: string) =>
@@ -58,7 +58,7 @@ export function subscriptionsContract(name: string, open: OpenState): void {
       const follow = async (listener: string, subscriptions: readonly Subscription[]): Promise<void> =>
         state.subscriptions.subscribe(subscriptions, await leased(state, keyOf(listener)), never);
 
-      test("is told with each follower, and is everything where nothing is named", async () => {
+      test("is returned with each follower, and is everything if none is named", async () => {
         await follow("web", [{ topic: "repo#a", follows: v1 }]);
         await follow("db", [{ topic: "repo#a", follows: range }, "src#b"]);
         await follow("cache", ["repo#a"]);
@@ -71,7 +71,7 @@ export function subscriptionsContract(name: string, open: OpenState): void {
         expect(await followed("src#b")).toEqual([{ name: "db", follows: undefined }]);
       });
 
-      test("changes without an end of the subscription, from something to something else and to everything", async () => {
+      test("can change from one part to another and to everything, without ending the subscription", async () => {
         await follow("web", [{ topic: "repo#a", follows: v1 }]);
         await follow("web", [{ topic: "repo#a", follows: range }]);
         expect(await followed("repo#a")).toEqual([{ name: "web", follows: range }]);
@@ -83,7 +83,7 @@ export function subscriptionsContract(name: string, open: OpenState): void {
         expect(await followed("repo#a")).toEqual([]);
       });
 
-      test("is everything where a topic is named twice with different things, or more is named than a row holds", async () => {
+      test("is everything if a topic is named twice with different parts, or if the parts do not fit in a row", async () => {
         const long = (bytes: number): Follows => ({
           kind: "names",
           names: ["x".repeat(bytes - '{"kind":"names","names":[""]}'.length)],
@@ -103,7 +103,7 @@ export function subscriptionsContract(name: string, open: OpenState): void {
         expect(await followed("repo#d")).toEqual([{ name: "web", follows: most }]);
       });
 
-      test("changes of three hundred topics at once are all kept", async () => {
+      test("changes for three hundred topics at once, and all changes are kept", async () => {
         const topics = Array.from({ length: 300 }, (_, number) => `repo#${"x".repeat(1_000)}${number}`);
         const fence = await leased(state, keyOf("web"));
         const all = (follows: Follows) => topics.map((topic) => ({ topic, follows }));
@@ -115,7 +115,7 @@ export function subscriptionsContract(name: string, open: OpenState): void {
         expect(await names("src#a")).toEqual(["web"]);
       });
 
-      test("is not changed by a run whose lease was taken over", async () => {
+      test("is not changed by a run that lost its lease", async () => {
         const late = await leased(state, keyOf("web"));
         await state.subscriptions.subscribe([{ topic: "repo#a", follows: v1 }], late, never);
         await leased(state, keyOf("web"));
@@ -130,7 +130,7 @@ export function subscriptionsContract(name: string, open: OpenState): void {
       expect(await names("src#a")).toEqual([]);
     });
 
-    test("a run whose lease was taken over does not change the subscriptions of its successor", async () => {
+    test("a run that lost its lease does not change the subscriptions of its successor", async () => {
       const late = await leased(state, keyOf("web"));
       await state.subscriptions.subscribe(["src#old"], late, never);
       const successor = await leased(state, keyOf("web"));
@@ -149,14 +149,14 @@ export function subscriptionsContract(name: string, open: OpenState): void {
       expect(await names("src#a")).toEqual([]);
     });
 
-    test("a topic is taken literally, with no wildcard and no prefix", async () => {
+    test("a topic is matched literally, without wildcards and prefixes", async () => {
       await listen("web", ["repo#127.0.0.1:5000/a_b"]);
       expect(await names("repo#127.0.0.1:5000/a%")).toEqual([]);
       expect(await names("repo#127.0.0.1:5000/a")).toEqual([]);
       expect(await names("repo#127.0.0.1:5000/A_B")).toEqual([]);
     });
 
-    test("a topic of any length is kept whole, and three hundred of them change at once", async () => {
+    test("a topic of any length is stored completely, and three hundred of them can change at once", async () => {
       const topics = Array.from({ length: 300 }, (_, number) => `git#https://host/${"x".repeat(2_500)}/${number}`);
       const long = { ...keyOf("n".repeat(253)), cluster: "c".repeat(253), namespace: "s".repeat(253) };
       const fence = await leased(state, long);

@@ -28,24 +28,24 @@ export function sweepLeasesContract(name: string, open: () => Promise<SweepLease
       expect(await leases.take(arn, "two", long, never)).toBe(false);
     });
 
-    test("a lease that has ended goes to the next who asks", async () => {
+    test("an expired lease goes to the next caller", async () => {
       expect(await leases.take(arn, "one", 0, never)).toBe(true);
       expect(await leases.take(arn, "two", long, never)).toBe(true);
       expect(await leases.take(arn, "one", long, never)).toBe(false);
     });
 
-    test("of many who ask at once, one gets it", async () => {
+    test("of many concurrent callers one gets the lease", async () => {
       const asked = Array.from({ length: 10 }, (_, index) => leases.take(arn, `h${index}`, long, never));
       expect((await Promise.all(asked)).filter(Boolean)).toEqual([true]);
     });
 
-    test("clusters do not share a lease, also where the id of one begins with that of another", async () => {
+    test("leases of clusters are separate, even if one id starts with another", async () => {
       for (const cluster of [arn, `${arn}-2`, arn.slice(0, -1), "home", "n".repeat(1_000)]) {
         expect(await leases.take(cluster, cluster, long, never)).toBe(true);
       }
     });
 
-    test("a call under an aborted signal takes nothing", async () => {
+    test("a call under an aborted signal takes no lease", async () => {
       const stopped = AbortSignal.abort(new Error("time is up"));
       await expect(leases.take(arn, "one", long, stopped)).rejects.toThrow("time is up");
       expect(await leases.take(arn, "two", long, never)).toBe(true);

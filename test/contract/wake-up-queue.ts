@@ -33,7 +33,7 @@ export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackE
     const bodies = async (visibilityMs = long): Promise<readonly unknown[]> =>
       (await queue.receive(visibilityMs)).map(({ body }): unknown => JSON.parse(body));
 
-    test("a wake-up arrives as it was sent", async () => {
+    test("a wake-up arrives unchanged", async () => {
       const wakeUp = { key: "home/g/K/ns/web", held: { holder: "a-random-name", renewals: 1 }, dueAt: 12.5 };
       await queue.wakeUps.send(wakeUp, 0, never);
       expect(await bodies()).toEqual([wakeUp]);
@@ -54,7 +54,7 @@ export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackE
       expect(await bodies()).toEqual([]);
     });
 
-    test("the longest wake-up arrives as it was sent", async () => {
+    test("the longest wake-up arrives unchanged", async () => {
       const wakeUp = {
         key: "\u{1F409}".repeat(650),
         held: { holder: "\u{1F409}".repeat(50), renewals: 2 ** 53 - 1 },
@@ -64,7 +64,7 @@ export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackE
       expect(await bodies()).toEqual([wakeUp]);
     });
 
-    test("a message of 256 KiB is taken, one of a byte more is refused before it is sent", async () => {
+    test("a message of 256 KiB is accepted, and one that is a byte larger is refused before it is sent", async () => {
       const around = Buffer.byteLength(JSON.stringify({ key: "" }));
       // Two bytes each in UTF-8: what counts are bytes, not characters.
       const longest = { key: "é".repeat((maxMessageBytes - around) / 2) };
@@ -87,12 +87,12 @@ export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackE
       },
     );
 
-    test("the longest delay is taken", async () => {
+    test("the longest delay is accepted", async () => {
       await queue.wakeUps.send({ key: "later" }, maxDelayMs, never);
       expect(await bodies()).toEqual([]);
     });
 
-    test("a received message is hidden, comes back when its time is over, and counts how often it was received", async () => {
+    test("a received message is hidden, becomes visible after its time, and counts how often it was received", async () => {
       await queue.wakeUps.send({ key: "web" }, 0, never);
       const [first] = await queue.receive(2_000);
       expect(first?.receives).toBe(1);
@@ -102,7 +102,7 @@ export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackE
       expect(await queue.receive(long)).toEqual([]);
     });
 
-    test("hiding a message for longer keeps it away, hiding it for no time brings it back", async () => {
+    test("hiding a message for longer keeps it hidden, hiding it for no time makes it visible", async () => {
       await queue.wakeUps.send({ key: "web" }, 0, never);
       // Time enough to hide it again before it comes back.
       const [first] = await queue.receive(10_000);
@@ -113,7 +113,7 @@ export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackE
       expect(await queue.receive(long)).toHaveLength(1);
     });
 
-    test("a removed message is gone for good", async () => {
+    test("a removed message is never received again", async () => {
       await queue.wakeUps.send({ key: "web" }, 0, never);
       const [first] = await queue.receive(1_000);
       await first?.remove();

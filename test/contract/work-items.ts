@@ -43,7 +43,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       expect(await state.items.get(key, never)).toEqual(full);
     });
 
-    test("fields that another release has added come back with every write of this one", async () => {
+    test("fields that another release has added are kept by every write of this one", async () => {
       const foreign = { priority: 3, hints: { of: ["a later release"] } };
       await state.items.put(workItem(key, { foreign }), never);
       const found = await state.items.get(key, never);
@@ -52,7 +52,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       expect(await state.items.get(key, never)).toEqual(workItem(key, { version: 2, dueAt: 1, foreign }));
     });
 
-    test("a first version is stored only where there is no item", async () => {
+    test("a first version is stored only if there is no item", async () => {
       expect(await state.items.put(workItem(key), never)).toBe("stored");
       expect(await state.items.put(workItem(key, { requested: 9 }), never)).toBe("conflict");
       expect(await state.items.get(key, never)).toEqual(workItem(key));
@@ -69,7 +69,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       expect(await state.items.get(key, never)).toEqual(workItem(key, { version: 2, requested: 2 }));
     });
 
-    test("of many writers of one version exactly one is answered stored", async () => {
+    test("of many writers of one version exactly one succeeds", async () => {
       await state.items.put(workItem(key), never);
       const tries = Array.from({ length: 20 }, (_, requested) =>
         state.items.put(workItem(key, { version: 2, requested }), never),
@@ -79,7 +79,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       expect((await state.items.get(key, never))?.requested).toBe(answers.indexOf("stored"));
     });
 
-    test("overdue lists items past wakeUntil, or past dueAt if nothing is under way, the longest overdue first", async () => {
+    test("overdue lists items past wakeUntil, or past dueAt if no run is in progress, the longest overdue first", async () => {
       await state.items.put(workItem(keyOf("waiting"), { wakeUntil: 300, dueAt: 10 }), never);
       await state.items.put(workItem(keyOf("due"), { dueAt: 100 }), never);
       await state.items.put(workItem(keyOf("woken"), { wakeUntil: 200 }), never);
@@ -91,7 +91,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       expect(await overdue(99)).toEqual([]);
     });
 
-    test("overdue items come in pages, each item once, whatever the caller writes between them", async () => {
+    test("overdue items come in pages, each item once, whatever the caller writes in between", async () => {
       const wanted = Array.from({ length: 250 }, (_, number) => `web-${number}`);
       await mapLimit(wanted, 10, (name) => state.items.put(workItem(keyOf(name), { dueAt: 100 }), never), never);
       const now = 1_000_000;
@@ -109,7 +109,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       expect(seen.toSorted()).toEqual(wanted.toSorted());
     });
 
-    test("overdue items of clusters that are not wanted are passed over, also once that changes on the way", async () => {
+    test("overdue items of excluded clusters are skipped, even if the exclusion changes between pages", async () => {
       const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/dead";
       const long = "n".repeat(253);
       const longKey = { cluster: long, group: long, kind: long, namespace: long, name: long };
@@ -134,13 +134,13 @@ export function workItemsContract(name: string, open: OpenState): void {
       expect(dead).toBeLessThanOrEqual(overduePageSize);
     });
 
-    test("an item that no longer waits for anything leaves the list of the overdue", async () => {
+    test("an item that no longer waits for anything leaves the list of overdue items", async () => {
       await state.items.put(workItem(key, { dueAt: 100 }), never);
       await state.items.put(workItem(key, { version: 2 }), never);
       await expect.poll(() => overdueItems(state.items, 100)).toEqual({ items: [], unreadable: [] });
     });
 
-    test("an item whose key has the greatest length that a key may have is kept like any other", async () => {
+    test("an item whose key has the maximum length is stored like any other", async () => {
       const long = "n".repeat(253);
       const item = workItem({ cluster: long, group: long, kind: long, namespace: long, name: long }, { dueAt: 1 });
       await state.items.put(item, never);
@@ -148,7 +148,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       await expect.poll(() => overdueItems(state.items, 1)).toMatchObject({ items: [item] });
     });
 
-    test("an item whose texts have the greatest length that they may have is kept like any other", async () => {
+    test("an item whose texts have the maximum length is stored like any other", async () => {
       const item = workItem(key, {
         fault: "\u{1F409}".repeat(250),
         input: "i".repeat(2_000),

@@ -94,7 +94,7 @@ async function applySplit(...applications: readonly string[]): Promise<void> {
 
 const revisionOf = async (name: string) => (await status("Kustomization", name))["lastAppliedRevision"];
 
-test("a monorepo is split: a push that touches one path updates what is built from that path alone", async () => {
+test("a monorepo is split: a push that touches one path updates only the artifacts and Kustomizations of that path", async () => {
   await push("main@sha1:1", "red", "green");
   for (const name of ["web", "api"]) {
     const sourceRef = { kind: "ExternalArtifact", name };
@@ -120,7 +120,7 @@ test("a monorepo is split: a push that touches one path updates what is built fr
   expect(await revisionOf("api")).toBe(api);
 });
 
-test("an ExternalArtifact that a person deletes is made again at once, for it is watched", async () => {
+test("an ExternalArtifact that a user deletes is recreated at once, because it is watched", async () => {
   const uid = (await get("ExternalArtifact", "web"))?.metadata.uid;
   expect(uid).toBeDefined();
   const ref = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "ExternalArtifact" };
@@ -129,7 +129,7 @@ test("an ExternalArtifact that a person deletes is made again at once, for it is
   await expect.poll(() => ready("ExternalArtifact", "web")).toBe("True Succeeded: Artifact is ready");
 });
 
-test("the command line shows, runs, pauses and resumes it in flux's words", async () => {
+test("the command line shows, runs, pauses and resumes an ArtifactGenerator with flux's texts", async () => {
   const listed = await world.sh("get", "artifact", "generators", "-n", "default");
   expect(listed.out).toMatch(/split.*False\s+True\s+reconciliation succeeded, generated 2 artifact\(s\)/);
   expect(await world.sh("reconcile", "artifact", "generator", "split", "-n", "default")).toMatchObject({ code: 0 });
@@ -149,7 +149,7 @@ test("the command line shows, runs, pauses and resumes it in flux's words", asyn
   await expect.poll(() => get("ExternalArtifact", "api-again")).toBeDefined();
 });
 
-test("a deleted generator takes its ExternalArtifacts along", async () => {
+test("a deleted generator deletes its ExternalArtifacts", async () => {
   const ref = { group: "source.extensions.fluxcd.io", version: "v1beta1", kind: "ArtifactGenerator" };
   await world.cluster.delete({ ...ref, namespace: "default", name: "split" }, { propagation: "Background" }, never);
   await expect.poll(() => get("ArtifactGenerator", "split")).toBeUndefined();

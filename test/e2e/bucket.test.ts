@@ -69,7 +69,7 @@ test("a Bucket is created by the command line, and a Kustomization applies each 
   expect(list.out).toMatch(/paints\s+sha256:[0-9a-f]+.*True\s+stored artifact: revision 'sha256:/);
 });
 
-test("create source bucket prints a Bucket with --export, without its keys", async () => {
+test("create source bucket --export prints a Bucket without its keys", async () => {
   const { out } = await world.sh(
     ...["create", "source", "bucket", "paints", "--endpoint", "s3.eu-west-1.amazonaws.com", ...login, "--export"],
     ...["-n", "apps", "--provider", "aws", "--region", "eu-west-1", "--prefix", "a/", "--ignore-paths", "*.md,!b.md"],
@@ -88,7 +88,7 @@ test("create source bucket prints a Bucket with --export, without its keys", asy
 test.each([
   ["bucket-name", ["--endpoint", "s3.test"]],
   ["endpoint", ["--bucket-name", "paints"]],
-])("create source bucket asks for --%s", async (what, options) => {
+])("create source bucket requires --%s", async (what, options) => {
   const { code, err } = await world.sh("create", "source", "bucket", "paints", ...options, "-n", "default");
   expect({ code, err }).toEqual({ code: 1, err: `✗ ${what} is required\n` });
 });
@@ -107,22 +107,22 @@ describe("the API server refuses a Bucket", () => {
       "'ldap' is the only supported STS provider for the 'generic' Bucket provider",
     ],
     [
-      "of aws with STS of ldap",
+      "of provider aws with STS of ldap",
       { provider: "aws", sts: { ...sts, provider: "ldap" } },
       "'aws' is the only supported STS provider for the 'aws' Bucket provider",
     ],
     [
-      "of gcp with STS",
+      "of provider gcp with STS",
       { provider: "gcp", sts },
       "STS configuration is only supported for the 'aws' and 'generic' Bucket providers",
     ],
     [
-      "of aws with a Secret for STS",
+      "of provider aws with a Secret for STS",
       { provider: "aws", sts: { ...sts, secretRef: { name: "a" } } },
       "spec.sts.secretRef is not required for the 'aws' STS provider",
     ],
     [
-      "of aws with a certificate for STS",
+      "of provider aws with a certificate for STS",
       { provider: "aws", sts: { ...sts, certSecretRef: { name: "a" } } },
       "spec.sts.certSecretRef is not required for the 'aws' STS provider",
     ],

@@ -108,10 +108,10 @@ async function initialised(section: string, namespace: string): Promise<number> 
 const [wait = "", setImage = "", ...shown] = blocks(head, "sh").flatMap((block) => block.trimEnd().split("\n"));
 const isGated = (section: string) => section.includes("type: confirm-");
 
-describe("the page of examples", () => {
+describe("the examples of docs/canary-examples.md", () => {
   test.each(
     sections.filter((section) => !isGated(section)).map((section, at) => [section.split("\n", 1)[0], section, at]),
-  )("%s: is released as it stands, by the commands of the page", async (_title, section, at) => {
+  )("%s: is released unchanged, with the commands of the page", async (_title, section, at) => {
     const namespace = `shop-${at}`;
     const ms = await initialised(String(section), namespace);
     await run(wait, namespace);
@@ -122,7 +122,7 @@ describe("the page of examples", () => {
     expect(told[1]).toContain(`Promotion completed! Scaling down podinfo.${namespace}`);
   });
 
-  test("gates hold the run until its commands open them one after the other, and a run is rolled back", async () => {
+  test("gates stop the run until its commands open them one after the other, and a run is rolled back", async () => {
     const namespace = "shop-gates";
     const section = sections.find(isGated) ?? "";
     const [promote = "", rollBack = ""] = blocks(section, "sh").flatMap((block) => block.trimEnd().split("\n"));
@@ -145,7 +145,7 @@ describe("the page of examples", () => {
   });
 });
 
-test("the commands beside the example release it, roll back what never becomes ready, open its gate and remove it", async () => {
+test("the commands next to the example release it, roll back a failing revision, open its gate and remove it", async () => {
   const readme = await readFile(join(root, "examples/podinfo-canary/README.md"), "utf8");
   const commands = blocks(readme, "sh")
     .flatMap((block) => block.split("\n"))

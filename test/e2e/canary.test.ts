@@ -17,16 +17,16 @@ test.each([
   { name: "as its digest", text: `sha256:${sha256(canary)}` },
   { name: "as the digest of its base64", text: sha256(Buffer.from(canary).toString("base64")) },
   { name: "as the digest of an object that has it", text: sha256('{"a":"object"}') },
-])("a leak is found: $name", ({ text }) => {
+])("the secret scan finds a planted secret: $name", ({ text }) => {
   expect(leaks([{ where: "the log", text }], ['{"a":"object"}'])).not.toEqual([]);
 });
 
-test("objects without a canary are clean", () => {
+test("the secret scan finds nothing in objects without a planted secret", () => {
   const text = `hmac-sha256:${sha256("another text")} ${Buffer.from("another text").toString("base64")}`;
   expect(leaks([{ where: "the log", text }])).toEqual([]);
 });
 
-test("canaries are planted in Secrets, and searched in statuses and events, not in specs", () => {
+test("secrets are planted in Secrets, and searched in statuses and events, not in specs", () => {
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data: { a: "YQ==" } };
   expect(withCanary(secret)).toEqual({ ...secret, stringData: { canary } });
   expect(withCanary({ ...secret, kind: "ConfigMap" })).toEqual({ ...secret, kind: "ConfigMap" });

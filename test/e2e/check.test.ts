@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { declaredKinds } from "../../lib/api/kinds/declared-kinds.ts";
 import type { JsonObject } from "../../lib/core/json.ts";
@@ -68,7 +69,7 @@ const patch = (name: string, body: JsonObject) =>
 const state = () => ["--state", join(world.folder, "state")];
 
 describe("sluice check", () => {
-  test("says that the kinds are served and which installation owns the cluster", async () => {
+  test("reports that the kinds are served and which installation owns the cluster", async () => {
     const { code, out, err } = await world.sh("check");
     expect([code, out]).toEqual([0, ""]);
     const kinds = served.map((name) => String.raw`✔ ${name}, installed by Sluice \d\S+`);
@@ -127,7 +128,7 @@ describe("sluice check", () => {
     });
   });
 
-  test("counts the objects of Flux's kinds that Sluice does not reconcile, and fails nothing for them", async () => {
+  test("counts the objects of Flux kinds that Sluice does not reconcile, and does not fail because of them", async () => {
     const group = "helm.toolkit.fluxcd.io";
     const definition = widgetDefinition(group, { name: "v2" });
     await world.cluster.apply(definition, { manager, force: true }, signal);
@@ -165,17 +166,23 @@ describe("sluice check", () => {
     expect(JSON.parse(none.out)).toMatchObject({ fault: expect.stringContaining("no kubeconfig at"), kinds: [] });
   });
 
-  test("refuses options that make no sense", async () => {
-    expect(await world.sh("check", "-o", "yaml")).toMatchObject({
+  test("prints with -o yaml the document of -o json", async () => {
+    const [json, yaml] = await Promise.all(["json", "yaml"].map((format) => world.sh("check", "-o", format)));
+    expect(yaml?.code).toBe(0);
+    expect(load(yaml?.out ?? "")).toEqual(JSON.parse(json?.out ?? ""));
+  });
+
+  test("refuses invalid combinations of options", async () => {
+    expect(await world.sh("check", "-o", "xml")).toMatchObject({
       code: 1,
-      err: "✗ --output must be table or json, not yaml\n",
+      err: "✗ --output must be table, json or yaml, not xml\n",
     });
     expect(await world.sh("check", "--state", "x")).toMatchObject({ code: 1, err: "✗ --state needs --orphans\n" });
   });
 });
 
 describe("sluice check --orphans", () => {
-  test("finds no orphans if every object has an owner, retained objects and those of a suspended Kustomization included", async () => {
+  test("finds no orphans if every object has an owner, including retained objects and those of a suspended Kustomization", async () => {
     await follow("web", ["web-a", "web-b"]);
     await follow("kept", ["kept-a", "kept-b"], { prune: false });
     // Without the second, which stays in the cluster and in the inventory alone.
@@ -187,7 +194,7 @@ describe("sluice check --orphans", () => {
     expect(clean.err).toMatch(/► looking for orphans\n✔ no orphans found\n✔ All checks passed\n$/);
   });
 
-  test("uses the statuses and says so if it cannot read the inventories", async () => {
+  test("uses the statuses and reports that if it cannot read the inventories", async () => {
     const { code, out, err } = await world.sh("check", "--orphans");
     expect(code).toBe(1);
     expect(out.split("\n").slice(1, -1)).toEqual([

@@ -52,7 +52,7 @@ async function annotation(name: string): Promise<string | undefined> {
   return (await world.cluster.get(canary, signal))?.metadata.annotations?.[name];
 }
 
-test("promote canary opens the gate that the run asks next, and is refused where there is none", async () => {
+test("promote canary opens the next closed gate of the run, and fails if there is none", async () => {
   await inPhase("Succeeded");
   expect(await sh("promote", "canary", "podinfo")).toMatchObject({
     code: 1,
@@ -67,7 +67,7 @@ test("promote canary opens the gate that the run asks next, and is refused where
   expect(await annotation("sluice.dev/promote")).toMatch(/^\d{4}-\d\d-\d\dT.* confirm-promotion$/);
 });
 
-test("rollback canary ends the run in flight, and is refused where there is none", async () => {
+test("rollback canary ends the current run, and fails if there is none", async () => {
   await inPhase("Waiting");
   const refused = await sh("rollback", "canary", "podinfo");
   expect(refused.err).toMatch("✗ Canary podinfo has no run to roll back: its phase is Waiting.");
@@ -77,7 +77,7 @@ test("rollback canary ends the run in flight, and is refused where there is none
   expect(await annotation("sluice.dev/rollback")).toMatch(/^\d{4}-\d\d-\d\dT/);
 });
 
-test("why canary tells its events, and how it is now on a cluster without the Gateway API", async () => {
+test("why canary shows its events, and its current state on a cluster without the Gateway API", async () => {
   await inPhase("Progressing", { iterations: 1, failedChecks: 1, lastTransitionTime: "2026-11-29T10:00:20Z" });
   const at = "2026-11-29T10:00:10Z";
   const uid = (await world.cluster.get(canary, signal))?.metadata.uid;
@@ -111,7 +111,7 @@ test.each([
   ["promote", "Canary object 'none' not found in \"default\" namespace"],
   ["rollback", "Canary object 'none' not found in \"default\" namespace"],
   ["why", "Canary object 'none' not found in \"default\" namespace"],
-])("%s of a Canary that does not exist fails, and so it does for what is no Canary", async (verb, why) => {
+])("%s of a missing Canary fails, and so does the word with another kind", async (verb, why) => {
   expect(await sh(verb, "canary", "none")).toMatchObject({ code: 1, err: expect.stringContaining(why) });
   expect(await sh(verb, "kustomization", "podinfo")).toMatchObject({
     code: 1,

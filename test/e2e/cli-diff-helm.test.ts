@@ -75,7 +75,7 @@ async function everything(): Promise<readonly string[]> {
 }
 
 describe("sluice diff helmrelease", () => {
-  test("says that the chart that is installed changes nothing, and ends with 0", async () => {
+  test("prints no changes for the installed chart, and exits with 0", async () => {
     expect(await diff(chart)).toEqual({
       code: 0,
       out: "",
@@ -83,7 +83,7 @@ describe("sluice diff helmrelease", () => {
     });
   });
 
-  test("prints what is created, changed by its fields, and deleted, ends with 1, and writes nothing", async () => {
+  test("prints created, changed and deleted objects, exits with 1, and writes nothing", async () => {
     const before = await everything();
     const { "templates/old.yaml": _old, "templates/kept.yaml": _kept, ...rest } = chart;
     const { code, err, out } = await diff({
@@ -118,7 +118,7 @@ describe("sluice diff helmrelease", () => {
     expect([code, out]).toEqual([1, "► Secret/default/web changed\n    ~ /data/password: ***** → *****\n"]);
   });
 
-  test("takes the version of an installed chart of an OCIRepository for that of the same chart that was not pushed", async () => {
+  test("compares an installed chart of an OCIRepository with a local chart of the same version without the digest", async () => {
     const versioned = (version: string) => ({
       "Chart.yaml": `apiVersion: v2\nname: oci\nversion: ${version}\n`,
       "templates/all.yaml": configMap("oci", "{version: {{ .Chart.Version | quote }}}"),
@@ -146,20 +146,20 @@ describe("sluice diff helmrelease", () => {
     ]);
   });
 
-  test("names the hooks that would run, which are no changes", async () => {
+  test("names the hooks that would run, which do not count as changes", async () => {
     const hook = configMap("web-hook", "{}", "{helm.sh/hook: pre-upgrade}");
     const { code, out } = await diff({ ...chart, "templates/hook.yaml": hook });
     expect([code, out]).toEqual([0, "► ConfigMap/default/web-hook runs as pre-upgrade hook\n"]);
   });
 
-  test("names what the API server refuses, beside the other changes, and ends with 2", async () => {
+  test("names objects that the API server refuses, next to the other changes, and exits with 2", async () => {
     const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 99999}]}\n";
     const { code, err, out } = await diff({ ...chart, "templates/service.yaml": service });
     expect([code, out]).toEqual([2, "► Service/default/web refused\n"]);
     expect(err).toContain("✗ Service/default/web dry-run failed (Invalid): ");
   });
 
-  test("shows a release that is not installed yet as created, from a packed chart too", async () => {
+  test("shows a release that is not installed yet as created, also from a packed chart", async () => {
     const file = join(world.folder, "app-1.0.0.tgz");
     await writeFile(file, await packed({ ...chart, "templates/web.yaml": configMap("other", "{}") }));
     const inline = join(world.folder, "inline.yaml");
@@ -183,12 +183,12 @@ describe("sluice diff helmrelease", () => {
       "the chart has no db in its folder charts",
     ],
     ["a template that cannot be rendered", { ...chart, "templates/bad.yaml": '{{ fail "no" }}' }, "no"],
-  ])("ends with 2 for %s", async (_, files, message) => {
+  ])("exits with 2 for %s", async (_, files, message) => {
     const { code, err, out } = await diff(files);
     expect([code, out, err]).toEqual([2, "", expect.stringContaining(message)]);
   });
 
-  test("ends with 2 for a HelmRelease that is not there", async () => {
+  test("exits with 2 for a missing HelmRelease", async () => {
     expect(await diff(chart, "none")).toMatchObject({
       code: 2,
       err: expect.stringContaining("HelmRelease object 'none' not found"),

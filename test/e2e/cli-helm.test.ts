@@ -63,7 +63,7 @@ async function history(name: string): Promise<readonly string[]> {
 }
 
 describe("the command line and HelmReleases on a running Sluice", () => {
-  test("create makes source and release, and waits until the chart is installed", async () => {
+  test("create adds source and release, and waits until the chart is installed", async () => {
     const source = ["source", "helm", "charts", "--url", `http://${charts.address}/charts`, "--interval", "1h"];
     expect(await sh("create", ...source)).toMatchObject({ code: 0 });
     const { code, err } = await create("web", "color: red\n");
@@ -73,7 +73,7 @@ describe("the command line and HelmReleases on a running Sluice", () => {
     expect((await sh("get", "values", "web", "--no-header")).out).toBe('color\tinline\t"red"\t\n');
   });
 
-  test("reconcile --force upgrades although nothing has changed, and reconcile alone does not (9)", async () => {
+  test("reconcile --force upgrades without a change, and reconcile alone does not (9)", async () => {
     expect(await sh("reconcile", "helmrelease", "web")).toMatchObject({ code: 0 });
     expect(await history("web")).toEqual(["v1 deployed"]);
     expect(await sh("reconcile", "hr", "web", "--force")).toMatchObject({ code: 0 });
@@ -94,7 +94,7 @@ describe("the command line and HelmReleases on a running Sluice", () => {
     expect(err).toContain("✔ applied revision 1.1.0\n");
   });
 
-  test("reconcile --reset tries again what has no retries left, and reconcile alone ends at once with the reason (9)", async () => {
+  test("reconcile --reset retries a release without retries left, and reconcile alone ends at once with the reason (9)", async () => {
     const refused = await create("bad", "refused: true\n");
     expect([refused.code, refused.err]).toEqual([
       1,

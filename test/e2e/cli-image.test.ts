@@ -31,7 +31,7 @@ const cells = (table: string) =>
     .split("\n")
     .map((line) => line.split("\t").map((cell) => cell.trim()));
 
-test("create image repository waits for its first scan, and policy for its first choice, in flux's words", async () => {
+test("create image repository waits for its first scan, and create image policy for its first tag, with flux's texts", async () => {
   const repository = await sh("create", "image", "repository", "app", "--image", image, "--interval", "1h");
   expect(repository).toMatchObject({
     code: 0,
@@ -68,7 +68,7 @@ test("get image shows repositories and policies in flux's columns", async () => 
   });
 });
 
-test("reconcile image repository scans, and a new tag is chosen by the policy", async () => {
+test("reconcile image repository scans, and the policy selects a new tag", async () => {
   await push("1.2.0");
   const { code, err } = await sh("reconcile", "image", "repository", "app");
   expect({ code, err }).toMatchObject({ code: 0 });
@@ -77,7 +77,7 @@ test("reconcile image repository scans, and a new tag is chosen by the policy", 
   expect((await sh("reconcile", "image", "policy", "app")).err).toMatch(`✔ selected ref ${image}:1.2.0`);
 });
 
-test("image bar lets the policy choose another tag at once, and image unbar lets it choose the tag again", async () => {
+test("image bar makes the policy select another tag at once, and image unbar allows the tag again", async () => {
   const barred = await sh("image", "bar", "app", "1.2.0", "--reason", "returns 500", "--by", "alice");
   expect(barred).toMatchObject({ code: 0 });
   expect(barred.err).toMatch("✔ 1.2.0 is barred in ImagePolicy app");
@@ -99,21 +99,21 @@ test("image bar lets the policy choose another tag at once, and image unbar lets
   expect((await world.cluster.get(policy, signal))?.metadata.annotations).not.toHaveProperty("sluice.dev/barred");
 });
 
-test("a policy that reflects digests looks them up in the registry", async () => {
+test("a policy with digest reflection looks digests up in the registry", async () => {
   const reflecting = ["--image-ref", "app", "--select-semver", "1.x", "--reflect-digest", "IfNotPresent"];
   expect(await sh("create", "image", "policy", "digest", ...reflecting)).toMatchObject({ code: 0 });
   const { err } = await sh("reconcile", "image", "policy", "digest");
   expect(err).toMatch(/selected ref \S+:1\.2\.0@sha256:[0-9a-f]{64}\n/);
 });
 
-test("image bar refuses what is no tag, and needs a reason", async () => {
+test("image bar refuses an invalid tag, and needs a reason", async () => {
   expect((await sh("image", "bar", "app", "app:1.2.0", "--reason", "a")).err).toMatch(
     "✗ line 1 does not begin with a tag such as 1.3.0",
   );
   expect((await sh("image", "bar", "app", "1.2.0")).err).toMatch("--reason");
 });
 
-test("an annotation that a user edits wakes the policy, without a request", async () => {
+test("an annotation that a user edits wakes the policy without a request", async () => {
   const policy = {
     group: "image.toolkit.fluxcd.io",
     version: "v1",
@@ -182,22 +182,22 @@ test.each<readonly [what: string, args: readonly string[], message: string]>([
     "one of --select-semver, --select-alpha and --select-numeric is required",
   ],
   [
-    "an order that is none",
+    "an invalid order",
     ["policy", "app", "--image-ref", "app", "--select-alpha", "up"],
     "--select-alpha must be asc or desc, not up",
   ],
   [
-    "a template without an expression",
+    "a filter template without an expression",
     ["policy", "app", "--image-ref", "app", "--select-semver", "1.x", "--filter-extract", "$1"],
     "cannot specify --filter-extract without specifying --filter-regex",
   ],
   [
-    "lookups of the digest without an interval",
+    "digest lookups without an interval",
     ["policy", "app", "--image-ref", "app", "--select-semver", "1.x", "--reflect-digest", "Always"],
     "--interval is required with --reflect-digest Always: the time between two lookups of the digest",
   ],
   [
-    "an interval without lookups",
+    "an interval without digest lookups",
     ["policy", "app", "--image-ref", "app", "--select-semver", "1.x", "--interval", "1m"],
     "--interval is only for --reflect-digest Always",
   ],

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe("the command line and its surroundings", () => {
-  test("the namespace is that of -n, of FLUX_SYSTEM_NAMESPACE or of the context", async () => {
+  test("the namespace comes from -n, FLUX_SYSTEM_NAMESPACE or the context", async () => {
     const KUBECONFIG = world.kubeconfig;
     const where = async (env: Record<string, string>, ...args: string[]) =>
       /in "(.*)" namespace/.exec((await world.runIn({ KUBECONFIG, ...env }, "get", "ks", "missing", ...args)).err)?.[1];
@@ -88,7 +88,7 @@ describe("the command line and its surroundings", () => {
     );
   });
 
-  test("the kubeconfig of sluice local in the working folder is used if there is no other, and named", async () => {
+  test("without another kubeconfig, the one of sluice local in the working folder is used and named", async () => {
     const file = join(world.folder, ".sluice", "kubeconfig");
     await mkdir(join(world.folder, ".sluice"));
     await copyFile(world.kubeconfig, file);
@@ -153,7 +153,7 @@ describe("the command line and its surroundings", () => {
     },
   );
 
-  test("every command has a help", async () => {
+  test("every command has a help text", async () => {
     const commands = [
       [],
       ["get"],
@@ -177,7 +177,7 @@ describe("the command line and its surroundings", () => {
     }
   });
 
-  test("the help loads no package but commander: every other one makes each command start later", async () => {
+  test("the help loads no package but commander, because every other one would make each command start later", async () => {
     const folder = await mkdtemp(join(world.folder, "coverage-"));
     const main = join(import.meta.dirname, "../../cli/main.ts");
     const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];
@@ -194,7 +194,7 @@ describe("the command line and its surroundings", () => {
     expect([...new Set(packages)]).toEqual(["commander"]);
   });
 
-  test("a command whose output is no longer read, as behind head, ends quietly", async () => {
+  test("a command whose output is no longer read, as with head, ends silently", async () => {
     const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
     const child = spawn(process.execPath, [join(import.meta.dirname, "../../cli/main.ts"), "--help"], { stdio });
     child.stdout.destroy();

@@ -1,10 +1,13 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { Manifest } from "../../lib/core/manifest.ts";
 import { type CliWorld, cliWorld } from "./cli-world.ts";
 
 const { signal } = new AbortController();
+const { PATH = "" } = process.env;
 
 let world: CliWorld;
 beforeAll(async () => {
@@ -64,6 +67,40 @@ describe("the command line on a running Sluice", () => {
     expect([url, tag, again.err]).toEqual([`oci://${repository}@${digest}`, "v1", ""]);
   });
 
+  test("pushes with the source and the revision that git knows of the folder, and says so if there are changes on top", async () => {
+    const repository = join(world.folder, "repository");
+    await mkdir(repository);
+    const author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    const git = (...args: readonly string[]) =>
+      execFileSync("git", [...author, ...args], { cwd: repository, encoding: "utf8", env: { PATH } }).trim();
+    git("init", "-q", "-b", "main");
+    git("remote", "add", "origin", "https://eve:hunter2@git.test/app.git");
+    await writeFile(join(repository, "config.yaml"), configMap("one"));
+    git("add", ".");
+    git("commit", "-q", "-m", "one");
+    const revision = `main@sha1:${git("rev-parse", "HEAD")}`;
+    const pushed = async (...more: readonly string[]) => {
+      const env = { KUBECONFIG: world.kubeconfig, PATH };
+      const url = `oci://${world.registry}/of-git:v1`;
+      const { code, err } = await world.runIn(env, "push", "artifact", url, "-f", repository, ...more);
+      const accept = { accept: "application/vnd.oci.image.manifest.v1+json" };
+      const answer = await fetch(`http://${world.registry}/v2/of-git/manifests/v1`, { headers: accept });
+      const { annotations } = z.object({ annotations: z.record(z.string(), z.string()) }).parse(await answer.json());
+      const [source, at] = ["source", "revision"].map((name) => annotations[`org.opencontainers.image.${name}`]);
+      return { code, err, source, revision: at };
+    };
+    const clean = await pushed();
+    expect(clean).toMatchObject({ code: 0, source: "https://git.test/app.git", revision });
+    expect(clean.err).toContain(`► using source https://git.test/app.git and revision ${revision}\n`);
+    expect(clean.err).not.toMatch(/hunter2|⚠️/);
+    await writeFile(join(repository, "config.yaml"), configMap("two"));
+    const changes = `⚠️ ${repository} has changes that are not committed`;
+    expect(await pushed()).toMatchObject({ code: 0, revision, err: expect.stringContaining(changes) });
+    const given = await pushed("--source", "https://git.test/other", "--revision", "v2");
+    expect(given).toMatchObject({ code: 0, source: "https://git.test/other", revision: "v2" });
+    expect(given.err).not.toContain("⚠️");
+  });
+
   test("pushes standard input, and fails if it is empty", async () => {
     const from = ["--source", "https://git.test/app", "--revision", "main", "-o", "json", "-f", "-"];
     const pushStdin = () => world.sh("push", "artifact", `oci://${world.registry}/stdin:v1`, ...from);
@@ -75,7 +112,7 @@ describe("the command line on a running Sluice", () => {
     world.input = [];
   });
 
-  describe("a folder with nothing that a Kustomization would apply", () => {
+  describe("a folder without anything that a Kustomization would apply", () => {
     const lost = "a Kustomization with prune: true that follows this artifact would delete all its objects";
     const pushEmpty = (folder: string, ...more: readonly string[]) =>
       world.sh(
@@ -102,7 +139,7 @@ describe("the command line on a running Sluice", () => {
       });
     });
 
-    test("of JSON alone is not pushed either, as Flux applies it only where a kustomization.yaml lists it", async () => {
+    test("of only JSON is not pushed either, because Flux applies JSON only if a kustomization.yaml lists it", async () => {
       const folder = await mkdtemp(join(world.folder, "json-"));
       await writeFile(join(folder, "app.json"), "{}");
       expect((await pushEmpty(folder)).err).toContain(
@@ -124,7 +161,7 @@ describe("the command line on a running Sluice", () => {
     test.each([
       ["a manifest", { "app.yml": "kind: ConfigMap\n" }],
       ["a kustomization without YAML's file name", { Kustomization: "resources: [https://example.test]\n" }],
-    ])("is not one with %s", async (_, files) => {
+    ])("does not mean a folder with %s", async (_, files) => {
       const folder = await mkdtemp(join(world.folder, "full-"));
       for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
       expect((await pushEmpty(folder)).err).not.toContain("no manifests");
@@ -144,7 +181,7 @@ describe("the command line on a running Sluice", () => {
     );
   });
 
-  test("shows both as ready, with the revision that was applied (13, 25)", async () => {
+  test("shows both as ready, with the applied revision (13, 25)", async () => {
     const sources = await world.sh("get", "sources", "oci");
     expect(sources.out).toMatch(
       /^NAME\tREVISION {10}\tSUSPENDED\tREADY\tMESSAGE.*\napp \tv1@sha256:[0-9a-f]{8}\tFalse {4}\tTrue \tstored artifact for digest 'v1@sha256:[0-9a-f]{8}'\t\n$/,
@@ -169,7 +206,7 @@ describe("the command line on a running Sluice", () => {
     expect(await world.cluster.get(ref, signal)).toMatchObject({ data: { k: "two" } });
   });
 
-  test("two reconcile commands at once both end (10)", async () => {
+  test("two concurrent reconcile commands both end (10)", async () => {
     const both = await Promise.all(["a", "b"].map(() => world.sh("reconcile", "ks", "app", "--timeout", "60s")));
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
   });
@@ -182,7 +219,7 @@ describe("the command line on a running Sluice", () => {
     expect(out).toMatch(/OCIRepository\/app\s+stored artifact with revision/);
   });
 
-  test("suspended objects are neither reconciled nor lost from the list (11)", async () => {
+  test("suspended objects are not reconciled but still listed (11)", async () => {
     expect((await world.sh("suspend", "ks", "app")).err).toContain("✔ kustomization suspended");
     expect(await world.sh("reconcile", "ks", "app")).toEqual({ code: 1, out: "", err: "✗ resource is suspended\n" });
     expect((await world.sh("get", "ks")).out).toMatch(/app .*True {5}\tTrue/);

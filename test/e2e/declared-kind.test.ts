@@ -114,7 +114,7 @@ describe("a kind that is declared in one file", () => {
     return Conditions.parse(conditions ?? []).find(({ type }) => type === "Ready");
   };
 
-  test("is described: the API server takes its definition, serves every version and checks objects by its schema", async () => {
+  test("is installed: the API server accepts its definition, serves every version and validates objects by its schema", async () => {
     const name = "toys.toys.example.com";
     const crd = { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition", namespace: "", name };
     const definition = await world.cluster.get(crd, never);
@@ -162,7 +162,7 @@ describe("a kind that is declared in one file", () => {
     );
   });
 
-  test("has its status reported from outside its flow, by its own field manager and event source", async () => {
+  test("gets its status from outside its flow, with its own field manager and event source", async () => {
     await apply("broken", { colour: "red" });
     const key = { cluster: "home", group: toyKind.group, kind: "Toy", namespace: ref.namespace, name: "broken" };
     const run = runOf(key);

@@ -64,7 +64,7 @@ test("a kind of source that is declared in one file is fetched, and its Kustomiz
   expect(await colour()).toBe("blue");
 });
 
-test("its failure is shown, and the last artifact stays applied", async () => {
+test("a failure of this kind of source is shown, and the last artifact stays applied", async () => {
   all.held.delete("paints");
   // The command waits for a success until its time is up, and says then what it has seen.
   const reconcile = () => world.sh("reconcile", "source", "bucket", "paints", "-n", "default", "--timeout", "3s");

@@ -38,12 +38,12 @@ test.each([
     args: ["--kubeconfig", "/nowhere"],
     ends: { code: 1, out: expect.stringMatching(/^✘ the demo failed: no kubeconfig at [^\n]*\n$/), err: "" },
   },
-])("the demo with $args says in a line or two which arguments it takes", async ({ args, ends }) => {
+])("the demo with $args prints in a line or two which arguments it accepts", async ({ args, ends }) => {
   expect(await demo(...args)).toEqual(ends);
 });
 
 test.skipIf(gitPrograms === undefined)(
-  "the story of git comes out as expected: a push by its webhook, and one whose webhook is lost",
+  "the git demo ends as expected: a push with its webhook, and one whose webhook is lost",
   async () => {
     const { code, out, err } = await demo("git");
     expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
@@ -53,7 +53,7 @@ test.skipIf(gitPrograms === undefined)(
 );
 
 test.skipIf(gitPrograms === undefined)(
-  "the story of images comes out as expected: a pushed image is committed and rolled out, and only a newer one is",
+  "the images demo ends as expected: a pushed image is committed and rolled out, but only if it is newer",
   async () => {
     const { code, out, err } = await demo("images");
     expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
@@ -62,13 +62,13 @@ test.skipIf(gitPrograms === undefined)(
   300_000,
 );
 
-test("the story of overlays comes out as expected: two environments, their variables, and Secrets under SOPS", async () => {
+test("the overlays demo ends as expected: two environments, their variables, and Secrets under SOPS", async () => {
   const { code, out, err } = await demo("overlays");
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
   expect(out).toContain('production: "Good morning from production", 3 replicas, Secret decrypted');
 });
 
-test("the story of Helm comes out as expected: a chart is installed, upgraded, corrected, rolled back and uninstalled", async () => {
+test("the helm demo ends as expected: a chart is installed, upgraded, corrected, rolled back and uninstalled", async () => {
   const { code, out, err } = await demo("helm");
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
   expect(out).toContain('3 replicas, message "Hello from the HelmRelease"');
@@ -76,21 +76,21 @@ test("the story of Helm comes out as expected: a chart is installed, upgraded, c
   expect(out).toContain("its objects and its records are gone, and nothing else");
 });
 
-test("the story of signatures comes out as expected: unsigned is refused, signed rolls out", async () => {
+test("the signed demo ends as expected: an unsigned artifact is refused, a signed one rolls out", async () => {
   const { code, out, err } = await demo("signed");
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
   expect(out).toContain("nothing is applied, and nothing was downloaded");
   expect(out).toContain("verified signature of revision v1@sha256:");
 });
 
-test("the story of canaries comes out as expected: a release by weights without a failed request, and one that is rolled back", async () => {
+test("the canary demo ends as expected: a release by weights without a failed request, and one that is rolled back", async () => {
   const { code, out, err } = await demo("canary");
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
   expect(out).toMatch(/weight 50 %, primary 6\.0\.0: \d+ to 6\.0\.0, \d+ to 6\.0\.1\n/);
   expect(out).toContain("Rolling back podinfo.default failed checks threshold reached 2");
 });
 
-test("the story of notifications comes out as expected: commit statuses, a failure and an outage in a chat", async () => {
+test("the notify demo ends as expected: commit statuses, a failure and an outage in a chat", async () => {
   const { code, out, err } = await demo("notify");
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
   expect(out).toMatch(/commit [0-9a-f]{8}: failure, reconciliation failed \(kustomization\/oddy-test\/[0-9a-f]{8}\)/);
@@ -98,7 +98,7 @@ test("the story of notifications comes out as expected: commit statuses, a failu
   expect(out).toContain("told once, however often it was tried");
 });
 
-test("a demo that is stopped says so, and prints no error of what was interrupted", async () => {
+test("a demo that is stopped reports that, and prints no errors of interrupted calls", async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../local/demo/main.ts")], {
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -49,7 +49,7 @@ const namespace = "apps";
 const app = "app";
 const appRef = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name: app };
 
-describe("two clusters with objects of equal names, looked after by one installation", () => {
+describe("two clusters with objects of equal names in one installation", () => {
   const ending = new AsyncDisposableStack();
   const log = recordedLog();
   const http = httpClient({ network: homeNetwork });
@@ -176,7 +176,7 @@ describe("two clusters with objects of equal names, looked after by one installa
   });
   afterAll(() => ending.disposeAsync());
 
-  test("each gets what was pushed for it, and has an inventory, subscriptions and metrics of its own", async () => {
+  test("each get what was pushed for them, with separate inventories, subscriptions and metrics", async () => {
     // A source that has looked once listens to its repository.
     const listeners = (name: Name) => stores.subscriptions.subscribers(repositoryTopic(registry, name), signal);
     for (const name of names) {
@@ -214,7 +214,7 @@ describe("two clusters with objects of equal names, looked after by one installa
     expect(finished.filter(({ key }) => isOf(key, ids.two)).length).toBeGreaterThan(0);
   });
 
-  test("deleting the Kustomization of one takes away what it made, and nothing of the other", async () => {
+  test("deleting the Kustomization of one deletes its objects, and nothing of the other", async () => {
     const before = await applied("two");
     await clusterOf("one").delete(appRef, { propagation: "Background" }, signal);
     await expect.poll(() => kustomization("one")).toBeUndefined();

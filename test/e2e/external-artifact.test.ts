@@ -57,7 +57,7 @@ async function ready(): Promise<string> {
   return `${condition?.status} ${condition?.reason}: ${condition?.message}`;
 }
 
-test("a new revision of an ExternalArtifact is applied at once, for it is watched (19)", async () => {
+test("a new revision of an ExternalArtifact is applied at once, because it is watched (19)", async () => {
   const sourceRef = { kind: "ExternalArtifact", name: "app" };
   await apply(kustomization, { interval: "1h", retryInterval: "1h", prune: true, sourceRef });
   await expect.poll(ready).toContain('ExternalArtifact.source.toolkit.fluxcd.io "app" not found');

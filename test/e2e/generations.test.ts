@@ -57,8 +57,8 @@ async function begin(namespace: string) {
   return { ...world, next };
 }
 
-describe("a run in flight while functions are replaced", () => {
-  test("is handed back by a process that is told to stop, and the second generation goes on at once", async () => {
+describe("a run in progress while functions are replaced", () => {
+  test("is handed back by a process that is told to stop, and the second generation continues at once", async () => {
     const { handle, row, sent, next } = await begin("told");
     const stop = new AbortController();
     await handle(
@@ -83,7 +83,7 @@ describe("a run in flight while functions are replaced", () => {
     expect(row()).toMatchObject({ handled: 1, token: 2, lease: undefined });
   });
 
-  test("is taken over from a process that is gone, and what that had still under way writes nothing", async () => {
+  test("is taken over from a dead process, whose late writes are refused", async () => {
     const { handle, row, sent, freeze, next } = await begin("killed");
     const gone = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();

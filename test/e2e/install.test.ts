@@ -48,7 +48,7 @@ async function calls(): Promise<readonly string[]> {
   return text.trimEnd().split("\n");
 }
 
-describe("installing before the demo and the tests", () => {
+describe("installing packages before the demo and the tests", () => {
   test("happens once: a second run installs nothing", async () => {
     expect(install().status).toBe(0);
     expect(install().status).toBe(0);
@@ -85,13 +85,13 @@ describe("installing before the demo and the tests", () => {
     await expect(calls()).rejects.toThrow("ENOENT");
   });
 
-  test("fails with a line if npm fails", () => {
+  test("fails with one line if npm fails", () => {
     const { status, stderr } = install({ NPM_FAILS: "7" });
     expect(status).toBe(1);
     expect(stderr).toContain("✗ npm ci has failed (it ended with 7)");
   });
 
-  test.skipIf(oldNode === undefined)("by a Node that is too old says so if it brought no newer one", () => {
+  test.skipIf(oldNode === undefined)("by a Node that is too old reports that if it brought no newer one", () => {
     const { status, stderr } = install({}, oldNode);
     expect(status).toBe(1);
     expect(stderr).toMatch(

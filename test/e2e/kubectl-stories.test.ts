@@ -198,7 +198,7 @@ test("a custom resource has its columns, short names and category", async () => 
   expect(await run(["delete", "crd", "widgets.example.com", within])).toMatchObject({ exit: 0 });
 });
 
-test("a namespace goes with what is in it", async () => {
+test("deleting a namespace deletes its objects", async () => {
   expect(await run(["create", "namespace", "gone"])).toMatchObject({ exit: 0 });
   expect(await run(["create", "configmap", "a", "-n", "gone"])).toMatchObject({ exit: 0 });
   expect(await run(["delete", "namespace", "gone", within])).toMatchObject({ exit: 0 });
@@ -208,7 +208,7 @@ test("a namespace goes with what is in it", async () => {
   });
 });
 
-test("logs are refused, and say where to get them", async () => {
+test("logs are refused, and the message says where to get them", async () => {
   expect(await run(["apply", "-f", "-"], web("example.test/app:1"))).toMatchObject({ exit: 0 });
   await run(["rollout", "status", "deploy/web", within]);
   expect(await run(["logs", "deploy/web"])).toMatchObject({
@@ -217,7 +217,7 @@ test("logs are refused, and say where to get them", async () => {
   });
 });
 
-test("requests without its token are refused", async () => {
+test("requests without a token are refused", async () => {
   const { status } = await fetch(`${kubernetes.url}/api/v1/namespaces`);
   expect(status).toBe(403);
   expect((await fetch(`${kubernetes.url}/access/wrong/api/v1/namespaces`)).status).toBe(401);

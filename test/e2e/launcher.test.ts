@@ -46,7 +46,7 @@ function launch(node: string, ...args: readonly string[]): ChildProcess & { read
 describe.skipIf(oldNode === undefined)("the launcher on a Node that is too old (one in PATH is needed)", () => {
   const node = oldNode ?? "";
 
-  test("without a Node 24 says in one line what is missing and how to fix it", async () => {
+  test("without a Node 24 prints one line that says what is missing and how to fix it", async () => {
     await rm(join(folder, "node_modules"), { recursive: true, force: true });
     const child = launch(node, "exit", "0");
     expect(await once(child, "close")).toEqual([1, null]);

@@ -23,7 +23,7 @@ async function isTouched(): Promise<boolean> {
 }
 
 describe("sluice pause and sluice resume", () => {
-  test("stop all writes and say who did it; what was asked for meanwhile is done after the resume", async () => {
+  test("stop all writes and report who paused; requests made meanwhile are handled after the resume", async () => {
     expect(await world.sh("pause", "--by", "eve")).toMatchObject({
       code: 0,
       err: expect.stringMatching(/^✔ this cluster is paused by eve since \S+Z\n◎ no write starts after 5 s; /),
@@ -55,7 +55,7 @@ describe("sluice pause and sluice resume", () => {
       .toBe(true);
   });
 
-  test("take the cluster by its name, and neither guess one nor ignore a word", async () => {
+  test("take the cluster by its name, and neither guess one nor ignore an argument", async () => {
     const name = (await world.sh("pause", "--cluster", "nowhere")).err;
     expect(name).toMatch(/^✗ kubeconfig \S+ has no cluster nowhere: it has (\S+)\n$/);
     const [, cluster = ""] = /it has (\S+)/.exec(name) ?? [];

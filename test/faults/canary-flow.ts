@@ -3,7 +3,11 @@ import type { FileFaults } from "./fault.ts";
 const flowTests = "test/unit/flows/canary";
 const killed = `${flowTests}/killed.test.ts`;
 const pace = `${flowTests}/pace.test.ts`;
-const harm = `${flowTests}/harm.test.ts`;
+const canaryNotReady = `${flowTests}/canary-not-ready.test.ts`;
+const primaryNotReady = `${flowTests}/primary-not-ready.test.ts`;
+const primaryMissing = `${flowTests}/primary-missing.test.ts`;
+const foreignStatus = `${flowTests}/foreign-status.test.ts`;
+const refusedCanary = `${flowTests}/refused-canary.test.ts`;
 const checks = `${flowTests}/checks.test.ts`;
 const release = `${flowTests}/release.test.ts`;
 const restored = "test/unit/canary/workload/restored-primary.test.ts";
@@ -93,13 +97,13 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         what: "a failed promotion sends traffic to a canary that does not serve",
         find: "  if (isServing) await ctx.setRoutes(router, allToCanary);\n",
         replace: "  await ctx.setRoutes(router, allToCanary);\n",
-        tests: [harm],
+        tests: [primaryNotReady],
       },
     ],
   },
   {
     file: "lib/flows/canary/take-step.ts",
-    tests: [harm],
+    tests: [canaryNotReady, primaryNotReady, foreignStatus],
     faults: [
       {
         what: "a target without replicas is analysed",
@@ -178,7 +182,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/flows/canary/ensure-objects.ts",
-    tests: [harm],
+    tests: [primaryMissing],
     faults: [
       {
         what: "without analysis production moves to a primary that is not ready",
@@ -186,7 +190,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         replace: "  if (primary.isReady || skipsAnalysis(ctx.canary)) return true;",
       },
       {
-        what: "checks fail, and nobody looks at the Services",
+        what: "checks fail, and the Services are not looked at",
         find: "(canary.status.failedChecks ?? 0) === 0 && ",
         replace: "",
         tests: [`${flowTests}/fewer-requests.test.ts`],
@@ -195,7 +199,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/flows/canary/restore.ts",
-    tests: [harm],
+    tests: [primaryMissing],
     faults: [
       {
         what: "a rejected revision becomes the primary where nothing keeps the promoted one",
@@ -307,7 +311,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/flows/canary/same-target.ts",
-    tests: [harm],
+    tests: [refusedCanary],
     faults: [
       {
         what: "of two Canaries with one target the older one is refused",

@@ -1,13 +1,14 @@
 import type { FileFaults } from "./fault.ts";
 
-const harm = "test/unit/flows/canary/harm.test.ts";
+const foreignStatus = "test/unit/flows/canary/foreign-status.test.ts";
+const refusedCanary = "test/unit/flows/canary/refused-canary.test.ts";
 const checks = "test/unit/flows/canary/checks.test.ts";
 
 /** What keeps a Canary from harm by what others write, answer or leave unanswered. */
 export const canaryRobustFaults: readonly FileFaults[] = [
   {
     file: "lib/canary/run/read-status.ts",
-    tests: [harm],
+    tests: [foreignStatus],
     faults: [
       {
         what: "one unreadable field empties the whole status",
@@ -23,7 +24,7 @@ export const canaryRobustFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/flows/canary/canary-flow.ts",
-    tests: [harm],
+    tests: [refusedCanary, foreignStatus],
     faults: [
       {
         what: "a write that the API server refuses parks the Canary",

@@ -3,7 +3,7 @@ import type { FileFaults } from "./fault.ts";
 const shares = "test/unit/flows/canary/shares.test.ts";
 const objects = "test/unit/flows/canary/objects.test.ts";
 const services = "test/unit/canary/routes/services.test.ts";
-const providers = "test/unit/canary/routes/providers.test.ts";
+const owners = "test/unit/canary/routes/provider-owners.test.ts";
 
 /** What a Canary does to the routes and Services of others, and what others do to its own. */
 export const canaryRoutesFaults: readonly FileFaults[] = [
@@ -118,7 +118,7 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/canary/routes/object-router.ts",
-    tests: [providers],
+    tests: [owners],
     faults: [
       {
         what: "a route of somebody else is overwritten before it is kept",

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 const program = fileURLToPath(new URL("flux-recorder/build-flux.ts", import.meta.url));
 
-test("if Go does not have Flux's modules, nothing is built or fetched, and a message says so", () => {
+test("without Flux's modules for Go, nothing is built or fetched, and a message says so", () => {
   const empty = mkdtempSync(join(tmpdir(), "sluice-no-modules-"));
   try {
     const env = { ...process.env, GOMODCACHE: empty, GOFLAGS: "-modcacherw" };

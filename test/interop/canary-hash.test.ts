@@ -12,7 +12,7 @@ const files = [
   { what: "vectors", of: "the hashes of generated objects", file: "../fixtures/canary-hash/vectors.jsonl" },
 ] as const;
 
-describe.skipIf(missing !== undefined)(`Go makes what is checked in${missing ?? ""}`, () => {
+describe.skipIf(missing !== undefined)(`Go creates the checked-in files${missing ?? ""}`, () => {
   test.each(files)("$of", async ({ what, file }) => {
     const { stdout } = await promisify(execFile)(canaryHash, [what], { maxBuffer: 16 * 1024 * 1024 });
     const url = new URL(file, import.meta.url);

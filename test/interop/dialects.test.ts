@@ -35,7 +35,7 @@ const kinds = [
   { dialect: "template", of: "templates: fluxcd/pkg/envsubst", least: { text: 0.3, refused: 0.2 } },
 ] as const;
 
-describe.skipIf(missing !== undefined)(`Go and we agree${missing ?? ""}`, () => {
+describe.skipIf(missing !== undefined)(`Go and Sluice agree${missing ?? ""}`, () => {
   test.each(kinds)(`on ${count} generated $of (seed ${seed})`, async ({ dialect, least }) => {
     const cases = generatedCases(dialect, count, seed);
     const theirs = await goVerdicts(cases);

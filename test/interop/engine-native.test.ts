@@ -62,7 +62,7 @@ function stderrOf(error: unknown): string {
 describe.skipIf(missing !== undefined)(`the engine's code, compiled for this machine${missing ?? ""}`, () => {
   const timeout = testTimeoutMs + trees * 500;
 
-  test(`builds folders of plain YAML as it does in the sandbox (${trees / 2} trees, seed ${seed})`, { timeout }, () =>
+  test(`builds folders of plain YAML as in the sandbox (${trees / 2} trees, seed ${seed})`, { timeout }, () =>
     fc.assert(
       fc.asyncProperty(generatedTree, async ({ files, spec }) => {
         const byPath = Object.fromEntries(files.map(({ path, content }) => [path, content]));
@@ -72,7 +72,7 @@ describe.skipIf(missing !== undefined)(`the engine's code, compiled for this mac
     ),
   );
 
-  test(`builds overlays as it does in the sandbox (${trees / 2} trees, seed ${seed})`, { timeout }, async () => {
+  test(`builds overlays as in the sandbox (${trees / 2} trees, seed ${seed})`, { timeout }, async () => {
     let built = 0;
     await fc.assert(
       fc.asyncProperty(generatedOverlay, async ({ files, spec }) => {

@@ -101,7 +101,7 @@ describe.skipIf(program === undefined)("git over ssh with OpenSSH's server", () 
   });
 
   test.each(bothVersions)(
-    "pushes by %s, and tells a branch that has moved and a hook that declines",
+    "pushes by %s, and reports a branch that has moved and a hook that declines",
     async (_version, settings) => {
       const repository = join(folder, "pushed.git");
       await run("git", ["clone", "-q", "--bare", join(folder, "work"), repository]);
@@ -140,7 +140,7 @@ describe.skipIf(program === undefined)("git over ssh with OpenSSH's server", () 
     },
   );
 
-  test("takes a host that ssh-keygen has hashed", async () => {
+  test("accepts a host name that ssh-keygen has hashed", async () => {
     const hash = join(folder, "hashed");
     await using first = await connect();
     await writeFile(hash, first.sshd.knownHosts.join(""));
@@ -160,7 +160,7 @@ describe.skipIf(program === undefined)("git over ssh with OpenSSH's server", () 
     });
   });
 
-  test("tells a key that sshd does not know, and a repository that is not there", async () => {
+  test("reports a key that sshd does not know, and a missing repository", async () => {
     await using stranger = await connect({ authorizedKeys: await readFile(`${keyFile("rsa")}.pub`, "utf8") });
     await expect(stranger.remote.list(["HEAD"], never)).rejects.toMatchObject({ reason: "authentication" });
     await rm(join(folder, "it's an app.git"), { recursive: true });

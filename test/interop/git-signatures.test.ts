@@ -27,7 +27,7 @@ function isOnPath(tool: string): boolean {
 const now = Date.now();
 const dayMs = 24 * 60 * 60 * 1000;
 
-describe.skipIf(lacks.length > 0)(`objects that the system's git, gpg and ssh-keygen sign${missing}`, () => {
+describe.skipIf(lacks.length > 0)(`commits and tags signed by the system's git, gpg and ssh-keygen${missing}`, () => {
   let folder: string;
   let env: NodeJS.ProcessEnv;
   const noMatch = "unable to verify payload with any of the given key rings: no matching key";
@@ -89,7 +89,7 @@ describe.skipIf(lacks.length > 0)(`objects that the system's git, gpg and ssh-ke
   }
 
   test.each(["rsa3072", "rsa4096", "ed25519", "nistp256", "nistp384", "nistp521"])(
-    "are verified by a PGP key of %s, and a changed one is not",
+    "are verified with a PGP key of %s, and a changed one is not",
     async (algorithm) => {
       const id = await pgpKey(algorithm, `by-${algorithm.toLowerCase()}`);
       const keys = await ring(id);
@@ -105,14 +105,14 @@ describe.skipIf(lacks.length > 0)(`objects that the system's git, gpg and ssh-ke
     },
   );
 
-  test("on a curve of Brainpool are refused by name", async () => {
+  test("on a Brainpool curve are refused by name", async () => {
     const id = await pgpKey("brainpoolP256r1", "brainpool");
     await expect(
       verifySignature(signedCommit(await commit(`user.signingkey=${id}`)), await ring(id), now),
     ).rejects.toThrow("unable to verify Git commit: signatures on the curves of Brainpool are not supported");
   });
 
-  test("are verified by a subkey of one of several keys in a ring, under the id of its primary key", async () => {
+  test("are verified with a subkey of one of several keys in a ring, and show the id of its primary key", async () => {
     const id = await pgpKey("ed25519", "with-subkey");
     const { stdout } = await gpg("--with-colons", "--list-keys", id);
     const whole =
@@ -130,7 +130,7 @@ describe.skipIf(lacks.length > 0)(`objects that the system's git, gpg and ssh-ke
     await expect(verifySignature(object, await ring("other"), now)).rejects.toThrow(noMatch);
   });
 
-  test("prove nothing once the key has expired, until it is prolonged", async () => {
+  test("do not verify once the key has expired, until its expiry is extended", async () => {
     const past = ["--faked-system-time", `${Math.floor((now - 10 * dayMs) / 1000)}`];
     await gpg(...past, "--quick-generate-key", "expired <expired@example.com>", "ed25519", "sign", "5d");
     const { stdout } = await gpg("--with-colons", "--list-keys", "expired");
@@ -150,7 +150,7 @@ describe.skipIf(lacks.length > 0)(`objects that the system's git, gpg and ssh-ke
     expect(await verifySignature(object, await ring(id), now + dayMs)).toEqual({ keyId: id });
   });
 
-  test("prove nothing once the key is revoked", async () => {
+  test("do not verify once the key is revoked", async () => {
     const id = await pgpKey("ed25519", "revoked");
     const object = signedCommit(await commit(`user.signingkey=${id}`));
     expect(await verifySignature(object, await ring(id), now)).toEqual({ keyId: id });
@@ -172,7 +172,7 @@ describe.skipIf(lacks.length > 0)(`objects that the system's git, gpg and ssh-ke
     ["ecdsa", "-b", "384"],
     ["ecdsa", "-b", "521"],
     ["rsa", "-b", "3072"],
-  ])("are verified by an SSH key: %s %s %s", async (...[type = "", ...size]) => {
+  ])("are verified with an SSH key: %s %s %s", async (...[type = "", ...size]) => {
     const file = join(folder, `id_${type}${size.at(-1) ?? ""}`);
     await run("ssh-keygen", ["-q", "-t", type, ...size, "-N", "", "-C", "a@example.com", "-f", file]);
     const line = await readFile(`${file}.pub`, "utf8");
@@ -187,7 +187,7 @@ describe.skipIf(lacks.length > 0)(`objects that the system's git, gpg and ssh-ke
     }
   });
 
-  test("prove nothing if the key signed a file", async () => {
+  test("do not verify if the key signed a file", async () => {
     const file = join(folder, "id_file");
     await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", file]);
     const keys = new Map([["a.sshpub", await readFile(`${file}.pub`, "utf8")]]);
@@ -199,7 +199,7 @@ describe.skipIf(lacks.length > 0)(`objects that the system's git, gpg and ssh-ke
   });
 
   test.each(["ed25519", "ecdsa"] as const)(
-    "by a security key (sk-%s) verify for ssh-keygen as they do for us",
+    "by a security key (sk-%s) are verified by ssh-keygen and by Sluice",
     async (kind) => {
       const payload = "tree 1\n\nhello\n";
       const verdict = async (flags: number, bytes: string): Promise<readonly boolean[]> => {

@@ -48,7 +48,7 @@ dependencies:
   "x.bak": "no",
 };
 
-describe.skipIf(missing !== undefined)(`Helm reads what we pack${missing ?? ""}`, () => {
+describe.skipIf(missing !== undefined)(`Helm reads charts that Sluice packs${missing ?? ""}`, () => {
   let folder: string;
   let helm: string;
   beforeAll(async () => {
@@ -68,28 +68,31 @@ describe.skipIf(missing !== undefined)(`Helm reads what we pack${missing ?? ""}`
   test.for([
     ["as it is", [], [], ""],
     ["with values files", ["app/values.yaml", "prod.yaml"], ["prod.yaml"], "+7"],
-  ] as const)("a folder, %s, is rendered as the folder itself", async ([, valuesFiles, given, suffix], { signal }) => {
-    const files: Files = {
-      ...below("app", { ...chart, "charts/lib-1.2.0.tgz": await packed(lib, "lib") }),
-      "prod.yaml": "word: no\nnested: {list: [4]}\nmore: 0x1F\n",
-    };
-    const own = await mkdtemp(join(folder, "own-"));
-    for (const [path, content] of Object.entries(files)) {
-      await mkdir(dirname(join(own, path)), { recursive: true });
-      await writeFile(join(own, path), content);
-    }
-    const tree = sourceTree(files);
-    const shape = { valuesFiles, ignoreMissing: false, metadata: suffix.slice(1) };
-    const local = await findLocalChart(tree, "app", signal);
-    const { bytes } = await buildLocal(tree, local, shape, async () => [], signal);
-    const archive = join(own, "app.tgz");
-    await writeFile(archive, bytes);
-    const [metadata = "", rendered] = await told(archive);
-    const [wantedMetadata = "", wanted] = await told(
-      join(own, "app"),
-      ...given.flatMap((path) => ["-f", join(own, path)]),
-    );
-    expect(rendered).toBe(wanted);
-    expect(metadata).toBe(wantedMetadata.replace("version: 1.0.0\n", `version: 1.0.0${suffix}\n`));
-  });
+  ] as const)(
+    "a folder, %s, renders the same as the packed chart",
+    async ([, valuesFiles, given, suffix], { signal }) => {
+      const files: Files = {
+        ...below("app", { ...chart, "charts/lib-1.2.0.tgz": await packed(lib, "lib") }),
+        "prod.yaml": "word: no\nnested: {list: [4]}\nmore: 0x1F\n",
+      };
+      const own = await mkdtemp(join(folder, "own-"));
+      for (const [path, content] of Object.entries(files)) {
+        await mkdir(dirname(join(own, path)), { recursive: true });
+        await writeFile(join(own, path), content);
+      }
+      const tree = sourceTree(files);
+      const shape = { valuesFiles, ignoreMissing: false, metadata: suffix.slice(1) };
+      const local = await findLocalChart(tree, "app", signal);
+      const { bytes } = await buildLocal(tree, local, shape, async () => [], signal);
+      const archive = join(own, "app.tgz");
+      await writeFile(archive, bytes);
+      const [metadata = "", rendered] = await told(archive);
+      const [wantedMetadata = "", wanted] = await told(
+        join(own, "app"),
+        ...given.flatMap((path) => ["-f", join(own, path)]),
+      );
+      expect(rendered).toBe(wanted);
+      expect(metadata).toBe(wantedMetadata.replace("version: 1.0.0\n", `version: 1.0.0${suffix}\n`));
+    },
+  );
 });

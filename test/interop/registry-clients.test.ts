@@ -23,7 +23,7 @@ const { signal } = new AbortController();
 const missing = await buildClients();
 
 /** Clients of other projects, at the versions that go.sum names. */
-describe.skipIf(missing !== undefined)(`clients of other makers${missing ?? ""}`, () => {
+describe.skipIf(missing !== undefined)(`other registry clients${missing ?? ""}`, () => {
   const http = httpClient({ network: homeNetwork });
   let folder: string;
   let registry: Registry;
@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)(`clients of other makers${missing ?? ""}`
     await expect(run(crane, ["digest", `${image}:v1`])).rejects.toThrow("MANIFEST_UNKNOWN: manifest unknown");
   });
 
-  test("an image that crane pushed is an artifact", async () => {
+  test("an image that crane pushed can be used as an artifact", async () => {
     await contentOf("pulled");
     await run("tar", ["czf", "pulled.tgz", "-C", "pulled", "."]);
     await run(crane, ["append", "-f", "pulled.tgz", "-t", `${registry.address}/team/pulled:v1`]);

@@ -28,7 +28,7 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }
 
-describe.skipIf(missing !== undefined)(`what the real sops encrypts${missing ?? ""}`, () => {
+describe.skipIf(missing !== undefined)(`files encrypted by the real sops${missing ?? ""}`, () => {
   let folder: string;
   let keyFile: string;
   let recipient: string;
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)(`what the real sops encrypts${missing ?? 
     ["json", jsonText, 4],
     ["dotenv", dotenvText, 4],
     ["ini", iniText, 4],
-  ] as const)("as %s is decrypted to the same bytes as by itself", async (format, texts, numRuns) => {
+  ] as const)("as %s are decrypted to the same bytes as by sops", async (format, texts, numRuns) => {
     await fc.assert(
       fc.asyncProperty(texts, rules, async (text, options) => {
         const [theirs, ours] = await both(text, format, options);

@@ -22,7 +22,7 @@ function isThere(tool: string): boolean {
   }
 }
 
-describe.skipIf(lacks.length > 0)(`image-automation/64: git verifies commits that are signed here${missing}`, () => {
+describe.skipIf(lacks.length > 0)(`image-automation/64: git verifies commits that Sluice signs${missing}`, () => {
   let folder: string;
   let env: NodeJS.ProcessEnv;
 
@@ -91,7 +91,7 @@ describe.skipIf(lacks.length > 0)(`image-automation/64: git verifies commits tha
     expect((await git(undefined, "fsck", "--strict", "--no-dangling", oid)).stdout).toBe("");
   });
 
-  test("with a subkey alone, whose primary key was left out of the export", async () => {
+  test("with only a subkey, whose primary key was left out of the export", async () => {
     await gpg("", "--quick-generate-key", "sub <sub@example.com>", "ed25519", "cert", "never");
     const { stdout } = await gpg("", "--with-colons", "--list-keys", "sub@example.com");
     const fingerprint = /^fpr:+([0-9A-F]+):/m.exec(stdout)?.[1] ?? "";

@@ -21,7 +21,7 @@ function isReader(source: string): boolean {
   return signs.some((sign) => sign.test(code));
 }
 
-test("a module that imports zlib, verifies or parses JSON is a reader, one that mentions it in a comment is none", () => {
+test("a module that imports zlib, verifies or parses JSON is a reader, and one that only mentions it in a comment is not", () => {
   expect(isReader('import { inflateSync } from "node:zlib";')).toBe(true);
   expect(isReader('import { createHash, verify } from "node:crypto";')).toBe(true);
   expect(isReader("return JSON.parse(text);")).toBe(true);
@@ -30,7 +30,7 @@ test("a module that imports zlib, verifies or parses JSON is a reader, one that 
   );
 });
 
-test("every reader of bytes has a worst input that is measured, or says why it needs none", async () => {
+test("every reader of foreign bytes has a measured worst input, or a reason why it needs none", async () => {
   const readers: string[] = [];
   for await (const file of glob("{lib,functions}/**/*.ts", { cwd: root })) {
     if (isReader(await readFile(join(root, file), "utf8"))) readers.push(file);

@@ -11,7 +11,7 @@ const maxPlays = 3;
  * @param list the module that exports the inputs: `readers/git.ts`
  */
 export function stayWithinLimits(what: string, list: string, inputs: readonly WorstInput[]): void {
-  describe(`the worst input of a reader of ${what} blocks the event loop and takes memory within the limits`, () => {
+  describe(`the worst input of a reader of ${what} blocks the event loop and uses memory within the limits`, () => {
     test.for(inputs.map((input) => [keyOf(input), input] as const))("%s", async ([, input]) => {
       const { blockedMs, grownMiB } = await leastCost(input, list);
       expect(Math.round(blockedMs), "ms blocked").toBeLessThanOrEqual(maxBlockedMs);

@@ -8,7 +8,7 @@ import { keyOf, maxBlockedMs } from "./worst-input.ts";
 
 const root = join(import.meta.dirname, "../..");
 describe("the worst inputs", () => {
-  test("every list of them is played", () => {
+  test("every list of worst inputs is measured", () => {
     const played = globSync("readers/*.test.ts", { cwd: import.meta.dirname }).map((path) =>
       path.replace(".test.ts", ".ts"),
     );
@@ -19,7 +19,7 @@ describe("the worst inputs", () => {
     );
   });
 
-  test("every reader is a file, and every input has a name of its own", () => {
+  test("every reader is a file, and every input has a unique name", () => {
     expect(worstInputs.filter(({ reader }) => !existsSync(join(root, reader)))).toEqual([]);
     expect(new Set(worstInputs.map(keyOf)).size).toBe(worstInputs.length);
   });
@@ -32,15 +32,15 @@ describe("the measurement", () => {
     return play(input, "readers/bad.ts");
   };
 
-  test("a reader that works for half a second without a pause is over the limit", async () => {
+  test("finds a reader that works for half a second without a pause", async () => {
     expect((await costOf("blocks for half a second")).blockedMs).toBeGreaterThan(maxBlockedMs);
   });
 
-  test("a reader that works as long in slices is within the limit", async () => {
+  test("accepts a reader that works as long in slices", async () => {
     expect((await costOf("works for half a second in slices")).blockedMs).toBeLessThanOrEqual(maxBlockedMs);
   });
 
-  test("memory that is freed before the end counts", async () => {
+  test("counts memory that is freed before the end", async () => {
     expect((await costOf("holds 300 MiB for a moment")).grownMiB).toBeGreaterThan(250);
   });
 });

@@ -27,7 +27,7 @@ const listed: Equivalent = {
 };
 
 describe("the mutation score", () => {
-  test("shows the place of a survivor, the original text and its replacement", () => {
+  test("shows the place of a surviving mutant, the original text and its replacement", () => {
     expect(mutants("lib/a/old.ts", "Survived")).toEqual([
       {
         file: "lib/a/old.ts",
@@ -43,7 +43,7 @@ describe("the mutation score", () => {
     ]);
   });
 
-  test("is the share of mutants that tests noticed, folder by folder; a timeout counts as noticed", () => {
+  test("is the share of mutants that tests noticed, by folder; a timeout counts as noticed", () => {
     const all = [
       ...mutants("lib/a/old.ts", "Killed", "Timeout", "RuntimeError", "Survived"),
       ...mutants("lib/b/new.ts", "Killed", "NoCoverage"),
@@ -79,13 +79,13 @@ describe("the mutation score", () => {
     expect(moved.survivors).toHaveLength(1);
   });
 
-  test("is refused for a run that was cut off", () => {
+  test("is refused for a run that was aborted", () => {
     expect(() => mutants("lib/a/old.ts", "Pending")).toThrow(
       "lib/a/old.ts:2: a mutant is Pending: the run was cut off",
     );
   });
 
-  test("every listed equivalent has a reason", () => {
+  test("needs a reason for every listed equivalent", () => {
     expect(equivalents.filter(({ why }) => !/^[A-Z].{20,}\.$/.test(why))).toEqual([]);
   });
 });

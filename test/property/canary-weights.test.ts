@@ -85,7 +85,7 @@ async function shares(world: RoutesWorld, given: Scene): Promise<object> {
 }
 
 describe("weights of a route", () => {
-  it("canary/28: whatever is set, mended and changed by others, each rule that is written shares 100 percent, and mending keeps the shares", async () => {
+  it("canary/28: after any writes, repairs and foreign changes each rule shares 100 percent, and repairs keep the shares", async () => {
     const property = fc.asyncProperty(scene, fc.array(step, { maxLength: 8 }), async (given, steps) => {
       const world = await worldOf();
       await world.router(given).ensure();

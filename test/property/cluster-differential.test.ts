@@ -13,7 +13,7 @@ const range = Array.from({ length: last - first + 1 }, (_, index) => first + ind
 const shown = knownDifferences.map(({ seed }) => seed);
 
 describe.skipIf(kubeconfig === "")("with SLUICE_REAL_ADMIN_KUBECONFIG", () => {
-  test(`the embedded API server answers generated requests as a real one does (seeds ${first} to ${last})`, {
+  test(`the embedded API server answers generated requests like a real one (seeds ${first} to ${last})`, {
     timeout: testTimeoutMs + range.length * 30_000,
   }, async () => {
     const found = await withPair(kubeconfig, true, async (pair) => {

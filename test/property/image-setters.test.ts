@@ -143,7 +143,7 @@ function setIn(text: string): string {
   return change === undefined ? text : Buffer.from(change.content).toString();
 }
 
-test("markers change the scalars that they mark, and no other byte; a second time they change nothing", () => {
+test("markers change the marked scalars, and no other byte; a second time they change nothing", () => {
   fc.assert(
     fc.property(file, ({ before, after }) => {
       expect(setIn(before)).toBe(after);

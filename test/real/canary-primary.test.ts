@@ -22,7 +22,7 @@ describe.skipIf(file === undefined)("a real control plane (set SLUICE_REAL_KUBEC
   test.each([
     { kind: "Deployment", keptIn: "ReplicaSet" },
     { kind: "DaemonSet", keptIn: "ControllerRevision" },
-  ])("keeps what was last promoted of a $kind, of which its primary is made again", async ({ kind, keptIn }) => {
+  ])("keeps the last promoted revision of a $kind, from which its primary is recreated", async ({ kind, keptIn }) => {
     const namespace = `canary-primary-${kind.toLowerCase()}-${Date.now()}`;
     const one = await workloadWorld(cluster, namespace);
     const template = (image: string) => ({

@@ -10,10 +10,10 @@ import { partWorld, server } from "./part-world.ts";
 
 const { cache, fakePart, installation, installed, said, start, stop } = partWorld();
 
-describe("an installation", () => {
+describe("the installation of a real part", () => {
   const programs = async (): Promise<string[]> => readdir(join(cache(), "installed"));
 
-  test("that lost a file is reported as damaged and made again", async () => {
+  test("that lost a file is reported as damaged and repeated", async () => {
     await start();
     await stop();
     const [folder = ""] = await programs();
@@ -25,7 +25,7 @@ describe("an installation", () => {
     );
   });
 
-  test("that was interrupted is made again, and older ones are removed", async () => {
+  test("that was interrupted is repeated, and older ones are removed", async () => {
     await mkdir(join(cache(), "installed/versitygw-0.0.1-0123456789ab"), { recursive: true });
     await mkdir(join(cache(), "installed/registry-0.0.1-0123456789ab"), { recursive: true });
     const failing: Part = {
@@ -39,7 +39,7 @@ describe("an installation", () => {
     expect(left.some((name) => name.endsWith(".unfinished"))).toBe(false);
   });
 
-  test("waits for the first of its toolchain, and for none of another toolchain", async () => {
+  test("waits for another one with the same toolchain, and not for one with another toolchain", async () => {
     const told: string[] = [];
     const other = Promise.withResolvers<void>();
     const third = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ describe("an installation", () => {
     }
   });
 
-  test("whose record is truncated is made again", async () => {
+  test("whose record is truncated is repeated", async () => {
     await start();
     await stop();
     const [folder = ""] = await programs();

@@ -51,7 +51,7 @@ describe("npm run real", () => {
     expect(err).toMatch(/^the cache folder .*file cannot be used: EEXIST[^\n]*\. Fix this, or name another[^\n]*\n$/);
   });
 
-  test.skipIf(!hasMounts)("says in one line that there is no Go, and how to get it", async () => {
+  test.skipIf(!hasMounts)("reports in one line that Go is missing, and how to get it", async () => {
     const hidden = 'mount -t tmpfs tmpfs /usr/local && PATH=/nowhere exec "$@"';
     const args = ["--mount", "--map-root-user", "sh", "-c", hidden, "no-go", process.execPath, main, "up", "s3"];
     const { code, err } = await run("unshare", args, folder);
@@ -59,7 +59,7 @@ describe("npm run real", () => {
     expect(err).toMatch(/^s3: there is no `go` on this machine\. Install Go [^\n]* and see that it is on the PATH\n$/m);
   });
 
-  test("that gets a signal while it waits says so in one line, and exits with the code of the signal", async () => {
+  test("reports a signal during a wait in one line, and exits with the code of the signal", async () => {
     const lock = await lockFolder(folder, 0, systemClock, new AbortController().signal);
     try {
       const env = { ...process.env, SLUICE_REAL_CACHE: folder };
@@ -77,7 +77,7 @@ describe("npm run real", () => {
     }
   });
 
-  test("whose output is closed ends quietly", async () => {
+  test("whose output is closed ends silently", async () => {
     const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
     const child = spawn(process.execPath, [main, "--help"], { stdio });
     child.stdout.destroy();
@@ -85,7 +85,7 @@ describe("npm run real", () => {
     expect({ err, code: child.exitCode }).toEqual({ err: "", code: 141 });
   });
 
-  test("reports a part that was never up as down, and down does nothing", async () => {
+  test("reports a part that was never started as down, and down does nothing", async () => {
     expect(await real(folder, "status")).toEqual({ code: 1, out: "s3: down\n", err: "" });
     expect(await real(folder, "down")).toEqual({ code: 0, out: "", err: "" });
   });
@@ -122,7 +122,7 @@ describe.skipIf((process.env["SLUICE_REAL_S3"] ?? "") === "")(
       expect(await answers(Printed.parse(JSON.parse(out)).s3)).toBe(true);
     });
 
-    test("twice at once in one checkout starts each part once; another checkout has its own parts, which outlive those of the first", async () => {
+    test("twice at once in one checkout starts each part once; another checkout has its own parts, which keep running", async () => {
       const [one, again, other] = await Promise.all([up(first()), up(first()), up(second())]);
       expect(again).toBe(one);
       expect(other).not.toBe(one);
@@ -133,7 +133,7 @@ describe.skipIf((process.env["SLUICE_REAL_S3"] ?? "") === "")(
     });
 
     test.skipIf(!hasMounts)(
-      "on a full disk up says so in one line, and down ends everything all the same",
+      "on a full disk up reports it in one line, and down still stops everything",
       async () => {
         const args = ["--mount", "--map-root-user", "sh", "-c", onFullDisk, "full-disk"];
         const folders = [first(), join(cacheFolder(), "installed")];
@@ -145,7 +145,7 @@ describe.skipIf((process.env["SLUICE_REAL_S3"] ?? "") === "")(
       600_000,
     );
 
-    test("status names a part that was killed or whose record is incomplete, and up brings it back", async () => {
+    test("status names a part that was killed or whose record is incomplete, and up restarts it", async () => {
       await up(first());
       const { out } = await real(first(), "status");
       const pid = Number(/process ([0-9]+)/.exec(out)?.[1]);

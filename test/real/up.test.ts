@@ -14,7 +14,7 @@ import { status } from "./status.ts";
 const { cache, fakePart, installed, onlyProcess, said, start, stop } = partWorld();
 
 describe("a part that is brought up", () => {
-  test("answers, and is left alone by a second up", async () => {
+  test("answers, and a second up does not change it", async () => {
     const { s3 = "" } = await start();
     expect((await ask(s3))?.text).toBe("here");
     const { pid } = onlyProcess();
@@ -23,7 +23,7 @@ describe("a part that is brought up", () => {
     expect(installed()).toBe(1);
   });
 
-  test("is gone with its data once it is stopped, even if it ignores TERM", async () => {
+  test("is deleted with its data once it is stopped, even if it ignores TERM", async () => {
     await start(fakePart("deaf"));
     const process = onlyProcess();
     await stop();
@@ -31,12 +31,12 @@ describe("a part that is brought up", () => {
     expect(await readdir(join(cache(), "run"))).toEqual([]);
   });
 
-  test("is named with the end of its log if it dies while it starts, and leaves no process behind", async () => {
+  test("is named with the end of its log if it dies during its start, and leaves no process behind", async () => {
     await expect(start(fakePart("dying"))).rejects.toThrow(/^s3: fake died as it started.*\n {2}no luck today$/s);
     expect(readPidFiles(partFolder("s3"))).toEqual([]);
   });
 
-  test("installs nothing in a borrowed cache, and uses what is there", async () => {
+  test("installs nothing in a borrowed cache, and uses its content", async () => {
     process.env[borrowed] = "true";
     try {
       await expect(start()).rejects.toThrow("s3: versitygw in the cache is missing; it is another's");
@@ -65,7 +65,7 @@ describe("a part that is brought up", () => {
     expect(isAlive(onlyProcess())).toBe(true);
   });
 
-  test("tries other ports if its own is taken in the meantime", async () => {
+  test("uses other ports if its own is taken meanwhile", async () => {
     const squatter = createServer((socket) => socket.destroy());
     const taken = await portOnLoopback(squatter);
     let tries = 0;
@@ -83,7 +83,7 @@ describe("a part that is brought up", () => {
     }
   });
 
-  test("does not end a process that has reused the number of one of its own", async () => {
+  test("does not kill a process that has reused the id of one of its own", async () => {
     await start();
     const { pid, name } = onlyProcess();
     const file = join(partFolder("s3"), `${name}.pid`);

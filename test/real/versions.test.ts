@@ -21,13 +21,16 @@ describe("the versions of the real parts", () => {
     { program: "prometheus", folder: "prometheus", module: "github.com/prometheus/prometheus" },
     { program: "registry", folder: "registry", module: "github.com/distribution/distribution/v3" },
     { program: "versitygw", folder: "versitygw", module: "github.com/versity/versitygw" },
-  ] as const)("of $program are what its go.mod requires and its go.sum holds", async ({ program, folder, module }) => {
-    // Prometheus v3.5.1 is module version v0.305.1.
-    const version = program === "prometheus" ? moduleVersion(versions.prometheus) : versions[program];
-    const wanted = `${module} v${version}`;
-    expect(await read(`go/${folder}/go.mod`)).toMatch(new RegExp(`^(require )?\\t?${wanted}$`, "m"));
-    expect(await read(`go/${folder}/go.sum`)).toContain(`${wanted} h1:`);
-  });
+  ] as const)(
+    "of $program are those that its go.mod requires and its go.sum lists",
+    async ({ program, folder, module }) => {
+      // Prometheus v3.5.1 is module version v0.305.1.
+      const version = program === "prometheus" ? moduleVersion(versions.prometheus) : versions[program];
+      const wanted = `${module} v${version}`;
+      expect(await read(`go/${folder}/go.mod`)).toMatch(new RegExp(`^(require )?\\t?${wanted}$`, "m"));
+      expect(await read(`go/${folder}/go.sum`)).toContain(`${wanted} h1:`);
+    },
+  );
 
   test("of Kubernetes' own modules are those of its release", async () => {
     const replaced = (await read("go/control-plane/go.mod")).match(/=> k8s\.io\/\S+ \S+/g) ?? [];
@@ -45,14 +48,14 @@ describe("the versions of the real parts", () => {
     );
   });
 
-  test("of Lambda's runtime are what its lock file holds", async () => {
+  test("of Lambda's runtime are those in its lock file", async () => {
     const lock: unknown = JSON.parse(await read("npm/aws-lambda-ric/package-lock.json"));
     const version = versions["aws-lambda-ric"];
     const installed = { version, integrity: expect.stringMatching(/^sha512-/) };
     expect(lock).toMatchObject({ packages: { "node_modules/aws-lambda-ric": installed } });
   });
 
-  test("of moto are what the requirements pin", async () => {
+  test("of moto are those that the requirements pin", async () => {
     expect(await read("python/requirements.txt")).toContain(`\nmoto==${versions.moto} `);
   });
 });

@@ -14,7 +14,7 @@ async function newFolder(): Promise<string> {
 }
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
-test("a run names each test that fails as it fails, and ends with its counts", async () => {
+test("a test run names each test when it fails, and ends with its counts", async () => {
   const tests = `import { expect, test } from ${vitestModule};
     test("adds", () => {});
     test("subtracts", () => expect(1).toBe(2));
@@ -25,7 +25,7 @@ test("a run names each test that fails as it fails, and ends with its counts", a
   expect(lines).toEqual(["failed: a.test.ts: subtracts\n", "N s: 1 of 1 files, 1 passed, 1 failed\n"]);
 });
 
-test("while tests run, a line at each interval names the files that run", async () => {
+test("a test run prints at each interval the files that are running", async () => {
   const folder = await newFolder();
   const isSeen = join(folder, "seen");
   const tests = `import { existsSync } from "node:fs"; import { expect, test } from ${vitestModule};

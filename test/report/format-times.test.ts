@@ -8,7 +8,7 @@ const file = (name: string, seconds: number, tests: number) => ({
   assertionResults: Array.from({ length: tests }),
 });
 
-test("the times of a report name the slowest files first, and add up each layer", () => {
+test("the times of a report list the slowest files first, and the sum of each layer", () => {
   const files = [
     file("test/unit/a.test.ts", 1, 3),
     file("test/e2e/b.test.ts", 2.5, 1),

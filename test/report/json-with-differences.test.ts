@@ -33,7 +33,7 @@ test("a failed comparison is reported with the lines that differ, and a line aro
   expect(lines).not.toContain('"same 28",');
 });
 
-test("of a long difference the first lines are reported, and how many more there are", async () => {
+test("of a long difference the first lines are reported, and the number of the rest", async () => {
   const {
     failures: [failure = ""],
   } = await reportOf(`

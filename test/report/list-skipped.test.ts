@@ -26,7 +26,7 @@ async function run(more: object): Promise<string> {
   return text;
 }
 
-test("a run names the skipped suites at its end, and how to get their parts", async () => {
+test("a test run lists the skipped suites at its end, and how to get their parts", async () => {
   const text = await run({});
   expect(text).toContain("\n  a.test.ts: with a part (2)\nTo run them too: npm run real -- up;");
 });

@@ -63,7 +63,7 @@ test.each([
   expect(print(statuses)).toEqual({ lines, status });
 });
 
-test("a skipped test whose name is allowed is named, and is not a failure", () => {
+test("a skipped test whose name is allowed is listed, and is not a failure", () => {
   expect(printAll({ contract: ["passed", "skipped"], unit: ["pending"] }, "--may-skip=a skipped|a pending")).toEqual({
     lines: [
       "skipped, as is allowed: contract/a.test.ts: a skipped test",
@@ -88,7 +88,7 @@ test("several reports are counted together", () => {
   });
 });
 
-test("what passed at a second try is named and is no failure, and an error outside of any test is one", () => {
+test("a test that passes on retry is listed and is not a failure; an error outside of any test is one", () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-counts-"));
   const report = join(folder, "report.json");
   const assertionResults = [{ fullName: "a test", status: "passed" }];

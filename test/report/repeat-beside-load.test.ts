@@ -8,7 +8,7 @@ import { filesThatStartProcesses } from "./files-that-start-processes.ts";
 import { readArguments } from "./repeat-options.ts";
 import { vitestModule } from "./run-vitest.ts";
 
-describe("the arguments", () => {
+describe("the arguments of the load test", () => {
   const usual = { times: 10, burners: 2, list: false, root: undefined, files: [] };
 
   test.each([
@@ -34,7 +34,7 @@ describe("the arguments", () => {
   });
 });
 
-describe("the files that start a process", () => {
+describe("the test files that start a process", () => {
   const files: Readonly<Record<string, string>> = {
     "test/own.test.ts": 'import { spawn } from "node:child_process";',
     "test/e2e/far.test.ts": 'import { world } from "./world.ts";',
@@ -62,7 +62,7 @@ describe("the files that start a process", () => {
   });
 });
 
-describe("a run", () => {
+describe("a run of the load test", () => {
   const program = fileURLToPath(new URL("repeat-beside-load.ts", import.meta.url));
   const everySecond = `
 import { existsSync, rmSync, writeFileSync } from "node:fs";

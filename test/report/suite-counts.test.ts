@@ -42,7 +42,7 @@ describe("the counts of a run", () => {
     expect(suiteCounts({ testResults }, "/p/test").total).toEqual({ passed: 0, failed: 1 });
   });
 
-  test("name what failed, with its reason and without its stack", () => {
+  test("name failed tests, with the reason and without the stack", () => {
     const failureMessages = ["\u001B[31mError: no such part\u001B[39m\n    at run (/p/a.ts:1:2)\nexpected 1"];
     const testResults = [
       { name: "/p/test/e2e/a.test.ts", status: "failed", assertionResults: [{ ...result("failed"), failureMessages }] },

@@ -41,14 +41,14 @@ function tryAgain(files: Readonly<Record<string, string>>, stray: readonly strin
   return { status, total, failures, failedOnce, isRun: existsSync(`${report}.again`) };
 }
 
-test("a file that failed beside others and passes by itself counts as passed, and what it said is kept", () => {
+test("a file that failed with others and passes alone counts as passed, and its output is kept", () => {
   expect(tryAgain({ "a.test.ts": passes })).toEqual({
     ...{ status: 0, total: { passed: 2, failed: 0 }, failures: [], isRun: true },
     failedOnce: ["../a.test.ts: holds\n    Error: too late"],
   });
 });
 
-test("a file that fails again is a failure, also beside one that passes", () => {
+test("a file that fails again is a failure, also next to one that passes", () => {
   const { status, total, failures } = tryAgain({ "a.test.ts": passes, "b.test.ts": fails });
   expect({ status, total }).toEqual({ status: 1, total: { passed: 2, failed: 1 } });
   expect(failures).toEqual([expect.stringContaining("b.test.ts: holds")]);
@@ -64,7 +64,7 @@ test("an error outside of any test is a failure, in the first run and in the sec
   expect(tryAgain({ "a.test.ts": leaves }).status).toBe(1);
 });
 
-test("nothing is tried again where more than five files failed, where none did, and without a report", () => {
+test("nothing is retried if more than five files failed, if none did, and without a report", () => {
   const six = Array.from({ length: 6 }, (_, at) => [`${at}.test.ts`, passes] as const);
   expect(tryAgain(Object.fromEntries(six))).toMatchObject({ status: 1, isRun: false });
   expect(tryAgain({})).toMatchObject({ status: 1, isRun: false });

@@ -8,7 +8,7 @@ export function applyContract(start: StartCluster): void {
     const space = workspace(start);
     const { apply, configMap, deployment, managersOf } = space;
 
-    test("creates an object that is not there, and says so", async () => {
+    test("creates a missing object, and reports that", async () => {
       const { object, created, warnings } = await apply(configMap());
       expect(created).toBe(true);
       expect(warnings).toEqual([]);
@@ -20,14 +20,14 @@ export function applyContract(start: StartCluster): void {
       expect(managersOf(object)).toEqual(["alpha Apply"]);
     });
 
-    test("of the same again changes nothing, not even the resourceVersion", async () => {
+    test("of the same object again changes nothing, not even the resourceVersion", async () => {
       const first = await apply(configMap());
       const second = await apply(configMap());
       expect(second.created).toBe(false);
       expect(second.object).toEqual(first.object);
     });
 
-    test("changes what is sent and removes what its manager no longer sends", async () => {
+    test("changes what is sent and removes fields that its manager no longer sends", async () => {
       await apply(configMap("a", { k: "v", gone: "x" }));
       const { object } = await apply(configMap("a", { k: "w" }));
       expect(object["data"]).toEqual({ k: "w" });
@@ -63,7 +63,7 @@ export function applyContract(start: StartCluster): void {
       expect(generations).toEqual([1, 2, 2]);
     });
 
-    test("of a cluster-scoped kind leaves out a namespace that it was given", async () => {
+    test("of a cluster-scoped kind ignores a given namespace", async () => {
       const own = {
         apiVersion: "v1",
         kind: "Namespace",

@@ -75,7 +75,7 @@ export function controllersContract(start: StartCluster): void {
         .toEqual([1, 1, 1, 1]);
     };
 
-    test("tell in events how a Deployment and its ReplicaSet are scaled", async () => {
+    test("write events about the scaling of a Deployment and its ReplicaSet", async () => {
       await create(deployment("example.test/app:1", { replicas: 2 }));
       await expect.poll(() => statusOf("apps", "Deployment", "app")).toMatchObject({ availableReplicas: 2 });
       const { name } = (await only("apps", "ReplicaSet")).metadata;
@@ -104,7 +104,7 @@ export function controllersContract(start: StartCluster): void {
       });
     });
 
-    test("roll a new template out as far as maxSurge and maxUnavailable let them", async () => {
+    test("roll out a new template as far as maxSurge and maxUnavailable allow", async () => {
       await create(deployment("example.test/app:1", { replicas: 2 }));
       await expect.poll(() => statusOf("apps", "Deployment", "app")).toMatchObject({ availableReplicas: 2 });
       const { name: former } = (await only("apps", "ReplicaSet")).metadata;
@@ -124,7 +124,7 @@ export function controllersContract(start: StartCluster): void {
       );
     });
 
-    test("keep as many former ReplicaSets as revisionHistoryLimit says, the newest", async () => {
+    test("keep the newest old ReplicaSets, as many as revisionHistoryLimit", async () => {
       await create(deployment("example.test/app:1", { replicas: 1, revisionHistoryLimit: 1 }));
       await rolledOut("example.test/app:1");
       for (const image of ["example.test/app:2", "example.test/app:3"]) {
@@ -140,7 +140,7 @@ export function controllersContract(start: StartCluster): void {
       await expect.poll(async () => new Set(await revisions())).toEqual(new Set(["2", "3"]));
     });
 
-    test("give an orphaned ReplicaSet, and its Pods, to the Deployment that selects it", async () => {
+    test("give an orphaned ReplicaSet and its Pods to the Deployment that selects it", async () => {
       await create(deployment("example.test/app:1", { replicas: 1 }));
       await rolledOut("example.test/app:1");
       const [set, pod] = [await only("apps", "ReplicaSet"), await only("", "Pod")];
@@ -165,7 +165,7 @@ export function controllersContract(start: StartCluster): void {
       expect((await only("", "Pod")).metadata.uid).toBe(pod.metadata.uid);
     });
 
-    test("let a Pod go that the selector no longer matches, and make another", async () => {
+    test("release a Pod that the selector no longer matches, and create another", async () => {
       await create(deployment("example.test/app:1", { replicas: 1 }));
       await rolledOut("example.test/app:1");
       const { name } = (await only("", "Pod")).metadata;
@@ -175,7 +175,7 @@ export function controllersContract(start: StartCluster): void {
       await rolledOut("example.test/app:1");
     });
 
-    test("say in conditions and a Warning that a Deployment's Pods are refused, until they are not", async () => {
+    test("report in conditions and a Warning that a Deployment's Pods are refused, until they are accepted", async () => {
       const { namespace } = space;
       const none = { serviceAccountName: "none" };
       await create(workload("Deployment", { replicas: 1 }, none));
@@ -191,14 +191,14 @@ export function controllersContract(start: StartCluster): void {
       expect(await conditionOf("apps", "ReplicaSet", name, "ReplicaFailure")).toBeUndefined();
     });
 
-    test.each(["DaemonSet", "Job"])("say in a Warning that the Pods of a %s are refused", async (kind) => {
+    test.each(["DaemonSet", "Job"])("report in a Warning that the Pods of a %s are refused", async (kind) => {
       const none = { serviceAccountName: "none", ...(kind === "Job" ? { restartPolicy: "Never" } : {}) };
       await create(workload(kind, {}, none));
       const told = [`Warning FailedCreate: Error creating: ${refusal("app-", space.namespace)}`];
       await expect.poll(() => toldOf(kind, "app")).toEqual(told);
     });
 
-    test("tell in events how a Job goes", async () => {
+    test("write events about the progress of a Job", async () => {
       await create(workload("Job", {}, { restartPolicy: "Never" }));
       await expect
         .poll(() => toldOf("Job", "app"))
@@ -214,7 +214,7 @@ export function controllersContract(start: StartCluster): void {
         spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
       },
     ];
-    test("make a claim and the Pod that mounts it for a StatefulSet, and tell so", async () => {
+    test("create a claim and the Pod that mounts it for a StatefulSet, and write events", async () => {
       const podSpec = {
         containers: [{ name: "app", image: "x:1", volumeMounts: [{ name: "data", mountPath: "/data" }] }],
         volumes: [
@@ -241,7 +241,7 @@ export function controllersContract(start: StartCluster): void {
         ]);
     });
 
-    test("say in a Warning that the Pod of a StatefulSet is refused", async () => {
+    test("report in a Warning that the Pod of a StatefulSet is refused", async () => {
       await create(workload("StatefulSet", { serviceName: "s" }, { serviceAccountName: "none" }));
       const failed = `Create Pod app-0 in StatefulSet app failed error: ${refusal("app-0", space.namespace)}`;
       await expect.poll(() => toldOf("StatefulSet", "app")).toEqual([`Warning FailedCreate: ${failed}`]);
@@ -253,7 +253,7 @@ export function controllersContract(start: StartCluster): void {
       await expect.poll(async () => (await counts()).map((count) => count > 2)).toEqual([true]);
     });
 
-    test("say that an autoscaler's target is not there", async () => {
+    test("report that an autoscaler's target is missing", async () => {
       await create({
         apiVersion: "autoscaling/v2",
         kind: "HorizontalPodAutoscaler",

@@ -8,13 +8,13 @@ export function createContract(start: StartCluster): void {
     const space = workspace(start);
     const { create, get, configMap, configMapRef, managersOf } = space;
 
-    test("answers the object as it is stored", async () => {
+    test("returns the object as it is stored", async () => {
       const created = await create(configMap());
       expect(await get(configMapRef())).toEqual(created);
       expect(managersOf(created)).toEqual(["alpha Update"]);
     });
 
-    test("of an object that is there is AlreadyExists", async () => {
+    test("of an existing object is AlreadyExists", async () => {
       await create(configMap());
       const error = await faultOf(create(configMap()));
       expect(error).toMatchObject({ code: 409, reason: "AlreadyExists" });
@@ -43,7 +43,7 @@ export function createContract(start: StartCluster): void {
       expect(event).toMatchObject({ reason: "Progressing", count: 1 });
     });
 
-    test("into a namespace that is not there is NotFound", async () => {
+    test("in a missing namespace is NotFound", async () => {
       const error = await faultOf(create({ ...configMap(), metadata: { name: "a", namespace: "contract-nowhere" } }));
       expect(error).toMatchObject({ code: 404, reason: "NotFound" });
     });

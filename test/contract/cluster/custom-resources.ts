@@ -73,7 +73,7 @@ export function customResourcesContract(start: StartCluster): void {
       await remove(refOf(definition));
     });
 
-    test("of one and a half megabytes are served, and of a little more refused", async () => {
+    test("of one and a half megabytes are served, and slightly larger ones refused", async () => {
       const { object } = await apply(widget({ list: ["x".repeat(justUnderStoreLimit)] }));
       expect(await get(refOf(widget()))).toEqual(object);
       const error = await faultOf(apply(widget({ list: ["x".repeat(storeLimit)] })));
@@ -93,14 +93,14 @@ export function customResourcesContract(start: StartCluster): void {
       expect(error.message).toContain(".spec.unknown: field not declared in schema");
     });
 
-    test("lose unknown fields where they are created or patched", async () => {
+    test("lose unknown fields when they are created or patched", async () => {
       expect((await create(widget({ unknown: 1 })))["spec"]).toEqual({ size: 3, nested: { on: true } });
       const body = { spec: { other: 2 } };
       const patched = await space.cluster.patch(refOf(widget()), { type: "merge", body }, { manager: "beta" }, signal);
       expect(patched["spec"]).toEqual({ size: 3, nested: { on: true } });
     });
 
-    test("keep unknown fields where the definition preserves them, owned one by one", async () => {
+    test("keep unknown fields if the definition preserves them, with an owner for each", async () => {
       await apply(widget({ free: { a: { b: 1 } } }));
       const { object } = await apply(widget({ free: { a: { c: [1, { d: 2 }] } } }), "beta");
       expect(object["spec"]).toMatchObject({ free: { a: { b: 1, c: [1, { d: 2 }] } } });
@@ -122,7 +122,7 @@ export function customResourcesContract(start: StartCluster): void {
       expect(error.causes.filter((cause) => cause.field === field)).toHaveLength(1);
     });
 
-    test("obey rules about what was before", async () => {
+    test("must obey transition rules about the old value", async () => {
       await apply(widget({ fixed: "x" }));
       const error = await faultOf(apply(widget({ fixed: "y" })));
       expect(error.causes).toMatchObject([{ field: "spec.fixed" }]);
@@ -145,7 +145,7 @@ export function customResourcesContract(start: StartCluster): void {
 
     test.each([
       ["one key twice", { ports: [{ id: "x" }, { id: "x" }] }, 'duplicate entries for key [id="x"]'],
-      ["one value of a set twice", { tags: ["a", "a"] }, "duplicate entries for key"],
+      ["a duplicate value in a set", { tags: ["a", "a"] }, "duplicate entries for key"],
       ["no key", { ports: [{ note: "x" }] }, 'omits all key fields ["id"]'],
     ])("with %s in one apply are refused", async (_, of, message) => {
       const error = await faultOf(apply(widget(of)));
@@ -153,7 +153,7 @@ export function customResourcesContract(start: StartCluster): void {
       expect(error.message).toContain(message);
     });
 
-    test("take a number or a text where the definition says so, and no fraction", async () => {
+    test("accept a number or a text if the definition allows both, and no fraction", async () => {
       expect((await apply(widget({ percent: "5%" }))).object["spec"]).toMatchObject({ percent: "5%" });
       expect((await apply(widget({ percent: 5 }))).object["spec"]).toMatchObject({ percent: 5 });
       expect(await faultOf(apply(widget({ percent: true })))).toMatchObject({ code: 422, reason: "Invalid" });
@@ -173,7 +173,7 @@ export function customResourcesContract(start: StartCluster): void {
       expect(changed.object["status"]).toEqual({ phase: "x" });
     });
 
-    test("do not take their status with their spec, nor their spec with their status", async () => {
+    test("do not write their status with their spec, nor their spec with their status", async () => {
       await apply({ ...widget({ size: 1 }), status: { phase: "spec" } });
       const { object } = await apply({ ...widget({ size: 9 }), status: { phase: "x" } }, "beta", {
         subresource: "status",
@@ -182,7 +182,7 @@ export function customResourcesContract(start: StartCluster): void {
       expect(managersOf(object)).toEqual(["alpha Apply", "beta Apply"]);
     });
 
-    test("find all fields from before the first apply without a named owner", async () => {
+    test("have no named owner for fields from before the first apply", async () => {
       await create(widget({ size: 1 }));
       const body = { metadata: { managedFields: [{}] } };
       await space.cluster.patch(refOf(widget()), { type: "merge", body }, { manager: "beta" }, signal);
@@ -190,7 +190,7 @@ export function customResourcesContract(start: StartCluster): void {
       expect(managersOf(object)).toEqual(["before-first-apply Update", "beta Apply"]);
     });
 
-    test("can be watched, and tell their end", async () => {
+    test("can be watched, including their deletion", async () => {
       const query = { group, version: "v1", kind: "Widget", namespace: space.namespace };
       using events = follow(space.cluster, query);
       await events.initialEnd();

@@ -11,7 +11,7 @@ export function deletionContract(start: StartCluster): void {
     const space = workspace(start);
     const { apply, create, get, remove, configMap, deployment, configMapRef, signal } = space;
 
-    test("removes the object, and the second time finds it gone", async () => {
+    test("removes the object, and the second time finds it missing", async () => {
       await create(configMap());
       expect(await remove(configMapRef())).toBe("deleted");
       expect(await get(configMapRef())).toBeUndefined();
@@ -27,11 +27,11 @@ export function deletionContract(start: StartCluster): void {
       expect(await get(configMapRef())).toBeUndefined();
     });
 
-    test("in a namespace that is not there finds it gone", async () => {
+    test("in a missing namespace reports the object as missing", async () => {
       expect(await remove({ ...configMapRef(), namespace: "contract-nowhere" })).toBe("gone");
     });
 
-    test("of a Service, which the server answers with the object, is done too", async () => {
+    test("of a Service, which the server answers with the object, succeeds too", async () => {
       await create({
         apiVersion: "v1",
         kind: "Service",
@@ -43,7 +43,7 @@ export function deletionContract(start: StartCluster): void {
       );
     });
 
-    test("of an object with a finalizer waits until that is gone", async () => {
+    test("of an object with a finalizer waits until the finalizer is removed", async () => {
       await create(configMap("a", {}, { finalizers: ["example.test/held"] }));
       expect(await remove(configMapRef())).toBe("deleting");
       expect(await remove(configMapRef())).toBe("deleting");
@@ -53,14 +53,14 @@ export function deletionContract(start: StartCluster): void {
       expect(await get(configMapRef())).toBeUndefined();
     });
 
-    test("of another uid than the object has is a conflict and removes nothing", async () => {
+    test("with another uid than the object's is a conflict and removes nothing", async () => {
       await create(configMap());
       const error = await faultOf(remove(configMapRef(), { uid: randomUUID() }));
       expect(error).toMatchObject({ code: 409, reason: "Conflict" });
       expect(await get(configMapRef())).toBeDefined();
     });
 
-    test("of an older state than the object's is a conflict and removes nothing", async () => {
+    test("with an outdated resourceVersion is a conflict and removes nothing", async () => {
       const { metadata } = await create(configMap());
       await apply(configMap("a", { l: "w" }));
       const { uid, resourceVersion } = metadata;
@@ -69,13 +69,13 @@ export function deletionContract(start: StartCluster): void {
       expect(await get(configMapRef())).toBeDefined();
     });
 
-    test("of the very state that was read removes it", async () => {
+    test("with the current resourceVersion removes the object", async () => {
       const { metadata } = await create(configMap());
       const { uid, resourceVersion } = metadata;
       expect(await remove(configMapRef(), { uid, resourceVersion })).toBe("deleted");
     });
 
-    test("of a namespace goes on after the answer", async () => {
+    test("of a namespace continues after the answer", async () => {
       const ref = { group: "", version: "v1", kind: "Namespace", namespace: "", name: space.namespace };
       expect(await remove(ref)).toBe("deleting");
     });
@@ -97,13 +97,13 @@ export function deletionContract(start: StartCluster): void {
       );
     const isGone = (name: string) => get(configMapRef(name)).then((live) => live === undefined);
 
-    test("in the background takes what it owns with it, afterwards", async () => {
+    test("in the background deletes dependents afterwards", async () => {
       await create(dependent("b", await create(configMap())));
       expect(await remove(configMapRef())).toBe("deleted");
       await expect.poll(() => isGone("b")).toBe(true);
     });
 
-    test("in the foreground waits for what blocks it", async () => {
+    test("in the foreground waits for blocking dependents", async () => {
       const owner = await create(configMap());
       const held = dependent("b", owner, { blockOwnerDeletion: true });
       await create({ ...held, metadata: { ...held.metadata, finalizers: ["example.test/held"] } });
@@ -115,14 +115,14 @@ export function deletionContract(start: StartCluster): void {
       expect(await isGone("b")).toBe(true);
     });
 
-    test("that orphans leaves what it owned, without the reference", async () => {
+    test("with orphan keeps dependents, without the owner reference", async () => {
       await create(dependent("b", await create(configMap())));
       await remove(configMapRef(), { propagation: "Orphan" });
       await expect.poll(() => isGone("a")).toBe(true);
       expect((await get(configMapRef("b")))?.metadata.ownerReferences).toBeUndefined();
     });
 
-    test("of one of two owners leaves what both own", async () => {
+    test("of one of two owners keeps objects that both own", async () => {
       const [first, second] = [await create(configMap()), await create(configMap("other"))];
       const ofFirst = dependent("b", first).metadata.ownerReferences ?? [];
       const ofSecond = dependent("b", second).metadata.ownerReferences ?? [];
@@ -131,7 +131,7 @@ export function deletionContract(start: StartCluster): void {
       await expect.poll(() => get(configMapRef("b")).then((live) => live?.metadata.ownerReferences)).toEqual(ofSecond);
     });
 
-    test("of an object that waits for its finalizer can be followed by changes, but by no new finalizer", async () => {
+    test("of an object with a finalizer allows changes, but no new finalizer", async () => {
       await create(configMap("a", {}, { finalizers: ["example.test/held"] }));
       await remove(configMapRef());
       const patch = (body: JsonObject) =>
@@ -144,7 +144,7 @@ export function deletionContract(start: StartCluster): void {
       expect(await isGone("a")).toBe(true);
     });
 
-    test("gives the name back: what is created then is another object", async () => {
+    test("frees the name: an object created afterwards is another object", async () => {
       const first = await create(configMap());
       await remove(configMapRef());
       const second = await create(configMap());
@@ -152,7 +152,7 @@ export function deletionContract(start: StartCluster): void {
       expect(await faultOf(remove(configMapRef(), { uid: first.metadata.uid }))).toMatchObject({ code: 409 });
     });
 
-    test("of a namespace refuses new objects in it, while changes and deletions in it go on", async () => {
+    test("of a namespace refuses new objects in it, but allows changes and deletions", async () => {
       const name = `${space.namespace}-x`;
       const ref = { group: "", version: "v1", kind: "Namespace", namespace: "", name };
       await create({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
@@ -171,7 +171,7 @@ export function deletionContract(start: StartCluster): void {
       expect(await get(held)).toBeUndefined();
     });
 
-    test("of a Deployment takes its Pods and ReplicaSets with it", async () => {
+    test("of a Deployment deletes its Pods and ReplicaSets", async () => {
       await apply(deployment("example.test/app:1", { replicas: 1 }));
       const owned = (group: string, kind: string) =>
         space.cluster.list({ group, version: "v1", kind, namespace: space.namespace }, signal);

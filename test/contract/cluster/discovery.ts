@@ -10,7 +10,7 @@ export function discoveryContract(start: StartCluster): void {
     const space = workspace(start);
     const { apply, create, get, remove, signal } = space;
 
-    test("knows a kind's name in URLs, its scope and its verbs", async () => {
+    test("returns a kind's plural, its scope and its verbs", async () => {
       const found = await space.cluster.resource({ group: "apps", kind: "Deployment" }, signal);
       expect(found).toMatchObject({ group: "apps", version: "v1", plural: "deployments", namespaced: true });
       expect(found?.verbs).toContain("patch");
@@ -28,7 +28,7 @@ export function discoveryContract(start: StartCluster): void {
       expect(JSON.parse(text)).toEqual({ paths: expect.arrayContaining(paths) });
     });
 
-    test("says which methods a resource does not have", async () => {
+    test("returns the verbs that a resource does not support", async () => {
       const { status, text } = await ask("DELETE", "/apis/apps/v1/deployments");
       const message = "the server does not allow this method on the requested resource";
       expect([status, JSON.parse(text)]).toMatchObject([405, { reason: "MethodNotAllowed", message }]);
@@ -40,7 +40,7 @@ export function discoveryContract(start: StartCluster): void {
       expect(await space.cluster.resource({ ...query, version: "v1" }, signal)).toMatchObject({ version: "v1" });
     });
 
-    test("tells every kind that is served, each once and in the version that the server prefers", async () => {
+    test("returns every served kind once, in the version that the server prefers", async () => {
       const { resources, silentGroups } = await space.cluster.served(signal);
       const named = resources.map(({ group, kind }) => `${group}/${kind}`);
       expect(new Set(named).size).toBe(named.length);
@@ -53,14 +53,14 @@ export function discoveryContract(start: StartCluster): void {
       expect(silentGroups).toEqual([]);
     });
 
-    test("does not know what is not served", async () => {
+    test("does not find kinds that are not served", async () => {
       expect(await space.cluster.resource({ group: "example.test", kind: "Widget" }, signal)).toBeUndefined();
       expect(
         await space.cluster.resource({ group: "apps", kind: "Deployment", version: "v7" }, signal),
       ).toBeUndefined();
     });
 
-    test("finds a kind that has just been defined, and no longer finds it once it is removed", async () => {
+    test("finds a kind that was just defined, and no longer finds it after its removal", async () => {
       const group = `${space.namespace}.example.test`;
       const query = { group, kind: "Widget" };
       expect(await space.cluster.resource(query, signal)).toBeUndefined();
@@ -92,7 +92,7 @@ export function discoveryContract(start: StartCluster): void {
       await expect.poll(reasonOfGet).toBe("NoMatch");
     });
 
-    test("tells one cluster from another by a uid that stays", async () => {
+    test("identifies a cluster by a stable uid", async () => {
       const uid = await space.cluster.uid(signal);
       expect(uid).toMatch(/^[0-9a-f-]{36}$/);
       expect(await space.cluster.uid(signal)).toBe(uid);

@@ -17,7 +17,7 @@ export function dryRunContract(start: StartCluster): void {
       expect(await get(configMapRef())).toBeUndefined();
     });
 
-    test("of a change tells the outcome and stores nothing", async () => {
+    test("of a change returns the result and stores nothing", async () => {
       const before = await apply(configMap());
       const dry = await apply(configMap("a", { k: "w" }), "alpha", { dryRun: true });
       expect(dry.object["data"]).toEqual({ k: "w" });
@@ -25,7 +25,7 @@ export function dryRunContract(start: StartCluster): void {
       expect(await get(configMapRef())).toEqual(before.object);
     });
 
-    test("of no change answers what is stored", async () => {
+    test("of no change returns the stored object", async () => {
       const before = await apply(deployment());
       const dry = await apply(deployment(), "alpha", { dryRun: true });
       expect(dry.object).toMatchObject({ metadata: { generation: 1 }, spec: before.object["spec"] });
@@ -59,12 +59,12 @@ export function dryRunContract(start: StartCluster): void {
       expect((await get(refOf(deployment())))?.metadata.generation).toBe(1);
     });
 
-    test("finds what is invalid", async () => {
+    test("reports an invalid object", async () => {
       const error = await faultOf(apply(deployment("example.test/app:1", { replicas: -1 }), "alpha", { dryRun: true }));
       expect(error).toMatchObject({ code: 422, reason: "Invalid" });
     });
 
-    test("into a namespace that is not there is NotFound", async () => {
+    test("in a missing namespace is NotFound", async () => {
       const elsewhere = { ...configMap(), metadata: { name: "a", namespace: "contract-nowhere" } };
       expect(await faultOf(apply(elsewhere, "alpha", { dryRun: true }))).toMatchObject({
         code: 404,
@@ -72,14 +72,14 @@ export function dryRunContract(start: StartCluster): void {
       });
     });
 
-    test("of what takes away a field shows it gone and leaves it", async () => {
+    test("of a change that removes a field shows the object without the field and keeps it", async () => {
       await apply(configMap("a", { k: "v", l: "w" }));
       const { object } = await apply(configMap("a", { k: "v" }), "alpha", { dryRun: true });
       expect(object["data"]).toEqual({ k: "v" });
       expect((await get(configMapRef()))?.["data"]).toEqual({ k: "v", l: "w" });
     });
 
-    test("is not told to watchers", async () => {
+    test("is not reported to watchers", async () => {
       await create(configMap());
       using events = follow(space.cluster, { ...space.configMaps(), fieldSelector: "metadata.name=a" });
       await events.initialEnd();

@@ -8,11 +8,11 @@ export function getContract(start: StartCluster): void {
     const space = workspace(start);
     const { create, get, configMapRef } = space;
 
-    test("of an object that is not there is undefined", async () => {
+    test("of a missing object is undefined", async () => {
       expect(await get(configMapRef("none"))).toBeUndefined();
     });
 
-    test("of an object in a namespace that is not there is undefined", async () => {
+    test("of an object in a missing namespace is undefined", async () => {
       expect(await get({ ...configMapRef(), namespace: "contract-nowhere" })).toBeUndefined();
     });
 
@@ -24,7 +24,7 @@ export function getContract(start: StartCluster): void {
       expect([kind.reason, version.reason]).toEqual(["NoMatch", "NoMatch"]);
     });
 
-    test("answers an object in the version that is asked for", async () => {
+    test("returns an object in the requested version", async () => {
       const autoscaler = {
         apiVersion: "autoscaling/v1",
         kind: "HorizontalPodAutoscaler",

@@ -36,14 +36,14 @@ export function listsOfMapsContract(start: StartCluster): void {
       rules: [{ apiGroups: [""], resources: ["pods"], verbs }],
     });
 
-    test("an item of a list with keys goes when its only manager no longer sends it", async () => {
+    test("a list item with keys is removed when its only manager no longer sends it", async () => {
       await apply(deployment());
       await apply(withContainers([{ name: "side", image: "example.test/side:1" }]), "beta");
       await apply(withContainers([{ name: "other", image: "example.test/other:1" }]), "beta");
       expect(await containersOf()).toMatchObject([{ name: "app" }, { name: "other" }]);
     });
 
-    test("an item that another manager owns in part stays, without fields that no manager sends any longer", async () => {
+    test("a list item that another manager partly owns stays, without fields that no manager sends any more", async () => {
       const side = { name: "side", image: "example.test/side:1" };
       await apply(deployment());
       await apply(withContainers([{ ...side, workingDir: "/w" }]), "beta");
@@ -71,7 +71,7 @@ export function listsOfMapsContract(start: StartCluster): void {
       expect(error.causes).toMatchObject([{ field: '.spec.template.spec.containers[name="app"].image' }]);
     });
 
-    test("items are ordered as the live and the applied list say, side by side", async () => {
+    test("items have the combined order of the live and the applied list", async () => {
       await apply(deployment());
       const image = "example.test/x:1";
       await apply(withContainers(["b", "app"].map((name) => ({ name, image }))), "beta", { force: true });
@@ -93,7 +93,7 @@ export function listsOfMapsContract(start: StartCluster): void {
       expect(error.message).toContain("spec.template.spec.containers[1].name: Required value");
     });
 
-    test("a key of several fields takes the default of one that is left out", async () => {
+    test("a key of several fields uses the default of a missing one", async () => {
       await apply(service([{ name: "web", port: 80 }]));
       const { object } = await apply(service([{ name: "dns", port: 80, protocol: "UDP" }]), "beta");
       expect(object["spec"]).toMatchObject({ ports: [{ protocol: "TCP" }, { protocol: "UDP" }] });
@@ -101,14 +101,14 @@ export function listsOfMapsContract(start: StartCluster): void {
       expect(error.causes).toMatchObject([{ field: '.spec.ports[port=80,protocol="TCP"].name' }]);
     });
 
-    test("a changed key is another item", async () => {
+    test("an item with a changed key is another item", async () => {
       await apply(service([{ port: 80 }]));
       const { object } = await apply(service([{ port: 81 }]));
       expect(object["spec"]).toMatchObject({ ports: [{ port: 81, targetPort: 81 }] });
       expect(valueAt(object, ["spec", "ports"])).toHaveLength(1);
     });
 
-    test("finalizers are a set, each owned by itself", async () => {
+    test("finalizers are a set, each with its own owner", async () => {
       await apply(bare({ finalizers: ["example.test/b", "example.test/a"] }));
       await apply(bare({ finalizers: ["example.test/c", "example.test/a"] }), "beta");
       const { object } = await apply(bare());
@@ -124,7 +124,7 @@ export function listsOfMapsContract(start: StartCluster): void {
       expect(object["rules"]).toMatchObject([{ verbs: ["list"] }]);
     });
 
-    test("an atomic list of equal value is owned by both", async () => {
+    test("an atomic list with equal value is owned by both managers", async () => {
       await apply(role("get"));
       await apply(role("get"), "beta");
       expect((await faultOf(apply(role("list")))).causes).toMatchObject([{ message: 'conflict with "beta"' }]);
@@ -138,7 +138,7 @@ export function listsOfMapsContract(start: StartCluster): void {
       expect(valueAt(object, ["spec", "selector"])).toEqual({ tier: "b" });
     });
 
-    test("labels and annotations are owned key by key, whatever letters a key has", async () => {
+    test("labels and annotations are owned by key, whatever characters a key has", async () => {
       await apply(bare({ labels: { "a.b/c": "1" }, annotations: { "x/y": "1" } }));
       const { object } = await apply(bare({ labels: { "a.b/d": "2" } }), "beta");
       expect(object.metadata.labels).toEqual({ "a.b/c": "1", "a.b/d": "2" });
@@ -146,7 +146,7 @@ export function listsOfMapsContract(start: StartCluster): void {
       expect(error.causes).toMatchObject([{ field: ".metadata.labels.a.b/c" }]);
     });
 
-    test("owner references are owned by the uid they name", async () => {
+    test("owner references are owned by their uid", async () => {
       const { object: owner } = await apply(configMap("owner"));
       const { uid } = owner.metadata;
       const reference = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid };

@@ -10,32 +10,32 @@ export function listsContract(start: StartCluster): void {
     const space = workspace(start);
     const { apply, create, configMap, configMapRef, configMaps, signal } = space;
 
-    test("hold whole objects with kind and version, by name", async () => {
+    test("contain complete objects with kind and version, sorted by name", async () => {
       for (const name of ["b", "a"]) await create(configMap(name));
       const objects = (await space.cluster.list(configMaps(), signal)).filter(isOurs);
       expect(objects.map(({ metadata }) => metadata.name)).toEqual(["a", "b"]);
       expect(objects[0]).toMatchObject({ apiVersion: "v1", kind: "ConfigMap", data: { k: "v" } });
     });
 
-    test("of labels hold what matches", async () => {
+    test("with a label selector contain the matching objects", async () => {
       await create(configMap("a", {}, { labels: { app: "x" } }));
       await create(configMap("b", {}, { labels: { app: "y" } }));
       const found = await space.cluster.list({ ...configMaps(), labelSelector: "app=x" }, signal);
       expect(found.map(({ metadata }) => metadata.name)).toEqual(["a"]);
     });
 
-    test("of fields hold what matches", async () => {
+    test("with a field selector contain the matching objects", async () => {
       for (const name of ["a", "b"]) await create(configMap(name));
       const found = await space.cluster.list({ ...configMaps(), fieldSelector: "metadata.name=b" }, signal);
       expect(found.map(({ metadata }) => metadata.name)).toEqual(["b"]);
     });
 
-    test("of a selector that does not parse are refused", async () => {
+    test("with an invalid selector are refused", async () => {
       const error = await faultOf(space.cluster.list({ ...configMaps(), labelSelector: "a in" }, signal));
       expect(error).toMatchObject({ code: 400, reason: "BadRequest" });
     });
 
-    test("without a namespace hold those of all namespaces", async () => {
+    test("without a namespace contain the objects of all namespaces", async () => {
       await create(configMap("a", {}, { labels: { contract: space.namespace } }));
       const { group, version, kind } = configMaps();
       const found = await space.cluster.list(
@@ -45,13 +45,13 @@ export function listsContract(start: StartCluster): void {
       expect(found.map(({ metadata }) => metadata.namespace)).toEqual([space.namespace]);
     });
 
-    test("are empty where nothing is there, be it the namespace", async () => {
+    test("are empty if there are no objects, even if the namespace is missing", async () => {
       expect(await space.cluster.list({ ...configMaps(), labelSelector: "a=none" }, signal)).toEqual([]);
       expect(await space.cluster.list({ ...configMaps(), namespace: "contract-nowhere" }, signal)).toEqual([]);
       expect(await space.cluster.listMetadata({ ...configMaps(), labelSelector: "a=none" }, signal)).toEqual([]);
     });
 
-    test("of a cluster-scoped kind hold its objects", async () => {
+    test("of a cluster-scoped kind contain its objects", async () => {
       const query = { group: "", version: "v1", kind: "Namespace", fieldSelector: `metadata.name=${space.namespace}` };
       expect(await space.cluster.list(query, signal)).toMatchObject([
         { kind: "Namespace", metadata: { name: space.namespace } },
@@ -69,7 +69,7 @@ export function listsContract(start: StartCluster): void {
       expect(found).toEqual([{ apiVersion: "v1", kind: "ConfigMap", metadata: object.metadata }]);
     });
 
-    test("of more objects than a page holds are whole", async () => {
+    test("of more objects than a page are complete", async () => {
       const names = Array.from({ length: 520 }, (_, index) => `page-${String(index).padStart(4, "0")}`);
       await mapLimit(names, 16, (name) => create(configMap(name, {}, { labels: { paged: "yes" } })), signal);
       const query = { ...configMaps(), labelSelector: "paged=yes" };
@@ -88,20 +88,20 @@ export function listsContract(start: StartCluster): void {
       ["app notin (x)", ["c", "d"]],
       ["!app", ["d"]],
       ["tier=, app", ["c"]],
-    ])("of the labels %s hold what matches", async (selector, names) => {
+    ])("with the label selector %s contain the matching objects", async (selector, names) => {
       const labelled = { a: { app: "x" }, b: { app: "x", tier: "1" }, c: { app: "y", tier: "" }, d: {} };
       for (const [name, labels] of Object.entries(labelled)) await create(configMap(name, {}, { labels }));
       const found = await space.cluster.list({ ...configMaps(), labelSelector: selector }, signal);
       expect(found.filter(isOurs).map(({ metadata }) => metadata.name)).toEqual(names);
     });
 
-    test("of fields that a kind cannot be selected by are refused", async () => {
+    test("with a field selector that a kind does not support are refused", async () => {
       const error = await faultOf(space.cluster.list({ ...configMaps(), fieldSelector: "data.k=v" }, signal));
       expect(error).toMatchObject({ code: 400, reason: "BadRequest" });
       expect(error.message).toContain('"data.k" is not a known field selector');
     });
 
-    test("of Events can be selected by the object they are about", async () => {
+    test("of Events can be selected by the involved object", async () => {
       const event = (name: string, about: string) => ({
         apiVersion: "v1",
         kind: "Event",
@@ -145,7 +145,7 @@ export function listsContract(start: StartCluster): void {
       expect(second.list.metadata.resourceVersion).toBe(first.list.metadata.resourceVersion);
     });
 
-    test("say how many are left only where nothing selects", async () => {
+    test("report the remaining count only without a selector", async () => {
       for (const name of ["a", "b", "c"]) await create(configMap(name, {}, { labels: { paged: "yes" } }));
       const selected = await page({ limit: "1", labelSelector: "paged=yes" });
       expect(selected.list.metadata.remainingItemCount).toBeUndefined();
@@ -153,12 +153,12 @@ export function listsContract(start: StartCluster): void {
       expect(whole.list.metadata.remainingItemCount).toBeGreaterThanOrEqual(2);
     });
 
-    test("go on by no token that the server did not give", async () => {
+    test("refuse a continue token that the server did not issue", async () => {
       const { status } = await page({ limit: "1", continue: "nonsense" });
       expect(status).toBe(400);
     });
 
-    test("hold objects in the version that is asked for", async () => {
+    test("contain objects in the requested version", async () => {
       const spec = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "app" }, maxReplicas: 3 };
       const metadata = { name: "a", namespace: space.namespace };
       await create({ apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata, spec });

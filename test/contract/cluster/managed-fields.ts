@@ -40,13 +40,13 @@ export function managedFieldsContract(start: StartCluster): void {
       ]);
     });
 
-    test("of a create hold the object's fields and its defaults", async () => {
+    test("of a create contain the object's fields and its defaults", async () => {
       const entry = entriesOf(await create(deployment()))[0];
       expect(entry).toMatchObject({ manager: "alpha", operation: "Update" });
       expect(entry?.fieldsV1).toMatchObject({ "f:spec": { "f:revisionHistoryLimit": {}, "f:strategy": {} } });
     });
 
-    test("of an update gain what it changed and nothing else", async () => {
+    test("of an update gain only the changed fields", async () => {
       await create(configMap("a", { k: "v", l: "w" }));
       const entry = entriesOf(await merge({ data: { k: "x", l: "w" } })).find(({ manager }) => manager === "editor");
       expect(entry?.fieldsV1).toEqual({ "f:data": { "f:k": {} } });
@@ -62,7 +62,7 @@ export function managedFieldsContract(start: StartCluster): void {
       expect(error.message).toBe('Apply failed with 1 conflict: conflict with "editor" using v1: .data.k');
     });
 
-    test("are not moved by an update that changes nothing", async () => {
+    test("do not change in an update that changes nothing", async () => {
       const { object } = await apply(configMap());
       expect(await merge({ data: { k: "v" } })).toEqual(object);
     });
@@ -74,14 +74,14 @@ export function managedFieldsContract(start: StartCluster): void {
       expect((await apply(configMap("a", { k: "x", l: "w" }), "beta")).object["data"]).toEqual({ k: "x", l: "w" });
     });
 
-    test("of one name are apart for applies and updates", async () => {
+    test("of one name are separate for applies and updates", async () => {
       await create(configMap());
       const error = await faultOf(apply(configMap("a", { k: "w" })));
       expect(error.message).toBe('Apply failed with 1 conflict: conflict with "alpha" using v1: .data.k');
       expect(managersOf((await apply(configMap())).object)).toEqual(["alpha Apply", "alpha Update"]);
     });
 
-    test("go when they are cleared by a patch, and the next apply finds all as it was before the first", async () => {
+    test("are removed by a patch that clears them, and the next apply attributes all fields to before the first apply", async () => {
       await apply(configMap("a", { k: "v", l: "w" }));
       expect(managersOf(await merge({ metadata: { managedFields: [{}] } }))).toEqual([]);
       const { object } = await apply(configMap("a", { k: "v" }), "beta");
@@ -89,7 +89,7 @@ export function managedFieldsContract(start: StartCluster): void {
       expect(managersOf(object)).toEqual(["before-first-apply Update", "beta Apply"]);
     });
 
-    test("in what is applied are refused", async () => {
+    test("in an applied object are refused", async () => {
       const error = await faultOf(apply(configMap("a", {}, { managedFields: [] })));
       expect(error).toMatchObject({ code: 400, reason: "BadRequest", message: "metadata.managedFields must be nil" });
     });

@@ -67,7 +67,7 @@ export function numbersContract(start: StartCluster): void {
       { field: "set", value: [most - 1n, most] },
       { field: "list", value: [{ id: most - 1n }, { id: most }] },
     ];
-    test.each(kept)("$field: $value is stored as it was sent, and the same again is no change", async (row) => {
+    test.each(kept)("$field: $value is stored as sent, and sending it again changes nothing", async (row) => {
       const { field, value } = row;
       const first = await apply(widget({ [field]: value }));
       expect(first.object["spec"]).toEqual({ [field]: value });
@@ -79,7 +79,7 @@ export function numbersContract(start: StartCluster): void {
       expect(again.object.metadata.resourceVersion).toBe(first.object.metadata.resourceVersion);
     });
 
-    test("an integer past 64 bits is a double to the API server", async () => {
+    test("an integer beyond 64 bits is a double for the API server", async () => {
       const { object } = await apply(widget({ any: 2n ** 63n }));
       expect(object["spec"]).toEqual({ any: 2 ** 63 });
       const error = await faultOf(apply(widget({ whole: 2n ** 63n })));
@@ -99,7 +99,7 @@ export function numbersContract(start: StartCluster): void {
       expect(error.causes).toMatchObject([{ field: ".spec.whole", message: 'conflict with "alpha"' }]);
     });
 
-    test("the rest of an object keeps its digits when another field is patched", async () => {
+    test("other numbers of an object keep their digits when a field is patched", async () => {
       await apply(widget({ whole: most, free: { a: most } }));
       const patch = (change: Patch) => space.cluster.patch(refOf(widget({})), change, { manager: "beta" }, signal);
       await patch({ type: "merge", body: { spec: { any: most - 2n } } });
@@ -123,7 +123,7 @@ export function numbersContract(start: StartCluster): void {
       expect(first).toMatchObject({ type: "ADDED", object: { spec: { whole: most } } });
     });
 
-    test("a bound is exact beyond 53 bits too", async () => {
+    test("a minimum or maximum is exact beyond 53 bits too", async () => {
       const error = await faultOf(apply(widget({ limited: -most })));
       expect(error.message).toContain(
         `spec.limited: Invalid value: ${-most}: spec.limited in body should be greater than or equal to 3`,

@@ -8,13 +8,13 @@ export function ownershipContract(start: StartCluster): void {
     const space = workspace(start);
     const { apply, create, get, configMap, configMapRef, managersOf } = space;
 
-    test("leaves what another manager has set", async () => {
+    test("keeps fields that another manager has set", async () => {
       await apply(configMap("a", { k: "v" }));
       const { object } = await apply(configMap("a", { l: "w" }), "beta");
       expect(object["data"]).toEqual({ k: "v", l: "w" });
     });
 
-    test("of an equal value makes both managers owners, so that one may give it up", async () => {
+    test("with an equal value makes both managers owners, so that one may give the field up", async () => {
       await apply(configMap());
       await apply(configMap(), "beta");
       const { object } = await apply(configMap("a", {}));
@@ -40,7 +40,7 @@ export function ownershipContract(start: StartCluster): void {
       expect(managersOf(object)).toEqual(["beta Apply"]);
     });
 
-    test("against an updater's field is a conflict too", async () => {
+    test("against a field set by an update is a conflict too", async () => {
       await create(configMap(), { manager: "editor" });
       const error = await faultOf(apply(configMap("a", { k: "w" })));
       expect(error.message).toBe('Apply failed with 1 conflict: conflict with "editor" using v1: .data.k');

@@ -30,7 +30,7 @@ export function patchesContract(start: StartCluster): void {
       expect((await merge({ data: { k: "v" } })).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
     });
 
-    test("with the resourceVersion of an older state is a conflict", async () => {
+    test("with an outdated resourceVersion is a conflict", async () => {
       const { metadata } = await create(configMap());
       await merge({ data: { k: "w" } });
       const error = await faultOf(merge({ metadata: { resourceVersion: metadata.resourceVersion }, data: { k: "x" } }));
@@ -43,13 +43,13 @@ export function patchesContract(start: StartCluster): void {
       expect((await get(configMapRef()))?.["data"]).toEqual({ k: "v" });
     });
 
-    test("of an object that is not there is NotFound", async () => {
+    test("of a missing object is NotFound", async () => {
       const error = await faultOf(merge({ data: { k: "w" } }));
       expect(error).toMatchObject({ code: 404, reason: "NotFound" });
       expect(error.message).toBe('configmaps "a" not found');
     });
 
-    test("of type json does its operations", async () => {
+    test("of type json applies its operations", async () => {
       await create(configMap());
       const body = [
         { op: "test", path: "/data/k", value: "v" },
@@ -59,7 +59,7 @@ export function patchesContract(start: StartCluster): void {
       expect(patched["data"]).toEqual({ k: "w" });
     });
 
-    test("of type json with a test that fails changes nothing", async () => {
+    test("of type json with a failing test changes nothing", async () => {
       await create(configMap());
       const body = [
         { op: "replace", path: "/data/k", value: "w" },
@@ -72,7 +72,7 @@ export function patchesContract(start: StartCluster): void {
       expect((await get(configMapRef()))?.["data"]).toEqual({ k: "v" });
     });
 
-    test("of the status leaves the spec", async () => {
+    test("of the status keeps the spec", async () => {
       const before = await create(deployment());
       const body = { spec: { replicas: 5 }, status: { observedGeneration: 7 } };
       const patched = await space.cluster.patch(
@@ -103,7 +103,7 @@ export function patchesContract(start: StartCluster): void {
     };
     const podOf = (spec: object) => ({ spec: { template: { spec } } });
 
-    test("of type merge puts a list in the place of a list", async () => {
+    test("of type merge replaces a list by a list", async () => {
       await create(deployment());
       const containers = [{ name: "other", image: "example.test/other:1" }];
       const body = { spec: { template: { spec: { containers } } } };
@@ -111,7 +111,7 @@ export function patchesContract(start: StartCluster): void {
       expect(patched).toMatchObject(podOf({ containers: [{ name: "other" }] }));
     });
 
-    test("of a strategic kind merges lists by their key, a new item first", async () => {
+    test("of type strategic merges lists by their key, a new item first", async () => {
       await create(deployment());
       const containers = [{ name: "side", image: "example.test/side:1" }];
       expect(await strategic({ containers })).toMatchObject(podOf({ containers: [{ name: "side" }, { name: "app" }] }));
@@ -125,7 +125,7 @@ export function patchesContract(start: StartCluster): void {
       expect(error).toMatchObject({ code: 415, reason: "UnsupportedMediaType" });
     });
 
-    test("may not change a name, a namespace or a kind", async () => {
+    test("must not change a name, a namespace or a kind", async () => {
       await create(configMap());
       expect(await faultOf(merge({ metadata: { name: "b" } }))).toMatchObject({ code: 400, reason: "BadRequest" });
       expect(await faultOf(merge({ metadata: { namespace: "b" } }))).toMatchObject({ code: 400, reason: "BadRequest" });
@@ -147,7 +147,7 @@ export function patchesContract(start: StartCluster): void {
       expect((await get(refOf(deployment())))?.["spec"]).toMatchObject({ replicas: 0 });
     });
 
-    test("of type json adds to lists, at their end too, and reads ~1 as a slash", async () => {
+    test("of type json can append to lists, and reads ~1 as a slash", async () => {
       await create(configMap("a", { k: "v" }, { finalizers: ["example.test/a"], annotations: { "x/y": "1" } }));
       const body = [
         { op: "add", path: "/metadata/finalizers/-", value: "example.test/b" },
@@ -164,7 +164,7 @@ export function patchesContract(start: StartCluster): void {
       await merge({ metadata: { finalizers: null } });
     });
 
-    test("of type json that tests the resourceVersion is a precondition", async () => {
+    test("of type json can test the resourceVersion as a precondition", async () => {
       const { metadata } = await create(configMap());
       await merge({ data: { k: "w" } });
       const test = { op: "test", path: "/metadata/resourceVersion", value: metadata.resourceVersion ?? "" };
@@ -173,7 +173,7 @@ export function patchesContract(start: StartCluster): void {
       expect(await faultOf(call)).toMatchObject({ code: 422, reason: "Invalid" });
     });
 
-    test("of the status of an object that has none is NotFound", async () => {
+    test("of the status of an object without a status is NotFound", async () => {
       await create(configMap());
       const options = { manager: "beta", subresource: "status" };
       const call = space.cluster.patch(configMapRef(), { type: "merge", body: {} }, options, signal);

@@ -23,7 +23,7 @@ export function refusalsContract(start: StartCluster): void {
       );
     });
 
-    test("of another selector is refused, since it is immutable", async () => {
+    test("of a changed selector is refused, because it is immutable", async () => {
       await apply(deployment());
       const changed = deployment("example.test/app:1", {
         selector: { matchLabels: { app: "b" } },
@@ -44,7 +44,7 @@ export function refusalsContract(start: StartCluster): void {
       expect(error.message).toContain("/v1, Kind=Event is disallowed from being an owner");
     });
 
-    test("into a namespace that is not there is NotFound, naming the namespace", async () => {
+    test("in a missing namespace is NotFound, naming the namespace", async () => {
       const error = await faultOf(apply({ ...configMap(), metadata: { name: "a", namespace: "contract-nowhere" } }));
       expect(error).toMatchObject({ code: 404, reason: "NotFound" });
       expect(error.message).toBe('namespaces "contract-nowhere" not found');
@@ -56,7 +56,7 @@ export function refusalsContract(start: StartCluster): void {
       expect(error.message).toContain("ConfigMap/a has no namespace");
     });
 
-    test("with the resourceVersion of an older state is a conflict, even with force", async () => {
+    test("with an outdated resourceVersion is a conflict, even with force", async () => {
       const { object } = await apply(configMap());
       await apply(configMap("a", { k: "w" }));
       const { resourceVersion = "" } = object.metadata;
@@ -71,7 +71,7 @@ export function refusalsContract(start: StartCluster): void {
       expect((await get(configMapRef()))?.["data"]).toEqual({ k: "v" });
     });
 
-    test("without a name for the manager is refused", async () => {
+    test("without a field manager is refused", async () => {
       const error = await faultOf(apply(configMap(), ""));
       expect(error).toMatchObject({ code: 422, reason: "Invalid" });
     });

@@ -10,7 +10,7 @@ import { faultOf } from "./fault-of.ts";
 import { workspace } from "./workspace.ts";
 
 export function sluiceKindsContract(start: StartCluster): void {
-  describe("the kinds that Sluice brings", () => {
+  describe("the kinds that Sluice installs", () => {
     const space = workspace(start);
     const { apply, create, get, remove, signal } = space;
 
@@ -32,7 +32,7 @@ export function sluiceKindsContract(start: StartCluster): void {
       spec: { interval: "10m", prune: true, sourceRef: { kind: "OCIRepository", name: "app" }, ...spec },
     });
 
-    test("begin with observedGeneration -1 and with the defaults of their spec (5)", async () => {
+    test("start with observedGeneration -1 and with the defaults of their spec (5)", async () => {
       const { object } = await apply(kustomization());
       expect(object).toMatchObject({ spec: { force: false }, status: { observedGeneration: -1 } });
       expect(object.metadata.generation).toBe(1);
@@ -62,7 +62,7 @@ export function sluiceKindsContract(start: StartCluster): void {
       }
     });
 
-    test("take the OCIRepository of the field report, in v1beta2", async () => {
+    test("accept the OCIRepository of the field report, in v1beta2", async () => {
       const spec = { interval: "5m", url: "oci://127.0.0.1:5000/oddy", ref: { tag: "v1" }, insecure: true };
       const source = {
         apiVersion: "source.toolkit.fluxcd.io/v1beta2",
@@ -75,7 +75,7 @@ export function sluiceKindsContract(start: StartCluster): void {
       expect(await get({ ...refOf(source), version: "v1" })).toMatchObject({ spec });
     });
 
-    test("11.1/28: take an OCIRepository's timeout in minutes, and none in hours", async () => {
+    test("11.1/28: accept an OCIRepository's timeout in minutes, but not in hours", async () => {
       const source = (timeout: string): Manifest => ({
         apiVersion: "source.toolkit.fluxcd.io/v1",
         kind: "OCIRepository",
@@ -113,7 +113,7 @@ export function sluiceKindsContract(start: StartCluster): void {
         expect(error.message).toContain(`${field}: Required value`);
     });
 
-    test("say why a kubeConfig of both kinds is refused (3)", async () => {
+    test("explain why a kubeConfig with both a Secret and a ConfigMap is refused (3)", async () => {
       const kubeConfig = { secretRef: { name: "a" }, configMapRef: { name: "b" } };
       expect((await faultOf(create(kustomization({ kubeConfig })))).message).toContain(
         "exactly one of spec.kubeConfig.configMapRef or spec.kubeConfig.secretRef must be specified",
@@ -133,7 +133,7 @@ export function sluiceKindsContract(start: StartCluster): void {
     });
     const weighted = { interval: "1m", threshold: 5, stepWeight: 10 };
 
-    test("take a Canary as Flagger's definition does, with its defaults", async () => {
+    test("accept a Canary as Flagger's definition does, with its defaults", async () => {
       const service = { port: 80, targetPort: "http", gatewayRefs: [{ name: "public" }] };
       const sessionAffinity = { cookieName: "canary" };
       const { object } = await apply(canary({ service, analysis: { ...weighted, sessionAffinity } }));
@@ -156,18 +156,18 @@ export function sluiceKindsContract(start: StartCluster): void {
         { service: { port: 80, match: [{ uri: { exact: "/", prefix: "/" } }] } },
         `"spec.service.match[0].uri" ${oneOf} 2 valid`,
       ],
-    ])("refuse a Canary with %j in the words of Flagger's definition", async (spec, words) => {
+    ])("refuse a Canary with %j with the text of Flagger's definition", async (spec, words) => {
       const error = await faultOf(create(canary(spec)));
       expect(error).toMatchObject({ code: 422, reason: "Invalid" });
       expect(error.message).toContain(words);
     });
 
-    test("name what a Canary lacks in the order of Flagger's definition", async () => {
+    test("name the missing fields of a Canary in the order of Flagger's definition", async () => {
       const error = await faultOf(create({ ...canary(), spec: {} }));
       expect(error.message).toContain("[spec.targetRef: Required value, spec.analysis: Required value");
     });
 
-    test("take an AlertProvider with exactly one of address and secretRef", async () => {
+    test("accept an AlertProvider with exactly one of address and secretRef", async () => {
       const provider = (spec: object): Manifest => ({
         apiVersion: "flagger.app/v1beta1",
         kind: "AlertProvider",
@@ -181,7 +181,7 @@ export function sluiceKindsContract(start: StartCluster): void {
       expect((await create(provider({ secretRef })))["spec"]).toEqual({ type: "slack", secretRef });
     });
 
-    test("take Flux's finalizer, whose name has no domain of its own", async () => {
+    test("accept Flux's finalizer, whose name has no domain of its own", async () => {
       await create(kustomization());
       const body = { metadata: { finalizers: ["finalizers.fluxcd.io"] } };
       const patch = { type: "merge", body } as const;
@@ -193,7 +193,7 @@ export function sluiceKindsContract(start: StartCluster): void {
       expect(await get(refOf(kustomization()))).toBeUndefined();
     });
 
-    test("have their status written apart from their spec", async () => {
+    test("have their status written separately from their spec", async () => {
       await create(kustomization());
       const body = { spec: { prune: false }, status: { observedGeneration: 1, lastAppliedRevision: "v1@sha256:1" } };
       const options = { manager: "gotk-kustomize-controller", subresource: "status" };

@@ -10,7 +10,7 @@ export function subresourcesContract(start: StartCluster): void {
     const space = workspace(start);
     const { apply, get, deployment, signal } = space;
 
-    test("an apply to a subresource leaves the rest of the object", async () => {
+    test("an apply to a subresource keeps the rest of the object", async () => {
       await apply(deployment());
       const conditions = [{ type: "Progressing", status: "True", reason: "Contract", message: "m" }];
       const { apiVersion, kind, metadata } = deployment();
@@ -52,13 +52,13 @@ export function subresourcesContract(start: StartCluster): void {
         signal,
       );
 
-    test("the status in an apply of the object itself is left out and not owned", async () => {
+    test("a status in an apply of the object itself is ignored and not owned", async () => {
       const { object } = await apply({ ...deployment(), status: { observedGeneration: 9 } });
       expect(object.metadata.managedFields?.[0]?.fieldsV1).not.toHaveProperty("f:status");
       expect(object).not.toMatchObject({ status: { observedGeneration: 9 } });
     });
 
-    test("conditions of two managers stand side by side", async () => {
+    test("conditions of two managers are kept side by side", async () => {
       await apply(deployment());
       await apply(status({ conditions: [condition("One")] }), "one", { subresource: "status" });
       await apply(status({ conditions: [condition("Two")] }), "two", { subresource: "status" });
@@ -76,7 +76,7 @@ export function subresourcesContract(start: StartCluster): void {
       expect(error.message).toContain('conflict with "one" with subresource "status"');
     });
 
-    test("an apply to the status of an object that is not there is NotFound", async () => {
+    test("an apply to the status of a missing object is NotFound", async () => {
       const error = await faultOf(apply(status({}), "one", { subresource: "status" }));
       expect(error).toMatchObject({ code: 404, reason: "NotFound" });
     });
@@ -105,7 +105,7 @@ export function subresourcesContract(start: StartCluster): void {
       expect(object).toMatchObject({ spec: { replicas: 0 } });
     });
 
-    test("a scale can be applied, and is owned as such", async () => {
+    test("a scale can be applied, and gets an owner", async () => {
       await apply(deployment());
       const path = `/apis/apps/v1/namespaces/${space.namespace}/deployments/app/scale`;
       const answer = await space.api.expect(

@@ -47,7 +47,7 @@ export function tablesContract(start: StartCluster): void {
       expect(cellsOf(await read(`${path()}/a`))).toEqual([["a", 1, expect.any(String)]]);
     });
 
-    test("of nothing have columns and no rows", async () => {
+    test("of no objects have columns and no rows", async () => {
       const table = await read(path(), mine);
       expect(columnsOf(table)).toHaveLength(3);
       expect(table["rows"]).toEqual([]);
@@ -57,7 +57,7 @@ export function tablesContract(start: StartCluster): void {
       ["None", undefined],
       ["Metadata", "PartialObjectMetadata"],
       ["Object", "ConfigMap"],
-    ])("carry of each object what includeObject=%s asks for", async (includeObject, kind) => {
+    ])("contain of each object what includeObject=%s requests", async (includeObject, kind) => {
       await create(configMap("a", { k: "v" }, { labels }));
       const { rows } = await read(path(), { ...mine, includeObject });
       const [row] = objects(rows);
@@ -74,7 +74,7 @@ export function tablesContract(start: StartCluster): void {
       expect([first, second].map(firstCells)).toEqual([["a", "b"], ["c"]]);
     });
 
-    test("of a Deployment tell how many of how many are ready", async () => {
+    test("of a Deployment show how many replicas are ready", async () => {
       await apply(deployment());
       const table = await read(`/apis/apps/v1/namespaces/${space.namespace}/deployments`);
       expect(cellsOf(table)).toEqual([expect.arrayContaining(["app", "0/0", "example.test/app:1", "app=app"])]);

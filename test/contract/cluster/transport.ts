@@ -15,23 +15,23 @@ export function transportContract(start: StartCluster): void {
     const space = workspace(start);
     const { apply, get, configMap, deployment, configMapRef, signal } = space;
 
-    test("whose signal is aborted is not sent", async () => {
+    test("with an aborted signal is not sent", async () => {
       const reason = new Error("enough");
       await expect(space.cluster.get(configMapRef(), AbortSignal.abort(reason))).rejects.toBe(reason);
     });
 
-    test("of many at once is answered each for itself", async () => {
+    test("among many at once gets its own answer", async () => {
       const names = Array.from({ length: 60 }, (_, index) => `many-${index}`);
       const made = await Promise.all(names.map((name) => apply(configMap(name, { name }))));
       expect(made.map(({ object }) => object["data"])).toEqual(names.map((name) => ({ name })));
     });
 
-    test("with an object of a megabyte is served", async () => {
+    test("with an object of one megabyte is served", async () => {
       const { object } = await apply(configMap("a", { k: "x".repeat(1_000_000) }));
       expect(await get(configMapRef())).toEqual(object);
     });
 
-    test("with a ConfigMap over its limit is invalid", async () => {
+    test("with a ConfigMap above its limit is invalid", async () => {
       const error = await faultOf(apply(configMap("a", { k: "x".repeat(1024 * 1024 + 1) })));
       expect(error).toMatchObject({ code: 422, reason: "Invalid" });
       expect(error.causes).toMatchObject([{ reason: "FieldValueTooLong" }]);
@@ -48,7 +48,7 @@ export function transportContract(start: StartCluster): void {
         },
       });
 
-    test("with an object of one and a half megabytes, which is all that the store takes, is served", async () => {
+    test("with an object of one and a half megabytes, the maximum of the store, is served", async () => {
       const { object } = await apply(envOf(justUnderStoreLimit));
       expect((await get(refOf(deployment())))?.["spec"]).toEqual(object["spec"]);
     });
@@ -61,7 +61,7 @@ export function transportContract(start: StartCluster): void {
         /^rpc error: code = ResourceExhausted desc = trying to send message larger than max \(\d+ vs\. 2097152\)$/,
       ],
     ])(
-      "with an object of %i bytes, over the limit of the store, is refused, and the object stays as it was",
+      "with an object of %i bytes, above the limit of the store, is refused, and the object stays unchanged",
       async (bytes, message) => {
         await apply(envOf(10));
         const error = await faultOf(apply(envOf(bytes)));
@@ -70,12 +70,12 @@ export function transportContract(start: StartCluster): void {
       },
     );
 
-    test("whose body is over the limit of the server is refused", async () => {
+    test("whose body is above the limit of the server is refused", async () => {
       const error = await faultOf(apply(configMap("a", { k: "x".repeat(3 * 1024 * 1024) })));
       expect(error).toMatchObject({ code: 413, reason: "RequestEntityTooLarge" });
     });
 
-    test("that the server warns about gives its warnings", async () => {
+    test("returns the warnings of the server", async () => {
       const { warnings } = await apply(
         deployment("", {
           template: {

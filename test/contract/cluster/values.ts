@@ -26,25 +26,25 @@ export function valuesContract(start: StartCluster): void {
       ...fields,
     });
 
-    test("a null in a map of texts is stored as an empty text and owned", async () => {
+    test("null in a map of texts is stored as an empty text and owned", async () => {
       const manifest = { ...configMap(), data: { k: null } };
       const { object } = await apply(manifest);
       expect(object["data"]).toEqual({ k: "" });
       expect(object.metadata.managedFields?.[0]?.fieldsV1).toEqual({ "f:data": { "f:k": {} } });
     });
 
-    test("a null for an optional field leaves its default", async () => {
+    test("null for an optional field keeps its default", async () => {
       const { object } = await apply(deployment("example.test/app:1", { revisionHistoryLimit: null }));
       expect(object).toMatchObject({ spec: { revisionHistoryLimit: 10 } });
     });
 
-    test("an empty map is owned, and conflicts with what another manager puts into it", async () => {
+    test("an empty map is owned, and conflicts with another manager's entries", async () => {
       await apply(configMap("a", {}));
       const error = await faultOf(apply(configMap("a", { k: "v" }), "beta"));
       expect(error.causes).toMatchObject([{ field: ".data", message: 'conflict with "alpha"' }]);
     });
 
-    test("an apply of a bare name owns nothing and changes nothing", async () => {
+    test("an apply of only a name owns nothing and changes nothing", async () => {
       const { apiVersion, kind, metadata } = configMap();
       const { object, created } = await apply({ apiVersion, kind, metadata });
       expect(created).toBe(true);
@@ -57,20 +57,23 @@ export function valuesContract(start: StartCluster): void {
       ["1000m", "1"],
       ["0.5", "500m"],
       [2, "2"],
-    ])("a quantity of %j is stored as %j, and the same in another notation is no change", async (given, stored) => {
-      const first = await apply(withLimits({ cpu: given }));
-      expect(first.object).toMatchObject(firstContainer({ resources: { limits: { cpu: stored } } }));
-      const second = await apply(withLimits({ cpu: stored }));
-      expect(second.object.metadata.generation).toBe(1);
-    });
+    ])(
+      "a quantity of %j is stored as %j, and the same value in another notation changes nothing",
+      async (given, stored) => {
+        const first = await apply(withLimits({ cpu: given }));
+        expect(first.object).toMatchObject(firstContainer({ resources: { limits: { cpu: stored } } }));
+        const second = await apply(withLimits({ cpu: stored }));
+        expect(second.object.metadata.generation).toBe(1);
+      },
+    );
 
-    test("a quantity that is none is refused", async () => {
+    test("an invalid quantity is refused", async () => {
       const error = await faultOf(apply(withLimits({ cpu: "much" })));
       expect(error.code).toBe(500);
       expect(error.message).toContain("quantities must match the regular expression");
     });
 
-    test("quantities of two managers conflict where they are written differently", async () => {
+    test("equal quantities in different notations conflict between two managers", async () => {
       await apply(withLimits({ cpu: "1000m" }));
       const { apiVersion, kind, metadata } = deployment();
       const other = {
@@ -91,14 +94,14 @@ export function valuesContract(start: StartCluster): void {
       expect(object).toMatchObject({ spec: { strategy } });
     });
 
-    test("a text where a number belongs is refused, whatever the validation of fields", async () => {
+    test("a text in place of a number is refused, whatever the field validation is", async () => {
       const wrong = deployment("example.test/app:1", { replicas: "two" });
       const error = await faultOf(apply(wrong, "alpha", { fieldValidation: "Ignore" }));
       expect(error).toMatchObject({ code: 500, reason: "" });
       expect(error.message).toContain(".spec.replicas: expected numeric");
     });
 
-    test("a default has no owner, can be taken by any manager, and comes back", async () => {
+    test("a default has no owner, can be owned by any manager, and comes back", async () => {
       await apply(deployment());
       const given = await apply(deployment("example.test/app:1", { revisionHistoryLimit: 3 }), "alpha");
       expect(given.object).toMatchObject({ spec: { revisionHistoryLimit: 3 } });
@@ -106,21 +109,21 @@ export function valuesContract(start: StartCluster): void {
       expect(left.object).toMatchObject({ spec: { revisionHistoryLimit: 10 } });
     });
 
-    test("a default that stands in the way has to be dealt with by the one who applies", async () => {
+    test("a default that conflicts with an applied field must be resolved by the client", async () => {
       await apply(deployment());
       const error = await faultOf(apply(deployment("example.test/app:1", { strategy: { type: "Recreate" } })));
       expect(error).toMatchObject({ code: 422, reason: "Invalid" });
       expect(error.message).toContain("spec.strategy.rollingUpdate: Forbidden");
     });
 
-    test("a Secret's stringData becomes data, and a key that is no longer sent stays there", async () => {
+    test("a Secret's stringData becomes data, and a key that is no longer sent stays", async () => {
       await apply(secret({ stringData: { a: "1", b: "2" } }));
       const { object } = await apply(secret({ stringData: { a: "3" } }));
       expect(object["data"]).toEqual({ a: "Mw==", b: "Mg==" });
       expect(object["stringData"]).toBeUndefined();
     });
 
-    test("a Secret's data that is no base64 is refused", async () => {
+    test("a Secret's data that is not base64 is refused", async () => {
       const error = await faultOf(apply(secret({ data: { a: "?" } })));
       expect(error.code).toBe(500);
       expect(error.message).toContain("illegal base64 data");
@@ -133,7 +136,7 @@ export function valuesContract(start: StartCluster): void {
       expect(error.causes).toMatchObject([{ reason: "FieldValueInvalid", field: "type" }]);
     });
 
-    test("an immutable ConfigMap takes other labels and no other data, and stays immutable", async () => {
+    test("an immutable ConfigMap accepts changed labels but no changed data, and stays immutable", async () => {
       await apply({ ...configMap(), immutable: true });
       const labelled = { ...configMap("a", { k: "v" }, { labels: { a: "b" } }), immutable: true };
       expect((await apply(labelled)).object.metadata.labels).toEqual({ a: "b" });
@@ -157,7 +160,7 @@ export function valuesContract(start: StartCluster): void {
       expect(error.message).toMatch(/field is immutable$/);
     });
 
-    test("a Service's address may not change once it is set", async () => {
+    test("a Service's cluster IP cannot change once it is set", async () => {
       const service = (clusterIP?: string): Manifest => ({
         apiVersion: "v1",
         kind: "Service",

@@ -12,7 +12,7 @@ export function watchesContract(start: StartCluster): void {
     const space = workspace(start);
     const { apply, create, remove, configMap, deployment, configMapRef, configMaps, signal } = space;
 
-    test("tells first what is there, and where that ends", async () => {
+    test("first reports the existing objects, and where they end", async () => {
       await create(configMap("a", {}, { labels: { app: "x" } }));
       using events = follow(space.cluster, { ...configMaps(), labelSelector: "app=x" });
       expect(await events.next()).toMatchObject({
@@ -22,7 +22,7 @@ export function watchesContract(start: StartCluster): void {
       expect(await events.next()).toMatchObject({ type: "BOOKMARK", initialEventsEnd: true });
     });
 
-    test("then tells what is created, changed and deleted", async () => {
+    test("then reports created, changed and deleted objects", async () => {
       using events = follow(space.cluster, { ...configMaps(), fieldSelector: "metadata.name=a" });
       await events.initialEnd();
       await create(configMap());
@@ -33,7 +33,7 @@ export function watchesContract(start: StartCluster): void {
       expect(await events.next()).toMatchObject({ type: "DELETED", object: { metadata: { name: "a" } } });
     });
 
-    test("of metadata tells nothing of the contents", async () => {
+    test("of metadata reports no content", async () => {
       await create(configMap("a", { k: "v" }));
       const query = { ...configMaps(), fieldSelector: "metadata.name=a", isMetadataOnly: true };
       using events = follow(space.cluster, query);
@@ -51,7 +51,7 @@ export function watchesContract(start: StartCluster): void {
       expect(removed).not.toHaveProperty("object.data");
     });
 
-    test("of a selector tells an object that begins to match as added, one that stops as deleted", async () => {
+    test("with a selector reports an object that starts to match as added, and one that stops as deleted", async () => {
       using events = follow(space.cluster, { ...configMaps(), labelSelector: "app=x" });
       await events.initialEnd();
       await create(configMap());
@@ -61,7 +61,7 @@ export function watchesContract(start: StartCluster): void {
       expect(await events.next()).toMatchObject({ type: "DELETED" });
     });
 
-    test("tells nothing of other namespaces", async () => {
+    test("reports nothing of other namespaces", async () => {
       using events = follow(space.cluster, { ...configMaps(), fieldSelector: "metadata.name=a" });
       await events.initialEnd();
       await create({ ...configMap(), metadata: { name: "a", namespace: "default" } });
@@ -73,7 +73,7 @@ export function watchesContract(start: StartCluster): void {
       });
     });
 
-    test("ends with the reason that its signal was aborted with", async () => {
+    test("ends with the reason of its aborted signal", async () => {
       // Every namespace gets a ConfigMap from a controller some moments after it was made.
       const query = { ...configMaps(), fieldSelector: "metadata.name=a" };
       const stop = new AbortController();
@@ -96,12 +96,12 @@ export function watchesContract(start: StartCluster): void {
     const merge = (body: JsonObject) =>
       space.cluster.patch(configMapRef(), { type: "merge", body }, { manager: "beta" }, signal);
 
-    test("tells the end of what is there even where nothing is", async () => {
+    test("reports the end of the existing objects even if there are none", async () => {
       using events = follow(space.cluster, ours());
       expect(await events.next()).toMatchObject({ type: "BOOKMARK", initialEventsEnd: true });
     });
 
-    test("tells nothing of a write that changes nothing", async () => {
+    test("reports nothing for a write that changes nothing", async () => {
       await apply(configMap());
       using events = follow(space.cluster, ours());
       await events.initialEnd();
@@ -111,7 +111,7 @@ export function watchesContract(start: StartCluster): void {
       expect(await events.next()).toMatchObject({ type: "MODIFIED", object: { data: { k: "w" } } });
     });
 
-    test("tells that an object waits for its finalizer as a change, and its end with the last state", async () => {
+    test("reports a deletion that waits for a finalizer as a change, and its end with the last state", async () => {
       await create(configMap("a", { k: "v" }, { finalizers: ["example.test/held"] }));
       using events = follow(space.cluster, ours());
       await events.initialEnd();
@@ -125,7 +125,7 @@ export function watchesContract(start: StartCluster): void {
       expect(await events.next()).toMatchObject({ type: "DELETED", object: { data: { k: "v" } } });
     });
 
-    test("tells changes in the order of their resourceVersions, the last one of an end included", async () => {
+    test("reports changes in the order of their resourceVersions, including a deletion", async () => {
       using events = follow(space.cluster, ours());
       await events.initialEnd();
       const versions = [(await create(configMap())).metadata.resourceVersion];
@@ -140,7 +140,7 @@ export function watchesContract(start: StartCluster): void {
       expect(Number(told[3])).toBeGreaterThan(Number(told[2]));
     });
 
-    test("tells what changes of an owner or a status alone", async () => {
+    test("reports changes of only an owner or a status", async () => {
       await apply(deployment());
       const { group, version, kind } = refOf(deployment());
       const query = { group, version, kind, namespace: space.namespace };
@@ -153,7 +153,7 @@ export function watchesContract(start: StartCluster): void {
       expect(await events.next()).toMatchObject({ type: "MODIFIED", object: { metadata: { generation: 1 } } });
     });
 
-    test("gives objects in the version that is asked for", async () => {
+    test("returns objects in the requested version", async () => {
       const query = { group: "autoscaling", kind: "HorizontalPodAutoscaler", namespace: space.namespace };
       using events = follow(space.cluster, { ...query, version: "v1" });
       await events.initialEnd();
@@ -166,7 +166,7 @@ export function watchesContract(start: StartCluster): void {
       expect(await events.next()).toMatchObject({ type: "ADDED", object: { apiVersion: "autoscaling/v1" } });
     });
 
-    test("that is opened where another one stopped misses nothing", async () => {
+    test("that continues where another one stopped misses nothing", async () => {
       const { metadata } = await create(configMap());
       await merge({ data: { k: "1" } });
       await remove(configMapRef());
@@ -183,7 +183,7 @@ export function watchesContract(start: StartCluster): void {
       await expect.poll(told).toEqual(["MODIFIED", "DELETED"]);
     });
 
-    test("from a resourceVersion that is none is refused", async () => {
+    test("from an invalid resourceVersion is refused", async () => {
       const path = `/api/v1/namespaces/${space.namespace}/configmaps`;
       const query = { watch: "1", resourceVersion: "later", timeoutSeconds: "1" };
       const request = { verb: "watch", method: "GET", path, query, repeatable: true } as const;
@@ -192,7 +192,7 @@ export function watchesContract(start: StartCluster): void {
       );
     });
 
-    test("can be many at once, each telling all", async () => {
+    test("can be opened many times, each complete", async () => {
       const watchers = Array.from({ length: 8 }, () => follow(space.cluster, ours()));
       try {
         for (const events of watchers) await events.initialEnd();

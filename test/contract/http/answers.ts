@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { faultOf, httpWorld, type OpenHttp, textOf } from "./http-world.ts";
 
 export function answersContract(open: OpenHttp): void {
-  describe("an answer", () => {
+  describe("an HTTP answer", () => {
     const { serve, send } = httpWorld(open);
 
     test.each([200, 204, 304, 401, 404, 429, 500, 503])("may have status %i", async (status) => {
@@ -11,7 +11,7 @@ export function answersContract(open: OpenHttp): void {
       expect((await send(url)).status).toBe(status);
     });
 
-    test("has its headers by lower-case names, and several values of one joined", async () => {
+    test("has its headers by lower-case names, with several values joined", async () => {
       const url = await serve((_, response) => {
         response.setHeader("Link", ["<a>", "<b>"]).setHeader("Docker-Content-Digest", "sha256:0").end();
       });
@@ -46,7 +46,7 @@ export function answersContract(open: OpenHttp): void {
       });
     });
 
-    test("belongs to its request, with many in parallel and some failing", async () => {
+    test("belongs to its request, even with many in parallel and some failing", async () => {
       const url = await serve(({ url: path = "" }, response) => {
         if (path === "/3") response.destroy();
         else setImmediate(() => response.end(path));

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { faultOf, httpWorld, type OpenHttp } from "./http-world.ts";
 
 export function failuresContract(open: OpenHttp): void {
-  describe("a failure", () => {
+  describe("an HTTP failure", () => {
     const { listen, serve, send } = httpWorld(open);
 
     test("to connect is unreachable", async () => {
@@ -17,10 +17,10 @@ export function failuresContract(open: OpenHttp): void {
     });
 
     test.each([
-      ["that is no HTTP", "hello\r\n"],
-      ["that breaks off", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"],
-      ["whose head breaks off", "HTTP/1.1 200 OK\r\ncontent-le"],
-    ])("because of an answer %s is one of the protocol", async (_, answer) => {
+      ["that is not HTTP", "hello\r\n"],
+      ["that is cut off", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"],
+      ["whose headers are cut off", "HTTP/1.1 200 OK\r\ncontent-le"],
+    ])("because of an answer %s is a protocol failure", async (_, answer) => {
       const server = createTcpServer((socket) => {
         socket.on("error", () => undefined);
         socket.once("data", () => socket.end(answer));

@@ -6,7 +6,7 @@ import { pem } from "../../doubles/pem.ts";
 import { faultOf, httpWorld, type OpenHttp, textOf } from "./http-world.ts";
 
 export function redirectsContract(open: OpenHttp): void {
-  describe("a redirect", () => {
+  describe("an HTTP redirect", () => {
     const { serve, serveSecurely, send } = httpWorld(open);
 
     const redirect =
@@ -14,7 +14,7 @@ export function redirectsContract(open: OpenHttp): void {
       (_, response) =>
         response.writeHead(status, { location }).end();
 
-    test.each([301, 302, 303, 307, 308])("of status %i is followed only for GET and HEAD", async (status) => {
+    test.each([301, 302, 303, 307, 308])("with status %i is followed only for GET and HEAD", async (status) => {
       const url = await serve((request, response) => {
         if (request.url === "/end") response.end("end");
         else redirect("/end", status)(request, response);
@@ -28,9 +28,9 @@ export function redirectsContract(open: OpenHttp): void {
 
     test.each([
       ["more often than allowed", 2, "/again"],
-      ["where none is allowed", undefined, "/again"],
+      ["where none is followed", undefined, "/again"],
       ["to another protocol", 2, "ftp://127.0.0.1/"],
-      ["to what is no URL", 2, "http://[/"],
+      ["to an invalid URL", 2, "http://[/"],
     ])("%s is an error", async (_, maxRedirects, location) => {
       const url = await serve(redirect(location));
       expect(await faultOf(send(url, maxRedirects === undefined ? {} : { maxRedirects }))).toMatchObject({
@@ -69,7 +69,7 @@ export function redirectsContract(open: OpenHttp): void {
       ]);
     });
 
-    test("that leads back from another host sends no credentials there either, which that host may have asked for", async () => {
+    test("that comes back from another host sends no credentials, because that host may have caused it", async () => {
       const seen: unknown[] = [];
       let own = "";
       const elsewhere = await serve((request, response) => redirect(`${own}/end`)(request, response));
@@ -103,14 +103,14 @@ export function redirectsContract(open: OpenHttp): void {
       expect(seen).toEqual(["own: jane", "elsewhere: nobody"]);
     });
 
-    test("shows in the answer, which has the final URL", async () => {
+    test("is visible in the answer, which has the final URL", async () => {
       const elsewhere = await serve((_, response) => response.end());
       const url = await serve(redirect(`${elsewhere}/end`));
       expect((await send(`${url}/begin`, { maxRedirects: 1 })).url).toBe(`${elsewhere}/end`);
       expect((await send(`${elsewhere}/begin`)).url).toBe(`${elsewhere}/begin`);
     });
 
-    test("counts towards the time limit of the whole exchange", async () => {
+    test("counts towards the timeout of the whole exchange", async () => {
       const url = await serve((request, response) => {
         setTimeout(() => redirect("/again")(request, response), 40);
       });

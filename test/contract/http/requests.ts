@@ -4,20 +4,23 @@ import type { HttpRequest } from "../../../lib/core/ports/http.ts";
 import { faultOf, httpWorld, type OpenHttp, textOf } from "./http-world.ts";
 
 export function requestsContract(open: OpenHttp): void {
-  describe("a request", () => {
+  describe("an HTTP request", () => {
     const { serve, send } = httpWorld(open);
 
-    test.each(["DELETE", "PATCH", "POST", "PUT"] as const)("by %s sends its headers and its bytes", async (method) => {
-      const bytes = new Uint8Array([0, 255, 10]);
-      const url = await serve((request, response) => {
-        const { headers } = request;
-        void buffer(request).then((body) =>
-          response.end(JSON.stringify([request.method, headers["x-kind"], headers["content-length"], [...body]])),
-        );
-      });
-      const answer = await send(url, { method, headers: { "X-Kind": "k" }, body: bytes });
-      expect(JSON.parse(textOf(answer))).toEqual([method, "k", "3", [...bytes]]);
-    });
+    test.each(["DELETE", "PATCH", "POST", "PUT"] as const)(
+      "with %s sends its headers and its bytes",
+      async (method) => {
+        const bytes = new Uint8Array([0, 255, 10]);
+        const url = await serve((request, response) => {
+          const { headers } = request;
+          void buffer(request).then((body) =>
+            response.end(JSON.stringify([request.method, headers["x-kind"], headers["content-length"], [...body]])),
+          );
+        });
+        const answer = await send(url, { method, headers: { "X-Kind": "k" }, body: bytes });
+        expect(JSON.parse(textOf(answer))).toEqual([method, "k", "3", [...bytes]]);
+      },
+    );
 
     test("whose signal is already aborted is not sent", async () => {
       let requests = 0;
@@ -32,7 +35,7 @@ export function requestsContract(open: OpenHttp): void {
 
     test.each([
       ["before its answer", false],
-      ["in the middle of its answer", true],
+      ["during its answer", true],
     ])("that is aborted %s ends with the reason and closes its connection", async (_, begins) => {
       const stop = new AbortController();
       const reason = new Error("the time is up");
@@ -49,7 +52,7 @@ export function requestsContract(open: OpenHttp): void {
     test.each([
       ["nothing", false],
       ["half an answer", true],
-    ])("that gets %s in its time limit is a timeout, and the next one is answered", async (_, begins) => {
+    ])("that gets %s before its timeout is a timeout, and the next one is answered", async (_, begins) => {
       const url = await serve((request, response) => {
         if (request.url !== "/never") response.end("in time");
         else if (begins) response.write("begun");
@@ -77,7 +80,7 @@ export function requestsContract(open: OpenHttp): void {
         { method, isSafe: false, isRepeated: mayRepeat },
         { method, isSafe: true, isRepeated: true },
       ]),
-    )("by $method (safe: $isSafe) is repeated once if a kept connection breaks: $isRepeated", async (each) => {
+    )("with $method (safe: $isSafe) is repeated once if a kept connection breaks: $isRepeated", async (each) => {
       const { method, isRepeated, isSafe } = each;
       const seen: unknown[] = [];
       const sockets = new Set<unknown>();

@@ -9,7 +9,7 @@ import { faultOf } from "./http-world.ts";
 
 /** What every adapter promises for answers that are read in pieces, beside what the contract of the port says. */
 export function streamsContract(name: string, connect: () => HttpStreams & { close(): void }): void {
-  describe(`http in pieces: ${name}`, () => {
+  describe(`streamed HTTP: ${name}`, () => {
     let opened: AsyncDisposableStack;
     let http: ReturnType<typeof connect>;
     beforeEach(() => {
@@ -27,7 +27,7 @@ export function streamsContract(name: string, connect: () => HttpStreams & { clo
     const open = (url: string, more: Partial<HttpRequest> = {}, signal = never) =>
       http.open({ method: "GET", url, timeoutMs: deadlineMs, maxBytes: 1_000, ...more }, signal);
 
-    test("the body comes as the server sends it, not at its end", async () => {
+    test("the body arrives as the server sends it, not at its end", async () => {
       const { promise: isRead, resolve } = Promise.withResolvers<void>();
       const url = await serve((_, response) => {
         response.write("first");
@@ -42,7 +42,7 @@ export function streamsContract(name: string, connect: () => HttpStreams & { clo
       expect(pieces).toEqual(["first", "second"]);
     });
 
-    test("a body that is not wanted ends its connection", async () => {
+    test("a body that is not read closes its connection", async () => {
       const { promise: isClosed, resolve } = Promise.withResolvers<void>();
       const url = await serve((_, response) => {
         response.once("close", resolve);
@@ -53,7 +53,7 @@ export function streamsContract(name: string, connect: () => HttpStreams & { clo
       expect(await isClosed.then(() => "closed")).toBe("closed");
     });
 
-    test("the time limit holds until the end of the body, and so does the caller's signal", async () => {
+    test("the timeout applies until the end of the body, and so does the caller's signal", async () => {
       const url = await serve((_, response) => void response.write("first"));
       const readAll = async (more: Partial<HttpRequest>, signal?: AbortSignal): Promise<void> => {
         using stream = await open(url, more, signal);
@@ -69,7 +69,7 @@ export function streamsContract(name: string, connect: () => HttpStreams & { clo
     test.each([
       [true, ["one", "two", "two"], "ok"],
       [false, ["one", "two"], expect.objectContaining({ name: "HttpError" })],
-    ])("a POST that is safe (%s) is sent again where a kept connection was closed", async (isSafe, sent, answer) => {
+    ])("a POST that is safe (%s) is repeated if a kept connection was closed", async (isSafe, sent, answer) => {
       const bodies: string[] = [];
       const server = createServer((request, response) => {
         request.setEncoding("utf8").once("data", (text: string) => {

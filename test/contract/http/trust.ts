@@ -10,7 +10,7 @@ export function trustContract(open: OpenHttp): void {
 
     const hello: RequestListener = (_, response) => response.end("hello");
 
-    test("of an unknown authority is not trusted, unless the authority is given or nothing is verified", async () => {
+    test("with an unknown CA is not trusted, unless the CA is given or verification is off", async () => {
       const url = await serveSecurely("server", hello);
       const message = `GET ${url}/: tls: failed to verify certificate: x509: certificate signed by unknown authority`;
       expect(await faultOf(send(url))).toMatchObject({ reason: "tls", message });
@@ -20,7 +20,7 @@ export function trustContract(open: OpenHttp): void {
       expect(await faultOf(send(url))).toMatchObject({ reason: "tls" });
     });
 
-    test("is trusted by an authority of the system, also if a request gives another one in addition", async () => {
+    test("is trusted with a CA of the system, even if a request adds another one", async () => {
       const [before, server, client] = [getCACertificates("default"), await pem("server.crt"), await pem("client.crt")];
       setDefaultCACertificates([...before, server]);
       try {
@@ -47,7 +47,7 @@ export function trustContract(open: OpenHttp): void {
         why: "certificate is valid for api.sluice.test, not localhost",
       },
       {
-        what: "for another name, of an authority that is unknown as well",
+        what: "for another name and with an unknown CA",
         certificate: "amazon",
         host: "localhost",
         ca: "server",
@@ -65,7 +65,7 @@ export function trustContract(open: OpenHttp): void {
         why: "certificate has expired or is not yet valid: current time <now> is after 2021-01-01T00:00:00Z",
       },
     ])(
-      "with a certificate $what is not trusted, in Go's words",
+      "with a certificate $what is not trusted, with Go's text",
       async ({ certificate, host, ca = certificate, why }) => {
         const address = await serveSecurely(certificate, hello);
         const url = host === undefined ? address : address.replace("127.0.0.1", host);
@@ -78,7 +78,7 @@ export function trustContract(open: OpenHttp): void {
       },
     );
 
-    test("gets our certificate if it asks for one", async () => {
+    test("gets our client certificate if it asks for one", async () => {
       const who: RequestListener = ({ socket }, response) => {
         response.end(socket instanceof TLSSocket ? JSON.stringify(socket.getPeerCertificate().subject) : "nobody");
       };
@@ -88,7 +88,7 @@ export function trustContract(open: OpenHttp): void {
       expect(textOf(await send(url, { tls: { ca: ca ?? "" } }))).not.toContain("jane");
     });
 
-    test("and one without TLS are not confused", async () => {
+    test("is not confused with a server without TLS", async () => {
       const secure = await serveSecurely("server", hello);
       expect(await faultOf(send(secure.replace("https:", "http:")))).toMatchObject({ name: "HttpError" });
       const plain = await serve(hello);

@@ -132,7 +132,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
     return sent.at(-1);
   };
 
-  test("for a Kustomization that is created, changed and deleted, with what there was before", async () => {
+  test("for a Kustomization that is created, changed and deleted, with its old state", async () => {
     const key = keyOf("Kustomization", "web");
     let version: string | undefined;
     let uid: string | undefined;
@@ -160,14 +160,14 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
     expect(calls).toBe(asked);
   });
 
-  test("in a dry run, of which nothing is told, and sluice check hears that it answers", async () => {
+  test("in a dry run, which sends no event, and sluice check reports that the webhook answers", async () => {
     await apply(kustomization("dry"), true);
     expect(await check()).toEqual([webhookAnswers]);
     expect(calls).toBeGreaterThanOrEqual(2);
     expect(sent).toEqual([]);
   });
 
-  test("and goes on without it: one that does not answer, and one that is not there, deny nothing", async () => {
+  test("and continues without it: a webhook that does not answer, or is missing, denies nothing", async () => {
     await installWebhook(admin.cluster, webhook, owner, signal);
     const untilItWaits = async () => {
       await check();

@@ -202,7 +202,7 @@ describe("an unusable dependency is named in Ready, nothing is applied, and othe
   });
 });
 
-test("the environment of the process is in no output, object, log or table", async () => {
+test("no output, object, log or table contains the environment of the process", async () => {
   expect(world.log.join("\n")).not.toContain(canary);
   const files = await readdir(world.local.state, { recursive: true, withFileTypes: true });
   const contents = await Promise.all(

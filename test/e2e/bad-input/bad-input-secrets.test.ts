@@ -20,7 +20,7 @@ describe("a failure with data of a Secret is reported without the data", () => {
     expect(await world.leaks()).toEqual([]);
   });
 
-  test("nor is the data shown if a Secret is applied after all", async () => {
+  test("the data is not shown either if a Secret is applied after all", async () => {
     const text = `apiVersion: v1\nkind: Secret\nmetadata:\n  name: good\n  namespace: default\nstringData:\n  a: ${canary}\n`;
     await world.push("good", { "s.yaml": text });
     await world.source("good");

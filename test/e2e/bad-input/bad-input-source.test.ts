@@ -61,7 +61,7 @@ describe("an unusable registry is named in the source's Ready, and other sources
   test.each([
     { name: "false-layer", says: "blob of false-layer does not match its digest: want sha256:" },
     { name: "false-manifest", says: "manifest of false-manifest does not match its digest: want sha256:" },
-  ])("one that lies: $name", async ({ name, says }) => {
+  ])("one that sends false data: $name", async ({ name, says }) => {
     await world.source(name, { url: `oci://${registry.host}/${name}` });
     await world.kustomization(name);
     expect(await world.answer("OCIRepository", name, says)).toMatch(new RegExp(`^False OCIArtifact.*: ${says}`));
@@ -122,7 +122,7 @@ describe("an invalid layer is named in the source's Ready, and other sources are
     expect(await world.has("from-bad-archive")).toBe(false);
   });
 
-  test("a link that leads out of an archive is refused by name; one inside of it is followed", async () => {
+  test("a link out of an archive is refused by name; one inside of it is followed", async () => {
     const inside = [
       { name: "elsewhere/a", content: configMapYaml("behind-a-link") },
       { name: "a.yaml", type: "2", link: "elsewhere/a" },

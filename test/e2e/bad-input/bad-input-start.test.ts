@@ -46,7 +46,7 @@ function kubeconfig(cluster: string, user: object): string {
   });
 }
 
-describe("an unusable kubeconfig is one clear line, and the process ends with 1", () => {
+describe("an unusable kubeconfig gives one clear line, and the process exits with 1", () => {
   const expired = ["{}", JSON.stringify({ exp: 1_000_000_000 }), "signature"]
     .map((part) => Buffer.from(part).toString("base64url"))
     .join(".");
@@ -54,7 +54,12 @@ describe("an unusable kubeconfig is one clear line, and the process ends with 1"
   test.each([
     { name: "with a token that has expired", user: { token: expired }, says: "token has expired at 2001-09-09" },
     { name: "whose token the server does not know", user: { token: "hunter2" }, says: "cannot be used" },
-    { name: "that points nowhere", user: {}, server: "http://127.0.0.1:1", says: "connect ECONNREFUSED 127.0.0.1:1" },
+    {
+      name: "that points to no server",
+      user: {},
+      server: "http://127.0.0.1:1",
+      says: "connect ECONNREFUSED 127.0.0.1:1",
+    },
   ])("$name", async ({ user, server: elsewhere, says }) => {
     const file = join(folder, "kubeconfig");
     await writeFile(file, kubeconfig(elsewhere ?? address, user));
@@ -65,7 +70,7 @@ describe("an unusable kubeconfig is one clear line, and the process ends with 1"
   });
 });
 
-describe("an unusable state folder is one clear line, and the process ends with 1", () => {
+describe("an unusable state folder gives one clear line, and the process exits with 1", () => {
   let state: string;
   beforeAll(async () => {
     state = join(folder, "state");
@@ -73,7 +78,7 @@ describe("an unusable state folder is one clear line, and the process ends with 
     await local.end("SIGTERM");
   });
 
-  test("with a file in its way", async () => {
+  test("with a file in its place", async () => {
     const file = join(folder, "a-file");
     await writeFile(file, "");
     expect(await refusal("--state", file)).toMatch(oneLine(`the state folder ${file} cannot be used: EEXIST`));
@@ -102,7 +107,7 @@ describe("an unusable state folder is one clear line, and the process ends with 
     await writeFile(file, before);
   });
 
-  test("ports that cannot be read are chosen again", async () => {
+  test("a file of ports that cannot be read is replaced, with new ports", async () => {
     await writeFile(join(state, "ports.json"), "{{{");
     expect(await refusal("--state", state)).toBe("ready");
   });

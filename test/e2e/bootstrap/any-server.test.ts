@@ -35,7 +35,7 @@ describe.skipIf(gitPrograms === undefined)("sluice bootstrap git (git with http-
     );
   };
 
-  test("by HTTPS logs in with user name and password, also the cluster, and commits as the options say", async () => {
+  test("by HTTPS logs in with username and password, also for the cluster, and commits as the options say", async () => {
     await host.create("team/by-password", { isPrivate: true });
     const url = `${host.origin}/team/by-password.git`;
     const login = ["--url", url.replace("//", "//jane@"), "--allow-insecure-http", "-p", host.token];
@@ -86,7 +86,7 @@ spec:
     expect(await host.git("team/by-password", "rev-list", "--count", "main")).toBe("1");
   });
 
-  test("a wrong password is told and hidden, and nothing is written", async () => {
+  test("a wrong password is reported without showing it, and nothing is written", async () => {
     const url = `${host.origin}/team/by-password.git`;
     const login = ["--url", url, "--allow-insecure-http", "-p", "wrong-password"];
     const { code, err } = await bootstrap("wrong", ...login);
@@ -98,7 +98,7 @@ spec:
     expect(await secretOf("wrong")).toEqual({});
   });
 
-  test("by ssh with a key of a file, which also signs the commit", async () => {
+  test("by SSH uses a key from a file, which also signs the commit", async () => {
     await host.create("team/by-key", { isPrivate: true });
     const key = await newSshKey();
     const line = `${key.type} ${key.getPublicSSH().toString("base64")}`;
@@ -116,7 +116,7 @@ spec:
     expect([again.code, again.err.includes("✔ sync manifests are up to date")]).toEqual([0, true]);
   });
 
-  test("by ssh without a key it makes one, and goes on when the user has added it", async () => {
+  test("by SSH without a key creates one, and continues when the user has added it", async () => {
     await host.create("team/new-key", { isPrivate: true });
     const url = `--url=ssh://git@${host.ssh}/team/new-key.git`;
     const first = await bootstrap("new-key", url);

@@ -51,7 +51,7 @@ describe.skipIf(gitPrograms === undefined)(
     /** Without what a run of Sluice may change. */
     const asWritten = ({ uid, spec, data }: Awaited<ReturnType<typeof written>>[number]) => ({ uid, spec, data });
 
-    test("makes repository, deploy key and webhook, commits the manifests, and waits until the cluster is at the commit", async () => {
+    test("creates repository, deploy key and webhook, commits the manifests, and waits until the cluster has applied the commit", async () => {
       const { code, err } = await bootstrap("github", ...fleet());
       expect([code, err.split("\n").at(-2)]).toEqual([0, "✔ the cluster follows the repository"]);
       const { isPrivate, keys, hooks } = host.repositories.get("acme/fleet") ?? { keys: [], hooks: [] };
@@ -78,7 +78,7 @@ describe.skipIf(gitPrograms === undefined)(
       expect(err).toContain("✔ Kustomization reconciled successfully");
     });
 
-    test("run again it changes nothing: no commit, no request that writes at the host, and the same objects", async () => {
+    test("run again it changes nothing: no commit, no write at the host, and the same objects", async () => {
       const before = await written();
       const head = await host.git("acme/fleet", "rev-parse", "main");
       host.asked.length = 0;
@@ -92,7 +92,7 @@ describe.skipIf(gitPrograms === undefined)(
       expect(await written()).toEqual(before);
     });
 
-    test("the folder of another cluster is refused before anything is written, and --force takes it", async () => {
+    test("refuses the folder of another cluster before any write, and --force takes it over", async () => {
       const before = await written();
       const text = await host.git("acme/fleet", "show", `main:${sync}`);
       const uid = await world.cluster.uid(signal);
@@ -110,7 +110,7 @@ describe.skipIf(gitPrograms === undefined)(
       expect(await host.git("acme/fleet", "show", `main:${sync}`)).toBe(text);
     });
 
-    test("on GitLab with the token in place of a deploy key, and a group as team", async () => {
+    test("works on GitLab with the token in place of a deploy key, and a group as team", async () => {
       const args = [
         "--owner=acme/platform",
         "--repository=fleet",
@@ -136,7 +136,7 @@ describe.skipIf(gitPrograms === undefined)(
       expect([again.code, host.asked.filter((request) => !request.startsWith("GET "))]).toEqual([0, []]);
     });
 
-    test("the first steps of a user of flux: bootstrap, podinfo as files, commit, and a watch until it is ready", async () => {
+    test("the first steps of a flux user: bootstrap, podinfo as files, commit, and a watch until it is ready", async () => {
       await host.create("jane/podinfo", { isPrivate: false, branch: "master" });
       await host.commit(
         "jane/podinfo",

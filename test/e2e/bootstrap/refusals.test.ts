@@ -29,7 +29,7 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
   const object = (kind: string, group = "source.toolkit.fluxcd.io") =>
     world.cluster.get({ group, version: "v1", kind, namespace: "flux-system", name: "flux-system" }, signal);
 
-  test("a wrong token is told, hidden, and nothing is made", async () => {
+  test("with a wrong token reports it without showing it, and creates nothing", async () => {
     const token = "ghp_wrongwrongwrongwrongwrongwrongwrong";
     const { code, err } = await bootstrap(token);
     expect([code, lastLine(err)]).toEqual([
@@ -44,28 +44,28 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
   /** What the host refuses at one step, and what the user reads; the next run completes what this one has begun. */
   const steps: readonly (readonly [string, string, number, string, string])[] = [
     [
-      "to create the repository",
+      "create the repository",
       "POST orgs/acme/repos",
       403,
       "Resource not accessible by personal access token",
       `does not let the token of GITHUB_TOKEN create the repository acme/fleet (403: Resource not accessible by personal access token): it needs the scope "repo" (classic token) or the permission "Administration: write" (fine-grained token) of the organization acme; of a user, give --personal`,
     ],
     [
-      "to add the deploy key",
+      "add the deploy key",
       `POST ${repo}/keys`,
       404,
       "Not Found",
       `does not let the token of GITHUB_TOKEN add the deploy key flux-system-main-flux-system-./clusters/prod to acme/fleet (404: Not Found): it needs the scope "repo" (classic token) or the permission "Administration: write" (fine-grained token)`,
     ],
     [
-      "to add the webhook",
+      "add the webhook",
       `POST ${repo}/hooks`,
       403,
       "Must have admin rights",
       `does not let the token of GITHUB_TOKEN add a webhook to acme/fleet (403: Must have admin rights): it needs the scope "admin:repo_hook" (classic token) or the permission "Webhooks: write" (fine-grained token)`,
     ],
     [
-      "for now, since it is down",
+      "be used now, because the host is down",
       `GET ${repo}`,
       503,
       "Unicorn",
@@ -74,7 +74,7 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
   ];
 
   test.each(steps)(
-    "a token that the host refuses %s: one line with the mend",
+    "with a token that must not %s prints one line with the mend",
     async (_step, request, status, message, text) => {
       host.refusals.set(request, { status, body: { message } });
       const { code, err } = await bootstrap(host.token);
@@ -84,7 +84,7 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
     },
   );
 
-  test("after all of these the next run completes what is missing, with one key, one webhook and one commit", async () => {
+  test("is completed by the next run, with one key, one webhook and one commit", async () => {
     const { code, err } = await bootstrap(host.token);
     expect([code, lastLine(err)]).toEqual([0, "✔ the cluster follows the repository"]);
     const { keys = [], hooks = [] } = host.repositories.get("acme/fleet") ?? {};
@@ -93,7 +93,7 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
     expect(await object("Kustomization", "kustomize.toolkit.fluxcd.io")).toBeDefined();
   });
 
-  test("a protected branch: the host's words and the mend, and nothing is applied", async () => {
+  test("by a protected branch prints the host's text and the mend, and applies nothing", async () => {
     const other = ["-n", "second", "--path=clusters/second"];
     await host.protect("acme/fleet", "GH006: Protected branch update failed for refs/heads/main.");
     const { code, err } = await bootstrap(host.token, ...other);
@@ -111,7 +111,7 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
     expect([again.code, lastLine(again.err)]).toEqual([0, "✔ the cluster follows the repository"]);
   });
 
-  test("a login that may read and not write is told, and nothing is applied", async () => {
+  test("with a read-only login reports it, and applies nothing", async () => {
     await host.git("acme/fleet", "config", "http.receivepack", "false");
     const { code, err } = await bootstrap(host.token, "-n", "reader", "--path=clusters/reader");
     expect([code, lastLine(err)]).toEqual([
@@ -123,7 +123,7 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
     await host.git("acme/fleet", "config", "http.receivepack", "true");
   });
 
-  test("a branch that moves during the push: both commits are there, the other one first", async () => {
+  test("on a branch that moves during the push keeps both commits, the other one first", async () => {
     host.beforePush = () => host.commit("acme/fleet", "README.md", "ours\n");
     const { code, err } = await bootstrap(host.token, "-n", "raced", "--path=clusters/raced");
     expect([code, lastLine(err)]).toEqual([0, "✔ the cluster follows the repository"]);
@@ -134,7 +134,7 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
     ]);
   });
 
-  test("a branch that the repository does not have is named with those that it has", async () => {
+  test("with a missing branch lists the existing branches", async () => {
     const { code, err } = await bootstrap(host.token, "--branch=prod", "-n", "third", "--path=clusters/third");
     expect([code, lastLine(err)]).toEqual([
       1,
@@ -142,7 +142,7 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
     ]);
   });
 
-  test("a folder with Flux's controllers is refused with what to remove", async () => {
+  test("for a folder with Flux's controllers says what to remove", async () => {
     await host.commit("acme/fleet", "clusters/flux/flux-system/gotk-components.yaml", "kind: Namespace\n");
     const { code, err } = await bootstrap(host.token, "--path=clusters/flux", "-n", "flux-system", "--force");
     expect([code, lastLine(err)]).toEqual([
@@ -157,7 +157,7 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
     ]);
   });
 
-  test("a sync file that names no cluster is refused without --force", async () => {
+  test("for a sync file that names no cluster needs --force", async () => {
     await host.commit("acme/fleet", "clusters/old/fifth/gotk-sync.yaml", "kind: GitRepository\n");
     const { code, err } = await bootstrap(host.token, "--path=clusters/old", "-n", "fifth");
     expect([code, lastLine(err)]).toEqual([
@@ -166,7 +166,7 @@ describe.skipIf(gitPrograms === undefined)("a bootstrap that is refused (git wit
     ]);
   });
 
-  test("a suspended object is told, and the repository stays as it is", async () => {
+  test("with a suspended object reports it, and does not change the repository", async () => {
     const head = await host.git("acme/fleet", "rev-parse", "main");
     expect((await world.sh("suspend", "source", "git", "flux-system")).code).toBe(0);
     const { code, err } = await bootstrap(host.token);

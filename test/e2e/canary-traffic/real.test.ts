@@ -89,7 +89,7 @@ describe.skipIf(isMissing)(`a release on a real control plane, measured by a rea
   const primaryImage = async (namespace: string) =>
     JSON.stringify((await get("apps", "v1", "Deployment", namespace, "podinfo-primary"))["spec"]);
 
-  test.concurrent("that is sound gets half of the requests, each of them counted, and then all; none fails, and Prometheus is asked through the API server", async () => {
+  test.concurrent("without errors gets half of the requests, each counted, and then all; none fails, and Prometheus is asked through the API server", async () => {
     await untilServedBy(good, images.first);
     const before = proxy.passed(good).length;
     await apply(deployment(good, images.second));
@@ -110,7 +110,7 @@ describe.skipIf(isMissing)(`a release on a real control plane, measured by a rea
     expect(asked.some(({ status }) => status === 200)).toBe(true);
   });
 
-  test.concurrent("that fails is rolled back by what Prometheus has counted, and no request reaches it any more", async () => {
+  test.concurrent("with errors is rolled back because of Prometheus' counts, and no more requests reach it", async () => {
     await untilServedBy(bad, images.first);
     await apply(deployment(bad, images.faulty));
     await untilPhase(bad, "Failed");

@@ -121,7 +121,7 @@ function random(from: number): () => number {
   };
 }
 
-describe("killed at any moment, the next start continues, and the end is the same as without the kill", () => {
+describe("after a kill at any moment, the next start continues, and the result is the same as without the kill", () => {
   let round = 0;
 
   test(`${kills} times while ${manyObjects} objects are applied`, { timeout: 3 * testTimeoutMs }, async () => {
@@ -154,7 +154,7 @@ describe("killed at any moment, the next start continues, and the end is the sam
     await expect.poll(seen, patient).toEqual(wanted(digest, round, 20));
   });
 
-  test("stopped while objects are applied, it hands everything back within 5 s, and the next start continues", async () => {
+  test("on SIGTERM while objects are applied, it hands everything back within 5 s, and the next start continues", async () => {
     let left = 150;
     const ended = endedAt(() => --left <= 0, "SIGTERM");
     const digest = await push(++round);
@@ -179,7 +179,7 @@ describe("killed at any moment, the next start continues, and the end is the sam
   });
 });
 
-test("of two that start on one folder at once, one is ready and the other is refused by name", async () => {
+test("of two processes that start in one folder at once, one is ready and the other is refused by name", async () => {
   const folder = `${world.folder}/contended`;
   const started = await Promise.allSettled([1, 2].map(() => spawnLocal(["--state", folder], signal)));
   const ready = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));

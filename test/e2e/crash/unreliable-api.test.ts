@@ -67,7 +67,7 @@ test.each<{ name: string; objects: number; treat: (count: number) => Treatment }
   { name: "throttles every eighth request", objects: 16, treat: (count) => (count % 8 === 0 ? "throttle" : "forward") },
   { name: "drops every third request", objects: 60, treat: (count) => (count % 3 === 0 ? "drop" : "forward") },
   { name: "drops every third answer", objects: 60, treat: (count) => (count % 3 === 0 ? "lost" : "forward") },
-])("an API server that $name: the end is exactly the pushed state", async ({ objects, treat }) => {
+])("with an API server that $name the final state is exactly the pushed one", async ({ objects, treat }) => {
   await using ending = new AsyncDisposableStack();
   let isUnreliable = false;
   const { cluster, sluice, world } = await sluiceBehind((count) => (isUnreliable ? treat(count) : "forward"), ending);
@@ -89,7 +89,7 @@ test.each<{ name: string; objects: number; treat: (count: number) => Treatment }
   await expect.poll(() => cluster.get(app, signal), patient).toBeUndefined();
 });
 
-test("an API server that answers 503 for one kind: Ready says so until the outage is over", async () => {
+test("with an API server that answers 503 for one kind, Ready reports it until the outage is over", async () => {
   await using ending = new AsyncDisposableStack();
   let isOut = false;
   const { cluster, sluice, world } = await sluiceBehind(

@@ -103,7 +103,7 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
       );
     };
 
-    test("is a source and its Kustomizations, in a namespace that is made for it", async () => {
+    test("creates a source and its Kustomizations, in a namespace that is created for it", async () => {
       const done = await run(request({ secrets: [login] }));
       expect(done).toEqual({
         physicalId: `${id}/${namespace}/shop`,
@@ -132,7 +132,7 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
       expect(JSON.stringify(done)).not.toContain("hunter2");
     });
 
-    test("is the same after a further deployment", async () => {
+    test("is the same after another deployment", async () => {
       await run(request({ secrets: [login] }));
       const seen = async () =>
         Promise.all([get(repository, "shop"), get(kustomization, "shop-apps"), get({ kind: "Secret" }, "login")]);
@@ -143,7 +143,7 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
       expect((await seen()).map((one) => one?.metadata.resourceVersion)).toEqual(before);
     });
 
-    test("loses a Kustomization that is no longer listed; what it deployed stays or goes as the configuration says", async () => {
+    test("deletes a Kustomization that is no longer listed; its objects stay or are deleted as the configuration says", async () => {
       await run(request());
       const finalizers = ["finalizers.fluxcd.io"];
       const ref = { ...kustomization, namespace, name: "shop-apps" };
@@ -162,7 +162,7 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
       expect(await names()).toEqual(["shop-infrastructure"]);
     });
 
-    test("does not take an object over that is not its own, and writes nothing then", async () => {
+    test("does not take over an object that is not its own, and then writes nothing", async () => {
       const metadata = { name: namespace };
       await admin().create({ apiVersion: "v1", kind: "Namespace", metadata }, { manager: "test" }, signal);
       const others = {
@@ -178,7 +178,7 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
       expect(await get(repository, "shop")).toBeUndefined();
     });
 
-    test("waits until all are ready, and says which is not and why", async () => {
+    test("waits until all are ready, and reports which is not and why", async () => {
       const waiting = run(request({ waitSeconds: 60 }));
       await expect.poll(names).toEqual(["shop-apps", "shop-infrastructure"]);
       await report(repository, "shop", "True");
@@ -191,7 +191,7 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
       );
     });
 
-    test("is removed with its source and logins, if it is not another resource's by now; the namespace stays", async () => {
+    test("is removed with its source and logins, unless another resource owns it now; the namespace stays", async () => {
       await run(request({ secrets: [login] }));
       await run(request({ secrets: [login] }, { type: "Delete", physicalId: "x", resource: "stack/Former" }));
       expect(await names()).toHaveLength(2);
@@ -202,8 +202,8 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
     });
 
     test.each([
-      { name: "a user and a password, for the host of its source", auths: undefined },
-      { name: "a .dockerconfigjson, as it is", auths: { "other.example.com": { auth: "cmVhZGVyOmh1bnRlcjI=" } } },
+      { name: "a username and a password, for the host of its source", auths: undefined },
+      { name: "a .dockerconfigjson, unchanged", auths: { "other.example.com": { auth: "cmVhZGVyOmh1bnRlcjI=" } } },
     ])("has a login that is stored as $name", async ({ auths }) => {
       if (auths !== undefined) text = JSON.stringify({ auths });
       await run(request({ secrets: [login] }));
@@ -220,7 +220,7 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
       expect(await readyNow()).toBe("False");
     });
 
-    test("is reached by the role that is given, at each request and where logins are copied", async () => {
+    test("connects with the given role, at each request and where logins are copied", async () => {
       const role = "arn:aws:iam::210987654321:role/sluice";
       const roles: unknown[] = [];
       const given = deps();
@@ -240,7 +240,7 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
       expect(roles).toEqual([role, role, role, role]);
     });
 
-    test("gets a login again that was rotated; one that is gone stays gone", async () => {
+    test("copies a login again that was rotated; a deleted one stays deleted", async () => {
       await run(request({ secrets: [login] }));
       const password = async () => {
         const data = (await get({ kind: "Secret" }, "login"))?.["data"];
@@ -289,7 +289,7 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
       expect(await get({ kind: "Namespace" }, namespace)).toBeUndefined();
     });
 
-    test("a secret that is no login is refused, without a word of it", async () => {
+    test("an invalid login secret is refused without quoting it", async () => {
       text = "hunter2";
       const refused = run(request({ secrets: [login] }));
       await expect(refused).rejects.toThrow(`the secret ${stored} in Secrets Manager is no login: store {"username"`);

@@ -104,7 +104,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
     };
 
     test(
-      "of the definitions function suffice for all that it does",
+      "of the definitions function are enough for everything that it does",
       async () => {
         const member = await memberWith("suffice", "sluice-definitions", clusterRights["sluice-definitions"]);
         await expect(wholeLife(member.cluster)).resolves.toBeUndefined();
@@ -115,7 +115,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
     );
 
     test(
-      "of the definitions function are all needed: without any verb of any right it is denied something",
+      "of the definitions function are all needed: without any verb of any right a request is denied",
       async () => {
         const all = clusterRights["sluice-definitions"];
         const verbs = all.flatMap((right, at) => right.verbs.map(({ verb }) => ({ right, at, verb })));
@@ -137,7 +137,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
     );
 
     test(
-      "of the reconcile function suffice for its own objects, where another identity applies",
+      "of the reconcile function are enough for its own objects, if another identity applies",
       async () => {
         await handle(admin.cluster, "Create");
         const member = await memberWith("reconcile", "sluice-reconcile", clusterRights["sluice-reconcile"]);
@@ -182,7 +182,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
     );
 
     test(
-      "of the reconcile function suffice to apply as the service account of a Kustomization, and to apply nothing else",
+      "of the reconcile function are enough to apply as the service account of a Kustomization, and nothing else",
       async () => {
         await handle(admin.cluster, "Create");
         // An identity of its own, since one that is impersonated itself can impersonate nobody.
@@ -233,7 +233,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
     );
 
     test(
-      "of the receiver function suffice for the token of a Receiver, and for nothing else",
+      "of the receiver function are enough for the token of a Receiver, and for nothing else",
       async () => {
         const member = await memberWith("receiver-alone", "sluice-receiver", clusterRights["sluice-receiver"]);
         const metadata = { name: "token", namespace: "default" };
@@ -257,7 +257,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
     );
 
     test(
-      "of the notify function suffice to deliver a notification and to tell of one that failed, and for nothing else",
+      "of the notify function are enough to deliver a notification and to report a failed one, and for nothing else",
       async () => {
         await handle(admin.cluster, "Create");
         const member = await memberWith("notify-alone", "sluice-notify", clusterRights["sluice-notify"]);
@@ -315,7 +315,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
       slowMs,
     );
 
-    describe("of the configuration function suffice for all that it does", () => {
+    describe("of the configuration function are enough for everything that it does", () => {
       let member: ClusterUnderTest;
       beforeAll(async () => {
         member = await memberWith("configuration", "sluice-configuration", clusterRights["sluice-configuration"]);
@@ -329,7 +329,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
     });
 
     test(
-      "end where the lists end",
+      "are limited to the listed namespaces",
       async () => {
         const members = await Promise.all([
           memberWith("configuration", "sluice-configuration", clusterRights["sluice-configuration"]),

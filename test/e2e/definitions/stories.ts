@@ -101,7 +101,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect(await seen()).toEqual(first);
     });
 
-    test("a handler that is killed at any write is finished by the next", async () => {
+    test("after a handler is killed at any write, the next one finishes", async () => {
       const whole = cluster;
       const writes = definitions.length + rights.length;
       for (let survived = 0; survived < writes; survived += inGateOrDeep(3, 1)) {
@@ -121,7 +121,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       }
     });
 
-    test("those of a newer Sluice are not replaced: the request fails, says what to do, and writes nothing", async () => {
+    test("of a newer Sluice are not replaced: the request fails, prints a mend, and writes nothing", async () => {
       await run(request(), { version: "0.3.0" });
       const before = await seen();
       await expect(run(request())).rejects.toThrow(
@@ -131,7 +131,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       await run(request(), { version: "0.3.1" });
     });
 
-    test("a rollback succeeds, and leaves the definitions of the newer version", async () => {
+    test("a rollback succeeds, and keeps the definitions of the newer version", async () => {
       await run(request(), { version: "0.3.0" });
       const back = await run(update("0.3.0"));
       expect(back.attributes).toMatchObject({ Notice: expect.stringContaining("stay as Sluice 0.3.0 installed them") });
@@ -139,7 +139,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect(definition?.metadata.annotations).toMatchObject({ "sluice/version": "0.3.0" });
     });
 
-    test("those of Flux stay where they serve what Sluice reads, and are not removed either", async () => {
+    test("those of Flux stay if they serve what Sluice reads, and are not removed either", async () => {
       const [kind] = definedKinds;
       const made = await customResourceDefinition(kind);
       const manifest = {
@@ -164,7 +164,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect(new Set(await seen())).toEqual(new Set([undefined]));
     });
 
-    test("the admission webhook is installed where it has an address, and removed where it no longer has one", async () => {
+    test("the admission webhook is installed if it has an address, and removed otherwise", async () => {
       const admission = { url: "https://x.lambda-url.eu-west-1.on.aws/", secret: secretArn, selector: "a in (b),!c" };
       const configuration = () => cluster.get(webhookRef, signal);
       await run(request({ properties: { ...properties, admission } }));
@@ -197,7 +197,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       );
     });
 
-    test("a delete takes the rights back and gives the cluster up; objects and definitions stay", async () => {
+    test("a delete removes the rights and releases the cluster; objects and definitions stay", async () => {
       await run(request());
       const self = { id: installation, version: "0.2.0", takeOverCommand: "" };
       await ownerCheck(self, { cluster, clock: systemClock })(signal);
@@ -215,7 +215,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       await run(remove());
     });
 
-    test("a delete after sluice uninstall gives the cluster up that was taken again meanwhile", async () => {
+    test("a delete after sluice uninstall releases a cluster that was taken over again meanwhile", async () => {
       await run(request());
       for (const ref of rights.map(refOfManifest)) await cluster.delete(ref, { propagation: "Background" }, signal);
       const self = { id: installation, version: "0.2.0", takeOverCommand: "" };
@@ -224,7 +224,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect(await cluster.get(ownerRef, signal)).toBeUndefined();
     });
 
-    test("definitions are removed only if asked for, and only once no object is left", async () => {
+    test("definitions are removed only on request, and only once no object is left", async () => {
       await run(request());
       await make("last");
       const asked = remove({ properties: { ...properties, onDelete: "removeDefinitions" } });
@@ -248,7 +248,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect((await live(definitions)).map(isGoing)).toEqual(definitions.map(() => true));
     });
 
-    test("a resource that another has replaced removes nothing", async () => {
+    test("a resource that another one has replaced removes nothing", async () => {
       await run(request({ resource: "stack/Former" }));
       await run(request());
       await ownerCheck(
@@ -261,7 +261,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect(await cluster.get(ownerRef, signal)).toBeDefined();
     });
 
-    test("a delete succeeds if the cluster does not exist any more", async () => {
+    test("a delete succeeds if the cluster no longer exists", async () => {
       const open = async () => {
         throw new AwsFault("missing", "ResourceNotFoundException", "it does not exist");
       };
@@ -269,7 +269,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       await expect(run(request(), { open })).rejects.toThrow("it does not exist");
     });
 
-    test("a version of Kubernetes that is too old is refused, and one that is newer than those tested is told", async () => {
+    test("a Kubernetes version that is too old is refused, and one newer than the tested ones is reported", async () => {
       await expect(run(request(), { described: { version: "1.29" } })).rejects.toThrow(
         "has Kubernetes 1.29, and Sluice is tested with Kubernetes 1.33 to 1.36: upgrade the cluster first",
       );
@@ -282,7 +282,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       { version: "1.33", outcome: "no notice" },
       { version: "1.36", outcome: "no notice" },
       { version: "1.37", outcome: "look for a newer Sluice" },
-    ])("at the ends of the tested versions: Kubernetes $version, $outcome", async ({ version, outcome }) => {
+    ])("at the limits of the tested versions: Kubernetes $version, $outcome", async ({ version, outcome }) => {
       const said = await run(request(), { described: { version } }).then(
         ({ attributes }) => (attributes?.["Notice"] === "" ? "no notice" : attributes?.["Notice"]),
         (error: unknown) => String(error),
@@ -290,7 +290,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect(said).toContain(outcome);
     });
 
-    test("properties that cannot be used are all named", async () => {
+    test("invalid properties are all named", async () => {
       const asked = request({ properties: { cluster: "prod", onDelete: "all" } });
       await expect(run(asked)).rejects.toThrow(
         "cluster must be arn:aws:eks:<region>:<account>:cluster/<name>; installation is required; version is required; onDelete must be keep or removeDefinitions",

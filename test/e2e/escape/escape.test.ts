@@ -48,7 +48,7 @@ async function verdict(name: string): Promise<string> {
 }
 
 describe("nothing escapes the artifact (48, 49)", () => {
-  test("more than a hundred artifacts and specs reach no file, no environment and no network", async () => {
+  test("more than a hundred attacks by artifacts and specs read no file, no environment and no network", async () => {
     const tries = escapeTries({ file: join(folder, "canary.yaml"), pid: world.local.pid, url });
     expect(new Set(tries.map(({ name }) => name)).size).toBe(tries.length);
     expect(tries.length).toBeGreaterThan(110);
@@ -79,7 +79,7 @@ describe("nothing escapes the artifact (48, 49)", () => {
     expect(world.log.filter((line) => line.includes(canary))).toEqual([]);
   });
 
-  test("the canaries can be found where they are", async () => {
+  test("the planted secrets can be found in their own places", async () => {
     await world.push("control", { "a.yaml": resource(canary) });
     await world.source("control");
     await world.kustomization("control");

@@ -104,7 +104,7 @@ function yamlOf(value: JsonObject): string {
   return JSON.stringify(value).replaceAll(/[^ -~]/g, (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-describe.skipIf(gitPrograms === undefined)("a text that is not ours", () => {
+describe.skipIf(gitPrograms === undefined)("a text from outside", () => {
   beforeAll(async () => {
     world = await cliWorld({ log: bothLogs() });
     ending.defer(() => world.close());
@@ -164,7 +164,7 @@ describe.skipIf(gitPrograms === undefined)("a text that is not ours", () => {
   afterAll(() => ending.disposeAsync());
 
   test.each(sources)(
-    "is told without control characters and without its token: %s",
+    "is reported without control characters and without its token: %s",
     async (_source, kind, name, says) => {
       await expect.poll(async () => (await told(kind, name)).join("\n")).toContain(says);
       for (const text of await told(kind, name)) {
@@ -174,14 +174,14 @@ describe.skipIf(gitPrograms === undefined)("a text that is not ours", () => {
     },
   );
 
-  test("is logged so, for people and for programs", () => {
+  test("is logged in the same way, for people and for programs", () => {
     const text = lines.join("");
     expect(text).toContain(shown);
     expect(lines.filter((line) => unsafe.test(line))).toEqual([]);
     expect(text).not.toContain(token);
   });
 
-  test("is shown so by each command that lists objects or events", async () => {
+  test("is shown in the same way by each command that lists objects or events", async () => {
     for (const args of [["get", "sources", "git"], ["get", "kustomizations"], ["events"]]) {
       const { code, out, err } = await world.sh(...args, "-n", namespace);
       expect([code, err]).toEqual([0, ""]);

@@ -88,7 +88,7 @@ async function told(): Promise<readonly string[]> {
   );
 }
 
-test("a tenant with a namespace, a repository and a Kustomization gets at nothing of another, in more than twenty ways (122)", async () => {
+test("a tenant with a namespace, a repository and a Kustomization reaches nothing of another tenant, in over twenty attacks (122)", async () => {
   expect(tenantTries.length).toBeGreaterThan(20);
   expect(new Set(tenantTries.map(({ name }) => name)).size).toBe(tenantTries.length);
   const before = await victims();
@@ -117,7 +117,7 @@ async function eventsOf(name: string): Promise<readonly unknown[]> {
   return (await world.cluster.list(query, signal)).map(({ message }) => message);
 }
 
-test("a tenant who lists objects of another in his own inventory, and lets them go, deletes none of them", async () => {
+test("a tenant who writes another's objects into his own inventory and drops them deletes none of them", async () => {
   const before = await victims();
   await world.push("listed", { "a.yaml": configMapYaml("listed") });
   await world.source("listed");

@@ -14,6 +14,7 @@ import { pushFiles } from "../recorded-flux/push-files.ts";
 const examples = join(import.meta.dirname, "../../../examples");
 const fleet = join(examples, "fleet");
 
+type Files = Readonly<Record<string, string>>;
 export type Environment = "staging" | "production";
 
 /** What stands outside of the cluster of `examples/fleet`: git, a Helm repository, a chat, and what a registry has. */
@@ -22,8 +23,8 @@ export interface FleetHosts {
   readonly bootstrap: string;
   /** The texts that the chat was sent, oldest first. */
   readonly told: readonly string[];
-  /** Replaces a text in a file of the branch by a commit, and answers the revision. */
-  commit(path: string, before: string, after: string): Promise<string>;
+  /** Commits what this makes of the files of the branch, by path. */
+  commit(edit: (files: Files) => Files): Promise<void>;
   /** The subjects of the commits, newest first. */
   log(): Promise<readonly string[]>;
   pushImage(tag: string): Promise<void>;
@@ -52,7 +53,7 @@ export async function fleetHosts(
   const files = Object.entries(await filesIn(join(fleet, "repository")));
   await git.commit(Object.fromEntries(files.map(([path, content]) => [path, here(content)])));
   const sync = await readFile(join(fleet, "repository/clusters", environment, "flux-system/gotk-sync.yaml"), "utf8");
-  const present = async (): Promise<Record<string, string>> => {
+  const present = async (): Promise<Files> => {
     const paths = (await git.git("ls-tree", "-r", "--name-only", "main")).split("\n");
     return Object.fromEntries(
       await Promise.all(paths.map(async (path) => [path, `${await git.git("show", `main:${path}`)}\n`] as const)),
@@ -63,11 +64,8 @@ export async function fleetHosts(
   return {
     bootstrap: here(`${await readFile(join(fleet, "bootstrap.yaml"), "utf8")}---\n${sync}`),
     told: chat.told,
-    async commit(path, before, after) {
-      const now = await present();
-      const content = now[path] ?? "";
-      if (!content.includes(before)) throw new Error(`${path} does not have ${before}: ${content}`);
-      return `main@sha1:${await git.commit({ ...now, [path]: content.replace(before, after) })}`;
+    async commit(edit) {
+      await git.commit(edit(await present()));
     },
     log: async () => (await git.git("log", "--format=%s", "main")).split("\n"),
     async pushImage(tag) {
@@ -99,9 +97,18 @@ async function startChat(open: AsyncDisposableStack) {
 }
 
 /** Each file of a folder by its path in it. */
-async function filesIn(folder: string): Promise<Record<string, string>> {
+async function filesIn(folder: string): Promise<Files> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const read = async (path: string) => [path.slice(folder.length + 1), await readFile(path, "utf8")] as const;
   return Object.fromEntries(await Promise.all(paths.toSorted().map(read)));
+}
+
+/** An edit that replaces a text in one file. Throws an error if the file does not have it. */
+export function replaced(path: string, before: string, after: string): (files: Files) => Files {
+  return (files) => {
+    const content = files[path] ?? "";
+    if (!content.includes(before)) throw new Error(`${path} does not have ${before}: ${content}`);
+    return { ...files, [path]: content.replace(before, after) };
+  };
 }

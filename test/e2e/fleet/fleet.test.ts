@@ -8,7 +8,7 @@ import { type Environment, type FleetHosts, fleetHosts } from "./fleet-hosts.ts"
 import { readyTexts } from "./fluxs-objects.ts";
 
 const { signal } = new AbortController();
-const waiting = { ...withinDeadline, interval: 50 };
+const waiting = { ...withinDeadline, interval: 250 };
 
 describe.skipIf(gitPrograms === undefined)("examples/fleet, a repository as Flux's own example is laid out", () => {
   let open = new AsyncDisposableStack();

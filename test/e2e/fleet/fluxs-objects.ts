@@ -1,17 +1,22 @@
 import { z } from "zod";
 import { findCondition, type Condition } from "../../../lib/api/condition.ts";
+import type { KindDeclaration } from "../../../lib/api/kinds/declaration.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 
 const Conditions = z.object({ conditions: z.array(z.custom<Condition>()).optional() });
 
+/** Flagger's, and that of source-watcher: the example has none of them, and Flux may be installed without. */
+const others: ReadonlySet<string> = new Set(["flagger.app", "source.extensions.fluxcd.io"]);
+
 /** Every object of Flux's kinds in the cluster that is reconciled: Alerts, Providers and HelmRepositories of type oci never are. */
 export async function fluxsObjects(
   cluster: Pick<Cluster, "list">,
   signal: AbortSignal,
 ): Promise<readonly LiveObject[]> {
-  const kinds = declaredKinds.filter(({ group, isStatusless }) => group !== "flagger.app" && isStatusless !== true);
+  const declared: readonly KindDeclaration[] = declaredKinds;
+  const kinds = declared.filter(({ group, isStatusless }) => !others.has(group) && isStatusless !== true);
   const lists = kinds.map(async ({ group, kind, versions: [version], isStatic = () => false }) =>
     (await cluster.list({ group, version, kind }, signal)).filter(({ spec }) => !isStatic(spec)),
   );

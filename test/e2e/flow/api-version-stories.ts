@@ -53,7 +53,7 @@ async function staleWidget(world: World) {
 /** Flux's gate MigrateAPIVersion (reference 3.14, step 4). */
 export function apiVersionStories(name: string, newWorld: () => Promise<World>): void {
   describe(`API versions of managed fields on ${name}`, () => {
-    test("the gate MigrateAPIVersion moves those of all clients to the applied version, so that an apply succeeds that fails without it", async () => {
+    test("the gate MigrateAPIVersion moves those of all clients to the applied version, so that a failing apply succeeds", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const { second, widget, ref, versions } = await staleWidget(world);
@@ -77,7 +77,7 @@ export function apiVersionStories(name: string, newWorld: () => Promise<World>):
       expect((await cluster.get(ref, signal))?.metadata.resourceVersion).toBe(live?.metadata.resourceVersion);
     });
 
-    test("the gate MigrateAPIVersion does not hide a field that the applied version has not, and then migrates nothing", async () => {
+    test("the gate MigrateAPIVersion does not hide a field that the applied version lacks, and then migrates nothing", async () => {
       const world = await newWorld();
       const { second, widget, versions } = await staleWidget(world);
       const before = await versions();
@@ -91,7 +91,7 @@ export function apiVersionStories(name: string, newWorld: () => Promise<World>):
       expect(await versions()).toEqual(before);
     });
 
-    test("the gate MigrateAPIVersion leaves ignored fields to others", async () => {
+    test("the gate MigrateAPIVersion leaves ignored fields to other managers", async () => {
       const world = await newWorld();
       const { cluster, signal } = world;
       const { second, widget, ref } = await staleWidget(world);
@@ -103,7 +103,7 @@ export function apiVersionStories(name: string, newWorld: () => Promise<World>):
       expect((await cluster.get(ref, signal))?.["spec"]).toEqual({ size: 2, mode: "slow" });
     });
 
-    test("the gate MigrateAPIVersion leaves no second entry of ours where the first apply of a version sets its defaults", async () => {
+    test("the gate MigrateAPIVersion adds no second entry of ours if the first apply of a version sets its defaults", async () => {
       const world = await newWorld();
       world.gates = { ...world.gates, MigrateAPIVersion: true };
       const { ref, versions } = await staleWidget(world);
@@ -113,7 +113,7 @@ export function apiVersionStories(name: string, newWorld: () => Promise<World>):
       expect((await world.cluster.get(ref, world.signal))?.metadata.resourceVersion).toBe(resourceVersion);
     });
 
-    test("the gate MigrateAPIVersion migrates an unchanged object once, and tells of it as configured", async () => {
+    test("the gate MigrateAPIVersion migrates an unchanged object once, and reports it as configured", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const { ref, versions } = await staleWidget(world);

@@ -93,7 +93,7 @@ export function applySettingsStories(name: string, newWorld: () => Promise<World
       );
     });
 
-    test("a stage of its own does not hide what is wrong with the fields of a later object", async () => {
+    test("custom-apply-stage-kinds: a stage does not hide field errors of a later object", async () => {
       const world = await newWorld();
       world.applyRules = { ...usualRules, customStageKinds: new Set([`${apiGroup}/Role`]) };
       const bad = { apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec: { ports: [{ port: 99_999 }] } };
@@ -106,7 +106,7 @@ export function applySettingsStories(name: string, newWorld: () => Promise<World
       expect(await world.get("Role", "x-role", rbac)).toBeUndefined();
     });
 
-    test("an account that may not grant everything binds a ClusterRole that its artifact brings", async () => {
+    test("an account that must not grant all rights binds a ClusterRole of the same artifact", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       await limitedAccount(world);

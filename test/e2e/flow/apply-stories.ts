@@ -7,8 +7,8 @@ import type { World } from "./world.ts";
 
 /** How a Kustomization applies, and what it answers if it cannot. */
 export function applyStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`what a Kustomization applies on ${name}`, () => {
-    test("edits by kubectl are reverted, those of other managers stay (74, 75)", async () => {
+  describe(`objects that a Kustomization applies on ${name}`, () => {
+    test("lose edits by kubectl and keep those of other managers (74, 75)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -28,7 +28,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect((await world.events("app")).at(-2)).toBe(`Normal Progressing: ConfigMap/${world.namespace}/a configured`);
     });
 
-    test("fields that the API server does not know are left out, and an event names them once for each revision", async () => {
+    test("with fields that the API server does not know lose these, and an event names them once per revision", async () => {
       const world = await newWorld();
       const { namespace } = world;
       const left = (fields: string) =>
@@ -57,7 +57,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect(await warnings()).toEqual([first, left(`ConfigMap/${namespace}/b .odd`)]);
     });
 
-    test("an encrypted Secret that says it is meant reaches the API server, which refuses it (67)", async () => {
+    test("an encrypted Secret marked as intended reaches the API server, which refuses it (67)", async () => {
       const world = await newWorld();
       const { namespace } = world;
       const metadata = { name: "x", annotations: { [`${kustomizeGroup}/decrypt`]: "Disabled" } };
@@ -70,7 +70,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       );
     });
 
-    test("a value that another manager forced is healed, a deleted object comes back", async () => {
+    test("a value that another manager forced is reverted, a deleted object is recreated", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), configMap("b")]);
       await world.kustomization("app");
@@ -87,7 +87,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       );
     });
 
-    test("IfNotPresent is created once and kept; Ignore is never created (78, 79)", async () => {
+    test("with IfNotPresent are created once and kept; with Ignore never created (78, 79)", async () => {
       const world = await newWorld();
       const marked = (name: string, value: string, data: Record<string, string>) =>
         configMap(name, data, { annotations: { [`${kustomizeGroup}/ssa`]: value } });
@@ -104,7 +104,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.get("ConfigMap", "once")).toBeUndefined();
     });
 
-    test("an object that IfNotPresent created keeps every later edit, and is deleted with the Kustomization (78)", async () => {
+    test("created with IfNotPresent keep every later edit, and are deleted with the Kustomization (78)", async () => {
       const world = await newWorld();
       const annotations = { [`${kustomizeGroup}/ssa`]: "IfNotPresent" };
       await world.publish("v1", [configMap("once", { k: "1" }, { annotations })]);
@@ -120,7 +120,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.get("ConfigMap", "once")).toBeUndefined();
     });
 
-    test("an immutable change fails without force and recreates with it (81)", async () => {
+    test("an immutable change fails without force and recreates the object with it (81)", async () => {
       const world = await newWorld();
       const secret = (value: string) => ({
         apiVersion: "v1",
@@ -149,7 +149,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.inventory("app")).toMatchObject([{ desired: expect.stringMatching(/^hmac-sha256:/) }]);
     });
 
-    test("an immutable change recreates the object that asks for it by annotation, and no other (81)", async () => {
+    test("an immutable change recreates only the object whose annotation allows it (81)", async () => {
       const world = await newWorld();
       const secret = (name: string, value: string, annotations = {}) => ({
         apiVersion: "v1",
@@ -184,7 +184,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       { stringData: `one line\n${canary}` },
       { data: [canary] },
       { data: { k: 1 }, immutable: canary },
-    ])("no message shows what a Secret may hide: %j", async (content) => {
+    ])("no message shows the content of a Secret: %j", async (content) => {
       const world = await newWorld();
       await world.publish("v1", [{ apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, ...content }]);
       await world.kustomization("app");
@@ -192,7 +192,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.ready("app")).toMatch(/^False ReconciliationFailed: Secret\/.*\/s dry-run failed/);
     });
 
-    test("force never deletes what its successor could not replace", async () => {
+    test("force never deletes an object whose successor would be refused", async () => {
       const world = await newWorld();
       const bad = (port: number, clusterIP: string) => ({
         ...service(port),
@@ -218,7 +218,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       );
     });
 
-    test("bad objects fail the revision before anything is written, and all are named at once (86)", async () => {
+    test("bad objects fail the revision before anything is written, and are all named at once (86)", async () => {
       const world = await newWorld();
       const first = await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");

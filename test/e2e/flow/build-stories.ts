@@ -35,7 +35,7 @@ export function buildStories(name: string, newWorld: () => Promise<World>): void
     const built = async (world: World): Promise<readonly string[]> =>
       (await world.inventory("app")).map(({ id }) => id.split("_")[1] ?? "");
 
-    test("all YAML below the path is applied, a folder with a kustomization as one, and nothing else (23, 36)", async () => {
+    test("all YAML below the path is applied, a folder with a kustomization as a unit, and nothing else (23, 36)", async () => {
       const world = await newWorld();
       const files = {
         "app/a.yaml": configMap("a"),
@@ -52,7 +52,7 @@ export function buildStories(name: string, newWorld: () => Promise<World>): void
       expect(await built(world)).toEqual(["b"]);
     });
 
-    test("links are skipped with skip-links, as in Flux, and refused by name without it where they lead out (26)", async () => {
+    test("links are skipped with skip-links, as in Flux; without it, links out of the artifact are refused by name (26)", async () => {
       const world = await newWorld();
       const archive = gzipSync(
         tarOf([
@@ -76,7 +76,7 @@ export function buildStories(name: string, newWorld: () => Promise<World>): void
       expect(await built(world)).toEqual(["a"]);
     });
 
-    test("a path that is not there is looked for inside alone, and does not count as attempted (22, 23)", async () => {
+    test("a missing path is looked up only inside, and does not count as attempted (22, 23)", async () => {
       const world = await newWorld();
       for (const path of ["./missing", "../../etc"]) {
         expect(await run(world, { "a.yaml": configMap("a") }, { path })).toMatch(
@@ -93,7 +93,7 @@ export function buildStories(name: string, newWorld: () => Promise<World>): void
         files: { ".ci/jobs.yml": "on: push\n" },
         says: "failed to decode Kubernetes YAML from .ci/jobs.yml: ",
       },
-      { what: "YAML that is none", statement: "38", files: { "b.yaml": "a: [" }, says: "b.yaml" },
+      { what: "invalid YAML", statement: "38", files: { "b.yaml": "a: [" }, says: "b.yaml" },
       {
         what: "an overlay with a broken reference",
         statement: "38",
@@ -107,7 +107,7 @@ export function buildStories(name: string, newWorld: () => Promise<World>): void
         says: "kustomize build failed: ",
       },
       {
-        what: "a resource that leaves the artifact",
+        what: "a resource outside the artifact",
         statement: "48",
         files: { "kustomization.yaml": yaml({ resources: ["../../../etc/passwd"] }) },
         says: "kustomize build failed: ",
@@ -186,7 +186,7 @@ export function buildStories(name: string, newWorld: () => Promise<World>): void
       });
     });
 
-    test("components are local, and missing ones are left out on request (44)", async () => {
+    test("components are local, and missing ones are skipped on request (44)", async () => {
       const world = await newWorld();
       const files = { "app/x.yaml": configMap("x"), "a/kustomization.yaml": component };
       const spec = { path: "app", components: ["../a", "../missing"] };
@@ -214,7 +214,7 @@ export function buildStories(name: string, newWorld: () => Promise<World>): void
       expect(labels).not.toHaveProperty("team");
     });
 
-    test("a definition with a caBundle that is no certificate is applied without it (87)", async () => {
+    test("a definition with an invalid caBundle is applied without it (87)", async () => {
       const world = await newWorld();
       const group = `${world.namespace}.example.test`;
       const url = "https://convert.example.test";
@@ -238,7 +238,7 @@ export function buildStories(name: string, newWorld: () => Promise<World>): void
       await world.cluster.delete(named, { propagation: "Background" }, world.signal);
     });
 
-    test("a port without protocol is no drift, and ids escape what a name may hold (88, 95)", async () => {
+    test("a port without protocol is not drift, and ids escape special characters in names (88, 95)", async () => {
       const world = await newWorld();
       const rbac = "rbac.authorization.k8s.io";
       const role = { apiVersion: `${rbac}/v1`, kind: "ClusterRole", rules: [] };
@@ -260,7 +260,7 @@ export function buildStories(name: string, newWorld: () => Promise<World>): void
       await world.run("app");
     });
 
-    test("a success runs again after its interval, a failure after retryInterval exactly (13, 14)", async () => {
+    test("a success runs again after its interval, a failure after exactly retryInterval (13, 14)", async () => {
       const world = await newWorld();
       await world.publish("v1", [manifest("a")]);
       await world.kustomization("app", { interval: "10m" });
@@ -274,7 +274,7 @@ export function buildStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.run("other")).toMatchObject({ outcome: "failed", dueInMs: 600_000 });
     });
 
-    test("of six contents the history has the last five, the newest first (117)", async () => {
+    test("of six revisions the history has the last five, the newest first (117)", async () => {
       const world = await newWorld();
       await world.kustomization("app");
       const revisions: string[] = [];

@@ -11,8 +11,8 @@ const otherCa = await pem("expired.crt");
 
 /** What a tenant tries with a ConfigMap, and what may happen to the cluster that it names. */
 export function configMapAttacks(name: string, begin: () => Promise<HomeAndOther>): void {
-  describe(`a ConfigMap that names a cluster of EKS on ${name}`, () => {
-    test("and is changed in place leads nowhere that is not listed, and the list is asked before a kept connection", async () => {
+  describe(`attacks by a ConfigMap that names an EKS cluster on ${name}`, () => {
+    test("a ConfigMap changed in place reaches no unlisted cluster, and the list is checked before a cached connection", async () => {
       await using scene = await eksScene(begin);
       const { world, list, eks } = scene;
       const { cluster, namespace, signal } = world;
@@ -38,7 +38,7 @@ export function configMapAttacks(name: string, begin: () => Promise<HomeAndOther
       expect(eks.asked).toHaveLength(asked);
     });
 
-    test("of another account is not taken for one of ours with the same name", async () => {
+    test("a cluster of another account is not mistaken for one of ours with the same name", async () => {
       await using scene = await eksScene(begin);
       const { world, list, eks } = scene;
       const far = arn.replace("123456789012", "999999999999");
@@ -53,7 +53,7 @@ export function configMapAttacks(name: string, begin: () => Promise<HomeAndOther
       expect(eks.shown()).toEqual([]);
     });
 
-    test("whose server shows a certificate of another authority is shown no token", async () => {
+    test("a server with a certificate of another CA gets no token", async () => {
       await using scene = await eksScene(begin);
       const { world, eks } = scene;
       eks.told = { certificateAuthority: { data: Buffer.from(otherCa).toString("base64") } };
@@ -66,7 +66,7 @@ export function configMapAttacks(name: string, begin: () => Promise<HomeAndOther
       expect(eks.shown()).toEqual([]);
     });
 
-    test("and a service account with the role of somebody else get as far as STS, which says no; no text has the token", async () => {
+    test("a service account with a foreign role is refused by STS; no text has the token", async () => {
       await using scene = await eksScene(begin);
       const { world, eks, there } = scene;
       world.gates = { ...defaultGates, ObjectLevelWorkloadIdentity: true };
@@ -89,7 +89,7 @@ export function configMapAttacks(name: string, begin: () => Promise<HomeAndOther
       expect(await there("a")).toBeDefined();
     });
 
-    test("and another cluster under its name: nothing of the former inventory is deleted there, and an event says so", async () => {
+    test("another cluster under the same name: nothing of the former inventory is deleted there, and an event says so", async () => {
       await using scene = await eksScene(begin);
       const { world, home, eks, time, there } = scene;
       const { namespace } = world;
@@ -119,7 +119,7 @@ export function configMapAttacks(name: string, begin: () => Promise<HomeAndOther
       expect(await world.events("app")).toContainEqual(expect.stringMatching(/TargetChanged.*ConfigMap\/\S+\/b/));
     });
 
-    test("and a refusal of any length hold a deletion, which says how to let go", async () => {
+    test("a refusal of any length blocks a deletion, and the message says how to give the objects up", async () => {
       await using scene = await eksScene(begin);
       const { world, eks, time, there } = scene;
       await put(world, { provider: "aws", cluster: arn });
@@ -137,7 +137,7 @@ export function configMapAttacks(name: string, begin: () => Promise<HomeAndOther
       expect(await there("a")).toBeUndefined();
     });
 
-    test("of another namespace cannot be named", async () => {
+    test("a ConfigMap of another namespace cannot be named", async () => {
       await using scene = await eksScene(begin);
       const { world, eks } = scene;
       await world.kustomization("app", { kubeConfig: { configMapRef: { name: "neighbours/remote" } } });

@@ -20,7 +20,7 @@ const otherCa = await pem("expired.crt");
 export function configMapStories(name: string, begin: () => Promise<HomeAndOther>): void {
   const beginEks = (network?: NetworkPolicy, entry?: ListedTarget) => eksScene(begin, network, entry);
   describe(`spec.kubeConfig with a ConfigMap on ${name}`, () => {
-    test("names the ConfigMap that is missing, wakes when it is there, and applies there with our own identity (123)", async () => {
+    test("reports a missing ConfigMap, is woken when it is created, and applies there with Sluice's own identity (123)", async () => {
       await using scene = await beginEks();
       const { world, eks, there } = scene;
       const { namespace } = world;
@@ -78,25 +78,22 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
         { provider: "aws", cluster: arn, serviceAccountName: `Not/A/Name${"x".repeat(300)}` },
         ", key 'serviceAccountName': must be the name of a service account of this namespace, not 'Not/A/Name",
       ],
-    ])(
-      "that says %j is refused, and AWS is asked for nothing",
-      async (data: Readonly<Record<string, string>>, said) => {
-        await using scene = await beginEks();
-        const { world, eks } = scene;
-        await put(world, data);
-        await world.kustomization("app", remote);
-        await world.run("app");
-        expect(await world.ready("app")).toContain(faultOf(world, said));
-        expect(eks.asked).toEqual([]);
-      },
-    );
+    ])("with %j is refused without a request to AWS", async (data: Readonly<Record<string, string>>, said) => {
+      await using scene = await beginEks();
+      const { world, eks } = scene;
+      await put(world, data);
+      await world.kustomization("app", remote);
+      await world.run("app");
+      expect(await world.ready("app")).toContain(faultOf(world, said));
+      expect(eks.asked).toEqual([]);
+    });
 
     test.each([
       [{}, "provider '' not implemented"],
       [{ provider: "nope" }, "provider 'nope' not implemented"],
       [{ provider: "aws" }, `invalid EKS cluster ARN: ''. must match ${fluxArn}`],
       [{ provider: "aws", cluster: "target" }, `invalid EKS cluster ARN: 'target'. must match ${fluxArn}`],
-    ])("that says %j is refused in Flux's words", async (data: Readonly<Record<string, string>>, said) => {
+    ])("with %j is refused with Flux's text", async (data: Readonly<Record<string, string>>, said) => {
       await using scene = await beginEks();
       const { world, eks } = scene;
       await put(world, data);
@@ -106,7 +103,7 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       expect(eks.asked).toEqual([]);
     });
 
-    test("that names a cluster which is not listed for the namespace is refused by name with the mend, with any identity", async () => {
+    test("for a cluster that is not listed for the namespace is refused by name with the mend, with any identity", async () => {
       await using scene = await beginEks();
       const { world, eks } = scene;
       await account(world, { "eks.amazonaws.com/role-arn": role });
@@ -125,7 +122,7 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       expect(eks.asked).toEqual([]);
     });
 
-    test("cannot lead our own token to another server, nor trust another authority with it", async () => {
+    test("cannot send Sluice's own token to another server, nor make it trust another CA", async () => {
       await using scene = await beginEks();
       const { world, eks } = scene;
       await world.kustomization("app", remote);
@@ -155,7 +152,7 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       expect(await world.ready("app")).toMatch(/^True/);
     });
 
-    test("enters with the role that the installation names for the cluster", async () => {
+    test("logs in with the role that the installation names for the cluster", async () => {
       await using scene = await beginEks(homeNetwork, { role });
       const { world, eks } = scene;
       await put(world, { provider: "aws", cluster: arn });
@@ -166,7 +163,7 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       expect(eks.asked).toEqual([`AssumeRole ${role}`, "GET /clusters/target"]);
     });
 
-    test("enters as the service account that it names, for its audiences, or as the one of the installation", async () => {
+    test("logs in as the service account that it names, for its audiences, or as the default one of the installation", async () => {
       await using scene = await beginEks();
       const { world, eks, audiences } = scene;
       const { namespace } = world;
@@ -206,7 +203,7 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       expect(await world.ready("app")).toContain('serviceaccounts "enters" not found');
     });
 
-    test("leads to no address that the network policy refuses", async () => {
+    test("connects to no address that the network policy refuses", async () => {
       await using scene = await beginEks(networkPolicy({ allow: [] }, "functions"));
       const { world, eks } = scene;
       world.gates = gates;
@@ -222,7 +219,7 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       expect(eks.shown()).toEqual([]);
     });
 
-    test("waits while EKS does not answer, and says what EKS refuses", async () => {
+    test("waits while EKS does not answer, and reports what EKS refuses", async () => {
       await using scene = await beginEks();
       const { world, eks } = scene;
       await put(world, { provider: "aws", cluster: arn });
@@ -240,7 +237,7 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       expect(await world.ready("app")).toMatch(/^True/);
     });
 
-    test("shares inventory and claims with a Secret that trusts the authority of EKS, and with no other", async () => {
+    test("shares inventory and claims with a Secret that trusts the CA of EKS, and with no other", async () => {
       await using scene = await beginEks();
       const { world, eks, other, there } = scene;
       const { cluster, namespace, signal } = world;
@@ -272,7 +269,7 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       expect([await there("a"), await there("b")]).toEqual([expect.anything(), expect.anything()]);
     });
 
-    test("holds the deletion while it is gone, says how to let go, and deletes once it is back", async () => {
+    test("blocks the deletion while it is missing, says how to give the objects up, and deletes them once it is back", async () => {
       await using scene = await beginEks();
       const { world, there } = scene;
       await put(world, { provider: "aws", cluster: arn });
@@ -289,7 +286,7 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       expect(await there("a")).toBeUndefined();
     });
 
-    test("is refused with the reason where no installation lists clusters, as in sluice local", async () => {
+    test("is refused with the reason if no installation lists clusters, as in sluice local", async () => {
       await using scene = await beginEks();
       const { world } = scene;
       const clusters = remoteClusters({ clock: systemClock, network: homeNetwork });

@@ -32,7 +32,7 @@ async function contests(world: World, name: string): Promise<readonly string[]> 
 /** Two Kustomizations that have the same object in their artifacts. */
 export function contestedStories(name: string, newWorld: () => Promise<World>): void {
   describe(`an object that two Kustomizations want on ${name}`, () => {
-    test("is written once in each attempt, however often its health is looked at", async () => {
+    test("is written once per attempt, however often its health is checked", async () => {
       const world = await newWorld();
       await waiting(world);
       const before = (await world.get("ConfigMap", "a"))?.metadata.resourceVersion;
@@ -52,7 +52,7 @@ export function contestedStories(name: string, newWorld: () => Promise<World>): 
       expect([await written(world, "first"), await written(world, "second")]).toEqual([2, 1]);
     });
 
-    test("names its other owner in an event of the one that takes it back at its interval", async () => {
+    test("makes the owner that takes it back at its interval name the other owner in an event", async () => {
       const world = await newWorld();
       await waiting(world);
       await world.run("first");
@@ -74,7 +74,7 @@ export function contestedStories(name: string, newWorld: () => Promise<World>): 
       expect(await contests(world, "second")).toHaveLength(1);
     });
 
-    test("is written at once by a run that somebody has asked for, also during a wait", async () => {
+    test("is written at once by a requested run, also during a wait", async () => {
       const world = await newWorld();
       await waiting(world);
       await world.runDue("first");
@@ -83,7 +83,7 @@ export function contestedStories(name: string, newWorld: () => Promise<World>): 
       expect(await labelledOwner(world)).toBe("first");
     });
 
-    test("comes back during a wait where it was deleted", async () => {
+    test("is recreated during a wait if it was deleted", async () => {
       const world = await newWorld();
       await waiting(world);
       const ref = configMapRef(world.namespace, "a");

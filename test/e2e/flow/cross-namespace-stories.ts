@@ -56,7 +56,7 @@ export function crossNamespaceStories(name: string, newWorld: () => Promise<Worl
       },
     );
 
-    test("a Kustomization that may not read its source is not woken by it", async () => {
+    test("a Kustomization that must not read its source is not woken by it", async () => {
       const world = await newLocked();
       const within = `${world.namespace}-sources`;
       await world.publish("v1", [configMap("a")], { within });
@@ -81,7 +81,7 @@ export function crossNamespaceStories(name: string, newWorld: () => Promise<Worl
       expect(await world.get("ConfigMap", "a")).toBeUndefined();
     });
 
-    test("a source of the same namespace may be named with it", async () => {
+    test("a source of the same namespace may be written with the namespace", async () => {
       const world = await newLocked();
       const revision = await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", repoIn(world.namespace));
@@ -99,8 +99,12 @@ export function crossNamespaceStories(name: string, newWorld: () => Promise<Worl
     });
 
     test.each([
-      { noCrossNamespaceRefs: false, what: "keeps for a neighbour what it is about to have", kept: true },
-      { noCrossNamespaceRefs: true, what: "keeps nothing for a neighbour that may not read the source", kept: false },
+      { noCrossNamespaceRefs: false, what: "keeps an object that another Kustomization is about to have", kept: true },
+      {
+        noCrossNamespaceRefs: true,
+        what: "keeps nothing for a Kustomization that must not read the source",
+        kept: false,
+      },
     ])("a prune $what", async ({ noCrossNamespaceRefs, kept }) => {
       const world = await newWorld();
       world.noCrossNamespaceRefs = noCrossNamespaceRefs;

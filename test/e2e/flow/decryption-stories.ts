@@ -103,7 +103,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       });
     });
 
-    test("reach patches as plain files, in a component too (64)", async () => {
+    test("reach patches as plain files, also in a component (64)", async () => {
       const world = await worldWithKey();
       const target = { apiVersion: "v1", kind: "Secret", metadata: { name: "patched" }, stringData: { other: "x" } };
       await world.publishFiles("v1", {
@@ -121,7 +121,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       expect(await secret(world, "patched")).toEqual({ key: canary, other: "x" });
     });
 
-    test("are decrypted as files where a Secret has them as values, such as the login to a registry (65)", async () => {
+    test("are decrypted as files if a Secret has them as values, such as a registry login (65)", async () => {
       const world = await worldWithKey();
       const metadata = { name: "login" };
       const data = { ".dockerconfigjson": base64(encrypted("pull.json")) };
@@ -133,7 +133,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       expect(JSON.parse(found[".dockerconfigjson"] ?? "")).toEqual(JSON.parse(plain("pull.json").toString()));
     });
 
-    test("are objects of any kind, several of a file", async () => {
+    test("may be objects of any kind, several in a file", async () => {
       const world = await worldWithKey();
       await world.publishFiles("v1", {
         "documents.yaml": encrypted("settings.yaml"),
@@ -174,7 +174,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       });
     });
 
-    test("are left as they are if their annotation says so, which the API server refuses of a Secret; a label does not count (67)", async () => {
+    test("stay encrypted with an annotation, which the API server refuses in a Secret; a label does not count (67)", async () => {
       const world = await worldWithKey();
       const text = encrypted("data.yaml").toString();
       const mark = `${annotation}: Disabled`;
@@ -254,7 +254,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       expect((await world.events("app")).filter((event) => event.includes("configured"))).toEqual([]);
     });
 
-    test("fail the build if the decryption Secret does not exist, also where nothing is encrypted; its creation wakes the Kustomization (71)", async () => {
+    test("fail the build if the decryption Secret is missing, even without encrypted files; creating it wakes the Kustomization (71)", async () => {
       const world = await newWorld();
       const revision = await world.publishFiles("v1", { "a.yaml": JSON.stringify(configMap("a")) });
       await world.kustomization("app", { decryption: sops });
@@ -269,7 +269,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("app")).toContain("True ReconciliationSucceeded");
     });
 
-    test("fail the build, and stay as they are in the cluster, once their key is gone", async () => {
+    test("fail the build, and stay unchanged in the cluster, once their key is missing", async () => {
       const world = await worldWithKey();
       await world.publishFiles("v1", { "data.yaml": encrypted("data.yaml") });
       await world.kustomization("app", { decryption: sops });
@@ -281,7 +281,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       expect((await world.inventory("app")).map(({ id }) => id)).toEqual([`${world.namespace}_data__Secret`]);
     });
 
-    test("whose key cannot be read name the entry of the Secret, and not what is in it", async () => {
+    test("with an invalid key name the entry of the Secret, and not its content", async () => {
       const world = await newWorld();
       await putKeys(world, { "age.agekey": canary });
       await world.publishFiles("v1", { "data.yaml": encrypted("data.yaml") });
@@ -292,7 +292,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       );
     });
 
-    test("that were changed by hand fail the build by their MAC, and pass it with sops-ignore-mac, as in Flux", async () => {
+    test("that were edited by hand fail the build by their MAC, and pass it with sops-ignore-mac, as in Flux", async () => {
       const world = await worldWithKey();
       const changed = encrypted("data.yaml").toString().replace("app: web", "app: another");
       await world.publishFiles("v1", { "data.yaml": changed });
@@ -309,7 +309,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       expect(await secret(world, "data")).toMatchObject({ key: canary });
     });
 
-    test("a broken expression in one is reported without it", async () => {
+    test("with a broken expression are reported without the expression", async () => {
       const world = await worldWithKey();
       await world.publishFiles("v1", { "template.yaml": encrypted("template.yaml") });
       await world.kustomization("app", { decryption: sops, postBuild: { substitute: { who: "world" } } });
@@ -319,7 +319,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       );
     });
 
-    test("that the API server refuses are reported without them, also if they are no Secrets", async () => {
+    test("that the API server refuses are reported without their content, also if they are not Secrets", async () => {
       const world = await worldWithKey();
       await world.publishFiles("v1", { "bad.yaml": encrypted("bad-label.yaml") });
       await world.kustomization("app", { decryption: sops });
@@ -328,7 +328,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("app")).toContain("*****");
     });
 
-    test("keep the objects that another Kustomization is about to have, though its keys are gone", async () => {
+    test("keep objects that another Kustomization is about to have, even if its keys are missing", async () => {
       const world = await worldWithKey();
       const data = encrypted("data.yaml");
       await world.publishFiles("v1", { "one/data.yaml": data, "two/b.yaml": JSON.stringify(configMap("b")) });
@@ -348,7 +348,7 @@ export function decryptionStories(name: string, newWorld: () => Promise<World>):
       });
     });
 
-    test("keep what another Kustomization is about to generate under a name that depends on its content", async () => {
+    test("keep objects that another Kustomization is about to generate under a name that depends on their content", async () => {
       const world = await worldWithKey();
       const generator = {
         "kustomization.yaml": JSON.stringify({ secretGenerator: [{ name: "env", envs: ["app.env"] }] }),

@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 /** Revisions that bring or lose the definitions and namespaces of their own objects. */
 export function definitionStories(name: string, newWorld: () => Promise<World>): void {
   describe(`definitions and namespaces of a revision on ${name}`, () => {
-    test("one artifact brings a definition, a namespace and objects of both (83)", async () => {
+    test("one artifact may contain a definition, a namespace and objects of both (83)", async () => {
       const world = await newWorld();
       const group = `${world.namespace}.example.com`;
       const other = `${world.namespace}-other`;

@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
 
 /** What a prune may take along of the Kustomization's own objects, and what it may not. */
 export function deletionStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`what a prune would take along on ${name}`, () => {
+  describe(`objects that a prune would delete along on ${name}`, () => {
     test("a namespace that leaves the artifact stays while the artifact has objects in it, and nothing is written", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-within`;
@@ -86,7 +86,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoing(world, within)).toBe(false);
     });
 
-    test("a namespace stays while an object is in it that an annotation has kept from an earlier prune", async () => {
+    test("a namespace stays while it contains an object that an annotation has kept from an earlier prune", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-earlier`;
       const annotations = { [`${kustomizeGroup}/prune`]: "disabled" };
@@ -108,7 +108,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
     });
 
-    test("a namespace stays while an object is in it that an annotation protects", async () => {
+    test("a namespace stays while it contains an object that an annotation protects", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-protected`;
       const annotations = { [`${kustomizeGroup}/prune`]: "disabled" };
@@ -132,7 +132,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoing(world, within)).toBe(true);
     });
 
-    test("a namespace stays while an object is in it that no longer carries our labels", async () => {
+    test("a namespace stays while it contains an object that no longer has our labels", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-released`;
       await world.publish("v1", [namespaceNamed(within), placed(within, configMap("data"))]);
@@ -147,7 +147,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoing(world, within)).toBe(false);
     });
 
-    test("a namespace stays while an object is in it that prune: false has kept", async () => {
+    test("a namespace stays while it contains an object that prune: false has kept", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-retained`;
       await world.publish("v1", [namespaceNamed(within), placed(within, configMap("data"))]);

@@ -81,7 +81,7 @@ test.each<{ name: string; answer: Treatment; says: string }>([
 
 const refusal = status(400, "", `admission webhook "policy.example.com" denied the request: ${canary}`);
 
-test("its message after the dry run, when the Secret is applied, is shown in the same way", async () => {
+test("a message when the Secret is applied after its dry run is shown in the same way", async () => {
   await using ending = new AsyncDisposableStack();
   const denied = await worldBehind(
     ({ url, method }) => (isSecret(url) && method === "PATCH" && !url.includes("dryRun=All") ? refusal : "forward"),
@@ -94,7 +94,7 @@ test("its message after the dry run, when the Secret is applied, is shown in the
   expect(await denied.leaks()).toEqual([]);
 });
 
-test("its message when the Secret is pruned or deleted with its Kustomization is shown in the same way", async () => {
+test("a message when the Secret is pruned or deleted with its Kustomization is shown in the same way", async () => {
   await using ending = new AsyncDisposableStack();
   const denied = await worldBehind(
     ({ url, method }) => (isSecret(url) && method === "DELETE" ? refusal : "forward"),
@@ -111,7 +111,7 @@ test("its message when the Secret is pruned or deleted with its Kustomization is
   expect(await denied.leaks()).toEqual([]);
 });
 
-test("and an answer that breaks off is not quoted", async () => {
+test("an answer about a Secret that is cut off is not quoted", async () => {
   await using ending = new AsyncDisposableStack();
   const denied = await worldBehind(
     ({ url, method }) =>
@@ -127,7 +127,7 @@ test("and an answer that breaks off is not quoted", async () => {
   expect(await denied.leaks()).toEqual([]);
 });
 
-test("if a value is shown after all, the story detects it", async () => {
+test("a shown value would be detected", async () => {
   await using ending = new AsyncDisposableStack();
   const told = await worldBehind(() => "forward", ending);
   // Not a Secret, so the API server's message about its label is shown whole.

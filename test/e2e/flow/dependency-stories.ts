@@ -9,8 +9,8 @@ const kustomize = `${kustomizeGroup}/v1`;
 
 /** What a Kustomization waits for. */
 export function dependencyStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`what a Kustomization waits for on ${name}`, () => {
-    test("a missing source, and one without an artifact (15, 16)", async () => {
+  describe(`a Kustomization waits on ${name}`, () => {
+    test("for a missing source, and for one without an artifact (15, 16)", async () => {
       const world = await newWorld();
       await world.kustomization("app");
       expect(await world.run("app")).toMatchObject({ dueInMs: 30_000 });
@@ -23,7 +23,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.events("lost")).toEqual([]);
     });
 
-    test("for as long as requeue-dependency says, and says so (16, 20, 27)", async () => {
+    test("as long as requeue-dependency says, and reports that (16, 20, 27)", async () => {
       const world = await newWorld();
       world.timing = { ...defaultTiming, requeueDependencyMs: 90_000 };
       await world.kustomization("app", { dependsOn: [{ name: "root" }] });
@@ -40,7 +40,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("app")).toContain("Source is not ready, artifact not found, retrying in 1m30s");
     });
 
-    test("dependencies: missing, not ready, on an older revision, ready (27, 28, 29)", async () => {
+    test("for dependencies: missing, not ready, on an older revision, ready (27, 28, 29)", async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { dependsOn: [{ name: "root" }], targetNamespace: world.namespace });
@@ -68,7 +68,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("app")).toBe(`False DependencyNotReady: dependency '${id}' revision is not up to date`);
     });
 
-    test("its message says if the dependency is suspended, and how to resume it", async () => {
+    test("and its message says if the dependency is suspended, and how to resume it", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("root", { suspend: true });
@@ -86,7 +86,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("app")).toBe(`False DependencyNotReady: ${id} revision is not up to date: ${why}`);
     });
 
-    test("its event names the dependency and why that is not ready, and the first success after it says so", async () => {
+    test("and its event names the dependency and why that is not ready; the first success after it says so", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { dependsOn: [{ name: "root" }], namePrefix: "app-" });
@@ -135,7 +135,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(world.requested).toEqual(["Kustomization/app"]);
     });
 
-    test("an object that was applied is reported although the prune after it did not end", async () => {
+    test("an applied object is reported even if the prune after it did not end", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -151,7 +151,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.events("app")).toContain(`Normal Progressing: ConfigMap/${namespace}/b created`);
     });
 
-    test("a dependency whose new generation was not observed yet is not ready, although its status says so (28)", async () => {
+    test("for a dependency whose new generation is not observed yet, even if its status is Ready (28)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("root");
@@ -167,7 +167,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("app")).toMatch(/^True/);
     });
 
-    test("a dependency that has failed is not ready, although its generation was observed (28)", async () => {
+    test("for a dependency that has failed, even if its generation is observed (28)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("root");
@@ -184,7 +184,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       );
     });
 
-    test("readyExpr decides alone: a suspended dependency counts while it is true (30)", async () => {
+    test("by readyExpr alone: a suspended dependency counts while the expression is true (30)", async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a")]);
       const version = (text: string) => ({ metadata: { annotations: { "app/version": text } } });
@@ -233,7 +233,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect((await world.status("app"))["observedGeneration"]).toBe(generation);
     });
 
-    test("a readyExpr without result is tried again (30)", async () => {
+    test("a readyExpr without result is retried (30)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("root");
@@ -251,7 +251,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       ["has(dep.spec.force) || has(dep.spec.suspend) || has(dep.spec.path)", false],
       ["dep.spec.prune && has(dep.status) && has(dep.metadata.uid)", true],
       ["has(dep.kind) || has(self.apiVersion)", false],
-    ])("a readyExpr reads a dependency as Flux's types have it: %s (30)", async (readyExpr, isReady) => {
+    ])("a readyExpr reads a dependency with the fields of Flux's types: %s (30)", async (readyExpr, isReady) => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("root", { force: false });
@@ -260,7 +260,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect((await world.ready("app")).startsWith("True")).toBe(isReady);
     });
 
-    test("with AdditiveCELDependencyCheck the dependency has to be ready as well (32)", async () => {
+    test("with AdditiveCELDependencyCheck until the dependency is ready as well (32)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("root", { namePrefix: "root-" });
@@ -275,7 +275,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("app")).toMatch(/^True/);
     });
 
-    test("a circle of dependencies, and an object that depends on itself, are named", async () => {
+    test("a dependency cycle, and an object that depends on itself, are reported by name", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("one", { dependsOn: [{ name: "two" }] });
@@ -292,7 +292,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("self")).toContain(`circular dependency detected: ${at("self")} -> ${at("self")}`);
     });
 
-    test("each member of a circle names it: the first that finds it asks for the others, once", async () => {
+    test("each member of a dependency cycle reports it: the first that finds it requests runs of the others, once", async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a")]);
       const at = (name: string) => `${world.namespace}/${name}`;
@@ -318,7 +318,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       }
     });
 
-    test("a circle is named also where each of it is ready, at an older revision", async () => {
+    test("a dependency cycle is reported even if all its members are ready, at an older revision", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("one", { namePrefix: "one-" });
@@ -343,7 +343,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       );
     });
 
-    test("no circle is named over an edge whose readyExpr does not need the dependency to be ready", async () => {
+    test("no cycle is reported through a readyExpr that does not need the dependency to be ready", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       const readyExpr = "has(dep.metadata.labels) && dep.metadata.labels['phase'] == 'go'";
@@ -371,7 +371,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       ["of the same source", "repo"],
       // Whose revision is compared with that of no other source.
       ["of another source", "other"],
-    ])("no circle is named where a member of it %s is ready and waits for nothing", async (_, from) => {
+    ])("no cycle is reported if a member of it %s is ready and waits for nothing", async (_, from) => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       if (from !== "repo") await world.publish("w1", [configMap("o")], { source: from });
@@ -392,7 +392,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       }
     });
 
-    test("dependencies of dependencies are read when something is new, and seldom while nothing is", async () => {
+    test("indirect dependencies are read after a change, and rarely otherwise", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { dependsOn: [{ name: "next" }] });
@@ -419,7 +419,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("app")).toContain("circular dependency detected");
     });
 
-    test("a circle through another namespace is named", async () => {
+    test("a dependency cycle through another namespace is reported", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       const elsewhere = `${world.namespace}-circle`;
@@ -441,7 +441,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       expect(await world.ready("app")).toContain(`circular dependency detected: ${circle.join(" -> ")}`);
     });
 
-    test("a circle is looked for up to a limit of objects", async () => {
+    test("a dependency cycle is searched up to a limit of objects", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       const name = (index: number, size: number) => `o${size}-${index % size}`;

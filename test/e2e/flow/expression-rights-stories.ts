@@ -58,12 +58,12 @@ const elsewhere = (namespace: string, kind: string, name: string) =>
 
 /** What expressions of a Kustomization read: what its own account may. */
 export function expressionRightsStories(where: string, newWorld: () => Promise<World>): void {
-  describe(`what a readyExpr may read on ${where}`, () => {
+  describe(`a readyExpr may read on ${where}`, () => {
     const dependsOn = (namespace: string | undefined) => [
       { name: "theirs", ...(namespace && { namespace }), readyExpr: "dep.spec.path == './theirs'" },
     ];
 
-    test("with no-cross-namespace-refs no Kustomization of another namespace: it is stalled and reported once", async () => {
+    test("with no-cross-namespace-refs no Kustomization of another namespace: it stalls and is reported once", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       const namespace = await neighbour(world);
@@ -76,7 +76,7 @@ export function expressionRightsStories(where: string, newWorld: () => Promise<W
       expect(world.subscriptionsOf("app")).toEqual([]);
     });
 
-    test("with no-cross-namespace-refs those of the own namespace, also where it is named", async () => {
+    test("with no-cross-namespace-refs those of its own namespace, also if the namespace is written", async () => {
       const world = await newWorld();
       const { namespace } = world;
       await world.publish("v1", [], { folders: { ".": [configMap("a")], "./theirs": [] } });
@@ -118,7 +118,7 @@ export function expressionRightsStories(where: string, newWorld: () => Promise<W
       expect(await world.ready("app")).toMatch(/^True/);
     });
 
-    test("with a service account those of the own namespace, whatever it may get, as in Flux", async () => {
+    test("with a service account those of its own namespace, whatever the account may get, as in Flux", async () => {
       const world = await newWorld();
       await world.publish("v1", [], { folders: { ".": [configMap("a")], "./theirs": [] } });
       await world.kustomization("theirs", { path: "./theirs" });
@@ -130,14 +130,14 @@ export function expressionRightsStories(where: string, newWorld: () => Promise<W
     });
   });
 
-  describe(`what the expressions of a health check may read on ${where}`, () => {
+  describe(`the expressions of a health check may read on ${where}`, () => {
     const ofSecrets = [{ apiVersion: "v1", kind: "Secret", current: "has(data.password)" }];
     const check = (namespace: string, kind: string, name: string) => ({
       healthChecks: [{ apiVersion: "v1", kind, name, namespace }],
       timeout: "30s",
     });
 
-    test("without a service account no Secret of another namespace that it applies itself", async () => {
+    test("without a service account no Secret of another namespace that the Kustomization itself applies", async () => {
       const world = await newWorld();
       const namespace = await neighbour(world);
       await world.publish("v1", [{ apiVersion: "v1", kind: "Secret", metadata: { name: "db", namespace } }]);
@@ -160,7 +160,7 @@ export function expressionRightsStories(where: string, newWorld: () => Promise<W
       expect(ready.slice(ready.indexOf("s: ") + 3)).toBe(elsewhere(namespace, "Secret", "db"));
     });
 
-    test("without a service account Secrets of the own namespace, and of others whether they are there", async () => {
+    test("without a service account Secrets of its own namespace, and of others only whether they exist", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       const namespace = await neighbour(world);
@@ -209,7 +209,7 @@ export function expressionRightsStories(where: string, newWorld: () => Promise<W
       }
     });
 
-    test("with a service account what that may get", async () => {
+    test("with a service account what the account may get", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       const namespace = await neighbour(world);

@@ -73,7 +73,7 @@ export function externalArtifactStories(name: string, newWorld: () => Promise<Wo
       expect(world.requested).toEqual([]);
     });
 
-    test("in another namespace is refused for that first (17, 19)", async () => {
+    test("in another namespace is refused for the namespace first (17, 19)", async () => {
       const world = await newWorld();
       world.noCrossNamespaceRefs = true;
       await world.kustomization("app", { sourceRef: { ...sourceRef, namespace: "elsewhere" } });
@@ -83,7 +83,7 @@ export function externalArtifactStories(name: string, newWorld: () => Promise<Wo
       );
     });
 
-    test("whose file is not served is waited for, and applied once it is (20)", async () => {
+    test("whose file is not served is awaited, and applied once it is (20)", async () => {
       const world = await open();
       await produce(world, "v1", [configMap("a")]);
       const bytes = world.served.get(url);
@@ -114,7 +114,7 @@ export function externalArtifactStories(name: string, newWorld: () => Promise<Wo
       expect(await world.get("ConfigMap", "a")).toBeUndefined();
     });
 
-    test("whose server fails is tried again with back-off", async () => {
+    test("whose server fails is retried with back-off", async () => {
       const world = await open();
       await produce(world, "v1", [configMap("a")]);
       await world.kustomization("app", { sourceRef });

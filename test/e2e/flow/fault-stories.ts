@@ -29,7 +29,7 @@ async function isKilled(world: World, at: number): Promise<boolean> {
 /** A run that is killed anywhere is made good by the next. */
 export function faultStories(name: string, newWorld: () => Promise<World>): void {
   describe(`a Kustomization that is killed on ${name}`, () => {
-    test("killed before or after any single effect, the next runs finish correctly and leave nothing behind", async () => {
+    test("before or after any single effect is finished correctly by the next runs, and nothing is left over", async () => {
       const world = await newWorld();
       const { namespace } = world;
       const desired = [configMap("a", { k: "2" }), configMap("c")];
@@ -51,7 +51,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       }
     });
 
-    test("with more objects than its time lasts for goes on in the next run where this one was stopped, until all are applied", async () => {
+    test("with more objects than it has time for continues in the next run from where it stopped, until all are applied", async () => {
       const world = await newWorld();
       const names = Array.from({ length: 12 }, (_, index) => `many-${index}`);
       await world.publish(
@@ -86,7 +86,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       expect((await world.inventory("app")).map(({ state }) => state)).toEqual(names.map(() => "live"));
     });
 
-    test("killed before or after any effect of a release, the released object belongs to its next owner alone", async () => {
+    test("before or after any effect of a release leaves the released object to its next owner alone", async () => {
       const world = await newWorld();
       for (let at = 1, ended = false; !ended; at += callStride) {
         const next = `next-${at}`;
@@ -110,41 +110,38 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
 
     test.each([
       { what: "letting go", prune: false },
-      { what: "a prune that finds it in other hands", prune: true },
-    ])(
-      "killed before or after any effect of $what, objects that it wants again are safe from others",
-      async ({ prune }) => {
-        const world = await newWorld();
-        const wanted = { app: [configMap("a")], other: [configMap("a")] };
-        await world.kustomization("app", { path: "app", prune });
-        await world.kustomization("other", { path: "other" });
-        for (let at = 1, ended = false; !ended; at += callStride) {
-          await world.publish(`with-${at}`, [], { folders: wanted });
-          await world.patch("app", { spec: { suspend: false } }, { manager: "test" });
-          await world.run("app");
-          await world.run("other");
-          await world.publish(`without-${at}`, [], { folders: { ...wanted, app: [] } });
-          ended = !(await isKilled(world, at));
-          await world.publish(`again-${at}`, [], { folders: wanted });
-          await world.run("app");
-          // As if the labels had not moved yet, and with its build not asked for: the ledger alone must protect it.
-          await world.patch("app", { spec: { suspend: true } }, { manager: "test" });
-          const labels = { [`${kustomizeGroup}/name`]: "other" };
-          const body = { metadata: { labels } };
-          await world.cluster.patch(
-            configMapRef(world.namespace, "a"),
-            { type: "merge", body },
-            { manager: "x" },
-            world.signal,
-          );
-          await world.publish(`other-${at}`, [], { folders: { ...wanted, other: [] } });
-          await world.run("other");
-          expect(await world.get("ConfigMap", "a")).toBeDefined();
-        }
-      },
-    );
+      { what: "a prune that finds it owned by another", prune: true },
+    ])("before or after any effect of $what does not endanger objects that it wants again", async ({ prune }) => {
+      const world = await newWorld();
+      const wanted = { app: [configMap("a")], other: [configMap("a")] };
+      await world.kustomization("app", { path: "app", prune });
+      await world.kustomization("other", { path: "other" });
+      for (let at = 1, ended = false; !ended; at += callStride) {
+        await world.publish(`with-${at}`, [], { folders: wanted });
+        await world.patch("app", { spec: { suspend: false } }, { manager: "test" });
+        await world.run("app");
+        await world.run("other");
+        await world.publish(`without-${at}`, [], { folders: { ...wanted, app: [] } });
+        ended = !(await isKilled(world, at));
+        await world.publish(`again-${at}`, [], { folders: wanted });
+        await world.run("app");
+        // As if the labels had not moved yet, and with its build not asked for: the ledger alone must protect it.
+        await world.patch("app", { spec: { suspend: true } }, { manager: "test" });
+        const labels = { [`${kustomizeGroup}/name`]: "other" };
+        const body = { metadata: { labels } };
+        await world.cluster.patch(
+          configMapRef(world.namespace, "a"),
+          { type: "merge", body },
+          { manager: "x" },
+          world.signal,
+        );
+        await world.publish(`other-${at}`, [], { folders: { ...wanted, other: [] } });
+        await world.run("other");
+        expect(await world.get("ConfigMap", "a")).toBeDefined();
+      }
+    });
 
-    test("killed before or after any effect of its deletion, it ends with everything gone", async () => {
+    test("before or after any effect of its deletion ends with everything deleted", async () => {
       const world = await newWorld();
       for (let at = 1, ended = false; !ended; at += callStride) {
         await world.publish(`v${at}`, [configMap("a"), configMap("b")]);
@@ -158,7 +155,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       }
     });
 
-    test("a run that fails saves what it did before", async () => {
+    test("or fails saves what it did before", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), service(80)]);
       await world.kustomization("app");

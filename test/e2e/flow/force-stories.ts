@@ -45,7 +45,7 @@ const notOurs = "it was not applied by this Kustomization and does not carry its
 
 /** Which objects `force` may delete to recreate them. */
 export function forceStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`what force may delete on ${name}`, () => {
+  describe(`with force on ${name}`, () => {
     /** A world in which the Kustomization `first` has the Secret, and a push makes `second` want it otherwise. */
     const contested = async () => {
       const world = await newWorld();
@@ -65,7 +65,7 @@ export function forceStories(name: string, newWorld: () => Promise<World>): void
       expect(await uidOf(world)).toBe(uid);
     });
 
-    test("an object that another Kustomization claims stays, whatever its labels say", async () => {
+    test("an object that another Kustomization claims stays, whatever its labels are", async () => {
       const { world, uid } = await contested();
       await relabel(world, labels(world, "second"));
       await world.kustomization("second", forced);
@@ -74,7 +74,7 @@ export function forceStories(name: string, newWorld: () => Promise<World>): void
       expect(await uidOf(world)).toBe(uid);
     });
 
-    test("a claim of a Kustomization that is gone keeps nothing", async () => {
+    test("a claim of a deleted Kustomization protects nothing", async () => {
       const { world, uid } = await contested();
       await relabel(world, labels(world, "second"));
       await world.patch("first", { metadata: { finalizers: null } }, { manager: "another-client" });
@@ -103,7 +103,7 @@ export function forceStories(name: string, newWorld: () => Promise<World>): void
       expect(await uidOf(world)).toBe(uid);
     });
 
-    test("an object that was always skipped stays, although the inventory lists it", async () => {
+    test("an object that was always skipped stays, even if the inventory lists it", async () => {
       const world = await newWorld();
       await foreign(world);
       const uid = await uidOf(world);
@@ -131,7 +131,7 @@ export function forceStories(name: string, newWorld: () => Promise<World>): void
       expect(await uidOf(world)).not.toBe(uid);
     });
 
-    test("an object that becomes another's right before the delete stays", async () => {
+    test("an object that another owner takes over right before the delete stays", async () => {
       const world = await newWorld();
       await publish(world, "v1", secret("one"));
       await world.kustomization("app", forced);

@@ -26,8 +26,8 @@ async function removeHelmRelease({ cluster, namespace, signal }: World, name: st
 
 /** What a prune may take along where other Kustomizations have something in it. */
 export function foreignDeletionStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`what a prune would take along of other Kustomizations on ${name}`, () => {
-    test("a namespace that moves to another Kustomization is handed over, and objects of the first in it stay", async () => {
+  describe(`objects of other Kustomizations that a prune would delete along on ${name}`, () => {
+    test("a namespace that moves to another Kustomization is handed over, and the first one's objects in it stay", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-moved`;
       const contents = placed(within, configMap("a"));
@@ -67,7 +67,7 @@ export function foreignDeletionStories(name: string, newWorld: () => Promise<Wor
       expect(await world.run("tenant")).toMatchObject({ outcome: "deleted" });
     });
 
-    test("a namespace stays if another Kustomization puts an object into it while the rest is applied", async () => {
+    test("a namespace stays if another Kustomization puts an object into it during the apply", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-late`;
       await world.publish("v1", [namespaceNamed(within)]);
@@ -92,7 +92,7 @@ export function foreignDeletionStories(name: string, newWorld: () => Promise<Wor
       expect(await isGoing(world, within)).toBe(false);
     });
 
-    test("a namespace stays while an object is in it of another Kustomization whose apply has failed", async () => {
+    test("a namespace stays while it contains an object of another Kustomization whose apply has failed", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-halfway`;
       await world.publish("v1", [namespaceNamed(within)]);
@@ -119,7 +119,7 @@ export function foreignDeletionStories(name: string, newWorld: () => Promise<Wor
       expect(await isGoing(world, within)).toBe(false);
     });
 
-    test("a definition stays while another Kustomization has objects of it, until that no longer wants them", async () => {
+    test("a definition stays while another Kustomization has objects of it, until that one no longer wants them", async () => {
       const world = await newWorld();
       const group = `shared.${world.namespace}.example.com`;
       await world.publish("v1", [widgetDefinition(group)]);
@@ -209,7 +209,7 @@ export function foreignDeletionStories(name: string, newWorld: () => Promise<Wor
       );
     });
 
-    test("a namespace stays that another Kustomization shows as its own, as Flux does without a claim of ours", async () => {
+    test("a namespace stays that another Kustomization lists in its status, as Flux does without a claim of ours", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-fluxs`;
       await world.publish("v1", [namespaceNamed(within)]);
@@ -228,7 +228,7 @@ export function foreignDeletionStories(name: string, newWorld: () => Promise<Wor
       expect(await world.ready("platform")).toMatch(/^True/);
     });
 
-    test("a namespace with a Kustomization in it stays, its own as well, and is deleted if both leave together", async () => {
+    test("a namespace with a Kustomization in it stays, even our own, and is deleted if both leave together", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-home`;
       const sourceRef = { kind: "OCIRepository", name: "repo", namespace: world.namespace };

@@ -108,7 +108,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoneFromAll(world)).toBe(true);
     });
 
-    test("stays with its former owner while its next owner has only claimed it, and each run but the first says so", async () => {
+    test("stays with its former owner while its next owner has only claimed it, and each run after the first reports that", async () => {
       const world = await newWorld();
       await claimed(world);
       await world.publish("moved", [], folders([], [x]));
@@ -145,7 +145,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoneFromAll(world)).toBe(true);
     });
 
-    test("comes to a HelmRelease that has applied it, and no label, field or manager of the Kustomization is left on it", async () => {
+    test("moves to a HelmRelease that has applied it, without any label, field or manager of the Kustomization", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       await world.publish("begin", [configMap("x", { ours: "only" })]);
@@ -235,7 +235,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoneFromAll(world)).toBe(true);
     });
 
-    test("stays with the labels of its next owner if its former owner was killed in the hand-over and the next owner is gone", async () => {
+    test("stays with its next owner's labels if its former owner was killed in the hand-over and the next owner is deleted", async () => {
       const world = await newWorld();
       await claimed(world);
       await world.publish("moved", [], folders([], [x]));
@@ -249,7 +249,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       expect(await labelledOwner(world)).toBe("b");
     });
 
-    test("is deleted if its next owner is gone and its claim was never removed", async () => {
+    test("is deleted if its next owner is deleted and its claim was never removed", async () => {
       const world = await newWorld();
       await claimed(world);
       await world.patch("b", { metadata: { finalizers: null } }, { manager: "test" });
@@ -259,7 +259,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoneFromAll(world)).toBe(true);
     });
 
-    test("is deleted with its next owner, although its former owner has not yet seen the hand-over", async () => {
+    test("is deleted with its next owner, even if its former owner has not yet noticed the hand-over", async () => {
       const world = await newWorld();
       await begin(world);
       await world.publish("moved", [], folders([], [x]));
@@ -274,7 +274,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoneFromAll(world)).toBe(true);
     });
 
-    test("is deleted when its next owner drops it, although its former owner has not yet seen the hand-over", async () => {
+    test("is deleted when its next owner drops it, even if its former owner has not yet noticed the hand-over", async () => {
       const world = await newWorld();
       await begin(world);
       await world.publish("moved", [], folders([], [x]));
@@ -299,7 +299,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoneFromAll(world)).toBe(true);
     });
 
-    test("belongs to its next owner also if that has claimed it, is about to apply it and then drops it", async () => {
+    test("belongs to its next owner even if that one has claimed it, is about to apply it and then drops it", async () => {
       const world = await newWorld();
       await claimed(world);
       await world.publish("moved", [], folders([], [x]));
@@ -311,7 +311,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoneFromAll(world)).toBe(true);
     });
 
-    test("released with prune: false by a next owner that never applied it, it is deleted by its former owner", async () => {
+    test("is deleted by its former owner if a next owner that never applied it released it with prune: false", async () => {
       const world = await newWorld();
       await claimed(world);
       await world.publish("moved", [], folders([], [x]));
@@ -350,7 +350,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       { order: ["b", "a"], first: 1, calls: "odd" },
       { order: ["b", "a"], first: 2, calls: "even" },
     ])(
-      "is deleted wherever a run of either is killed that drops it, in the order $order, at its $calls calls",
+      "is deleted even if a run of either owner that drops it is killed, in the order $order, at its $calls calls",
       { timeout: 2 * testTimeoutMs },
       async ({ order, first }) => {
         const world = await newWorld();

@@ -38,7 +38,7 @@ export function healthExpressionStories(name: string, newWorld: () => Promise<Wo
       current: "has(status.lastAttemptedRevision) && status.lastAttemptedRevision == 'running'",
     };
 
-    test("decide in place of the built-in rules: in progress, failed, current (111)", async () => {
+    test("replace the built-in rules: in progress, failed, current (111)", async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [probe("main"), configMap("a")]);
       await world.kustomization("app", { wait: true, healthCheckExprs: [ofProbes] });
@@ -56,7 +56,7 @@ export function healthExpressionStories(name: string, newWorld: () => Promise<Wo
       expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
     });
 
-    test("an expression that reads a missing field times out, and the text says which (109)", async () => {
+    test("that read a missing field time out, and the message names the field (109)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { k: "v" }), service(80)]);
       const rules = (current: string) => ({
@@ -81,7 +81,7 @@ export function healthExpressionStories(name: string, newWorld: () => Promise<Wo
       expect(await world.ready("app")).toMatch(/^True/);
     });
 
-    test("one that answers text is no status (109)", async () => {
+    test("that return text give no status (109)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { k: "v" })]);
       const healthCheckExprs = [{ apiVersion: "v1", kind: "ConfigMap", current: "data.k" }];
@@ -104,7 +104,7 @@ export function healthExpressionStories(name: string, newWorld: () => Promise<Wo
         rules: [{ apiVersion: "v1", kind: "ConfigMap", current: "" }],
         text: "failed to create custom status evaluator for healthchecks[0]: expression Current not specified",
       },
-    ])("one that $what stalls the Kustomization, and nothing is applied (110)", async ({ rules, text }) => {
+    ])("that $what stall the Kustomization, and nothing is applied (110)", async ({ rules, text }) => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { healthCheckExprs: rules });
@@ -122,7 +122,7 @@ export function healthExpressionStories(name: string, newWorld: () => Promise<Wo
       expect(await saysOf(world, "Stalled")).toBe("none");
     });
 
-    test("a rule without kind is for all kinds of its group, and one with a kind wins (111)", async () => {
+    test("without kind are for all kinds of their group, and one with a kind takes precedence (111)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { k: "v" }), service(80)]);
       const all = { apiVersion: "v1", current: "false" };
@@ -148,7 +148,7 @@ export function healthExpressionStories(name: string, newWorld: () => Promise<Wo
       ],
       [[{ apiVersion: "v1", kind: "Pod" }, { apiVersion: "apps/v1" }, { apiVersion: "v1", kind: "Pod" }], "Pod", 2],
       [[{ apiVersion: "apps/v1" }, { apiVersion: "apps/v1", kind: "" }], ".apps", 1],
-    ])("two rules for one kind are a configuration error: %j (111)", async (kinds, groupKind, index) => {
+    ])("for the same kind twice are a configuration error: %j (111)", async (kinds, groupKind, index) => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { healthCheckExprs: kinds.map((kind) => ({ ...kind, current: "true" })) });
@@ -158,7 +158,7 @@ export function healthExpressionStories(name: string, newWorld: () => Promise<Wo
       );
     });
 
-    test("also decide when the stage after that of the namespaces begins (111)", async () => {
+    test("also decide when the stage after that of the namespaces starts (111)", async () => {
       const world = await newWorld();
       const inner = `${world.namespace}-inner`;
       const within = { ...configMap("a"), metadata: { name: "a", namespace: inner } };
@@ -181,7 +181,7 @@ export function healthExpressionStories(name: string, newWorld: () => Promise<Wo
       await world.run("app");
     });
 
-    test("one that takes too long ends the health check at once, and says so", async () => {
+    test("that take too long end the health check at once with that reason", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { list: "x".repeat(200) })]);
       const loop = (name: string, inside: string) => `data.list.split('').all(${name}, ${inside})`;

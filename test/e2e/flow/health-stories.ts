@@ -31,7 +31,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
   describe(`the health of a Kustomization on ${name}`, () => {
     const check = { apiVersion: "v1", kind: "ConfigMap", name: "does-not-exists" };
 
-    test("a check that never passes times out, and a later pass is reported (104, 105, 106, 114, 115)", async () => {
+    test("a check that never passes times out, and a later success is reported (104, 105, 106, 114, 115)", async () => {
       const world = await newWorld();
       const { namespace } = world;
       const revision = await world.publish("v1", [configMap("a")]);
@@ -102,7 +102,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       ]);
     });
 
-    test("is reported before the end of the run, for a revision that changed something, and for no other (105, 106)", async () => {
+    test("is reported before the end of the run, but only for a revision that changed something (105, 106)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { wait: true });
@@ -119,7 +119,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       expect(await passes(world)).toBe(2);
     });
 
-    test("is lost at once if one object has failed, and only that object is named (107)", async () => {
+    test("fails at once if one object has failed, and only that object is named (107)", async () => {
       const world = await newWorld();
       await world.publish("v1", [probe("failing"), probe("slow")]);
       await world.kustomization("app", { wait: true });
@@ -156,7 +156,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       );
     });
 
-    test("is lost with a reason: messages of the objects, failing containers and warnings follow Flux's text (107)", async () => {
+    test("fails with a reason: messages of the objects, failing containers and Warnings follow Flux's text (107)", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const manager = { manager: "test" };
@@ -226,7 +226,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       expect(JSON.stringify(history)).not.toContain(old);
     });
 
-    test("a changed spec ends the wait too, and is named (113)", async () => {
+    test("a changed spec also ends the wait, and is named (113)", async () => {
       const world = await newWorld();
       await world.publish("v1", [probe("slow")]);
       await world.kustomization("app", { wait: true });
@@ -239,7 +239,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       ]);
     });
 
-    test("an edit of the spec gives the health check its whole time again", async () => {
+    test("an edit of the spec restarts the timeout of the health check", async () => {
       const world = await newWorld();
       await world.publish("v1", [probe("slow")]);
       await world.kustomization("app", { wait: true, timeout: "60s" });
@@ -255,7 +255,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.ready("app")).toMatch(/^False HealthCheckFailed: health check failed after 1m\d\.?\d*s: /);
     });
 
-    test("with CancelHealthCheckOnNewRevision off the wait goes on, and the newer revision follows at once (113)", async () => {
+    test("with CancelHealthCheckOnNewRevision off the wait continues, and the newer revision follows at once (113)", async () => {
       const world = await newWorld();
       world.gates = { ...world.gates, CancelHealthCheckOnNewRevision: false };
       const old = await world.publish("v1", [probe("slow")]);
@@ -272,7 +272,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       expect((await world.events("app")).join()).not.toContain("HealthCheckCanceled");
     });
 
-    test("a Job is waited for until it has completed and fails the check if it fails; a suspended one is not waited for (108)", async () => {
+    test("waits for a Job until it completes, and fails if it fails; a suspended Job is not awaited (108)", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const containers = [{ name: "c", image: "registry.example.test/c:1" }];
@@ -313,7 +313,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       );
     });
 
-    test("a Job that was removed because its time to live was over counts as succeeded, and is not run again (108)", async () => {
+    test("a Job deleted by its ttlSecondsAfterFinished counts as succeeded, and does not run again (108)", async () => {
       const world = await newWorld();
       const { namespace, signal } = world;
       const containers = [{ name: "c", image: "registry.example.test/c:1" }];

@@ -36,7 +36,7 @@ function applies(object: LiveObject | undefined, manager: string, ...field: read
 
 /** What `spec.ignore` leaves to others. */
 export function ignoreStories(where: string, newWorld: () => Promise<World>): void {
-  describe(`fields that are ignored on ${where}`, () => {
+  describe(`ignored fields on ${where}`, () => {
     /** Changes data of ConfigMap `a` as another manager, by an update. */
     const edit = (world: World, data: JsonObject, manager = "another-client") =>
       world.cluster.patch(
@@ -63,7 +63,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       expect(dataOf(await world.get("ConfigMap", "a"))).toEqual({ "ignored-key": "from git", k: "1" });
     });
 
-    test("keep what others write, and that alone is no reason to apply (90)", async () => {
+    test("keep values of other managers, and a difference in them alone causes no apply (90)", async () => {
       const world = await applied();
       const { metadata } = await edit(world, { "ignored-key": "outside" });
       const events = (await world.events("app")).length;
@@ -77,7 +77,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       expect((await world.events("app")).at(-2)).toBe(`Normal Progressing: ConfigMap/${world.namespace}/a configured`);
     });
 
-    test("that differ once are proven from then on: no dry run, no write, until something changes", async () => {
+    test("that differ are known from then on: no dry run, no write, until something changes", async () => {
       const world = await applied();
       await edit(world, { "ignored-key": "outside" });
       await world.run("app");
@@ -92,7 +92,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       expect(dataOf(await world.get("ConfigMap", "a"))).toEqual({ "ignored-key": "outside", k: "1" });
     });
 
-    test("of which only the manifest changes are not applied (90)", async () => {
+    test("are not applied if only their value in the manifest changes (90)", async () => {
       const world = await applied();
       const before = await world.get("ConfigMap", "a");
       await publish(world, "v2", { "ignored-key": "newer", k: "1" });
@@ -101,7 +101,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       expect((await world.get("ConfigMap", "a"))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
     });
 
-    test("that another manager applies are given up with the next apply; those that were only edited are kept with their value (91)", async () => {
+    test("that another manager applies are given up with the next apply; fields that were only updated keep their value (91)", async () => {
       const world = await newWorld();
       const { namespace } = world;
       const data = { "ignored-key": "from git", edited: "from git", k: "1" };
@@ -124,8 +124,8 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
     });
 
     test.each([
-      { kind: "Deploy.*", is: "is for Deployments", replicas: 3 },
-      { kind: "Deploy", is: "is for no Deployment", replicas: 1 },
+      { kind: "Deploy.*", is: "matches Deployments", replicas: 3 },
+      { kind: "Deploy", is: "matches no Deployment", replicas: 1 },
     ])("by a target with kind $kind, which $is (92)", async ({ kind, replicas }) => {
       const world = await newWorld();
       await world.publish("v1", [deployment("web")]);
@@ -140,7 +140,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       expect((await world.get("Deployment", "web", apps))?.["spec"]).toMatchObject({ replicas, minReadySeconds: 5 });
     });
 
-    test("that are not there have no effect (93)", async () => {
+    test("that do not exist have no effect (93)", async () => {
       const world = await applied({
         ignore: [{ paths: ["/data/nothing", "/spec/replicas", "/data/k/deeper", "/x/0"] }],
       });
@@ -158,7 +158,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       expect(dataOf(await world.get("ConfigMap", "a"))).toEqual({ "ignored-key": "outside", other: "outside", k: "2" });
     });
 
-    test("are mended again once they are no longer ignored", async () => {
+    test("are corrected again once they are no longer ignored", async () => {
       const world = await applied();
       await edit(world, { "ignored-key": "outside" });
       await world.run("app");
@@ -167,7 +167,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       expect(dataOf(await world.get("ConfigMap", "a"))).toEqual({ "ignored-key": "from git", k: "1" });
     });
 
-    test("by the labels of the live object are mended once it loses them", async () => {
+    test("by the labels of the live object are corrected once the object loses them", async () => {
       const world = await applied({ ignore: [{ paths, target: { labelSelector: "tier=web" } }] });
       const ref = configMapRef(world.namespace, "a");
       const body = (tier: string | null) => ({ metadata: { labels: { tier } } });
@@ -182,7 +182,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       expect(dataOf(await world.get("ConfigMap", "a"))).toMatchObject({ "ignored-key": "from git" });
     });
 
-    test("that others have removed stay removed", async () => {
+    test("that another client has removed stay removed", async () => {
       const world = await applied();
       await edit(world, { "ignored-key": null });
       await publish(world, "v2", { "ignored-key": "from git", k: "2" });
@@ -208,7 +208,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       expect((await world.get("ConfigMap", "a"))?.metadata.resourceVersion).toBe(settled?.metadata.resourceVersion);
     });
 
-    test("keep what is written between the plan and the apply", async () => {
+    test("keep values that are written between the plan and the apply", async () => {
       const world = await applied();
       await publish(world, "v2", { "ignored-key": "from git", k: "2" });
       let applies_ = 0;
@@ -224,7 +224,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       expect(await world.ready("app")).toMatch(/^True/);
     });
 
-    test("with all labels ignored, the object still gets its owner's and is pruned", async () => {
+    test("do not include the owner labels, even with all labels ignored, and the object is pruned", async () => {
       const world = await newWorld();
       const { namespace } = world;
       const foreign = { ...configMap("a", { k: "0" }), metadata: { name: "a", namespace, labels: { theirs: "1" } } };
@@ -242,7 +242,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       expect(await world.get("ConfigMap", "a")).toBeUndefined();
     });
 
-    test("of one container of several, wherever it stands, are its alone", async () => {
+    test("of one container of several apply to this container, wherever it stands", async () => {
       const world = await newWorld();
       const image = "registry.example.com/app:1";
       const pods = (first: JsonObject, second: JsonObject) => ({
@@ -312,21 +312,18 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
         target: { annotationSelector: "=x" },
         text: "invalid annotation selector: found '=', expected: !, identifier, or 'end of string'",
       },
-    ])(
-      "by a malformed target fail the first apply already, and nothing is written: $text",
-      async ({ target, text }) => {
-        const world = await applied({ ignore: [{ paths, target }] });
-        expect(await world.ready("app")).toBe(
-          `False ReconciliationFailed: failed to create ignore rule selector: ${text}\n`,
-        );
-        expect(await world.get("ConfigMap", "a")).toBeUndefined();
-        await world.publish("v2", []);
-        await world.run("app");
-        expect(await world.ready("app")).toMatch(/^True/);
-      },
-    );
+    ])("with an invalid target fail the first apply, and nothing is written: $text", async ({ target, text }) => {
+      const world = await applied({ ignore: [{ paths, target }] });
+      expect(await world.ready("app")).toBe(
+        `False ReconciliationFailed: failed to create ignore rule selector: ${text}\n`,
+      );
+      expect(await world.get("ConfigMap", "a")).toBeUndefined();
+      await world.publish("v2", []);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+    });
 
-    test("that are no fields are refused by name", async () => {
+    test("with invalid paths are refused by name", async () => {
       const world = await applied({ ignore: [{ paths: ["/data/k"] }, { paths: ["data/k", "", "/metadata"] }] });
       expect(await world.ready("app")).toContain(
         `False InvalidSpec: Kustomization/${world.namespace}/app is invalid: ${[
@@ -337,7 +334,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       );
     });
 
-    test("of an object that its account may not read fail its apply, since they could not be kept", async () => {
+    test("of an object that its account must not read fail its apply, because they could not be kept", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const rbac = "rbac.authorization.k8s.io";

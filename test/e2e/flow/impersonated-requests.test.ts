@@ -53,7 +53,7 @@ async function begin() {
   }
 }
 
-test("a run as a service account costs no request more than one with our own rights, but for the discovery of its first", async () => {
+test("a run as a service account costs no more requests than one with Sluice's own rights, except for discovery in its first run", async () => {
   await using api = await begin();
   // So that with our own rights discovery is over.
   await api.requestsOfRuns("before", {});

@@ -69,7 +69,7 @@ export function impersonationStories(where: string, newWorld: () => Promise<Worl
       expect(await world.get("ConfigMap", "b")).toBeUndefined();
     });
 
-    test("reads nothing of the target with Sluice's own rights: an account that may only write names its fault itself", async () => {
+    test("reads nothing of the target with Sluice's own rights: an account that may only write fails with its own error", async () => {
       const world = await newWorld();
       await account(world, "writer", ["create", "patch", "delete"]);
       await world.publish("v1", [configMap("a")]);
@@ -84,7 +84,7 @@ export function impersonationStories(where: string, newWorld: () => Promise<Worl
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("gets at nothing of another namespace, however its objects name it", async () => {
+    test("reaches nothing in another namespace, however its objects name it", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const theirs = `${namespace}-theirs`;
@@ -156,7 +156,7 @@ export function impersonationStories(where: string, newWorld: () => Promise<Worl
       await cluster.delete(ref, { propagation: "Background" }, signal);
     });
 
-    test("that names none has the installation's default account, and its own wins over that (122)", async () => {
+    test("uses the installation's default account if it names none, and its own takes precedence (122)", async () => {
       const world = await newWorld();
       world.defaultServiceAccount = "default";
       await account(world, "test", everything);
@@ -174,7 +174,7 @@ export function impersonationStories(where: string, newWorld: () => Promise<Worl
       expect(await world.get("ConfigMap", "a")).toBeUndefined();
     });
 
-    test("whose account loses its rights while its objects terminate waits until the timeout, and no longer", async () => {
+    test("whose account loses its rights while its objects terminate waits until the timeout, and not longer", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       // It may list what it deletes, but not look whether it is gone.

@@ -19,7 +19,7 @@ async function idsOf(world: World, name: string): Promise<readonly string[]> {
 
 /** What a Kustomization knows of its objects where its inventory and its status do not agree. */
 export function inventoryStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`inventory and status that do not agree on ${name}`, () => {
+  describe(`inventory and status that differ on ${name}`, () => {
     /** Its state is from before `b` was applied; the status has both, and `b` is no longer wanted. */
     const restored = async () => {
       const world = await newWorld();
@@ -44,7 +44,7 @@ export function inventoryStories(name: string, newWorld: () => Promise<World>): 
       expect((await world.status("app"))["inventory"]).toEqual({ entries: [{ id: configMapId(world, "a"), v: "v1" }] });
     });
 
-    test("after a restore, wanted objects are found unchanged and are in the inventory again", async () => {
+    test("after a restore, wanted objects are found unchanged and are added to the inventory again", async () => {
       const world = await restored();
       const before = await world.get("ConfigMap", "b");
       await world.run("app");
@@ -52,7 +52,7 @@ export function inventoryStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.inventory("app")).toMatchObject([{ uid: expect.any(String) }, { uid: before?.metadata.uid }]);
     });
 
-    test("objects that could not be pruned then stay in the inventory", async () => {
+    test("after a restore, objects that could not be pruned stay in the inventory", async () => {
       const world = await restored();
       await world.publish("v3", [configMap("a")]);
       world.fault = (call) => {
@@ -75,7 +75,7 @@ export function inventoryStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.get("ConfigMap", "b")).toBeUndefined();
     });
 
-    test("a status that names objects of others deletes nothing and claims nothing", async () => {
+    test("a status that names objects of other owners deletes nothing and claims nothing", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       await world.publish("v1", [configMap("theirs")]);

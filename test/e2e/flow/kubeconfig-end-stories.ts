@@ -10,7 +10,7 @@ const kustomize = "kustomize.toolkit.fluxcd.io/v1";
 export function kubeconfigEndStories(name: string, begin: () => Promise<HomeAndOther>): void {
   const beginBoth = async () => inBoth(await begin());
 
-  describe(`the end of a Kustomization with spec.kubeConfig on ${name}`, () => {
+  describe(`the deletion of a Kustomization with spec.kubeConfig on ${name}`, () => {
     test("whose account is in neither cluster leaves its objects, and an event lists them (121)", async () => {
       const { world, other, there } = await beginBoth();
       const { namespace, signal } = world;
@@ -28,7 +28,7 @@ export function kubeconfigEndStories(name: string, begin: () => Promise<HomeAndO
       expect(await there("a")).toBeDefined();
     });
 
-    test("deleted while suspended leaves its objects there, and needs no Secret for that (119)", async () => {
+    test("while suspended leaves its objects there, without its Secret (119)", async () => {
       const { world, other, there } = await beginBoth();
       await put(world, { value: inlineKubeconfig(other.config) });
       await world.publish("v1", [configMap("a")]);
@@ -42,7 +42,7 @@ export function kubeconfigEndStories(name: string, begin: () => Promise<HomeAndO
       expect(await world.inventory("app")).toEqual([]);
     });
 
-    test("waits there for what a finalizer holds until its timeout, which an outage does not begin anew, and says so (120)", async () => {
+    test("waits for finalizers there until its timeout, which an outage does not restart, and reports that (120)", async () => {
       const { world, other } = await beginBoth();
       const kubeconfig = inlineKubeconfig(other.config);
       await put(world, { value: kubeconfig });
@@ -61,7 +61,7 @@ export function kubeconfigEndStories(name: string, begin: () => Promise<HomeAndO
       );
     });
 
-    test("stays while its Secret is gone, says why and how to let go, and deletes once it is back", async () => {
+    test("waits while its Secret is missing, says why and how to give the objects up, and deletes them once it is back", async () => {
       const { world, other, there } = await beginBoth();
       const { namespace } = world;
       const kubeconfig = inlineKubeconfig(other.config);
@@ -98,7 +98,7 @@ export function kubeconfigEndStories(name: string, begin: () => Promise<HomeAndO
       expect(await world.run("kept")).toMatchObject({ outcome: "deleted" });
     });
 
-    test("stays while its cluster does not answer, until the policy lets go of the objects", async () => {
+    test("waits while its cluster does not answer, until the policy gives the objects up", async () => {
       const { world, other, there } = await beginBoth();
       await using front = await tcpFront(other.config.server);
       const server = new URL(other.config.server);

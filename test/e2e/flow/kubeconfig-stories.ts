@@ -21,7 +21,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
   const beginBoth = async () => inBoth(await begin());
 
   describe(`spec.kubeConfig with a Secret on ${name}`, () => {
-    test("names the Secret that is missing, wakes when it is there, takes value, value.yaml or the named key (123)", async () => {
+    test("reports a missing Secret, is woken when it is created, and reads value, value.yaml or the named key (123)", async () => {
       const { world, other, there } = await beginBoth();
       const { namespace } = world;
       const fault = (text: string) => `False ReconciliationFailed: ${text}`;
@@ -59,7 +59,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
       expect(await world.ready("app")).toBe(noKey("none"));
     });
 
-    test("applies, prunes, waits and is deleted there, and asks neither cluster for what is in the other one", async () => {
+    test("applies, prunes, waits and is deleted there, and asks neither cluster about objects of the other", async () => {
       const { world, home, other, there } = await beginBoth();
       await put(world, { value: inlineKubeconfig(other.config) });
       const before = { home: await home.asked(), other: await other.asked() };
@@ -79,7 +79,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
       expect(atOther.filter((path) => /\/(kustomizations|ocirepositories|events|secrets)\b/.test(path))).toEqual([]);
     });
 
-    test("keeps the connection and what it knows for the next run: an unchanged one asks the other cluster for two lists at most", async () => {
+    test("keeps the connection and its discovery for the next run: an unchanged run sends at most two lists", async () => {
       const { world, other } = await beginBoth();
       await put(world, { value: inlineKubeconfig(other.config) });
       await world.publish("v1", [configMap("a")]);
@@ -110,7 +110,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
         '{"current-context":"x"}',
         /^invalid configuration: \[context was not found for specified context: x, cluster has no server defined\]$/,
       ],
-    ])("a kubeconfig that is %s is refused in Flux's words where it has some", async (_, text, said) => {
+    ])("a kubeconfig that is %s is refused, with Flux's text if Flux has one", async (_, text, said) => {
       const { world } = await begin();
       await put(world, { value: text });
       await world.publish("v1", [configMap("a")]);
@@ -121,7 +121,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
       expect(message).not.toContain("tok3n");
     });
 
-    test("an address that the network policy refuses is not connected to, by address and by name", async () => {
+    test("an address that the network policy refuses gets no connection, by address and by name", async () => {
       const { world, other } = await beginBoth();
       const asked = (await other.asked()).length;
       using clusters = closing(
@@ -173,7 +173,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
       expect(await there("a")).toBeUndefined();
     });
 
-    test("that leads to another cluster from now on deletes nothing there, leaves what it has in the former one, and says so", async () => {
+    test("that changes to another cluster deletes nothing there, leaves its objects in the former one, and reports that", async () => {
       const { world, home, other, there } = await beginBoth();
       const { namespace, signal } = world;
       await put(world, { value: inlineKubeconfig(other.config) });
@@ -211,7 +211,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
       expect(await world.events("app")).toContainEqual(`Warning TargetChanged: ${left}`);
     });
 
-    test("that leads to our own cluster shares the claims of those who need none for that", async () => {
+    test("that points to our own cluster shares the claims of owners without a kubeConfig", async () => {
       const { world, home } = await begin();
       await put(world, { value: inlineKubeconfig(home.config) });
       const folders = { folders: { a: [configMap("shared")], b: [configMap("shared"), configMap("b")] } };
@@ -229,7 +229,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
 
     // The embedded server gives out no tokens.
     const accountsAtHome = (): void => {
-      test("that leads to our own cluster is recognised by its account, if it may not read which cluster it is", async () => {
+      test("that points to our own cluster is recognised by its account, if it must not read the cluster's uid", async () => {
         const { world, home } = await begin();
         const { namespace, signal } = world;
         const folders = { folders: { a: [configMap("shared")], b: [configMap("shared"), configMap("b")] } };
@@ -248,7 +248,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
     };
     if (hasTokens) accountsAtHome();
 
-    test("of one namespace's rights is enough, and keeps its objects when it may read more", async () => {
+    test("works with the rights of one namespace, and keeps its objects when it gets more rights", async () => {
       const { world, other, there } = await beginBoth();
       const { namespace, signal } = world;
       const weak = await other.as(namespace, "weak");
@@ -267,7 +267,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
       expect((await world.events("app")).filter((event) => event.includes("TargetChanged"))).toEqual([]);
     });
 
-    test("that may no longer read which cluster it is is refused, and loses nothing of what it has there", async () => {
+    test("that can no longer read the cluster's uid is refused, and loses none of its objects there", async () => {
       const { world, other, there } = await beginBoth();
       const { namespace, signal } = world;
       const account = await other.as(namespace, "weaker");
@@ -301,7 +301,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
       expect([await there("a"), await there("b")]).toEqual([undefined, undefined]);
     });
 
-    test("siblings of the same source in different clusters are nothing to each other's objects of the same name", async () => {
+    test("of two Kustomizations with the same source in different clusters keeps objects of the same name apart", async () => {
       const { world, other, there } = await beginBoth();
       await put(world, { value: inlineKubeconfig(other.config) });
       const held = (a: readonly string[], b: readonly string[]) => ({

@@ -13,7 +13,7 @@ const requested = (value: string) => ({ "reconcile.fluxcd.io/requestedAt": value
 /** What becomes of a Kustomization from its first run to its deletion. */
 export function lifeCycleStories(name: string, newWorld: () => Promise<World>): void {
   describe(`the life of a Kustomization on ${name}`, () => {
-    test("a resumed object begins its back-off anew", async () => {
+    test("a resumed object restarts its back-off", async () => {
       const world = await newWorld();
       const missing = { interval: "0s", sourceRef: { kind: "OCIRepository", name: "none" } };
       await world.kustomization("app", missing);
@@ -25,7 +25,7 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.run("app")).toMatchObject({ dueInMs: 750 });
     });
 
-    test("the first run adds the finalizer, applies everything and says so (6, 7, 72, 94)", async () => {
+    test("the first run adds the finalizer, applies everything and reports that (6, 7, 72, 94)", async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a"), service(80)]);
       await world.kustomization("app");
@@ -60,7 +60,7 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       ]);
     });
 
-    test("a second run writes to no object: one status write, one event, Ready never leaves True (73)", async () => {
+    test("a second run writes no object: one status write, one event, and Ready stays True (73)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), service(80)]);
       await world.kustomization("app");
@@ -106,7 +106,7 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.events("app")).toEqual(told);
     });
 
-    test("suspended while it failed: it stays failed, under the new generation, which does not count as observed (9, 11)", async () => {
+    test("suspended after a failure: it stays failed, with the new generation, which does not count as observed (9, 11)", async () => {
       const world = await newWorld();
       await world.publish("v1", [service(800_000)]);
       await world.kustomization("app");
@@ -128,7 +128,7 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.get("ConfigMap", "a")).toBeUndefined();
     });
 
-    test("the first run that applies a revision after another one says how long that took since its push", async () => {
+    test("the first run that applies a new revision measures how long that took since its push", async () => {
       const world = await newWorld();
       const first = await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -145,7 +145,7 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       expect(pushes[0]?.[1].PushToApplied).toBeGreaterThanOrEqual(5_000);
     });
 
-    test("a new revision that builds to the same is counted in the same entry of the history, under its name (116)", async () => {
+    test("a new revision with the same build result is counted in the same history entry, under its name (116)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")], { metadata: { "org.opencontainers.image.revision": "one" } });
       await world.kustomization("app");
@@ -201,7 +201,7 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
     });
 
-    test("deleted while deletes are refused: it is tried again less and less often, and goes once they are not", async () => {
+    test("deleted while deletes are refused: it retries less and less often, and ends once they are accepted", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -223,7 +223,7 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       );
     });
 
-    test("WaitForTermination gives up after the timeout and says so (120)", async () => {
+    test("WaitForTermination gives up after the timeout and reports that (120)", async () => {
       const world = await newWorld();
       const finalizers = ["example.com/hold"];
       await world.publish("v1", [configMap("a", { k: "v" }, { finalizers }), configMap("free")]);

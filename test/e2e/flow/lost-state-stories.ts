@@ -5,7 +5,7 @@ import type { World } from "./world.ts";
 
 /** A table that is lost and made anew, empty: what is left is what the cluster itself says. */
 export function lostStateStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`a state that is lost on ${name}`, () => {
+  describe(`lost state on ${name}`, () => {
     const live = async (world: World, ...names: readonly string[]): Promise<readonly string[]> => {
       const found = await Promise.all(names.map((one) => world.get("ConfigMap", one)));
       return names.filter((_, index) => found[index] !== undefined);
@@ -14,7 +14,7 @@ export function lostStateStories(name: string, newWorld: () => Promise<World>): 
       folders: { app: app.map((one) => configMap(one)), next: next.map((one) => configMap(one)) },
     });
 
-    test("waits for the source's own run, then writes no object, and the inventory is what it was", async () => {
+    test("waits for the source's own run, then writes no object, and the inventory is the same as before", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), configMap("b")]);
       await world.kustomization("app");
@@ -32,7 +32,7 @@ export function lostStateStories(name: string, newWorld: () => Promise<World>): 
       expect((await world.inventory("app")).map(({ state }) => state)).toEqual(["live", "live"]);
     });
 
-    test("what the next revision no longer has is pruned by the status, and nothing else", async () => {
+    test("objects that the next revision drops are pruned by the status, and nothing else", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), configMap("x")]);
       await world.kustomization("app");
@@ -48,7 +48,7 @@ export function lostStateStories(name: string, newWorld: () => Promise<World>): 
       expect(await live(world, "a", "x", "stranger")).toEqual(["a", "stranger"]);
     });
 
-    test("what was let go before stays", async () => {
+    test("objects that were released before stay", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), configMap("x")]);
       await world.kustomization("app", { prune: false });
@@ -63,7 +63,7 @@ export function lostStateStories(name: string, newWorld: () => Promise<World>): 
       expect(await live(world, "a", "x")).toEqual(["x"]);
     });
 
-    test("what a killed run applied and no status names stays, and is pruned once a later revision had it", async () => {
+    test("objects that a killed run applied and no status lists stay, and are pruned once a later revision had them", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -91,7 +91,7 @@ export function lostStateStories(name: string, newWorld: () => Promise<World>): 
 
     test.each([
       ["its new owner has applied it", ["next", "app"]],
-      ["its former owner comes first", ["app", "next"]],
+      ["its former owner runs first", ["app", "next"]],
     ])("an object that moves to another Kustomization is not deleted: %s", async (_, order) => {
       const world = await newWorld();
       await world.publish("v1", [], folders(["a", "x"], ["b"]));

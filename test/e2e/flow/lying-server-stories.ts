@@ -7,8 +7,8 @@ import { configMap, namespaceNamed } from "./sample-manifests.ts";
 export function lyingServerStories(name: string, begin: () => Promise<HomeAndOther>): void {
   const beginBoth = async () => inBoth(await begin());
 
-  describe(`spec.kubeConfig on ${name}`, () => {
-    test("whose server says that it is home has an identity of its own, and its claims keep nothing at home", async () => {
+  describe(`spec.kubeConfig with a false server on ${name}`, () => {
+    test("that claims to be our home cluster gets its own identity, and its claims protect nothing at home", async () => {
       const { world, home, other, there } = await beginBoth();
       const { namespace, signal } = world;
       const uid = await home.cluster.uid(signal);
@@ -42,7 +42,7 @@ export function lyingServerStories(name: string, begin: () => Promise<HomeAndOth
     });
 
     test.each([400, 404, 422])(
-      "whose server answers %d to everything says so, holds up nobody else, and can be let go",
+      "that answers %d to everything is reported, blocks no other object, and can be given up",
       async (code) => {
         const { world, other, there } = await beginBoth();
         const { cluster: home, signal } = world;

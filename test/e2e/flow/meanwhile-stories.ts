@@ -57,7 +57,7 @@ const whole = ({ namespace }: World, revision: string) => ({
 /** A Kustomization that somebody changes in the middle of a run: at each of its effects, one after the other. */
 export function meanwhileStories(name: string, newWorld: () => Promise<World>): void {
   describe(`a Kustomization that is changed while it runs on ${name}`, () => {
-    test("edited at any effect of a run, the new generation counts as observed only when it is applied", async () => {
+    test("edited at any effect of a run, observes the new generation only once that is applied", async () => {
       const world = await newWorld();
       for (let at = 1, happened = true; happened; at += callStride) {
         const [first, edition] = [`before-${at}`, `after-${at}`];
@@ -78,7 +78,7 @@ export function meanwhileStories(name: string, newWorld: () => Promise<World>): 
       }
     });
 
-    test("suspended at any effect of a run, it is as before or as after it, and goes on when it is resumed", async () => {
+    test("suspended at any effect of a run, ends as before or after the suspension, and continues when it is resumed", async () => {
       const world = await newWorld();
       for (let at = 1, happened = true; happened; at += callStride) {
         const revision = await begin(world, at, { suspend: false });
@@ -93,7 +93,7 @@ export function meanwhileStories(name: string, newWorld: () => Promise<World>): 
       }
     });
 
-    test("deleted at any effect of a run, nothing of it is left, and what was not its own stays", async () => {
+    test("deleted at any effect of a run, leaves nothing behind, and objects of other owners stay", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const foreign = { ...configMap("foreign"), metadata: { name: "foreign", namespace } };

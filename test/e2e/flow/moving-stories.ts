@@ -55,7 +55,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect((await world.inventory("b")).map(({ id }) => id)).toContain(`${world.namespace}_x__ConfigMap`);
     });
 
-    test("is the same object also where an edit of both moves it: the other is ready, and at this revision", async () => {
+    test("is the same object also if an edit of both moves it: the other is ready, and at this revision", async () => {
       const world = await newWorld();
       await twoFolders(world, { without: [configMap("stale")], with: [configMap("own"), configMap("x")] });
       const before = await uidOf(world, "ConfigMap", "x");
@@ -97,7 +97,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect(await uidOf(world, "ConfigMap", "x")).toBe(before);
     });
 
-    test("stays while the other is suspended, also after it has failed, and then belongs to the other with the same uid", async () => {
+    test("stays while the other is suspended, also after a failure, and then belongs to the other with the same uid", async () => {
       const world = await newWorld();
       await twoFolders(world);
       const before = await uidOf(world, "ConfigMap", "x");
@@ -130,9 +130,9 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
     });
 
     test.each([
-      ["may not decrypt as it asks", { path: "b", decryption: { provider: "sops", serviceAccountName: "x" } }],
-      ["is of another source", { path: "b", sourceRef: { kind: "OCIRepository", name: "other" } }],
-    ])("is pruned if the other %s: that applies nothing", async (_what, spec) => {
+      ["must not decrypt as it asks", { path: "b", decryption: { provider: "sops", serviceAccountName: "x" } }],
+      ["has another source", { path: "b", sourceRef: { kind: "OCIRepository", name: "other" } }],
+    ])("is pruned if the other %s, because the other then applies nothing", async (_what, spec) => {
       const world = await newWorld();
       await twoFolders(world);
       await world.kustomization("b", spec);
@@ -142,7 +142,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.get("ConfigMap", "x")).toBeUndefined();
     });
 
-    test("is pruned if the other does not build: what that wants is not known", async () => {
+    test("is pruned if the other does not build, because its objects are unknown", async () => {
       const world = await newWorld();
       await twoFolders(world);
       await world.publish("v2", [], { folders: { a: [] } });

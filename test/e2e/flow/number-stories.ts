@@ -8,7 +8,7 @@ const most = 2n ** 63n - 1n;
 /** Numbers that a double cannot hold, from the artifact into the cluster and back. */
 export function numberStories(name: string, newWorld: () => Promise<World>): void {
   describe(`numbers on ${name}`, () => {
-    test("integers of 64 bits and floats are applied as written, proven unchanged, and drift of one bit is undone", async () => {
+    test("64-bit integers and floats are applied as written, proven unchanged, and drift of one bit is reverted", async () => {
       const world = await newWorld();
       const group = `${world.namespace}.example.com`;
       const free = { type: "object", "x-kubernetes-preserve-unknown-fields": true };

@@ -40,7 +40,7 @@ function byUid(a: { readonly uid?: string | undefined }, b: { readonly uid?: str
 
 /** What stands in the way of an apply: an API server that fails, webhooks that deny, and others who write meanwhile. */
 export function obstacleStories(where: string, newWorld: () => Promise<World>): void {
-  describe(`what stands in the way of a Kustomization on ${where}`, () => {
+  describe(`a Kustomization that meets an obstacle on ${where}`, () => {
     /** A revision is applied, and the next one adds an object and drops one. */
     const moving = async () => {
       const world = await newWorld();
@@ -85,7 +85,7 @@ export function obstacleStories(where: string, newWorld: () => Promise<World>): 
         says: 'apply failed: admission webhook "policy.example.com" denied the request: no',
       },
       {
-        answer: "waits for a webhook in vain",
+        answer: "times out on a webhook",
         thrown: error(
           500,
           "InternalError",
@@ -120,7 +120,7 @@ export function obstacleStories(where: string, newWorld: () => Promise<World>): 
     test.each([
       { moment: "between the list and the dry run", nth: 1 },
       { moment: "between the dry run and the apply", nth: 2 },
-    ])("an object that somebody else creates again $moment is applied as it is then", async ({ nth }) => {
+    ])("an object that another client recreates $moment is applied in its new state", async ({ nth }) => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -139,7 +139,7 @@ export function obstacleStories(where: string, newWorld: () => Promise<World>): 
       await expectInventoryIsWhatExists(world, ["a"]);
     });
 
-    test("an object that somebody else creates again right before its delete stays, and leaves the inventory", async () => {
+    test("an object that another client recreates right before its delete stays, and is removed from the inventory", async () => {
       const { world, revision } = await moving();
       let uid: string | undefined;
       world.fault = async (made) => {

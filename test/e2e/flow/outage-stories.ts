@@ -21,7 +21,7 @@ function request(world: World, value: string | null): Promise<void> {
 
 /** What a Kustomization says while something that it needs does not answer. */
 export function outageStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`an outage that concerns a Kustomization on ${name}`, () => {
+  describe(`an outage that affects a Kustomization on ${name}`, () => {
     const applied = async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a")]);
@@ -50,7 +50,7 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
         error: new Error("dynamodb:BatchGetItem on table sluice: AWS throttles it"),
         said: "ReconciliationFailed: Sluice's own state is out of reach: dynamodb:BatchGetItem on table sluice: AWS throttles it",
       },
-    ])("$what: the object says so, with one event, and recovers by itself", async ({ call, error, said }) => {
+    ])("$what: the object reports it with one event, and recovers by itself", async ({ call, error, said }) => {
       const { world, ready } = await applied();
       fail(world, call, error);
       await world.outlast("app", 10_000);
@@ -73,7 +73,7 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
     });
 
     test.each(["subscriptions.subscribe", "inventories.save", "ledger.claim"])(
-      "a state whose %s fails parks nothing, and requests are served when it is back",
+      "a state store whose %s fails parks nothing, and requests are handled when it is back",
       async (call) => {
         const { world } = await applied();
         const revision = await world.publish("v2", [configMap("a"), configMap("b")]);
@@ -87,14 +87,14 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
       },
     );
 
-    test("a history that cannot be written delays nothing", async () => {
+    test("a failing write of the history delays nothing", async () => {
       const { world, ready } = await applied();
       fail(world, "history.append", new Error("AWS throttles it"));
       expect(await world.run("app")).toMatchObject({ outcome: "applied" });
       expect(await world.ready("app")).toBe(ready);
     });
 
-    test("ends a request that is made meanwhile, with an event of its own", async () => {
+    test("ends a request that is made meanwhile, with a separate event", async () => {
       const { world } = await applied();
       fail(world, "cluster.listMetadata", unavailable);
       await world.outlast("app", 60_000);
@@ -119,7 +119,7 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
       expect(await warnings(world)).toHaveLength(1);
     });
 
-    test("is reported for an object that is being deleted, and the object is gone in the end", async () => {
+    test("is reported for an object that is being deleted, and the object is deleted in the end", async () => {
       const { world } = await applied();
       fail(world, "cluster.listMetadata", unavailable);
       await world.remove("app");
@@ -131,7 +131,7 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.get("Kustomization", "app", `${kustomizeGroup}/v1`)).toBeUndefined();
     });
 
-    test("is reported once, also if a request was handled before and its annotation is gone", async () => {
+    test("is reported once, also if a request was handled before and its annotation was removed", async () => {
       const { world } = await applied();
       await request(world, "now");
       await world.run("app");

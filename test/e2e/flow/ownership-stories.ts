@@ -17,8 +17,8 @@ async function dataOf(world: World): Promise<unknown> {
 
 /** What labels, annotations and the API server keep a Kustomization from. */
 export function ownershipStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`what a Kustomization may not do on ${name}`, () => {
-    test("ssa Merge keeps what kubectl adds, and enforces what the manifest says (77)", async () => {
+  describe(`the limits of a Kustomization on ${name}`, () => {
+    test("ssa Merge keeps what kubectl adds, and enforces the manifest (77)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { k: "v" }, { annotations: { [`${kustomizeGroup}/ssa`]: "Merge" } })]);
       await world.kustomization("app");
@@ -97,7 +97,7 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       },
     );
 
-    test("a refused delete fails the run, and a later run repeats it (99)", async () => {
+    test("a refused delete fails the run, and a later run retries it (99)", async () => {
       const world = await newWorld();
       const { namespace } = world;
       await world.publish("v1", [configMap("a"), configMap("b")]);
@@ -135,7 +135,7 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       return world;
     };
 
-    test("an object that two share becomes the other's own when one is deleted, and is deleted with the other", async () => {
+    test("an object of two owners belongs to the other when one is deleted, and is deleted with the other", async () => {
       const world = await shared();
       await world.remove("second");
       await world.run("second");
@@ -152,7 +152,7 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
     test.each([
       ["first", "second"],
       ["second", "first"],
-    ])("an object that two share is deleted if both are deleted at once and %s ends before %s", async (one, other) => {
+    ])("an object of two owners is deleted if both are deleted at once and %s ends before %s", async (one, other) => {
       const world = await shared();
       await world.remove(one);
       await world.remove(other);
@@ -161,7 +161,7 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       expect(await dataOf(world)).toBeUndefined();
     });
 
-    test("an object shared with one that leaves its objects behind stays, also if both are deleted", async () => {
+    test("an object of two owners, one of which orphans its objects, stays even if both are deleted", async () => {
       const world = await shared({ deletionPolicy: "Orphan" });
       await world.kustomization("second", { deletionPolicy: "Delete" });
       await world.remove("first");

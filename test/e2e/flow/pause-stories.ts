@@ -31,7 +31,7 @@ function withOwnObject(cluster: Cluster, namespace: string): Cluster {
 /** What a pause of the cluster does to a Kustomization. */
 export function pauseStories(name: string, newWorld: () => Promise<World>): void {
   describe(`a paused cluster on ${name}`, () => {
-    test("a pause in the middle of an apply of many objects ends the writes within ten seconds, and resume converges", async () => {
+    test("a pause during an apply of many objects stops the writes within ten seconds, and resume converges", async () => {
       const outer = await newWorld();
       const { signal } = outer;
       const clock = steppedClock();

@@ -11,8 +11,8 @@ function measuredObjects({ measured }: World): World["measured"] {
 
 /** What a Kustomization deletes, hands over and leaves alone. */
 export function pruneStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`what a Kustomization prunes on ${name}`, () => {
-    test("objects that the artifact no longer holds are deleted after the new ones are applied (96)", async () => {
+  describe(`pruning by a Kustomization on ${name}`, () => {
+    test("deletes objects that the artifact no longer contains after the new ones are applied (96)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), configMap("b")]);
       await world.kustomization("app");
@@ -36,7 +36,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       ]);
     });
 
-    test("a run that prunes lists the Kustomizations and reads the claims twice, one that prunes nothing does neither", async () => {
+    test("lists the Kustomizations and reads the claims twice if there is something to prune, and otherwise not at all", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), configMap("b")]);
       await world.kustomization("app");
@@ -52,7 +52,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       expect(asked).toEqual([]);
     });
 
-    test("an empty artifact empties the inventory, and says so before (39)", async () => {
+    test("an empty artifact empties the inventory, with an event before (39)", async () => {
       const world = await newWorld();
       const { namespace } = world;
       const former = await world.publish("v1", [configMap("a"), configMap("b")]);
@@ -71,7 +71,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       expect((await world.events("app")).filter((event) => event.startsWith("Warning"))).toHaveLength(1);
     });
 
-    test("if the same revision no longer has objects, no revision is named to bring them back", async () => {
+    test("if the same revision no longer has objects, the message names no revision to restore them", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -96,11 +96,11 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
         left: ["retained"],
       },
       {
-        title: "labelled as another's (98)",
+        title: "labelled as another owner's (98)",
         body: { metadata: { labels: { [`${kustomizeGroup}/name`]: "other" } } },
         left: [],
       },
-    ])("an object is kept that is $title, also when that is over", async ({ body, left }) => {
+    ])("keeps an object that is $title, also when that is over", async ({ body, left }) => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -121,7 +121,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("an object that another client created again under the same name is not deleted, even with our labels on it", async () => {
+    test("does not delete an object that another client recreated under the same name, even with our labels on it", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -156,7 +156,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       },
       { what: "is deleted", end: (world: World) => world.remove("b") },
     ])(
-      "an object that prune: false released belongs to its next owner alone: it is deleted when that $what",
+      "an object released by prune: false belongs only to its next owner: it is deleted when that $what",
       async ({ end }) => {
         const world = await newWorld();
         await world.publish("v1", [], { folders: { a: [configMap("x")], b: [] } });
@@ -198,7 +198,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       expect(measuredObjects(world).slice(1)).toEqual([[`Kustomization/${world.namespace}/app`, { ObjectsPruned: 1 }]]);
     });
 
-    test("an object that moves to another Kustomization is handed over, never deleted between", async () => {
+    test("hands over an object that moves to another Kustomization, and never deletes it in between", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("old");
@@ -219,7 +219,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       expect((await world.get("ConfigMap", "a"))?.metadata.uid).toBe(uid);
     });
 
-    test("only a version bump: nothing is pruned, the version is updated (102)", async () => {
+    test("prunes nothing if only the API version changes, and updates the version (102)", async () => {
       const world = await newWorld();
       const hpa = (version: string) => ({
         apiVersion: `autoscaling/${version}`,
@@ -239,7 +239,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       expect((await world.events("app")).join()).not.toContain("deleted");
     });
 
-    test("objects that Flux applied are adopted from its status and pruned", async () => {
+    test("adopts objects that Flux applied from its status and prunes them", async () => {
       const world = await newWorld();
       const { namespace } = world;
       await world.publish("v1", [configMap("a")]);

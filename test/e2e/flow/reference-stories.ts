@@ -4,9 +4,9 @@ import type { World } from "./world.ts";
 
 /** What a Kustomization refers to by names that are empty or that nothing can have, as templates of Helm write them. */
 export function referenceStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`names that are empty or that nothing can have on ${name}`, () => {
+  describe(`empty or invalid names on ${name}`, () => {
     test.each([false, true])(
-      "an empty namespace counts as absent: the object's own is used (locked: %s)",
+      "an empty namespace counts as unset: the object's own is used (locked: %s)",
       async (isLocked) => {
         const world = await newWorld();
         world.noCrossNamespaceRefs = isLocked;
@@ -67,7 +67,7 @@ export function referenceStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.ready("app")).toMatch(/^True /);
     });
 
-    test("they do not prevent the deletion of a Kustomization", async () => {
+    test("do not prevent the deletion of a Kustomization", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { targetNamespace: world.namespace });
@@ -81,7 +81,7 @@ export function referenceStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.get("ConfigMap", "a")).toBeUndefined();
     });
 
-    test("health checks that wait leaves out are not checked", async () => {
+    test("health checks that wait overrides are not checked", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       const healthChecks = [{ kind: "", name: "" }];
@@ -92,7 +92,7 @@ export function referenceStories(name: string, newWorld: () => Promise<World>): 
 
     test.each([
       ["that has an empty name in its own references", { dependsOn: [{ name: "" }] }],
-      ["whose spec cannot be read", { timeout: "2562048h" }],
+      ["whose spec cannot be parsed", { timeout: "2562048h" }],
     ])("a dependency %s is not ready", async (_, spec) => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);

@@ -23,7 +23,7 @@ async function states(world: World): Promise<readonly string[]> {
 
 /** A state that is older than the status in the cluster, and one that only looks so. */
 export function restoreStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`a state that is older than the cluster on ${name}`, () => {
+  describe(`state restored from a backup on ${name}`, () => {
     /** The state is of generation 1, when `x` was live; since then it left the artifact under `prune: false`. */
     const letGoSince = async (): Promise<World> => {
       const world = await newWorld();
@@ -120,7 +120,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       expect(await states(world)).toEqual(["a live", "x retained"]);
     });
 
-    test("objects that the artifact has again are applied and are in the inventory again", async () => {
+    test("objects that the artifact contains again are applied and are in the inventory again", async () => {
       const world = await letGoSince();
       await world.publish("v3", [configMap("a"), configMap("x", { k: "new" })]);
       await world.run("app");
@@ -172,7 +172,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       }
     });
 
-    test("a run under a new generation saves it once, also if nothing else is new", async () => {
+    test("a run with a new generation saves it once, even if nothing else has changed", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -193,7 +193,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
         back: { serviceAccountName: "" },
       },
     ])(
-      "objects that a killed run has applied are pruned also if the Kustomization was $what meanwhile",
+      "objects that a killed run has applied are also pruned if the Kustomization was $what meanwhile",
       async ({ spec, back }) => {
         const world = await newWorld();
         await world.publish("v1", [configMap("a")]);

@@ -31,7 +31,7 @@ async function originsOf({ cluster, namespace, signal }: World) {
 /** What becomes of a Kustomization by its source and its dependencies. */
 export function sourceStories(name: string, newWorld: () => Promise<World>): void {
   describe(`the source of a Kustomization on ${name}`, () => {
-    test("is subscribed to before it exists, so that its first artifact wakes the objects that wait for it (15)", async () => {
+    test("is subscribed to before it exists, so that its first artifact wakes the waiting objects (15)", async () => {
       const world = await newWorld();
       await world.kustomization("app", { sourceRef: { kind: "OCIRepository", name: "later" } });
       await world.run("app");
@@ -55,7 +55,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("whose artifact is gone is reconciled without an event, and the artifact is applied when it is back (20)", async () => {
+    test("whose artifact is missing is reconciled without an event, and the artifact is applied when it is back (20)", async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a")]);
       const [[digest, manifests] = ["", []]] = world.stored;
@@ -72,7 +72,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
     });
 
-    test("without a folder of this path fails the run, and the revision does not count as attempted (22)", async () => {
+    test("without the folder in spec.path fails the run, and the revision does not count as attempted (22)", async () => {
       const world = await newWorld();
       const first = await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { retryInterval: "2m" });
@@ -100,7 +100,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(status["history"]).toHaveLength(1);
     });
 
-    test("that is being deleted counts as one without an artifact, and nothing is pruned for it", async () => {
+    test("that is being deleted counts as one without an artifact, and nothing is pruned because of it", async () => {
       const world = await newWorld();
       const { namespace, signal } = world;
       await world.publish("v1", [configMap("a")]);
@@ -115,7 +115,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("a run that it blocks is no longer stalled by a fault that was corrected before", async () => {
+    test("a run that waits for it is no longer stalled by a fault that was corrected before", async () => {
       const world = await newWorld();
       await world.kustomization("app", { sourceRef: { kind: "ExternalArtifact", name: "repo" } });
       await world.run("app");
@@ -161,7 +161,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       ]);
     });
 
-    test("shows it also in the events of a run that prunes, waits, fails or has no artifact yet (25)", async () => {
+    test("shows the origin also in the events of a run that prunes, waits, fails or has no artifact yet (25)", async () => {
       const world = await newWorld();
       const publish = (tag: string, manifests: readonly Manifest[], origin: string) =>
         world.publish(tag, manifests, { metadata: { "org.opencontainers.image.revision": origin } });
@@ -191,7 +191,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       ]);
     });
 
-    test("no longer names the commit of a former artifact if the present one names none (25)", async () => {
+    test("no longer names the commit of an old artifact if the current one names none (25)", async () => {
       const world = await newWorld();
       const metadata = { "org.opencontainers.image.revision": "orev" };
       await world.publish("v1", [configMap("a")], { metadata });
@@ -213,7 +213,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
   });
 
   describe(`the dependencies of a Kustomization on ${name}`, () => {
-    test("may be in another namespace, and of another source, whose revision is not compared (29, 33)", async () => {
+    test("may be in another namespace, and use another source, whose revision is not compared (29, 33)", async () => {
       const world = await newWorld();
       const namespace = `${world.namespace}-base`;
       await world.publish("v0", [], { within: namespace });

@@ -50,7 +50,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect((await world.status("app"))["conditions"]).toMatchObject([phase("Running health checks"), ready, healthy]);
     });
 
-    test("an interval shorter than a second means one run a second, and one Warning for each spec says so", async () => {
+    test("an interval shorter than a second runs once per second, and one Warning per spec says so", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { interval: "1ms", retryInterval: "0.5s" });
@@ -99,7 +99,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect(waits.map(({ dueInMs }) => dueInMs)).toEqual([4_000, 8_000, 10_000]);
     });
 
-    test("the spread of an interval is that of interval-jitter-percentage", async () => {
+    test("the jitter of an interval is that of interval-jitter-percentage", async () => {
       const world = await newWorld();
       world.timing = { ...defaultTiming, jitterPercentage: 0 };
       await world.publish("v1", [configMap("a")]);
@@ -107,7 +107,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect(await world.run("app")).toMatchObject({ outcome: "applied", dueInMs: 600_000 });
     });
 
-    test("a timeout of 190 years is accepted, one that Go cannot hold is refused with its field", async () => {
+    test("a timeout of 190 years is accepted, and one that overflows Go's duration is refused with its field", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { timeout: "99999999m", interval: "2562047h" });
@@ -119,7 +119,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect(conditions).toContainEqual(expect.objectContaining({ type: "Ready", reason: "InvalidSpec", message }));
     });
 
-    test("an unreadable field blocks no deletion that does not depend on it", async () => {
+    test("a field that cannot be parsed does not block a deletion that does not depend on it", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -132,7 +132,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
     });
 
-    test("a request is handled when its run ends, whatever the outcome (11)", async () => {
+    test("a request counts as handled when its run ends, whatever the outcome (11)", async () => {
       const world = await newWorld();
       await world.kustomization("app");
       const request = async (at: string) => {
@@ -170,7 +170,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       });
     });
 
-    test("force recreates an object that a finalizer blocks as soon as it is gone (82)", async () => {
+    test("force recreates an object that a finalizer blocks as soon as it is deleted (82)", async () => {
       const world = await newWorld();
       const secret = (value: string) => ({
         apiVersion: "v1",

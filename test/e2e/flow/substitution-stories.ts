@@ -25,7 +25,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       return JSON.stringify(conditions);
     };
 
-    test("come from ConfigMaps and Secrets in their order, and those of the spec win (50)", async () => {
+    test("come from ConfigMaps and Secrets in their order, and inline ones take precedence (50)", async () => {
       const world = await newWorld();
       await put(world, "ConfigMap", "zones", { zone: "\naz-1a\n", size: "small" });
       await put(world, "Secret", "more", { zone: "\naz-1b\n" });
@@ -43,7 +43,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       expect(await dataOf(world)).toEqual({ zone: "az-1c", size: "small" });
     });
 
-    test("that change are applied by the next run, and no change means no write", async () => {
+    test("that change are applied by the next run, and unchanged ones cause no write", async () => {
       const world = await newWorld();
       await put(world, "ConfigMap", "vars", { color: "blue" });
       await world.publish("v1", [configMap("a", { color: "${color}" })]);
@@ -57,7 +57,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       expect(await dataOf(world)).toEqual({ color: "green" });
     });
 
-    test("wake it when they change: it subscribes to their objects before it reads them, also to those that are missing", async () => {
+    test("wake the Kustomization when they change: it subscribes to their objects before it reads them, also to missing ones", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", {})]);
       const substituteFrom = [
@@ -78,7 +78,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       ]);
     });
 
-    test("may be missing if they are optional, and fail the build if not (51)", async () => {
+    test("may be missing if they are optional, and otherwise fail the build (51)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { color: "${color:=blue}" })]);
       const postBuild = (optional: boolean): JsonObject => ({
@@ -96,7 +96,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       expect(await dataOf(world)).toEqual({ color: "blue" });
     });
 
-    test("of a Secret that are not UTF-8 fail the objects that have them, in Flux's words, until a later one takes their place", async () => {
+    test("of a Secret that are not UTF-8 fail the objects that use them, with Flux's text, unless a later source overrides them", async () => {
       const world = await newWorld();
       const { namespace, cluster, signal } = world;
       await world.publish("v1", [configMap("a", { color: "${color}" })]);
@@ -118,7 +118,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       expect(await dataOf(world)).toEqual({ color: "blue" });
     });
 
-    test("are not replaced where there are none, unless the strategy is Always (52, 53)", async () => {
+    test("are not replaced if there are none, unless the strategy is Always (52, 53)", async () => {
       const world = await newWorld();
       await put(world, "ConfigMap", "vars", {});
       await world.publish("v1", [configMap("a", { color: "${color:=blue}" })]);
@@ -133,7 +133,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       expect(await dataOf(world)).toEqual({ color: "blue" });
     });
 
-    test("that nobody has set fail the build, empty ones do not (54, 55)", async () => {
+    test("that are unset fail the build, empty ones do not (54, 55)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { color: "x${color}" })]);
       await world.kustomization("app", { postBuild: { substitute: { other: "x" } } });
@@ -144,7 +144,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       expect(await dataOf(world)).toEqual({ color: "x" });
     });
 
-    test("that nobody has set are empty with StrictPostBuildSubstitutions off (54)", async () => {
+    test("that are unset are empty with StrictPostBuildSubstitutions off (54)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { color: "x${color}", length: "l${#color}" })]);
       await world.kustomization("app", { postBuild: { substitute: { other: "x" } } });
@@ -154,7 +154,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       expect(await dataOf(world)).toEqual({ color: "x", length: "l0" });
     });
 
-    test("are written with one dollar more where they are meant as text (56)", async () => {
+    test("are escaped with a second dollar if they are meant as text (56)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { escaped: "$${var}", plain: "$var", double: "a$$b" })]);
       await world.kustomization("app", { postBuild: { substitute: { var: "x" } } });
@@ -163,7 +163,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
     });
 
     test.each(["${a-b}", "${a.b}"])(
-      "that are no variables fail the build and are named: %s (57)",
+      "with invalid expressions fail the build and are named: %s (57)",
       async (expression) => {
         const world = await newWorld();
         await world.publish("v1", [configMap("a", { k: expression })]);
@@ -173,7 +173,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       },
     );
 
-    test("are left alone in an object that opts out (58)", async () => {
+    test("are not replaced in an object that opts out (58)", async () => {
       const world = await newWorld();
       const optOut = (where: "annotations" | "labels", value: string): JsonObject => ({
         [where]: { "kustomize.toolkit.fluxcd.io/substitute": value },
@@ -190,7 +190,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       expect(await dataOf(world, "c")).toEqual({ k: "${v}" });
     });
 
-    test("with a name that is none fail the build (59)", async () => {
+    test("with an invalid name fail the build (59)", async () => {
       const world = await newWorld();
       await put(world, "ConfigMap", "vars", { "my-var": "x" });
       await world.publish("v1", [configMap("a")]);
@@ -240,7 +240,7 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       expect(await dataOf(world)).toEqual(Object.fromEntries(answered));
     });
 
-    test("from Secrets show in no status, event or log when an object with them is refused", async () => {
+    test("from Secrets appear in no status, event or log when an object with them is refused", async () => {
       const world = await newWorld();
       await put(world, "Secret", "vars", { port: "hunter2hunter2" });
       const service = {

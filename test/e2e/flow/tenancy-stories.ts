@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 /** What a tenant who writes a Kustomization, or pushes its artifact, can and cannot do to others: docs/threat-model.md. */
 export function tenancyStories(name: string, newWorld: () => Promise<World>): void {
   describe(`the boundary between tenants on ${name}`, () => {
-    test("there is no boundary for an apply: any namespace and any kind, with Sluice's own rights", async () => {
+    test("there is no limit for an apply: any namespace and any kind, with Sluice's own rights", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const elsewhere = `${namespace}-elsewhere`;
@@ -28,7 +28,7 @@ export function tenancyStories(name: string, newWorld: () => Promise<World>): vo
       await world.run("app");
     });
 
-    test("an apply takes over objects of others, as in Flux, and a prune leaves them to their other claimant", async () => {
+    test("an apply takes over objects of other owners, as in Flux, and a prune leaves them to their other claimant", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { k: "theirs" })]);
       await world.kustomization("first");
@@ -42,7 +42,7 @@ export function tenancyStories(name: string, newWorld: () => Promise<World>): vo
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("a manipulated inventory that lists objects of others deletes none of them", async () => {
+    test("a manipulated inventory that lists objects of other owners deletes none of them", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       await world.publish("v1", [configMap("theirs")]);

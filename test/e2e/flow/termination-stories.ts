@@ -47,7 +47,7 @@ function rivalOf(group: string): Manifest {
 
 /** What becomes of an object that is being deleted although it is wanted. */
 export function terminationStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`what is wanted and being deleted on ${name}`, () => {
+  describe(`a wanted object that is terminating on ${name}`, () => {
     const waits = "still wanted but being deleted, to be created again once gone: ";
 
     const deleted = async (spec = {}, metadata = {}) => {
@@ -59,7 +59,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       return { world, held: `ConfigMap/${world.namespace}/a (held by example.com/hold)` };
     };
 
-    test("Ready is not True, the rest is applied and pruned, and the object is created again as soon as possible", async () => {
+    test("keeps Ready from True, the rest is applied and pruned, and the object is recreated as soon as possible", async () => {
       const { world, held } = await deleted();
       const uid = (await world.get("ConfigMap", "a"))?.metadata.uid;
       const revision = await world.publish("v2", [configMap("a"), configMap("c")]);
@@ -84,7 +84,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect(live?.metadata.uid).not.toBe(uid);
     });
 
-    test("it is checked less and less often, and after the timeout Ready is False", async () => {
+    test("is checked less and less often, and after the timeout Ready is False", async () => {
       const { world, held } = await deleted({ timeout: "5m" });
       const dueInMs: unknown[] = [];
       for (let looks = 0; looks < 9; looks++) dueInMs.push((await world.run("app")).dueInMs);
@@ -96,14 +96,14 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect((await world.events("app")).at(-1)).toBe(`Warning ReconciliationFailed: ${waits}${held}\n`);
     });
 
-    test("changes in the artifact are still applied to it, since they may remove its finalizer", async () => {
+    test("still gets changes in the artifact, because they may remove its finalizer", async () => {
       const { world } = await deleted();
       await world.publish("v2", [configMap("a", { k: "let go" }), configMap("b")]);
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "let go" });
     });
 
-    test("with wait it is not healthy, in Flux's words, and comes back as well", async () => {
+    test("is not healthy with wait, with Flux's text, and is recreated as well", async () => {
       const { world } = await deleted({ wait: true });
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 1_000 });
       world.clock.advance(600_000);
@@ -116,7 +116,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("an object that is created only once is created again", async () => {
+    test("and is created only once is recreated", async () => {
       const { world } = await deleted({}, { annotations: { [`${kustomizeGroup}/ssa`]: "IfNotPresent" } });
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       await setFinalizers(world, refOfA(world), []);
@@ -125,7 +125,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("an object that is to be skipped is skipped", async () => {
+    test("and has to be skipped is skipped", async () => {
       const { world } = await deleted();
       const body = { metadata: { annotations: { [`${kustomizeGroup}/reconcile`]: "disabled" } } };
       await world.cluster.patch(refOfA(world), { type: "merge", body }, { manager: "another-client" }, world.signal);
@@ -145,13 +145,13 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       return world;
     };
 
-    test("finalizers that a terminating object may no longer get do not fail the run", async () => {
+    test("does not fail the run because it can no longer get finalizers", async () => {
       const world = await withoutItsFirst();
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       expect(await reconciling(world)).toBe(`${waits}ConfigMap/${world.namespace}/a (held by example.com/two)`);
     });
 
-    test("finalizers that a terminating object may no longer get do not hide its other errors", async () => {
+    test("shows its other errors next to finalizers that it can no longer get", async () => {
       const world = await withoutItsFirst();
       await world.publish("v2", [configMap("a", { "bad key": "v" }, { finalizers })]);
       expect(await world.run("app")).toMatchObject({ outcome: "failed" });
@@ -174,7 +174,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       return world.cluster.get(content, world.signal);
     };
 
-    test("a namespace comes back with all its objects", async () => {
+    test("and is a namespace is recreated with all its objects", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-back`;
       const content: Manifest = { ...configMap("a"), metadata: { name: "a", namespace: within } };
@@ -184,7 +184,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect(await comeBack(world, namespace, { ...refOfA(world), namespace: within })).toBeDefined();
     });
 
-    test("a definition comes back with all its objects", async () => {
+    test("and is a definition is recreated with all its objects", async () => {
       const world = await newWorld();
       const group = `back.${world.namespace}.example.com`;
       const widget = { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "w" } };
@@ -214,7 +214,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       return inventory;
     };
 
-    test("the status keeps what Flux has applied while a definition is waited for", async () => {
+    test("the status keeps what Flux has applied while a definition is awaited", async () => {
       const world = await newWorld();
       const group = `flux.${world.namespace}.example.com`;
       const inventory = await fromFlux(world, group);
@@ -225,7 +225,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       await world.run("app");
     });
 
-    test("a stage has its whole time to be ready after a deletion that was waited for", async () => {
+    test("a stage has its full time to become ready after a deletion that was awaited", async () => {
       const world = await newWorld();
       const group = `slow.${world.namespace}.example.com`;
       await world.publish("v1", [widgetDefinition(group)]);

@@ -113,7 +113,7 @@ describe.skipIf(file === "")("a real API server that throttles a whole reconcile
     expect(await self.inventory("app")).toEqual(before);
   });
 
-  test("a deletion that is throttled removes everything in the end", async () => {
+  test("a deletion that is throttled deletes everything in the end", async () => {
     const { self } = await throttledHalfway();
     const first = self.run("app");
     await expect.poll(refusals, patient).toBeGreaterThan(0);

@@ -59,7 +59,7 @@ async function countedRuns(world: World): Promise<unknown> {
   return isJsonObject(latest) ? latest["totalReconciliations"] : undefined;
 }
 
-describe("an unchanged run that nothing has asked for", () => {
+describe("an unchanged run that was not requested", () => {
   test("lists the metadata of each kind once and writes the event of its end, and nothing else", async () => {
     const world = await applied();
     expect(await requestsOf(() => world.runDue("app"))).toEqual([finishedEvent, ...lists]);
@@ -69,7 +69,7 @@ describe("an unchanged run that nothing has asked for", () => {
     expect(world.remembered).toHaveLength(1);
   });
 
-  test("tells Alerts the event of its end once, and where something has changed only what came of it", async () => {
+  test("sends Alerts the event of its end once, and after a change only the events of the change", async () => {
     const world = await applied();
     world.told.length = 0;
     await world.runDue("app");
@@ -81,7 +81,7 @@ describe("an unchanged run that nothing has asked for", () => {
     expect(world.told).toEqual(["Progressing", "ReconciliationSucceeded"]);
   });
 
-  test("reads its object, its source and writes its status where somebody has asked for it", async () => {
+  test("reads its object and its source and writes its status if it was requested", async () => {
     const world = await applied();
     expect(await requestsOf(() => world.run("app"))).toEqual(
       [ownRead, sourceRead, statusWrite, finishedEvent, ...lists].toSorted(),
@@ -97,7 +97,7 @@ describe("an unchanged run that nothing has asked for", () => {
     expect(await requestsOf(() => world.runDue("app"))).toEqual([finishedEvent, ...lists]);
   });
 
-  test("once an hour it reads everything and writes the status, whose history counts every run", async () => {
+  test("once an hour reads everything and writes the status, whose history counts every run", async () => {
     const world = await applied();
     await world.runDue("app");
     await world.runDue("app");
@@ -110,7 +110,7 @@ describe("an unchanged run that nothing has asked for", () => {
     expect(await requestsOf(() => world.runDue("app"))).toEqual([finishedEvent, ...lists]);
   });
 
-  test("reads what it depends on beside its source in each run", async () => {
+  test("reads its dependencies other than the source in each run", async () => {
     const world = await applied();
     await world.kustomization("late", { dependsOn: [{ name: "app" }] });
     await world.run("late");
@@ -119,7 +119,7 @@ describe("an unchanged run that nothing has asked for", () => {
     expect(requests).not.toContain(sourceRead);
   });
 
-  test("reads an ExternalArtifact in each run: its producer is no part of Sluice", async () => {
+  test("reads an ExternalArtifact in each run, because another program writes it", async () => {
     const world = await applied();
     world.gates = { ...world.gates, ExternalArtifact: true };
     const bytes = Buffer.from("an artifact");
@@ -156,8 +156,8 @@ describe("an unchanged run that nothing has asked for", () => {
   });
 });
 
-describe("a run that nothing has asked for", () => {
-  test("that waits for health looks at its objects too, however long that takes, and writes no status", async () => {
+describe("a run that was not requested", () => {
+  test("and waits for health reads its objects too, however long that takes, and writes no status", async () => {
     const world = await applied({ wait: true });
     // Not the same duration twice.
     world.fault = () => world.clock.advance(7);
@@ -190,7 +190,7 @@ describe("a run that nothing has asked for", () => {
     expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "two" });
   });
 
-  test("as a service account it lists as that account, also on cached objects", async () => {
+  test("as a service account lists as that account, also with cached objects", async () => {
     const { cluster } = embedded;
     const users: string[] = [];
     const as = (user: string): Cluster => {
@@ -211,7 +211,7 @@ describe("a run that nothing has asked for", () => {
     expect(users).toEqual([`system:serviceaccount:${made.namespace}:other`]);
   });
 
-  test("writes a status that others have changed, whatever the age of its history", async () => {
+  test("writes a status that another client has changed, whatever the age of its history", async () => {
     const world = await applied();
     await world.patch("app", { status: { lastAttemptedRevision: "none" } }, { manager: "test", subresource: "status" });
     world.objects = objectCache();
@@ -219,7 +219,7 @@ describe("a run that nothing has asked for", () => {
     expect((await world.status("app"))["lastAttemptedRevision"]).not.toBe("none");
   });
 
-  test("stops where the cluster is paused meanwhile, and writes no event", async () => {
+  test("stops if the cluster is paused meanwhile, and writes no event", async () => {
     const world = await applied();
     const told = await world.events("app");
     world.fault = (call) => {
@@ -230,8 +230,8 @@ describe("a run that nothing has asked for", () => {
   });
 });
 
-describe("a run on cached objects changes nothing before it has read them again", () => {
-  test("undoes drift, with the object and the source of the moment", async () => {
+describe("a run with cached objects changes nothing before it has read them again", () => {
+  test("reverts drift, with the current object and source", async () => {
     const world = await applied();
     await world.cluster.patch(
       { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" },
@@ -248,7 +248,7 @@ describe("a run on cached objects changes nothing before it has read them again"
     expect(told).toHaveLength(1);
   });
 
-  test("undoes no drift of an object that was suspended meanwhile", async () => {
+  test("reverts no drift of an object that was suspended meanwhile", async () => {
     const world = await applied();
     await world.kustomization("app", { suspend: true });
     await world.cluster.patch(
@@ -261,7 +261,7 @@ describe("a run on cached objects changes nothing before it has read them again"
     expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "drift" });
   });
 
-  test("creates nothing of an artifact that the source no longer has", async () => {
+  test("creates nothing from an artifact that the source no longer has", async () => {
     const world = await applied();
     await world.cluster.delete(
       { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" },
@@ -274,7 +274,7 @@ describe("a run on cached objects changes nothing before it has read them again"
     expect(await world.get("ConfigMap", "b")).toBeDefined();
   });
 
-  test("a status that is out of date in the cache is not written from it", async () => {
+  test("does not write the status from an outdated cached one", async () => {
     const world = await applied();
     const live = await world.get("Kustomization", "app", kustomize);
     if (live === undefined) throw new Error("the Kustomization is gone");
@@ -285,7 +285,7 @@ describe("a run on cached objects changes nothing before it has read them again"
     expect(requests).not.toContain(statusWrite);
   });
 
-  test("what changed is applied by the run that the change asks for", async () => {
+  test("applies a change in the run that the change requests", async () => {
     const world = await applied();
     const second = await world.publish("v2", [configMap("a", { k: "2" }), service(80)]);
     await world.run("app");
@@ -294,7 +294,7 @@ describe("a run on cached objects changes nothing before it has read them again"
   });
 });
 
-describe("a run reads its object again after anything but a good end of the run before it", () => {
+describe("a run reads its object again unless the run before it succeeded", () => {
   test("after a run that was killed, whatever that has written", async () => {
     const world = await applied();
     world.fault = (call) => {
@@ -334,7 +334,7 @@ describe("a run reads its object again after anything but a good end of the run 
     expect(await world.ready("app")).toMatch(/^True/);
   });
 
-  test("an object of the same name that was made anew is read", async () => {
+  test("after an object of the same name was recreated", async () => {
     const world = await applied();
     await world.runDue("app");
     world.objects.put(keyOf(world), {

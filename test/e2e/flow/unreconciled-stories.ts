@@ -59,8 +59,8 @@ async function say(world: World, status: "False" | "True"): Promise<void> {
 
 /** Objects of Flux's kinds that Sluice does not reconcile. */
 export function unreconciledStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`objects of kinds of Flux that Sluice does not reconcile on ${name}`, () => {
-    test("are told of once, in one event, also after a restart and with a new revision", async () => {
+  describe(`objects of Flux kinds that Sluice does not reconcile on ${name}`, () => {
+    test("are reported once, in one event, also after a restart and with a new revision", async () => {
       const world = await newWorld();
       await define(world, "HelmRelease");
       const [a, b] = await Promise.all([release(world, "a"), release(world, "b")]);
@@ -85,7 +85,7 @@ export function unreconciledStories(name: string, newWorld: () => Promise<World>
       ]);
     });
 
-    test("are told of again once they were taken out and come back, and are not forgotten by a run that fails", async () => {
+    test("are reported again after they were removed and added again, and are not forgotten by a run that fails", async () => {
       const world = await newWorld();
       await define(world, "HelmRelease");
       const a = await release(world, "a");
@@ -141,7 +141,7 @@ export function unreconciledStories(name: string, newWorld: () => Promise<World>
       expect(await healthy(world)).toMatchObject({ status: "True", reason: "Succeeded" });
     });
 
-    test("are unknown again where a controller has worked on an earlier generation, and none comes to this one", async () => {
+    test("are unknown again if a controller has handled an earlier generation and not the current one", async () => {
       const world = await newWorld();
       await define(world, "HelmRelease");
       await world.publish("v1", [await release(world, "a")]);
@@ -157,7 +157,7 @@ export function unreconciledStories(name: string, newWorld: () => Promise<World>
       expect(await healthy(world)).toMatchObject({ status: "Unknown", reason: "NotReconciled" });
     });
 
-    test("are judged by the Kustomization's own expressions where it has some for the kind", async () => {
+    test("are judged by the Kustomization's own expressions if it has some for the kind", async () => {
       const world = await newWorld();
       const apiVersion = await define(world, "HelmRelease");
       await world.publish("v1", [await release(world, "a")]);

@@ -76,8 +76,8 @@ function canary(namespace: string): Manifest {
 
 /** What starts a run of a Kustomization. */
 export function watchStories(name: string, newWorld: () => Promise<World>): void {
-  describe(`what starts a run on ${name}`, () => {
-    test("is a new spec or a new requested time, and no other label, annotation or status (12)", async () => {
+  describe(`a run starts on ${name}`, () => {
+    test("after a new spec or a new requested time, and after no other label, annotation or status (12)", async () => {
       const world = await newWorld();
       const metadata = (body: JsonObject) => world.patch("app", { metadata: body }, { manager: "test" });
       await world.publish("v1", [configMap("a")]);
@@ -99,7 +99,7 @@ export function watchStories(name: string, newWorld: () => Promise<World>): void
       await expect.poll(() => watch.requested).toEqual(["app", "next", "app", "app"]);
     });
 
-    test("is a change or the deletion of a Secret with its variables, if the Secret is labelled to be watched (124)", async () => {
+    test("after a change or the deletion of a Secret with its variables, if the Secret has the watch label (124)", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const put = (object: string, color: string, labels: Readonly<Record<string, string>>) =>
@@ -155,7 +155,7 @@ export function watchStories(name: string, newWorld: () => Promise<World>): void
       expect(await requestedBy(() => deleteSecret("unlabelled"))).toEqual(["next"]);
     });
 
-    test("canary/18: is a new pod template of what a Canary releases, whoever wrote it, and no label or status of that", async () => {
+    test("canary/18: after a new pod template of a Canary's target, by any writer, and after no label or status of the target", async () => {
       const { cluster, namespace, signal } = await newWorld();
       const user = { manager: "kubectl", force: true };
       const ref = { group: "apps", kind: "Deployment", namespace, name: "web" };
@@ -201,7 +201,7 @@ export function watchStories(name: string, newWorld: () => Promise<World>): void
       return { requestedBy, world };
     }
 
-    test("canary/18: is an apply that has changed what a Canary releases, and no apply of the same again", async () => {
+    test("canary/18: after an apply that has changed a Canary's target, and after no repeated apply", async () => {
       const { requestedBy, world } = await followedDeployment();
       const publish = (tag: string) => requestedBy(() => world.publish(tag, [deployment(world.namespace, tag)]));
       expect(await publish("1")).toEqual(["Canary/web-canary"]);
@@ -209,7 +209,7 @@ export function watchStories(name: string, newWorld: () => Promise<World>): void
       expect(await publish("2")).toEqual(["Canary/web-canary"]);
     });
 
-    test("canary/18: is a prune of what a Canary releases, and the end of the Kustomization that has it", async () => {
+    test("canary/18: after a prune of a Canary's target, and after the deletion of the Kustomization that has it", async () => {
       const { requestedBy, world } = await followedDeployment();
       const { namespace } = world;
       const publish = (tag: string, ...manifests: readonly Manifest[]) =>

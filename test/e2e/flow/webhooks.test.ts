@@ -141,7 +141,7 @@ describe.skipIf(file === undefined)("a real control plane with a webhook (set SL
     expect(await inventoried(self)).toEqual(["a"]);
   });
 
-  test("that denies only the real apply: what was applied before is in the inventory, and nothing is pruned", async () => {
+  test("that denies only the real apply: objects applied before are in the inventory, and nothing is pruned", async () => {
     const self = await judged("ValidatingWebhookConfiguration");
     await self.publish("v1", [configMap("a")]);
     await self.kustomization("app");
@@ -160,7 +160,7 @@ describe.skipIf(file === undefined)("a real control plane with a webhook (set SL
     expect(await self.get("ConfigMap", "a")).toBeUndefined();
   });
 
-  test("that hangs: the run says so and is repeated, and nothing is lost", async () => {
+  test("that hangs: the run reports it and is repeated, and nothing is lost", async () => {
     const self = await judged("ValidatingWebhookConfiguration", 1);
     await self.publish("v1", [configMap("a")]);
     await self.kustomization("app");
@@ -178,7 +178,7 @@ describe.skipIf(file === undefined)("a real control plane with a webhook (set SL
     expect(await inventoried(self)).toEqual(["b"]);
   });
 
-  test("that changes what is applied: the run ends, and the next ones write nothing", async () => {
+  test("that changes applied objects: the run ends, and later runs write nothing", async () => {
     const self = await judged("MutatingWebhookConfiguration");
     judge = () => ({
       allowed: true,

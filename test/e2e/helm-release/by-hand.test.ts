@@ -56,8 +56,8 @@ async function installed() {
 
 const color = async (scene: FlowScene) => (await scene.get("v1", "ConfigMap", "a"))?.["data"];
 
-describe("what the helm command does to a release by hand", () => {
-  test("23/39: an upgrade is found by its digest, and corrected by an upgrade", async () => {
+describe("manual helm commands on a release", () => {
+  test("23/39: an upgrade is detected by its digest, and corrected by an upgrade", async () => {
     const { add, change, scene } = await installed();
     await change(1, { status: "superseded" });
     await add(1, { version: 2, description: "Upgrade complete" });
@@ -70,7 +70,7 @@ describe("what the helm command does to a release by hand", () => {
     expect(await color(scene)).toEqual({ color: "blue" });
   });
 
-  test("23/39: a rollback is found by its digest, and corrected by an upgrade", async () => {
+  test("23/39: a rollback is detected by its digest, and corrected by an upgrade", async () => {
     const { add, change, scene } = await installed();
     await scene.release({ values: { color: "green" } });
     await scene.run();
@@ -84,7 +84,7 @@ describe("what the helm command does to a release by hand", () => {
     expect(await color(scene)).toEqual({ color: "green" });
   });
 
-  test("23/40: a test leaves the release as it is", async () => {
+  test("23/40: a test does not change the release", async () => {
     const { change, read, scene } = await installed();
     const told = await scene.told();
     const startedAt = "2026-11-24T16:00:00Z";

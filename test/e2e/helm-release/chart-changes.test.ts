@@ -40,7 +40,7 @@ describe("spec.chart that becomes spec.chartRef", () => {
   const isMade = async (scene: FlowScene) =>
     (await scene.get(sources, "HelmChart", `${scene.namespace}-app`)) !== undefined;
 
-  test("23/7: deletes the HelmChart, and neither installs nor upgrades where the version of the chart is the same", async () => {
+  test("23/7: deletes the HelmChart, and neither installs nor upgrades if the chart version is the same", async () => {
     const scene = await installed();
     expect(await isMade(scene)).toBe(true);
     await scene.publish(chart("1.0.0"), { kind: "HelmChart", name: "own" });
@@ -101,7 +101,7 @@ describe("a chart with another name", () => {
 });
 
 describe("the chart of an OCIRepository", () => {
-  test("23/19: has 12 digits of the digest in its version, and the status the whole digest", async () => {
+  test("23/19: has 12 digits of the digest in its version, and the full digest in the status", async () => {
     const scene = await newScene();
     const { digest } = await scene.publish(chart("1.4.2"));
     await scene.release({});
@@ -114,7 +114,7 @@ describe("the chart of an OCIRepository", () => {
     });
   });
 
-  test("23/20: upgrades the release with another digest, also where its version is the same", async () => {
+  test("23/20: upgrades the release if only its digest changes", async () => {
     const scene = await newScene();
     await scene.publish(chart("1.4.2"));
     await scene.release({});
@@ -126,7 +126,7 @@ describe("the chart of an OCIRepository", () => {
     expect(await scene.get("v1", "ConfigMap", "a")).toMatchObject({ data: { color: "red" } });
   });
 
-  test("23/20: with the gate DisableChartDigestTracking another digest of the same version upgrades nothing", async () => {
+  test("23/20: with the gate DisableChartDigestTracking a change of only the digest upgrades nothing", async () => {
     const scene = await newScene({ gates: { DisableChartDigestTracking: true } });
     await scene.publish(chart("1.4.2"));
     await scene.release({});

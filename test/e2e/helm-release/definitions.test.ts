@@ -49,7 +49,7 @@ describe("status.inventory of a HelmRelease", () => {
     "crds/b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: no-crd}\n",
   };
 
-  test("23/57: has the objects of the manifest and all that lies in crds/, and no hooks", async () => {
+  test("23/57: lists the objects of the manifest and of crds/, and no hooks", async () => {
     const scene = await newScene();
     await scene.publish({ version: "1.0.0", templates, files });
     await scene.release({});

@@ -56,14 +56,14 @@ async function drift(scene: ActionScene, ignore: Ignore = []) {
 const change = (scene: ActionScene, name: string, body: Manifest | object) =>
   scene.patch("ConfigMap", name, toJsonObject(body));
 
-describe("the drift of a release", () => {
-  test("an unchanged release has none", async () => {
+describe("drift detection of a release", () => {
+  test("finds nothing in an unchanged release", async () => {
     const scene = await installed(configMap("a"));
 
     expect(await drift(scene)).toMatchObject({ isDrifted: false, lines: [] });
   });
 
-  test("objects that the last apply proves unchanged cost one list of metadata a kind; one that differs costs a read and a dry run", async () => {
+  test("costs one metadata list per kind for objects proven unchanged, and a read and a dry run for one that differs", async () => {
     const own = { "helm.toolkit.fluxcd.io/name": "app", "helm.toolkit.fluxcd.io/namespace": `drift-${scenes}` };
     const scene = await installed(configMap("a", {}, own), configMap("b", { color: "blue" }, own));
     const ctx = await scene.context();
@@ -93,7 +93,7 @@ describe("the drift of a release", () => {
     expect(lines[0]).toBe(`ConfigMap/${scene.namespace}/a excluded`);
   });
 
-  test("23/52: a look changes nothing in the cluster", async () => {
+  test("23/52: in mode warn changes nothing in the cluster", async () => {
     const scene = await installed(configMap("a"));
     await change(scene, "a", { data: { color: "white" } });
 
@@ -101,7 +101,7 @@ describe("the drift of a release", () => {
     expect(scene.writes).toEqual([]);
   });
 
-  test("23/53: a changed field and a deleted object are told and restored; what others have added stays", async () => {
+  test("23/53: reports and restores a changed field and a deleted object; additions of other clients stay", async () => {
     const scene = await installed(configMap("a"), configMap("b"));
     const { namespace } = scene;
     await change(scene, "a", { data: { color: "white", extra: "kept" } });
@@ -128,7 +128,7 @@ describe("the drift of a release", () => {
     expect((await drift(scene)).isDrifted).toBe(false);
   });
 
-  test("23/54: labels and annotations that others add are no drift; a label of the chart that is changed or removed is", async () => {
+  test("23/54: ignores labels and annotations that others add; a chart label that is changed or removed is drift", async () => {
     const scene = await installed(configMap("a", {}, { team: "x", tier: "web" }));
     const { namespace } = scene;
     await change(scene, "a", { metadata: { labels: { extra: "yes" }, annotations: { extra: "yes" } } });
@@ -140,7 +140,7 @@ describe("the drift of a release", () => {
     ]);
   });
 
-  test("23/54: a label that the manifest no longer has is no drift", async () => {
+  test("23/54: ignores a label that the manifest no longer has", async () => {
     const scene = await installed(configMap("a", {}, { team: "x", former: "yes" }));
     await scene.put({ version: 2, objects: [{ manifest: configMap("a", {}, { team: "x" }), template: "" }] });
 
@@ -161,7 +161,7 @@ describe("the drift of a release", () => {
     });
   });
 
-  test('23/56: the ignored path "" excludes the whole object, also one that is gone', async () => {
+  test('23/56: the ignored path "" excludes the whole object, even a deleted one', async () => {
     const scene = await installed(configMap("a"), configMap("b"));
     await scene.remove("ConfigMap", "a");
     await change(scene, "b", { data: { color: "white" } });
@@ -170,7 +170,7 @@ describe("the drift of a release", () => {
     expect((await drift(scene, ignore)).isDrifted).toBe(false);
   });
 
-  test("a field that is ignored may differ; a correction of another field leaves it", async () => {
+  test("keeps an ignored field, also while it corrects another field", async () => {
     const scene = await installed(configMap("a", { color: "blue", size: "1" }));
     await change(scene, "a", { data: { color: "white", size: "2" } });
     const { ctx, found } = await drift(scene, [{ paths: ["/data/size"] }]);
@@ -179,7 +179,7 @@ describe("the drift of a release", () => {
     expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ color: "blue", size: "2" });
   });
 
-  test("what cannot be compared is an error only where nothing else differs, and nothing is created in a namespace that is gone", async () => {
+  test("fails on an object that cannot be compared only if nothing else differs, and creates nothing in a missing namespace", async () => {
     const scene = await installed(configMap("a"));
     const gone: Manifest = { ...configMap("x"), metadata: { name: "x", namespace: "gone" } };
     const objects = [configMap("a"), gone].map((manifest) => ({ manifest, template: "" }));
@@ -192,7 +192,7 @@ describe("the drift of a release", () => {
     expect((await drift(scene)).lines).toHaveLength(1);
   });
 
-  test("of a Secret no value is told, neither of its drift nor of a correction that fails", async () => {
+  test("shows no value of a Secret, neither in its drift nor in a correction that fails", async () => {
     const secret: Manifest = {
       apiVersion: "v1",
       kind: "Secret",

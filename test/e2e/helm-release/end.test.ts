@@ -112,7 +112,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
 
   test.each([
     {
-      what: "its kubeconfig is none",
+      what: "its kubeconfig is invalid",
       error: () => new KubeconfigFault("error loading config file: it is none"),
       why: "error loading config file: it is none",
     },
@@ -127,7 +127,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
       why: "connect ECONNREFUSED",
     },
   ])(
-    "stays while $what, says why and how to let go once, and uninstalls once that is mended",
+    "waits while $what, says why and how to give the release up once, and uninstalls once that is fixed",
     async ({ error, why }) => {
       const scene = await deployed();
       const { namespace } = scene;
@@ -160,7 +160,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
     },
   );
 
-  test("stays while its account may not read the release there", async () => {
+  test("waits while its account must not read the release there", async () => {
     const scene = await deployed();
     const forbidden = () =>
       Promise.reject(new ApiError({ code: 403, reason: "Forbidden", message: "may not list secrets" }));
@@ -171,7 +171,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
     expect(await scene.isHeld()).toBe(true);
   });
 
-  test("without its Secret is let go with its HelmChart, and events say what stays", async () => {
+  test("without its Secret gives the release up with its HelmChart, and events say what stays", async () => {
     const scene = await deployed();
     const { namespace } = scene;
     await scene.remove("Secret", "remote");
@@ -202,7 +202,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
     ]);
   });
 
-  test("that never came to its cluster needs none", async () => {
+  test("that never reached its cluster needs none", async () => {
     const scene = await actionScene(embedded.cluster, `end-${scenes++}`);
     const opened = async () => {
       throw new KubeconfigFault("no kubeconfig");
@@ -212,7 +212,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
     expect(scene.events).toEqual([]);
   });
 
-  test("deletes nothing in another cluster that its kubeconfig leads to by now", async () => {
+  test("deletes nothing in another cluster that its kubeconfig points to now", async () => {
     const scene = await deployed();
     scene.opened = async () => remote("elsewhere");
 

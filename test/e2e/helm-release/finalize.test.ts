@@ -47,7 +47,7 @@ async function run(scene: ActionScene, spec: Partial<HelmReleaseSpec> = {}, carr
 const told = (scene: ActionScene) => scene.events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
 
 describe("the deletion of a HelmRelease", () => {
-  test("uninstalls its release, says so and lets go of the object", async () => {
+  test("uninstalls its release, reports that and removes the finalizer", async () => {
     const scene = await deployed();
 
     expect(await run(scene)).toEqual({ outcome: "deleted", dueInMs: undefined });
@@ -98,7 +98,7 @@ describe("the deletion of a HelmRelease", () => {
     expect(told(scene)).toEqual([]);
   });
 
-  test("an object that does not go away holds the deletion until the timeout, then fails once in Flux's words, and the next try ends it", async () => {
+  test("an object that is not deleted blocks it until the timeout, then it fails once with Flux's text, and the next attempt ends", async () => {
     const scene = await deployed({ finalizers: ["example.test/hold"] });
     const spec = { uninstall: { timeout: "5s" } };
     const first = await run(scene, spec);
@@ -127,7 +127,7 @@ describe("the deletion of a HelmRelease", () => {
   });
 
   test.each([
-    { what: "that was made for it is deleted", owner: "app", stays: false },
+    { what: "that was created for it is deleted", owner: "app", stays: false },
     { what: "of another HelmRelease stays, whatever the status says", owner: "other", stays: true },
   ])("a HelmChart $what", async ({ owner, stays }) => {
     const scene = await deployed();

@@ -73,7 +73,7 @@ function written(namespace: string, repository: string): readonly Manifest[] {
 
 describe("objects of former API versions", () => {
   test.each(["v1beta1", "v1beta2"])(
-    "a HelmRepository %s and a HelmRelease v2beta1 with fields that v2 lacks are accepted as written, and reconciled",
+    "a HelmRepository %s and a HelmRelease v2beta1 with fields that v2 lacks are accepted unchanged, and reconciled",
     async (repository) => {
       const namespace = `former-${repository}`;
       for (const manifest of written(namespace, repository)) {

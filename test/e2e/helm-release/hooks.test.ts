@@ -50,7 +50,7 @@ const phases = (scene: ActionScene) =>
   scene.releases.latest().observed.hooks.map(({ name, lastRun }) => `${name} ${lastRun.phase}`);
 
 describe("hooks of a release", () => {
-  test("run by weight, then by name, and the record says when, with the delete policy that Helm fills in", async () => {
+  test("run by weight, then by name, and the record has their times, with the delete policy that Helm fills in", async () => {
     const scene = await newScene();
     const events = ["pre-install"] as const;
     await pending(scene, [
@@ -69,7 +69,7 @@ describe("hooks of a release", () => {
     expect(other).toMatchObject({ deletePolicies: [], lastRun: { phase: "" } });
   });
 
-  test("the object of a hook has the manager helm-controller and no mark of Helm", async () => {
+  test("have the manager helm-controller and no Helm metadata", async () => {
     const scene = await newScene();
     await pending(scene, [hookOf(configMap("a"), { events: ["pre-install"] })]);
     await run(scene, "pre-install");
@@ -82,7 +82,7 @@ describe("hooks of a release", () => {
     expect(live?.metadata.annotations).toBeUndefined();
   });
 
-  test("a Job is waited for by wake-ups until it is complete", async () => {
+  test("wait for a Job by wake-ups until it is complete", async () => {
     const scene = await newScene();
     await pending(scene, [hookOf(job("migrate"), { events: ["pre-install"] })]);
 
@@ -96,7 +96,7 @@ describe("hooks of a release", () => {
     expect(scene.writes).toEqual(["created Job/migrate"]);
   });
 
-  test("a Pod is waited for until its phase says that it has ended", async () => {
+  test("wait for a Pod until its phase is final", async () => {
     const scene = await newScene();
     await scene.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } });
     const containers = [{ name: "main", image: "i" }];
@@ -114,7 +114,7 @@ describe("hooks of a release", () => {
     });
   });
 
-  test("a Job that fails ends the action, and the delete policies of both hooks hold", async () => {
+  test("that are a failing Job end the action, and the delete policies of both hooks apply", async () => {
     const scene = await newScene();
     const events = ["pre-install"] as const;
     await pending(scene, [
@@ -134,7 +134,7 @@ describe("hooks of a release", () => {
     expect(await scene.get("Job", "migrate")).toBeUndefined();
   });
 
-  test("a hook that does not end fails after its timeout, counted from its start", async () => {
+  test("that do not end fail after their timeout, counted from their start", async () => {
     const scene = await newScene();
     await pending(scene, [hookOf(job("slow"), { events: ["pre-install"] })]);
     await run(scene, "pre-install");
@@ -146,7 +146,7 @@ describe("hooks of a release", () => {
     });
   });
 
-  test("what the API server refuses fails in Helm's words, and nothing is deleted by policy", async () => {
+  test("that the API server refuses fail with Helm's text, and nothing is deleted by policy", async () => {
     const scene = await newScene();
     const wrong = { ...configMap("wrong"), unknown: true };
     const policies = ["before-hook-creation", "hook-failed"] as const;
@@ -161,7 +161,7 @@ describe("hooks of a release", () => {
     expect(phases(scene)).toEqual(["wrong Failed"]);
   });
 
-  test("a field that another manager has is not taken from it: the hook fails in Helm's words", async () => {
+  test("do not take a field from another manager: the hook fails with Helm's text", async () => {
     const scene = await newScene();
     await scene.apply({ ...configMap("a"), data: { a: "of another" } });
     await pending(scene, [hookOf(configMap("a"), { events: ["pre-install"], deletePolicies: ["hook-succeeded"] })]);
@@ -174,7 +174,7 @@ describe("hooks of a release", () => {
     expect(await scene.get("ConfigMap", "a")).toBeDefined();
   });
 
-  test("an object of the same name is deleted first, and the hook waits until it is gone", async () => {
+  test("delete an object of the same name first, and wait until it is gone", async () => {
     const scene = await newScene();
     const old = configMap("a");
     await scene.apply({ ...old, metadata: { name: "a", finalizers: ["example.test/held"] } });
@@ -189,7 +189,7 @@ describe("hooks of a release", () => {
     expect(scene.writes).toEqual(["deleted ConfigMap/a", "created ConfigMap/a"]);
   });
 
-  test("a Job with a time to live that has deleted itself counts as complete", async () => {
+  test("that are a Job count as complete after ttlSecondsAfterFinished has deleted it", async () => {
     const scene = await newScene();
     await pending(scene, [hookOf(job("short", { ttlSecondsAfterFinished: 0 }), { events: ["pre-install"] })]);
     const first = await run(scene, "pre-install");
@@ -201,7 +201,7 @@ describe("hooks of a release", () => {
     expect(scene.writes.filter((write) => write.startsWith("created"))).toHaveLength(1);
   });
 
-  test("a hook of two events runs once for each, also where the run between them was killed", async () => {
+  test("for two events run once for each, even if the run between them was killed", async () => {
     const scene = await newScene();
     await pending(scene, [hookOf(configMap("both"), { events: ["pre-install", "post-install"] })]);
     await run(scene, "pre-install");
@@ -213,7 +213,7 @@ describe("hooks of a release", () => {
     expect(scene.writes).toEqual(["created ConfigMap/both", "deleted ConfigMap/both", "created ConfigMap/both"]);
   });
 
-  test("killed before or after any single effect, the next runs create no hook a second time and end the same", async () => {
+  test("killed before or after any single effect are not created twice by the next runs, and end the same", async () => {
     const events = ["pre-install"] as const;
     for (let at = 1, isOver = false; !isOver; at++) {
       const scene = await newScene();

@@ -110,7 +110,7 @@ describe("the release loop with Helm's own actions", () => {
     });
   });
 
-  test("23/42: tests that are enabled run after the install, and Ready mirrors them", async () => {
+  test("23/42: enabled tests run after the install, and Ready shows their result", async () => {
     const { namespace, run, scene } = await newRuns();
     const templates = { a: configMap("a", "blue"), test: job("app-test", "test") };
     const spec = { test: { enable: true } };
@@ -129,7 +129,7 @@ describe("the release loop with Helm's own actions", () => {
     expect(scene.status().history).toMatchObject([{ testHooks: { "app-test": { phase: "Succeeded" } } }]);
   });
 
-  test("a drift is told and corrected, without a new revision", async () => {
+  test("drift is reported and corrected, without a new revision", async () => {
     const { namespace, run, scene } = await newRuns();
     const templates = { a: configMap("a", "blue") };
     const spec = { driftDetection: { mode: "enabled" } } as const;
@@ -148,7 +148,7 @@ describe("the release loop with Helm's own actions", () => {
     expect(scene.status().history).toHaveLength(1);
   });
 
-  test("23/27: an upgrade that fails is rolled back, and Ready says so", async () => {
+  test("23/27: a failed upgrade is rolled back, and Ready reports that", async () => {
     const { namespace, run, scene } = await newRuns();
     const spec = { upgrade: { remediation: { retries: 1 } } };
     await run({ a: configMap("a", "blue") }, { spec });
@@ -223,7 +223,7 @@ describe("the release loop with Helm's own actions", () => {
     expect(conditions(scene)[0]).toBe("Stalled True RetriesExceeded: Failed to upgrade after 2 attempt(s)");
   });
 
-  test("23/36: a pending revision of another client is unlocked and the release upgraded in the same pass", async () => {
+  test("23/36: a pending revision of another client is unlocked and the release upgraded in the same run", async () => {
     const { run, scene } = await newRuns();
     await run({ a: configMap("a", "blue") });
     const ctx = await scene.context();
@@ -255,7 +255,7 @@ describe("the release loop with Helm's own actions", () => {
     expect(told(scene).filter((text) => text.includes("InstallSucceeded"))).toHaveLength(2);
   });
 
-  test("23/43: a failed test that is ignored leaves Ready True and remediates nothing", async () => {
+  test("23/43: an ignored failed test keeps Ready True and remediates nothing", async () => {
     const { run, scene } = await newRuns();
     const templates = { a: configMap("a", "blue"), test: job("app-test", "test") };
     const spec = { test: { enable: true, ignoreFailures: true } };
@@ -268,7 +268,7 @@ describe("the release loop with Helm's own actions", () => {
     expect(await secretsOf(scene)).toEqual(["v1 deployed"]);
   });
 
-  test("23/45: a failed test counts against the install that it is of", async () => {
+  test("23/45: a failed test counts against its install", async () => {
     const { run, scene } = await newRuns();
     const templates = { a: configMap("a", "blue"), test: job("app-test", "test") };
     const spec = { test: { enable: true } };
@@ -280,7 +280,7 @@ describe("the release loop with Helm's own actions", () => {
     expect(conditions(scene)).toContainEqual(expect.stringContaining("Ready False TestFailed"));
   });
 
-  test("23/28: upgrade strategy uninstall asks for a new install at once, also when no retry is left", async () => {
+  test("23/28: upgrade strategy uninstall requests a new install at once, even if no retry is left", async () => {
     const { run, scene } = await newRuns();
     const spec = { upgrade: { remediation: { strategy: "uninstall", remediateLastFailure: true } } } as const;
     await run({ a: configMap("a", "blue") }, { spec });
@@ -309,7 +309,7 @@ describe("the release loop with Helm's own actions", () => {
     expect(await secretsOf(scene)).toEqual(["v1 superseded", "v2 deployed"]);
   });
 
-  test("23/32: another version of the chart resets the counters of a stalled release", async () => {
+  test("23/32: a new version of the chart resets the counters of a stalled release", async () => {
     const { run, scene } = await newRuns();
     await run(failingInstall);
     await scene.settle("Job", "migrate", failed);
@@ -331,7 +331,7 @@ describe("the release loop with Helm's own actions", () => {
     expect(await secretsOf(scene)).toEqual(["v1 superseded", "v2 deployed"]);
   });
 
-  test("8.2: a failed upgrade whose former revision is gone stalls, and says so", async () => {
+  test("8.2: a failed upgrade whose previous revision is missing stalls, and says so", async () => {
     const { run, scene } = await newRuns();
     const spec = { upgrade: { remediation: { retries: 1 } } };
     await run({ a: configMap("a", "blue") }, { spec });

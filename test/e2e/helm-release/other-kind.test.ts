@@ -81,11 +81,11 @@ async function inventory(scene: ActionScene): Promise<readonly string[]> {
   return ((await deps.inventories.load(owner, run.fence, run.signal)) ?? []).map(({ id }) => id);
 }
 
-describe("an object that goes from a HelmRelease to a Kustomization", () => {
+describe("an object that moves from a HelmRelease to a Kustomization", () => {
   test.each([
     { what: "with an upgrade", leave: upgradedWithoutX },
     { what: "with the uninstall", leave: uninstalled },
-  ])("stays $what, and no label, field or manager of the release is left on it", async ({ leave }) => {
+  ])("stays $what, without any label, field or manager of the release", async ({ leave }) => {
     const scene = await claimed();
     const { namespace } = scene;
     await applied(scene);
@@ -103,7 +103,7 @@ describe("an object that goes from a HelmRelease to a Kustomization", () => {
     expect(await inventory(scene)).not.toContain(`${namespace}_x__ConfigMap`);
   });
 
-  test("has the labels of the Kustomization in place of the release's at once where that has not applied it yet", async () => {
+  test("gets the labels of the Kustomization in place of the release's at once if the Kustomization has not applied it yet", async () => {
     const scene = await claimed();
     const { namespace } = scene;
     const { uid } = await marksOf(scene);
@@ -120,7 +120,7 @@ describe("an object that goes from a HelmRelease to a Kustomization", () => {
     expect(await inventory(scene)).toEqual([`${namespace}_y__ConfigMap`]);
   });
 
-  test("is deleted by an upgrade if the Kustomization is gone", async () => {
+  test("is deleted by an upgrade if the Kustomization is deleted", async () => {
     const scene = await claimed();
     await applied(scene);
     const ref = { group, version: "v1", kind: "Kustomization", namespace: scene.namespace, name: "next" };

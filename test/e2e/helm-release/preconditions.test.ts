@@ -47,7 +47,7 @@ describe("the chart of a HelmRelease", () => {
     await expect(applied).rejects.toThrow(either);
   });
 
-  test("23/1: both, where the definition lets them pass, end the run for good, and nothing is installed", async () => {
+  test("23/1: with both, if the definition allows it, ends the run for good, and nothing is installed", async () => {
     await using lenient = await embeddedCluster({ controllers: false });
     const definition = {
       group: "apiextensions.k8s.io",
@@ -71,10 +71,10 @@ describe("the chart of a HelmRelease", () => {
   });
 });
 
-describe("the HelmChart of a HelmRelease that the API server refuses is told on the HelmRelease at once", () => {
+describe("a HelmChart that the API server refuses is reported on its HelmRelease at once", () => {
   const sourceIn = (namespace: string) => ({ kind: "HelmRepository", name: "charts", namespace });
 
-  test("if its namespace is not there", async () => {
+  test("if its namespace is missing", async () => {
     const scene = await newScene();
     await scene.release({ chart: { spec: { chart: "app", sourceRef: sourceIn("flux-sistem") } } });
     expect(await scene.run()).toMatchObject({ outcome: "failed", dueInMs: expect.any(Number) });
@@ -94,7 +94,7 @@ describe("the HelmChart of a HelmRelease that the API server refuses is told on 
     );
   });
 
-  test("but not if it answers that it is overloaded: that is an outage", async () => {
+  test("but an overload counts as an outage", async () => {
     const scene = await newScene();
     await scene.release({ chart: { spec: { chart: "app", sourceRef: sourceIn(scene.namespace) } } });
     const overloaded = new ApiError({ code: 429, reason: "TooManyRequests", message: "too many requests" });
@@ -122,7 +122,7 @@ test("23/2: a HelmRelease gets its finalizer before anything else", async () => 
   expect(await scene.revisions()).toEqual(["v1 deployed"]);
 });
 
-describe("what values come from", () => {
+describe("the sources of values", () => {
   const optional = (more: JsonObject = {}) => ({
     valuesFrom: [{ kind: "ConfigMap", name: "colors", optional: true, ...more }],
   });
@@ -145,7 +145,7 @@ describe("what values come from", () => {
     expect(await scene.status()).toMatchObject({ observedGeneration: 2 });
   });
 
-  test("23/64: is subscribed to, and what has changed without a word is found by the next interval", async () => {
+  test("23/64: are subscribed to, and a change without an event is found by the next interval", async () => {
     const scene = await newScene();
     await scene.publish(chart);
     await colors(scene, { "values.yaml": "color: red" });
@@ -157,7 +157,7 @@ describe("what values come from", () => {
     expect(await scene.get("v1", "ConfigMap", "a")).toMatchObject({ data: { color: "green" } });
   });
 
-  test("23/12: without it neither may be missing", async () => {
+  test("23/12: without optional neither may be missing", async () => {
     const scene = await newScene();
     await scene.publish(chart);
     const spec = optional({ optional: false });
@@ -169,7 +169,7 @@ describe("what values come from", () => {
     expect(await scene.condition("Ready")).toMatch(/^False ValuesError: .*: key not found$/);
   });
 
-  test("23/12: with optional: true, a value that cannot be read is an error all the same", async () => {
+  test("23/12: with optional: true, a value that cannot be parsed is still an error", async () => {
     const scene = await newScene();
     await scene.publish(chart);
     await colors(scene, { "values.yaml": "color: [" });
@@ -179,7 +179,7 @@ describe("what values come from", () => {
     expect(await scene.revisions()).toEqual([]);
   });
 
-  test("23/12: with optional: true, an object that the API server refuses to give is an error all the same", async () => {
+  test("23/12: with optional: true, an object that the API server refuses to return is still an error", async () => {
     const scene = await newScene();
     await scene.publish(chart);
     await scene.release(optional());
@@ -194,7 +194,7 @@ describe("what values come from", () => {
   });
 });
 
-describe("a dependency", () => {
+describe("a dependency of a HelmRelease", () => {
   const dependent = (more: JsonObject = {}) => ({ dependsOn: [{ name: "base", ...more }] });
   /** Another HelmRelease, as its own run would have left it. */
   async function base(scene: FlowScene, isReady: boolean, more: JsonObject = {}): Promise<void> {
@@ -211,7 +211,7 @@ describe("a dependency", () => {
     await embedded.cluster.patch(ref, { type: "merge", body }, options, new AbortController().signal);
   }
 
-  test("23/16: that is not ready is looked at again after 30 seconds, however often, and counts as no failure", async () => {
+  test("23/16: that is not ready is checked again after 30 seconds, however often, and does not count as a failure", async () => {
     const scene = await newScene();
     await scene.publish(chart);
     await scene.release(dependent());
@@ -247,7 +247,7 @@ describe("a dependency", () => {
 
   const readyExpr = "dep.metadata.name == 'base' && self.metadata.name == 'app'";
 
-  test("23/17: with a readyExpr is ready as that says, and not as its own conditions do", async () => {
+  test("23/17: with a readyExpr is ready by the expression, and not by its own conditions", async () => {
     const scene = await newScene();
     await scene.publish(chart);
     await base(scene, true);
@@ -262,7 +262,7 @@ describe("a dependency", () => {
     expect(await scene.condition("Ready")).toMatch(/^True InstallSucceeded/);
   });
 
-  test("23/17: with a readyExpr and the gate AdditiveCELDependencyCheck has to be ready by both", async () => {
+  test("23/17: with a readyExpr and the gate AdditiveCELDependencyCheck must be ready by both", async () => {
     const scene = await newScene({ gates: { AdditiveCELDependencyCheck: true } });
     await scene.publish(chart);
     await base(scene, false);
@@ -287,7 +287,7 @@ describe("a dependency", () => {
 });
 
 describe("the source of a HelmRelease", () => {
-  test("23/18: without an artifact is waited for, for 30 seconds or until it changes, without an event", async () => {
+  test("23/18: without an artifact is awaited, for 30 seconds or until it changes, without an event", async () => {
     const scene = await newScene();
     const metadata = { name: "app", namespace: scene.namespace };
     const spec = { interval: "1h", url: "oci://registry.test/app" };
@@ -307,7 +307,7 @@ describe("the source of a HelmRelease", () => {
     expect(await scene.condition("Ready")).toMatch(/^True InstallSucceeded/);
   });
 
-  test("23/62: in another namespace stalls it where cross-namespace references are not allowed", async () => {
+  test("23/62: in another namespace stalls it if cross-namespace references are forbidden", async () => {
     const elsewhere = await newScene();
     const chartRef = { kind: "OCIRepository", name: "app", namespace: elsewhere.namespace } as const;
     const denied = await newScene({ noCrossNamespaceRefs: true });

@@ -63,7 +63,7 @@ describe("the tests of a release", () => {
     expect(scene.releases.latest().status).toBe("deployed");
   });
 
-  test("a Pod in phase Failed fails the tests, with the error of Helm alone", async () => {
+  test("a Pod in phase Failed fails the tests, with only Helm's error", async () => {
     const scene = await newScene([pod("a")]);
     await run(scene);
     await scene.settle("Pod", "a", { phase: "Failed" });
@@ -101,7 +101,7 @@ describe("the tests of a release", () => {
     expect(phases(scene)).toEqual(["a", "b", "c"].map((name) => `${name} ${runs.includes(name) ? "Succeeded" : ""}`));
   });
 
-  test("tests that have run in an earlier attempt run again", async () => {
+  test("that ran in an earlier attempt run again", async () => {
     const scene = await newScene([
       hookOf({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { a: "b" } }, { events }),
     ]);
@@ -111,7 +111,7 @@ describe("the tests of a release", () => {
     expect(scene.writes).toEqual(["created ConfigMap/a", "deleted ConfigMap/a", "created ConfigMap/a"]);
   });
 
-  test("tests that have ended do not run again in the same attempt: their result is read, also that of a failure", async () => {
+  test("that ended do not run again in the same attempt: their result is read, also a failure", async () => {
     const scene = await newScene([pod("a")]);
     await run(scene);
     await scene.settle("Pod", "a", { phase: "Failed" });
@@ -122,7 +122,7 @@ describe("the tests of a release", () => {
     expect(scene.writes).toEqual(["created Pod/a"]);
   });
 
-  test("killed before or after any single effect, the next runs create no test a second time and end the same", async () => {
+  test("killed before or after any single effect are not created twice by the next runs, and end the same", async () => {
     for (let at = 1, isOver = false; !isOver; at++) {
       const scene = await newScene([pod("a")]);
       let calls = 0;

@@ -67,7 +67,7 @@ async function upgrade(scene: ActionScene, templates: Files, more: ChartOptions 
 }
 
 describe("the release of a chart", () => {
-  test("an install runs hooks, applies the objects with Helm's marks and the manager helm-controller, and ends deployed", async () => {
+  test("an install runs hooks, applies the objects with Helm's metadata and the manager helm-controller, and ends deployed", async () => {
     const scene = await newScene();
     const { namespace } = scene;
     const attempt = await attemptOf(scene, { cm: configMap("a", "blue"), job: job("migrate", "pre-install") });
@@ -91,7 +91,7 @@ describe("the release of a chart", () => {
     ]);
   });
 
-  test("an upgrade deletes what the chart no longer has, but for what is to be kept, and supersedes the former revision", async () => {
+  test("an upgrade deletes what the chart no longer has, except for objects to keep, and supersedes the former revision", async () => {
     const scene = await newScene();
     const keep = { "helm.sh/resource-policy": "keep" };
     await installed(scene, {
@@ -107,7 +107,7 @@ describe("the release of a chart", () => {
     expect(await scene.get("ConfigMap", "kept")).toBeDefined();
   });
 
-  test("canary/19: an upgrade wakes the Canary that follows a ConfigMap that it changes, and none of what stays as it is", async () => {
+  test("canary/19: an upgrade wakes the Canary that follows a changed ConfigMap, and none for unchanged objects", async () => {
     const scene = await newScene();
     const canary = { cluster: "test", group: "flagger.app", kind: "Canary", namespace: scene.namespace };
     for (const name of ["changed", "same"]) {
@@ -120,7 +120,7 @@ describe("the release of a chart", () => {
     expect(scene.requested.slice(2)).toEqual(["Canary/changed"]);
   });
 
-  test("23/25: an upgrade that fails is failed, and the former revision stays deployed", async () => {
+  test("23/25: a failed upgrade has the status failed, and the former revision stays deployed", async () => {
     const scene = await newScene();
     await installed(scene, { a: configMap("a", "blue") });
     const failing = { a: configMap("a", "white"), job: job("migrate", "pre-upgrade") };
@@ -133,7 +133,7 @@ describe("the release of a chart", () => {
     expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ color: "blue" });
   });
 
-  test("10: the definitions of a chart are served before its templates are rendered, also those of a list", async () => {
+  test("10: the definitions of a chart are served before its templates are rendered, also those in a List", async () => {
     const scene = await newScene();
     const definition = (kind: string) => ({
       apiVersion: "apiextensions.k8s.io/v1",
@@ -163,7 +163,7 @@ describe("the release of a chart", () => {
     ]);
   });
 
-  test("10: a definition that cannot be read refuses an install by name, unless the policy is Skip", async () => {
+  test("10: a definition that cannot be parsed refuses an install by name, unless the policy is Skip", async () => {
     const scene = await newScene();
     const files = { "crds/broken.yaml": "{{ .Values.a }}" };
     const attempt = await attemptOf(scene, { a: configMap("a", "blue") }, { files });
@@ -181,7 +181,7 @@ describe("the release of a chart", () => {
     expect(await upgrade(scene, { a: configMap("a", "white") }, skipsLater)).toMatchObject({ kind: "succeeded" });
   });
 
-  test("2.4: an upgrade with preserveValues keeps the values of what is deployed, with every digit", async () => {
+  test("2.4: an upgrade with preserveValues keeps the values of the deployed revision, with every digit", async () => {
     const scene = await newScene();
     const cm = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {all: '{{ .Values | toJson }}'}\n`;
     const big = 9_007_199_254_740_993n;
@@ -197,7 +197,7 @@ describe("the release of a chart", () => {
     expect(scene.releases.latest().observed.values).toEqual({ own: 3 });
   });
 
-  test("2.4: preserveValues keeps the values of what is deployed, not those of an upgrade that has failed", async () => {
+  test("2.4: preserveValues keeps the values of the deployed revision, not those of a failed upgrade", async () => {
     const scene = await newScene();
     const cm = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {all: '{{ .Values | toJson }}'}\n`;
     const first = await attemptOf(scene, { cm }, { values: { kept: 1 } });
@@ -239,7 +239,7 @@ describe("the release of a chart", () => {
     expect(statuses(scene)).toEqual([]);
   });
 
-  test("objects that the API server refuses are all named before the first is written, and the release is failed as Helm records it", async () => {
+  test("objects that the API server refuses are all named before the first is written, and the release fails as in Helm", async () => {
     const scene = await newScene();
     const wrong = (name: string) => JSON.stringify({ ...JSON.parse(configMap(name, "blue")), unknown: true });
     const attempt = await attemptOf(scene, { a: configMap("a", "blue"), x: wrong("x"), y: wrong("y") });
@@ -254,7 +254,7 @@ describe("the release of a chart", () => {
     expect(statuses(scene)[0]).toMatch(/^v1 failed: Release "app" failed: server-side apply failed/);
   });
 
-  test("an object that exists is taken over, or with disableTakeOwnership refused in Helm's words before anything is stored", async () => {
+  test("an existing object is taken over, or with disableTakeOwnership refused with Helm's text before anything is stored", async () => {
     const scene = await newScene();
     await scene.apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { color: "red" } });
     const spec = { install: { disableTakeOwnership: true } };
@@ -275,7 +275,7 @@ describe("the release of a chart", () => {
     expect((await scene.get("ConfigMap", "a"))?.["data"]).toEqual({ color: "blue" });
   });
 
-  test("maxHistory keeps so many revisions", async () => {
+  test("maxHistory limits the stored revisions", async () => {
     const scene = await newScene();
     await installed(scene, { a: configMap("a", "0") });
     for (const color of ["1", "2", "3"]) {

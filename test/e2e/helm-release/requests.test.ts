@@ -40,7 +40,7 @@ async function stalled(): Promise<FlowScene> {
   return scene;
 }
 
-describe("a HelmRelease with a request on it", () => {
+describe("a HelmRelease with a request annotation", () => {
   test("23/33: forceAt with the token of the request upgrades a release in sync once, and not again with the same token", async () => {
     const scene = await installed();
     await scene.release({}, { ...asked("1"), ...forced("1") });
@@ -54,7 +54,7 @@ describe("a HelmRelease with a request on it", () => {
     expect(await scene.revisions()).toEqual(["v1 superseded", "v2 deployed"]);
   });
 
-  test("23/33: forceAt tries a release again that has no retry left", async () => {
+  test("23/33: forceAt retries a release without retries left", async () => {
     const scene = await stalled();
     await scene.release({}, { ...asked("1"), ...forced("1") });
     await scene.run();
@@ -64,7 +64,7 @@ describe("a HelmRelease with a request on it", () => {
   test.each([
     { what: "without a request", annotations: forced("1") },
     { what: "with the token of another request", annotations: { ...asked("2"), ...forced("1") } },
-  ])("23/34: forceAt $what is noted as handled, and does nothing", async ({ annotations }) => {
+  ])("23/34: forceAt $what is recorded as handled, and does nothing", async ({ annotations }) => {
     const scene = await installed();
     await scene.release({}, annotations);
     await scene.run();
@@ -72,7 +72,7 @@ describe("a HelmRelease with a request on it", () => {
     expect(await scene.status()).toMatchObject({ lastHandledForceAt: "1" });
   });
 
-  test("23/35: resetAt with the token of the request resets the counters, and a stalled release is tried again", async () => {
+  test("23/35: resetAt with the token of the request resets the counters, and a stalled release is retried", async () => {
     const scene = await stalled();
     await scene.release({}, asked("1"));
     await scene.run();

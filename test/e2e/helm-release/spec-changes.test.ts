@@ -40,7 +40,7 @@ async function changed(scene: FlowScene, spec: JsonObject): Promise<readonly str
   return scene.revisions();
 }
 
-describe("a change of the spec alone", () => {
+describe("a change of only the spec", () => {
   const labelled = (team: string) => {
     const patch = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {team: ${team}}}\n`;
     return [{ kustomize: { patches: [{ patch }] } }];
@@ -53,7 +53,7 @@ describe("a change of the spec alone", () => {
       before: { commonMetadata: { labels: { team: "a" } } },
       after: { commonMetadata: { labels: { team: "b" } } },
     },
-  ])("23/41: of $what upgrades the release; the run of an interval does not", async ({ after, before }) => {
+  ])("23/41: of $what upgrades the release; a run at the interval does not", async ({ after, before }) => {
     const scene = await released(before);
     expect(await scene.get("v1", "ConfigMap", "a")).toMatchObject({ metadata: { labels: { team: "a" } } });
     scene.clock.advance(60 * 60_000);
@@ -69,7 +69,7 @@ describe("a change of the spec alone", () => {
     expect(await changed(scene, { postRenderStrategy: "nohooks" })).toEqual(["v1 deployed"]);
   });
 
-  test("23/46: that ends the tests removes TestSuccess", async () => {
+  test("23/46: that disables the tests removes TestSuccess", async () => {
     const scene = await released({ test: { enable: true } }, { a: configMap, t: testHook });
     await scene.settle("t", "Complete");
     await scene.run();
@@ -96,13 +96,13 @@ describe("a change of the spec alone", () => {
   });
 });
 
-describe("objects are applied server-side", () => {
+describe("server-side apply of a release", () => {
   const managers = async (scene: FlowScene) =>
     (await scene.get("v1", "ConfigMap", "a"))?.metadata.managedFields?.map(
       ({ manager, operation }) => `${manager} ${operation}`,
     );
 
-  test("23/47: by an install, which takes fields over from others", async () => {
+  test("23/47: in an install takes fields over from other managers", async () => {
     const scene = await newScene();
     await scene.apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { color: "red" } });
     await scene.publish({ version: "1.0.0", templates: { a: configMap } });
@@ -112,7 +112,7 @@ describe("objects are applied server-side", () => {
     expect(await managers(scene)).toContain("helm-controller Apply");
   });
 
-  test("23/48: so upgrade.force replaces nothing: a field that cannot change is refused as without it", async () => {
+  test("23/48: makes upgrade.force replace nothing: an immutable field is refused with and without it", async () => {
     const fixed = (color: string) => `${configMap.replace("blue", color)}immutable: true\n`;
     const scene = await released({ upgrade: { force: true } }, { a: fixed("blue") });
     const uid = (await scene.get("v1", "ConfigMap", "a"))?.metadata.uid;
@@ -131,7 +131,7 @@ describe("status.observedGeneration", () => {
     return [observedGeneration, (await scene.live()).metadata.generation];
   };
 
-  test("23/63: advances with a success, and with an error that only a change mends", async () => {
+  test("23/63: advances with a success, and with an error that only a change of the spec fixes", async () => {
     const scene = await released({});
     expect(await generations(scene)).toEqual([1, 1]);
     await scene.publish({ version: "1.0.0", templates: { a: refused } });
@@ -141,7 +141,7 @@ describe("status.observedGeneration", () => {
     expect(await generations(scene)).toEqual([2, 2]);
   });
 
-  test("23/63: advances while a retry interval is waited for", async () => {
+  test("23/63: advances while a retry interval passes", async () => {
     const strategy = { name: "RetryOnFailure" };
     const scene = await released({ install: { strategy }, upgrade: { strategy } }, { a: refused });
     expect(await scene.condition("Reconciling")).toMatch(/^True ProgressingWithRetry: retrying after /);
@@ -151,7 +151,7 @@ describe("status.observedGeneration", () => {
   test.each([
     { what: "a dependency", spec: { dependsOn: [{ name: "none" }] }, reason: "DependencyNotReady" },
     { what: "a source", spec: { chartRef: { kind: "OCIRepository", name: "empty" } }, reason: "SourceNotReady" },
-  ])("23/63: stays while $what is waited for", async ({ reason, spec }) => {
+  ])("23/63: stays while the release waits for $what", async ({ reason, spec }) => {
     const scene = await released({});
     const url = "oci://registry.test/empty";
     const metadata = { name: "empty" };
@@ -174,7 +174,7 @@ describe("status.observedGeneration", () => {
   });
 });
 
-describe("what an event says of an action that has failed", () => {
+describe("the event of an action that has failed", () => {
   test("23/65: ends with Helm's log, and the conditions do not", async () => {
     const scene = await released({}, { a: refused });
     const [event = ""] = await scene.told();

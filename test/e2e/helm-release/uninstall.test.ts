@@ -86,7 +86,7 @@ const statuses = (scene: ActionScene) =>
   scene.releases.all().map(({ version, status, observed }) => `v${version} ${status}: ${observed.description}`);
 
 describe("the uninstall of a release", () => {
-  test("wakes the Canary that follows what it deletes", async () => {
+  test("wakes the Canary that follows a deleted object", async () => {
     const scene = await newScene();
     const { namespace } = scene;
     const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec: { ports: [{ port: 80 }] } };
@@ -100,7 +100,7 @@ describe("the uninstall of a release", () => {
     expect(scene.requested).toEqual(["Canary/web"]);
   });
 
-  test("deletes hooks' and manifest's objects in Helm's order, and all revisions", async () => {
+  test("deletes the objects of hooks and manifest in Helm's order, and all revisions", async () => {
     const scene = await newScene();
     const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec: { ports: [{ port: 80 }] } };
     await installed(scene, [configMap("a"), service]);
@@ -140,7 +140,7 @@ describe("the uninstall of a release", () => {
     expect((await run(scene, { wait })).kind).toBe("succeeded");
   });
 
-  test("23/59: uninstall.disableWait does not wait for objects that are held", async () => {
+  test("23/59: with disableWait does not wait for objects with finalizers", async () => {
     const scene = await newScene();
     await installed(scene, [configMap("a")], { finalizers: ["example.test/held"] });
 
@@ -148,7 +148,7 @@ describe("the uninstall of a release", () => {
     expect(scene.releases.all()).toEqual([]);
   });
 
-  test("fails in Helm's words once its timeout is over, and the revisions are gone all the same", async () => {
+  test("fails with Helm's text after its timeout, and the revisions are still deleted", async () => {
     const scene = await newScene();
     await installed(scene, [configMap("a")], { finalizers: ["example.test/held"] });
     const spec = { uninstall: { timeout: "5s" } };
@@ -166,7 +166,7 @@ describe("the uninstall of a release", () => {
     expect(scene.releases.all()).toEqual([]);
   });
 
-  test("a pre-delete hook that fails deletes no object, and the next try runs it again", async () => {
+  test("with a failing pre-delete hook deletes no object, and the next attempt runs the hook again", async () => {
     const scene = await newScene();
     const wrong = { ...configMap("farewell"), unknown: true };
     await installed(scene, [configMap("a")]);
@@ -184,7 +184,7 @@ describe("the uninstall of a release", () => {
     expect(scene.releases.latest().mark).toBeUndefined();
   });
 
-  test("uninstall.disableHooks runs no hook", async () => {
+  test("with disableHooks runs no hook", async () => {
     const scene = await newScene();
     await scene.put({ hooks: [hookOf(configMap("farewell"), { events: ["pre-delete"] })] });
 
@@ -213,7 +213,7 @@ describe("the uninstall of a release", () => {
     expect(scene.writes).toEqual(["deleted ConfigMap/neither"]);
   });
 
-  test("what was kept when it left the release stays, though a later revision has it again", async () => {
+  test("keeps an object that was kept when it left the release, even if a later revision has it again", async () => {
     const scene = await newScene();
     await installed(scene, [configMap("a")]);
     await save(scene, [{ id: `${scene.namespace}_a__ConfigMap`, version: "v1", state: "retained" }]);
@@ -222,7 +222,7 @@ describe("the uninstall of a release", () => {
     expect(scene.writes).toEqual([]);
   });
 
-  test("what another client has created under the name of an object stays, whatever its annotations say", async () => {
+  test("keeps an object that another client created under the same name, whatever its annotations are", async () => {
     const scene = await newScene();
     await installed(scene, [configMap("a")]);
     await save(scene, [{ id: `${scene.namespace}_a__ConfigMap`, version: "v1", state: "live", uid: "of-the-former" }]);
@@ -231,7 +231,7 @@ describe("the uninstall of a release", () => {
     expect(scene.writes).toEqual([]);
   });
 
-  test("an object that a living Kustomization claims stays; the claim of one that is gone does not matter", async () => {
+  test("keeps an object that a living Kustomization claims; the claim of a deleted one does not matter", async () => {
     const scene = await newScene();
     await installed(scene, [configMap("a"), configMap("b")]);
     const uid = await kustomization(scene, "next", []);
@@ -242,7 +242,7 @@ describe("the uninstall of a release", () => {
     expect(scene.writes).toEqual(["deleted ConfigMap/b"]);
   });
 
-  test("a namespace that holds an object of a Kustomization stays, and an event says why", async () => {
+  test("keeps a namespace with an object of a Kustomization in it, and an event says why", async () => {
     const scene = await newScene();
     const within = `${scene.namespace}-within`;
     await installed(scene, [configMap("a"), { apiVersion: "v1", kind: "Namespace", metadata: { name: within } }]);
@@ -256,7 +256,7 @@ describe("the uninstall of a release", () => {
     ]);
   });
 
-  test("a definition stays that a Kustomization has objects of", async () => {
+  test("keeps a definition of which a Kustomization has objects", async () => {
     const scene = await newScene();
     const group = `${scene.namespace}.example.com`;
     await installed(scene, [widgetDefinition(group)]);
@@ -270,7 +270,7 @@ describe("the uninstall of a release", () => {
     ]);
   });
 
-  test("a namespace stays that holds what the uninstall itself keeps, and goes with the rest where it holds nothing", async () => {
+  test("keeps a namespace that contains objects that the uninstall keeps, and deletes it otherwise", async () => {
     const scene = await newScene();
     const [holding, empty] = [`${scene.namespace}-holding`, `${scene.namespace}-empty`];
     const namespaces = [holding, empty].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
@@ -282,7 +282,7 @@ describe("the uninstall of a release", () => {
     expect(scene.writes).toEqual(["deleted ConfigMap/other", `deleted Namespace/${empty}`]);
   });
 
-  test("an object that another release has by now stays", async () => {
+  test("keeps an object that another release has by now", async () => {
     const scene = await newScene();
     await installed(scene, [configMap("a")]);
     await scene.apply(withHelmMarks(configMap("a"), { name: "other", namespace: scene.namespace }));
@@ -291,7 +291,7 @@ describe("the uninstall of a release", () => {
     expect(scene.writes).toEqual([]);
   });
 
-  test("keepHistory leaves the last revision uninstalled and the former ones superseded; a second uninstall finds that", async () => {
+  test("with keepHistory keeps the last revision as uninstalled and former ones as superseded; a second uninstall finds that", async () => {
     const scene = await newScene();
     await scene.put({});
     await scene.put({ version: 2 });
@@ -308,7 +308,7 @@ describe("the uninstall of a release", () => {
     expect(scene.releases.all()).toEqual([]);
   });
 
-  test("23/61: without a stored revision the release is not found, and what the inventory has is deleted", async () => {
+  test("23/61: without a stored revision reports that the release is not found, and deletes the objects in the inventory", async () => {
     const scene = await newScene();
     const { namespace } = scene;
     await scene.apply(withHelmMarks(configMap("left"), { name: "app", namespace }));
@@ -323,7 +323,7 @@ describe("the uninstall of a release", () => {
     expect(scene.writes).toEqual(["deleted ConfigMap/left"]);
   });
 
-  test("23/8: objects without a namespace are deleted where their release was, whatever the spec says now", async () => {
+  test("23/8: deletes objects without a namespace in the release's namespace, whatever the spec says now", async () => {
     const scene = await newScene();
     await installed(scene, [configMap("a")]);
 
@@ -331,7 +331,7 @@ describe("the uninstall of a release", () => {
     expect(await scene.get("ConfigMap", "a")).toBeUndefined();
   });
 
-  test("killed before or after any single effect, the next run ends the same and creates no hook a second time", async () => {
+  test("killed before or after any single effect, the next run ends the same and creates no hook twice", async () => {
     for (let at = 1, isOver = false; !isOver; at++) {
       const scene = await newScene();
       const objects = [configMap("a"), configMap("b")];

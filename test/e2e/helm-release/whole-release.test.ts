@@ -109,7 +109,7 @@ async function records(name: string) {
 }
 
 describe("a HelmRelease", () => {
-  test("23/21: installs its chart, upgrades with its values, prunes, and uninstalls with its end", async () => {
+  test("23/21: installs its chart, upgrades with its values, prunes, and uninstalls when it is deleted", async () => {
     await release("web", { values: { color: "red", extra: true } });
     await expect
       .poll(() => ready("web"))
@@ -190,7 +190,7 @@ describe("a HelmRelease", () => {
     expect(await records("long")).toMatchObject([{ config: { color: 9_007_199_254_740_993n } }]);
   });
 
-  test("23/26: an upgrade that fails is rolled back, and stalls once its retries are over", async () => {
+  test("23/26: an upgrade that fails is rolled back, and stalls without retries left", async () => {
     await release("back", { values: { color: "red" } });
     await expect.poll(() => ready("back")).toMatch(/^True InstallSucceeded/);
     await release("back", {
@@ -224,7 +224,7 @@ describe("a HelmRelease", () => {
     expect(await status("bad")).toMatchObject({ failures: 1, installFailures: 1 });
   });
 
-  test("23/15: waits for values that are not there, and says which", async () => {
+  test("23/15: waits for missing values, and names them", async () => {
     await release("values", { valuesFrom: [{ kind: "ConfigMap", name: "missing" }] });
     await expect
       .poll(() => ready("values"))

@@ -59,8 +59,8 @@ async function renderInput(namespace: string): Promise<RenderInput> {
 
 const Stored = z.object({ hooks: z.array(z.record(z.string(), z.unknown())) });
 
-describe("a release that Helm's own code has rendered", () => {
-  test("has its hooks recorded as Helm records them, no drift once it is applied, and is uninstalled whole", async () => {
+describe("a release rendered with Helm's own code", () => {
+  test("has the same hook records as in Helm, no drift after it is applied, and is uninstalled completely", async () => {
     const namespace = "with-helm";
     const scene = await actionScene(embedded.cluster, namespace, helm);
     const { bytes } = await helm.render(await renderInput(namespace), async () => undefined, limits, signal);

@@ -42,7 +42,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     return lines.map((line) => OfDefinition.parse(JSON.parse(line))).map(({ message, name }) => `${message} ${name}`);
   };
 
-  test("missing definitions are installed, present ones stay unchanged, older ones are renewed, and the log says so", async () => {
+  test("missing definitions are installed, present ones stay unchanged, older ones are renewed, and the log lists them", async () => {
     expect(await said()).toEqual(names.map((name) => `custom resource definition installed ${name}`));
     expect(await said()).toEqual([]);
 
@@ -63,7 +63,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
   });
 
   test.skipIf(gitPrograms === undefined)(
-    "the first steps of a user of flux: bootstrap, podinfo as files, commit, and a watch until it is ready",
+    "the first steps of a flux user: bootstrap, podinfo as files, commit, and a watch until it is ready",
     async () => {
       await using host = await hosting();
       await host.create("jane/podinfo", { isPrivate: false, branch: "master" });
@@ -84,7 +84,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     },
   );
 
-  test("it does not start on a cluster on which Flux renews its lease", async () => {
+  test("does not start on a cluster on which Flux renews its lease", async () => {
     const cluster = await world.cluster(plane);
     const ref = { group: "coordination.k8s.io", version: "v1", kind: "Lease", namespace: "default" };
     const metadata = { name: "kustomize-controller-leader-election", namespace: ref.namespace };
@@ -111,12 +111,12 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     await cluster.delete({ ...ref, name: metadata.name }, { propagation: "Background" }, signal);
   });
 
-  test("two installations: the second is refused and changes nothing, take-over moves it, the first stops and says so", async () => {
+  test("two installations: the second is refused and changes nothing, take-over moves the cluster, the first stops and reports it", async () => {
     await using second = await localWorld();
     await expect(twoInstallations(world, second, plane.kubeconfig)).resolves.toBe(undefined);
   });
 
-  test("the demo comes out as expected, twice in a row, and leaves nothing behind", async () => {
+  test("the demo ends as expected, twice in a row, and leaves nothing behind", async () => {
     const cluster = await world.cluster(plane);
     const before = await whatIsThere(cluster, signal);
     const elsewhere = await playDemo(plane.kubeconfig, signal);

@@ -72,7 +72,7 @@ describe("sluice local", () => {
     expect(await local.end("SIGTERM")).toBe(0);
   });
 
-  test("a settings file decides where it connects to: always its own registry, and otherwise only the listed ones", async () => {
+  test("a settings file limits its connections: always its own registry, and otherwise only the listed hosts", async () => {
     const config = join(world.folder, "network.yaml");
     await writeFile(config, "network: { unlisted: refused }\n");
     let asked = 0;
@@ -131,19 +131,22 @@ describe("sluice local", () => {
     expect(await local.end("SIGTERM")).toBe(0);
   });
 
-  test.each(["--registry-port", "--receiver-port", "--api-port"])("a taken %s is one clear error", async (flag) => {
-    const server = createServer();
-    const port = await portOnLoopback(server);
-    try {
-      const refused = spawnLocal(["--state", world.state, flag, String(port)], never);
-      await expect(refused).rejects.toThrow(oneClearError);
-      await expect(refused).rejects.toThrow(String(port));
-      const holder = process.platform === "linux" ? `process ${process.pid} (` : "something else";
-      await expect(refused).rejects.toThrow(holder);
-    } finally {
-      server.close();
-    }
-  });
+  test.each(["--registry-port", "--receiver-port", "--api-port"])(
+    "a %s that is in use gives one clear error",
+    async (flag) => {
+      const server = createServer();
+      const port = await portOnLoopback(server);
+      try {
+        const refused = spawnLocal(["--state", world.state, flag, String(port)], never);
+        await expect(refused).rejects.toThrow(oneClearError);
+        await expect(refused).rejects.toThrow(String(port));
+        const holder = process.platform === "linux" ? `process ${process.pid} (` : "something else";
+        await expect(refused).rejects.toThrow(holder);
+      } finally {
+        server.close();
+      }
+    },
+  );
 
   test.each([
     { flag: "--registry-port", portOf: async ({ registry }: SpawnedLocal) => new URL(`http://${registry}`).port },
@@ -153,30 +156,33 @@ describe("sluice local", () => {
       portOf: async ({ kubeconfig: file }: SpawnedLocal) =>
         (await readKubeconfig({ file, env: {}, homeDir: "/" })).server.port,
     },
-  ])("a taken port of the last start is one clear error, and $flag 0 chooses a new one", async ({ flag, portOf }) => {
-    const before = await world.start();
-    const port = Number(await portOf(before));
-    expect(await before.end("SIGTERM")).toBe(0);
-    const taken = createServer();
-    await once(taken.listen(port, "127.0.0.1"), "listening");
-    try {
-      const refused = spawnLocal(["--state", world.state], never);
-      const saysWhich = new RegExp(
-        `before it was ready: ✗ sluice local: [^\\n]*127.0.0.1:${port}: [^\\n]*${flag}[^\\n]*$`,
-      );
-      await expect(refused).rejects.toThrow(saysWhich);
-      const moved = await world.start(flag, "0");
-      expect(Number(await portOf(moved))).not.toBe(port);
-      expect(await moved.end("SIGTERM")).toBe(0);
-    } finally {
-      taken.close();
-    }
-  });
+  ])(
+    "the last start's port, in use by another program, gives one clear error, and $flag 0 chooses a new one",
+    async ({ flag, portOf }) => {
+      const before = await world.start();
+      const port = Number(await portOf(before));
+      expect(await before.end("SIGTERM")).toBe(0);
+      const taken = createServer();
+      await once(taken.listen(port, "127.0.0.1"), "listening");
+      try {
+        const refused = spawnLocal(["--state", world.state], never);
+        const saysWhich = new RegExp(
+          `before it was ready: ✗ sluice local: [^\\n]*127.0.0.1:${port}: [^\\n]*${flag}[^\\n]*$`,
+        );
+        await expect(refused).rejects.toThrow(saysWhich);
+        const moved = await world.start(flag, "0");
+        expect(Number(await portOf(moved))).not.toBe(port);
+        expect(await moved.end("SIGTERM")).toBe(0);
+      } finally {
+        taken.close();
+      }
+    },
+  );
 
   test.each([
     { name: "is missing", kubeconfig: "/nowhere/kubeconfig", says: "/nowhere/kubeconfig" },
     { name: "cannot be read", kubeconfig: import.meta.filename, says: "local.test.ts" },
-  ])("a kubeconfig that $name is one clear error", async ({ kubeconfig, says }) => {
+  ])("a kubeconfig that $name gives one clear error", async ({ kubeconfig, says }) => {
     const refused = spawnLocal(["--state", world.state, "--kubeconfig", kubeconfig], never);
     await expect(refused).rejects.toThrow(oneClearError);
     await expect(refused).rejects.toThrow(says);

@@ -28,7 +28,7 @@ async function stopped(state: string, saysWhereStateIs: boolean): Promise<string
   return err;
 }
 
-test("sluice local on a terminal says when it is stopped where its state is and how to remove it", async () => {
+test("sluice local on a terminal prints when it is stopped where its state is and how to remove it", async () => {
   const folder = await mkdtemp(join(tmpdir(), "sluice local-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   expect(await stopped(folder, true)).toBe(
@@ -37,7 +37,7 @@ test("sluice local on a terminal says when it is stopped where its state is and 
   expect(await stopped(folder, false)).toBe("");
 });
 
-test("the ready lines of several clusters list each, with the reason of one that is not served", async () => {
+test("the ready lines list each of several clusters, with the reason of one that is not served", async () => {
   const folder = await mkdtemp(join(tmpdir(), "sluice-local-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const server = await startKubernetes({ stateFolder: join(folder, "near"), port: 0, log: silentLog });

@@ -19,7 +19,7 @@ const token = "q7Zt-58fe21c0b94d";
 const push = '{"ref":"refs/heads/main","repository":{"full_name":"example/app"}}';
 const apiVersion = "notification.toolkit.fluxcd.io/v1";
 
-describe("a webhook at home", () => {
+describe("a webhook to sluice local", () => {
   let world: LocalWorld;
   let local: SpawnedLocal;
   let cluster: Cluster;
@@ -88,13 +88,13 @@ describe("a webhook at home", () => {
     expect(world.log.join("\n")).not.toContain(token);
   });
 
-  test("comes in where the cluster's owner says", async () => {
+  test("is accepted at the cluster owner's host name", async () => {
     const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "kube-system", name: "sluice-owner" };
     const owner = await cluster.get(ref, signal);
     expect(owner?.["data"]).toMatchObject({ webhookUrl: local.receiver });
   });
 
-  test("with a token of an issuer wakes the source, and without one does not", async () => {
+  test("with a token of an OIDC issuer wakes the source, and without one does not", async () => {
     await using issuer = await startIssuer();
     const validations = [{ expression: "claims.sub == 'main'", message: "not main" }];
     await receiver("jobs", { type: "generic-oidc", oidcProviders: [{ issuerURL: issuer.url, validations }] });
@@ -110,7 +110,7 @@ describe("a webhook at home", () => {
     expect(world.log.join("\n")).not.toContain(bearer);
   });
 
-  test("is refused by its size and by its path before anything else", async () => {
+  test("is refused by its size and by its path before any other check", async () => {
     const at = await path();
     expect((await deliver(at, {}, new Uint8Array(maxBodyBytes + 1))).status).toBe(413);
     expect((await deliver(`${at}?a=b`, signature(token))).status).toBe(404);
@@ -132,7 +132,7 @@ describe("a webhook at home", () => {
       },
       why: "secretRef cannot be set when type is generic-oidc",
     },
-  ])("33: has a spec that the API server checks: $why", async ({ spec, why }) => {
+  ])("33: has a Receiver whose spec the API server validates: $why", async ({ spec, why }) => {
     await expect(receiver("other", spec)).rejects.toThrow(why);
   });
 });

@@ -79,7 +79,7 @@ async function recorded(kind: string, name: string): Promise<readonly string[]> 
   });
 }
 
-test("an Alert sends what happens to a Kustomization, from its source to its failure, once each", async () => {
+test("an Alert sends the events of a Kustomization, from its source to its failure, once each", async () => {
   await follow("all", { address: at("/all") }, { eventMetadata: { env: "test" } });
   await follow("chat", { type: "slack", address: at("/chat") });
   await follow("errors", { address: at("/errors") }, { eventSeverity: "error" });
@@ -155,7 +155,7 @@ test("an Alert sends what happens to a Kustomization, from its source to its fai
   await expect.poll(changed).toContain("info Progressing");
 });
 
-test("the page of sluice local shows what Alerts send and what became of it, also where there is no Provider", async () => {
+test("the page of sluice local shows what Alerts send and the result, even without a Provider", async () => {
   // What was told last may still be on its way.
   const isShown = async (): Promise<void> => {
     const page = await (await fetch(`${world.receiver}/notifications`)).text();

@@ -18,7 +18,7 @@ async function stored(kind: string, name: string) {
 }
 
 describe("create alert and alert-provider", () => {
-  test("store an Alert and its Provider, with flux's lines", async () => {
+  test("store an Alert and its Provider, with flux's output", async () => {
     const provider = await sh(
       "create alert-provider slack --type slack --channel general --address https://hooks.slack.com/services/x --secret-ref webhook --label team=a",
     );
@@ -58,7 +58,7 @@ describe("create alert and alert-provider", () => {
     });
   });
 
-  test("say of an Alert whose Provider is missing that nothing is sent, and how to make one", async () => {
+  test("warn for an Alert with a missing Provider that nothing is sent, and say how to create one", async () => {
     const { code, err } = await sh("create alert lost --provider-ref chat --event-source Kustomization/apps");
     expect([code, err]).toEqual([
       0,
@@ -69,7 +69,7 @@ describe("create alert and alert-provider", () => {
     await sh("delete alert lost --silent");
   });
 
-  test("overwrite the whole spec of one that exists", async () => {
+  test("overwrite the whole spec of an existing object", async () => {
     const { code, err } = await sh("create alert apps --provider-ref slack --event-source Kustomization/apps");
     expect([code, err]).toEqual([0, expect.stringContaining("✔ Alert updated\n")]);
     expect((await stored("Alert", "apps"))?.["spec"]).toEqual({
@@ -144,7 +144,7 @@ describe("the commands for objects know alerts and alert-providers", () => {
     expect((await table("get alert --status-selector ready=true")).length).toBe(2);
   });
 
-  test("suspend and resume say alert provider, and do not wait", async () => {
+  test("suspend and resume print alert provider, and do not wait", async () => {
     expect(await sh("suspend alert-provider slack")).toEqual({
       ...{ code: 0, out: "" },
       err: "► suspending alert provider slack in default namespace\n✔ alert provider suspended\n",
@@ -157,13 +157,13 @@ describe("the commands for objects know alerts and alert-providers", () => {
     expect((await sh("resume alert-provider slack")).err).toContain("✔ Provider reconciliation completed\n");
   });
 
-  test("reconcile says that there is nothing to reconcile", async () => {
+  test("reconcile prints that there is nothing to reconcile", async () => {
     expect(await sh("reconcile alert apps")).toMatchObject({
       ...{ code: 0, err: "✔ reconciliation not supported by the object\n" },
     });
   });
 
-  test("export prints what can be applied", async () => {
+  test("export prints a manifest that can be applied", async () => {
     const { out } = await sh("export alert-provider slack");
     expect(out).toContain("kind: Provider\n");
     expect(out).toContain("type: slack\n");
@@ -216,7 +216,7 @@ describe("delete", () => {
     await expect.poll(() => world.cluster.get(ref, never)).toBeUndefined();
   });
 
-  test("leaves an object that was made anew while it asked", async () => {
+  test("keeps an object that was recreated while it asked", async () => {
     const create = "create alert twice --provider-ref slack --event-source Kustomization/apps";
     await sh(create);
     const ref = {
@@ -238,14 +238,14 @@ describe("delete", () => {
     expect(await stored("Alert", "twice")).toBeDefined();
   });
 
-  test("of an object that is not there fails and names it", async () => {
+  test("of a missing object fails and names it", async () => {
     const { code, err } = await sh("delete kustomization none -s");
     expect([code, err]).toEqual([1, `✗ Kustomization object 'none' not found in "default" namespace\n`]);
     expect((await sh("delete alert")).err).toContain("alert name is required");
   });
 });
 
-test("the API server refuses what Flux's does", async () => {
+test("the API server refuses the same Alerts and Providers as with Flux", async () => {
   const apiVersion = "notification.toolkit.fluxcd.io/v1beta3";
   const spec = { type: "slack", commitStatusExpr: "'x'" };
   const manifest = { apiVersion, kind: "Provider", metadata: { name: "bad", namespace }, spec };

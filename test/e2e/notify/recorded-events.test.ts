@@ -100,7 +100,7 @@ function shown(deliveries: readonly { readonly path: string; readonly body: unkn
   );
 }
 
-test("what Flux's controllers have told a generic Provider, Sluice's flows do too (recorded: notify-end-to-end)", async () => {
+test("Sluice's flows send a generic Provider the same events as Flux's controllers (recorded: notify-end-to-end)", async () => {
   const files = (await readdir(folder)).filter((name) => /^\d/.test(name)).toSorted();
   const steps = await Promise.all(files.map(async (name) => Step.parse(parse(await yamlOf(name)))));
   const published = Object.values(Published.parse(parse(await yamlOf("source.yaml"))));

@@ -81,7 +81,7 @@ test("a Provider that refuses ends notify test with exit code 1 and its reason, 
   expect(err).not.toMatch(/hunter2|\/refuses/);
 });
 
-test("what is wrong with the settings is told before anything is sent", async () => {
+test("notify test reports invalid settings before any request", async () => {
   await provider("nowhere", { type: "slack" });
   await provider("lost", { type: "generic", address: server.at("/lost"), secretRef: { name: "none" } });
   expect((await notifyTest("nowhere")).err).toMatch(/✗ test event not sent: .*invalid Slack hook URL/);
@@ -90,7 +90,7 @@ test("what is wrong with the settings is told before anything is sent", async ()
   expect(server.arrived.filter(({ path }) => path === "/lost")).toEqual([]);
 });
 
-test("a Provider of a git host wants to know the commit, or the number of the pull request", async () => {
+test("notify test needs the commit, or the number of the pull request, for a Provider of a git host", async () => {
   await provider("status", { type: "github", address: "https://github.invalid/team/app" }, { token: "hunter2" });
   await provider("comment", { type: "giteapullrequestcomment", address: "https://gitea.invalid/team/app" });
   expect((await notifyTest("status")).err).toContain(
@@ -99,14 +99,14 @@ test("a Provider of a git host wants to know the commit, or the number of the pu
   expect((await notifyTest("comment")).err).toContain("name it with --metadata change_request=NUMBER");
 });
 
-test("a suspended Provider is tried too, and said to be suspended", async () => {
+test("notify test also works for a suspended Provider, and says that it is suspended", async () => {
   await provider("paused", { type: "generic", address: server.at("/paused"), suspend: true });
   const { code, err } = await notifyTest("paused");
   expect([code, err]).toEqual([0, expect.stringContaining("the provider is suspended: Alerts send nothing to it")]);
   expect(server.arrived.at(-1)?.path).toBe("/paused");
 });
 
-test("a Provider that does not exist is named, and so is what cannot be understood", async () => {
+test("notify test names a missing Provider and invalid arguments", async () => {
   expect(await notifyTest("none")).toMatchObject({
     ...{ code: 1, err: `✗ Provider object 'none' not found in "default" namespace\n` },
   });
@@ -114,7 +114,7 @@ test("a Provider that does not exist is named, and so is what cannot be understo
   expect((await notifyTest("hook", "--metadata", "env")).err).toBe("✗ invalid metadata 'env', must be key=value\n");
 });
 
-test("notify test asks the API server for a Service of the cluster, and prints why it passes nothing on", async () => {
+test("notify test sends through the API server to a Service of the cluster, and prints why nothing is passed on", async () => {
   await provider("inside", { type: "generic", address: "http://hook.default.svc:8080/events" });
   const { code, err } = await notifyTest("inside");
   expect(code).toBe(1);

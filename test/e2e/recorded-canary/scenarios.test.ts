@@ -10,7 +10,7 @@ const stage = canaryStage(signal);
 const asIs: Difference = (left) => left;
 
 // One after the other: time that passes is for all Canaries of a Sluice.
-describe("what Flagger left step by step, Sluice leaves too", () => {
+describe("Sluice reaches the same state as Flagger, step by step", () => {
   test.for(recordings)("$name", async (recording) => {
     const scene = new Scene(recording, stage(), signal);
     const played = await scene.play(({ step, left }, recorded) => {

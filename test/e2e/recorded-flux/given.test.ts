@@ -7,13 +7,13 @@ import { playedScenarios } from "./played-scenarios.ts";
 
 const { played } = await givenScenarios();
 
-test("every given scenario is played", async () => {
+test("every listed scenario is played", async () => {
   expect(played.length).toBe(39);
   const scenarios = await playedScenarios();
   expect(played.filter((name) => !scenarios.includes(name))).toEqual([]);
 });
 
-test("docs/maintainers/conformance.md says how many scenarios are played", async () => {
+test("docs/maintainers/conformance.md gives the number of played scenarios", async () => {
   const document = await readFile(join(import.meta.dirname, "../../../docs/maintainers/conformance.md"), "utf8");
   const [, said = ""] = document.split("## Recorded scenarios");
   const text = said.replaceAll(/\s+/g, " ");

@@ -5,7 +5,7 @@ import { playedScenarios } from "./played-scenarios.ts";
 import { readRecording, recordingFile } from "./recording.ts";
 import { readScenario } from "./steps.ts";
 
-test("every recording has one entry for each step, in the form that the recorder writes", async () => {
+test("every recording has one entry per step, in the format that the recorder writes", async () => {
   const scenarios = await playedScenarios();
   expect(scenarios).toContain("drift");
   for (const name of scenarios) {

@@ -15,7 +15,7 @@ const [withoutGit, withGit] = [false, true].map((needsGit) =>
 );
 const sluice = ownSluice(signal);
 
-describe.concurrent("what Flux left step by step, Sluice leaves too", () => {
+describe.concurrent("Sluice reaches the same state as Flux, step by step", () => {
   test.for(withoutGit ?? [])("$name", async ({ scenario }) => {
     expect(await play(scenario, sluice(), signal)).toEqual(stepsOf(scenario));
   });
@@ -23,7 +23,7 @@ describe.concurrent("what Flux left step by step, Sluice leaves too", () => {
     expect(await play(scenario, sluice(), signal)).toEqual(stepsOf(scenario));
   });
 
-  test("every deliberate difference is one of a step that is recorded", () => {
+  test("every deliberate difference belongs to a recorded step", () => {
     const known = all.flatMap((scenario) => stepsOf(scenario).map((step) => `${scenario.name}/${step}`));
     const named = deliberateDifferences.map(({ scenario, step }) => `${scenario}/${step}`);
     expect(named.filter((step) => !known.includes(step))).toEqual([]);

@@ -14,7 +14,7 @@ const gaveUp = /timeout waiting for|failed to wait for resources termination/;
 const time = passingTime();
 const sluice = ownSluice(signal, time);
 
-describe.concurrent("what Flux left step by step, Sluice leaves too where a timeout runs out", () => {
+describe.concurrent("Sluice reaches the same state as Flux, step by step, in scenarios with a timeout", () => {
   test.for(scenarios)("$name", async ({ scenario }) => {
     time.enter();
     try {
@@ -24,7 +24,7 @@ describe.concurrent("what Flux left step by step, Sluice leaves too where a time
     }
   });
 
-  test("every step in which Flux waited until a timeout lets it run out", async () => {
+  test("every step in which Flux waited until a timeout runs into it", async () => {
     const found = await Promise.all(
       all.map(async ({ name, steps }) => {
         const recording = Object.entries(await readRecording(name));

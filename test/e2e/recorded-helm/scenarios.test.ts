@@ -25,14 +25,14 @@ function stepsOf({ steps }: Recording): readonly string[] {
   return steps.map(({ step }) => step);
 }
 
-describe.concurrent("what helm-controller left step by step, Sluice leaves too", () => {
+describe.concurrent("Sluice reaches the same state as helm-controller, step by step", () => {
   test.for(recordings.filter((one) => !needsTime(one)).map(titled))("$title", async ({ recording }) => {
     expect(await new Scene(recording, sluice(), undefined, signal).play()).toEqual(stepsOf(recording));
   });
 });
 
 // One after the other: time that passes is for all runs of a Sluice, and ends the leases of those under way.
-describe("what helm-controller left after a time, Sluice leaves too", () => {
+describe("Sluice reaches the same state as helm-controller after some time", () => {
   test.for(recordings.filter(needsTime).map(titled))("$title", async ({ recording }) => {
     expect(await new Scene(recording, sluiceInTime(), time, signal).play()).toEqual(stepsOf(recording));
   });

@@ -61,7 +61,7 @@ const differences = new Map<string, Difference>([
 
 describe
   .skipIf(gitPrograms === undefined)
-  .concurrent("what image-automation-controller left step by step, Sluice leaves too", () => {
+  .concurrent("Sluice reaches the same state as image-automation-controller, step by step", () => {
     test.for(recordings)("$name", async (recording) => {
       if (registry === undefined) throw new Error("asked for before the tests began");
       await using repository = await RecordedRepository.open();

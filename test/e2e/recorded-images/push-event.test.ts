@@ -13,7 +13,7 @@ const Status = z.looseObject({
   lastScanResult: z.looseObject({ latestTags: z.array(z.string()).default([]) }).optional(),
 });
 
-test("a push to a registry that tells of it is scanned at once, in its repository and in no other", async () => {
+test("a push to a registry that sends events starts a scan at once, of its repository and of no other", async () => {
   const { cluster, http, registry } = sluice();
   const client = registryClients(http, systemClock)({ host: registry, insecure: true });
   const push = async (repository: string, tag: string): Promise<void> => {

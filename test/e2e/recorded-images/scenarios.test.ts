@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => registry?.[Symbol.asyncDispose]());
 
-describe.concurrent("what image-reflector-controller left step by step, Sluice leaves too", () => {
+describe.concurrent("Sluice reaches the same state as image-reflector-controller, step by step", () => {
   test.for(recordings)("$name", async (recording) => {
     if (registry === undefined) throw new Error("asked for before the tests began");
     const played = await new Scene(recording, sluice(), registry, signal).play();

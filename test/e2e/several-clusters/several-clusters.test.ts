@@ -10,7 +10,7 @@ import { readPidFiles } from "../../real/pid-file.ts";
 import { localWorld } from "../local/local-world.ts";
 import { type Plane, severalClusters } from "./several-clusters.ts";
 
-test("one sluice local on two embedded API servers: equal names never meet, and the death of one is nothing to the other", async () => {
+test("one sluice local on two embedded API servers: equal names never mix, and the death of one does not affect the other", async () => {
   await using ending = new AsyncDisposableStack();
   const world = ending.use(await localWorld());
   const start = async (name: string): Promise<Plane> => {

@@ -52,7 +52,7 @@ describe("sluice uninstall", () => {
     expect([await isThere(), (await world.sh("check")).code]).toEqual([true, 0]);
   });
 
-  test("pauses, removes all of it and says what to stop; then there is nothing left to remove", async () => {
+  test("pauses, removes everything and says what to stop; then there is nothing left to remove", async () => {
     const { code, err } = await world.sh("uninstall", "--yes");
     expect([code, await isThere()]).toEqual([0, false]);
     expect(err).toMatch(

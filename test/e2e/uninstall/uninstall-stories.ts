@@ -116,7 +116,7 @@ export function uninstallStories(
           ),
       );
 
-    test("removes objects, definitions, rights and owner, prunes nothing, and deletes nothing that was applied", async () => {
+    test("removes objects, definitions, rights and owner, prunes nothing, and deletes no applied object", async () => {
       const made = await installed();
       const plan = await planUninstall({ keepDefinitions: false }, deps(), signal);
       expect(plan.deleted.map((ref) => ref.name).toSorted()).toEqual(["one", "repo", "two"]);
@@ -127,7 +127,7 @@ export function uninstallStories(
       expect(await foreignDeletes()).toEqual([]);
     });
 
-    test("a Kustomization that is just being deleted with all its objects goes without them", async () => {
+    test("a Kustomization that is just being deleted with all its objects is removed without them", async () => {
       const made = await installed();
       await made.remove("one");
       await uninstall("eve", { keepDefinitions: false }, deps(), signal);
@@ -182,7 +182,7 @@ export function uninstallStories(
       await uninstall("eve", { keepDefinitions: false }, deps(), signal);
     });
 
-    test("a Canary goes without being reverted, and what serves production stays without an owner", async () => {
+    test("a Canary is removed without being reverted, and what serves production stays without an owner", async () => {
       const made = await installed();
       const metadata = { name: "web", namespace: made.namespace };
       const by = { manager: "test", force: true };
@@ -214,7 +214,7 @@ export function uninstallStories(
       expect([left?.metadata.ownerReferences ?? [], await isClean()]).toEqual([[], true]);
     });
 
-    test("nothing is removed while a Canary that is being deleted gives its target back the traffic", async () => {
+    test("nothing is removed while a Canary that is being deleted gives the traffic back to its target", async () => {
       const made = await installed();
       const ref = { group: "flagger.app", version: "v1beta1", kind: "Canary", namespace: made.namespace, name: "web" };
       const spec = {
@@ -235,7 +235,7 @@ export function uninstallStories(
       expect(await isClean()).toBe(true);
     });
 
-    test("an object with somebody else's finalizer is named and waited for; the cluster stays paused", async () => {
+    test("an object with a foreign finalizer is named and awaited; the cluster stays paused", async () => {
       const made = await installed();
       const ref = {
         group: "kustomize.toolkit.fluxcd.io",
@@ -259,7 +259,7 @@ export function uninstallStories(
       expect([await workloads(made), await isClean()]).toEqual([maps, true]);
     });
 
-    test("somebody who resumes meanwhile loses no workload: what has the finalizer again is not deleted", async () => {
+    test("a resume meanwhile loses no workload: an object that has the finalizer again is not deleted", async () => {
       const made = await installed();
       const patch: Cluster["patch"] = async (ref, body, options, stop) => {
         const answer = await cluster.patch(ref, body, options, stop);

@@ -32,7 +32,7 @@ describe.skipIf(parts === undefined)("a token for EKS, if SLUICE_REAL_EKS_CLUSTE
     return { status: answer?.status, user: /"username":"([^"]+)"/.exec(answer?.text ?? "")?.[1], name };
   }
 
-  test("is accepted, and its user is named for the role's session", async () => {
+  test("is accepted, and its user is named after the role's session", async () => {
     const { status, user, name } = await knock({});
     expect({ status, user }).toEqual({ status: 201, user: `sluice:${name}` });
   });
@@ -51,7 +51,7 @@ describe.skipIf(parts === undefined)("a token for EKS, if SLUICE_REAL_EKS_CLUSTE
     expect(await knock(options)).toMatchObject({ status: 401, user: undefined });
   });
 
-  test("that expires in the middle of a run is renewed once, and one that stays refused is a clear failure", async () => {
+  test("that expires during a run is renewed once, and one that stays refused is a clear failure", async () => {
     if (eks === undefined) throw new Error("skipped");
     const session = await roleSession(eks.sts, eks.role, `middle-${randomUUID().slice(0, 8)}`);
     const described = await readKubeconfig({ file: eks.kubeconfig, env: {}, homeDir: "/" });

@@ -81,7 +81,7 @@ describe.skipIf(parts === undefined)("spec.kubeConfig.configMapRef, if SLUICE_RE
     return { told: await remote?.uid(signal), user: (await remote?.whoAmI(signal))?.name, target };
   }
 
-  test("is entered as Sluice by the role that the list names, and as a service account by the role of its annotation", async () => {
+  test("logs in as Sluice with the role in the list, and as a service account with the role of its annotation", async () => {
     const role = parts?.eks.role;
     const region = parts?.eks.cluster.region;
     const [own, account] = [
@@ -94,7 +94,7 @@ describe.skipIf(parts === undefined)("spec.kubeConfig.configMapRef, if SLUICE_RE
     expect(account.target.uid).toBe(own.target.uid);
   });
 
-  test("is refused to an identity that has no access entry there", async () => {
+  test("is refused for an identity without an access entry there", async () => {
     await expect(open({}, { role: "arn:aws:iam::123456789012:role/stranger" })).rejects.toMatchObject({
       reason: "ReconciliationFailed",
       message: expect.stringContaining("does not take the credential of our AWS identity"),

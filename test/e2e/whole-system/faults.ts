@@ -136,7 +136,7 @@ export function faults(parts: () => RealParts, open: (options: Partial<WorldOpti
       expect((await world.workItem())?.token).toBeGreaterThan(Math.max(...tokens));
     });
 
-    test(`the API server is killed in the middle of a rollout and comes back after ${outageMs / 1_000} s`, async () => {
+    test(`the API server is killed during a rollout and comes back after ${outageMs / 1_000} s`, async () => {
       const { folder } = parts().eks;
       await rollOut(manyObjects, async (requests) => {
         await sent(async () => writes(await requests()), chance.int(1, manyObjects));
@@ -182,7 +182,7 @@ export function faults(parts: () => RealParts, open: (options: Partial<WorldOpti
       deliver = once;
     });
 
-    test("messages are duplicated and reordered, and old ones come again", async () => {
+    test("messages are duplicated and reordered, and old ones are delivered again", async () => {
       const deliveries: unknown[] = [];
       const doubled = doubledAndReordered(chance);
       deliver = (event, own, all) => {

@@ -57,7 +57,7 @@ export function firstDeploy(real: () => RealParts): void {
       return (await client.of.send(command)).Attributes ?? {};
     };
 
-    test("makes the functions, each with a table, an installation and queues that are there", async () => {
+    test("creates the functions, each with an existing table, installation and queues", async () => {
       expect([...functions.keys()].toSorted()).toEqual(["collect", "ingest", "reconcile", "sweep"]);
       for (const { Handler, MemorySize, Runtime } of functions.values()) {
         expect({ Handler, Runtime }).toEqual({ Handler: "index.handler", Runtime: "nodejs24.x" });
@@ -80,7 +80,7 @@ export function firstDeploy(real: () => RealParts): void {
       );
     });
 
-    test("makes the bucket, the key of the installation, and the document that the functions read", async () => {
+    test("creates the bucket, the key of the installation, and the document that the functions read", async () => {
       const { SLUICE_BUCKET: Bucket, SLUICE_INSTALLATION_KEY_SECRET: id = "", ...env } = variables("reconcile");
       using s3 = closing(s3Client(deployed.aws));
       await s3.of.send(new HeadBucketCommand({ Bucket, ExpectedBucketOwner: account }));
@@ -102,7 +102,7 @@ export function firstDeploy(real: () => RealParts): void {
       });
     });
 
-    test("feeds ingest from the hints and reconcile from the wake-ups, each with dead letters and partial replies", async () => {
+    test("connects ingest to the hints and reconcile to the wake-ups, each with dead letters and partial replies", async () => {
       const mappings = await askMoto(deployed.aws).mappings();
       const seen = await Promise.all(
         mappings.map(async ({ EventSourceArn, FunctionArn, ...mapping }) => {
@@ -127,7 +127,7 @@ export function firstDeploy(real: () => RealParts): void {
       ]);
     });
 
-    test("sends pushes, and events of CodeCommit and one's own, to the hints, to sweep a minute's event, and to collect a day's", async () => {
+    test("routes pushes, CodeCommit events and own events to the hints, the minute's event to sweep, and the daily one to collect", async () => {
       const rules = await askMoto(deployed.aws).rules();
       const scheduled = (rate: string) => rules.find(({ ScheduleExpression }) => ScheduleExpression === rate);
       const byEvent = rules.filter(({ EventPattern }) => EventPattern !== undefined);
@@ -145,7 +145,7 @@ export function firstDeploy(real: () => RealParts): void {
       }
     });
 
-    test("takes a push to the cluster: by the bus, the hints, ingest, the wake-ups and reconcile", async () => {
+    test("a push reaches the cluster: through the bus, the hints, ingest, the wake-ups and reconcile", async () => {
       const moto = askMoto(deployed.aws);
       const mappings = await moto.mappings();
       for (const { UUID } of mappings) await moto.disableMapping(UUID);
@@ -179,7 +179,7 @@ export function firstDeploy(real: () => RealParts): void {
       );
     });
 
-    test("is destroyed to nothing but the installation key, which outlives every stack", {
+    test("is destroyed completely except for the installation key, which outlives every stack", {
       timeout: deployMs,
     }, async () => {
       const made = await whatIsThere(deployed.aws);

@@ -67,7 +67,7 @@ export function story(open: () => Promise<World>): void {
       expect(await marksOf()).toEqual(before);
     });
 
-    test("a push with a kustomization file is built by the engine that the function brings", async () => {
+    test("a push with a kustomization file is built by the engine in the function", async () => {
       const files = without(all, "pdb.yaml");
       const kustomization = JSON.stringify({
         resources: Object.keys(files),
@@ -128,7 +128,7 @@ export function story(open: () => Promise<World>): void {
       expect(await world.made()).toEqual([]);
     });
 
-    test("the Kustomization is deleted: everything that it made is gone, and nothing else", async () => {
+    test("the Kustomization is deleted: all its objects are gone, and nothing else", async () => {
       const { appRef, cluster, namespace, signal } = world;
       const bystander = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "not-ours", namespace } };
       await cluster.apply(bystander, { manager: "kubectl", force: true }, signal);

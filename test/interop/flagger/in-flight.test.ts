@@ -33,7 +33,7 @@ interface Running {
 }
 
 describe.skipIf(missing !== undefined)(
-  `a run of weights and a metric that both sides take in turn${missing === undefined ? "" : ` (${missing})`}`,
+  `a run with weights and a metric that Flagger and Sluice continue in turn${missing === undefined ? "" : ` (${missing})`}`,
   () => {
     const open = new AsyncDisposableStack();
     let sides: BothSides;
@@ -143,7 +143,7 @@ describe.skipIf(missing !== undefined)(
       { tag: "2", order: ["flagger", "sluice", "flagger", "sluice"], next: "flagger" },
       { tag: "3", order: ["sluice", "flagger", "sluice", "flagger"], next: "sluice" },
     ] as const)(
-      "$order.0 begins a run, and each side takes the next step: no step twice, no new run",
+      "$order.0 starts a run, and each side takes the next step: no step twice, no new run",
       async (story) => {
         const [first, second, third, fourth] = story.order;
         await release(story.tag);
@@ -171,7 +171,7 @@ describe.skipIf(missing !== undefined)(
       { tag: "4", first: "flagger", second: "sluice" },
       { tag: "5", first: "sluice", second: "flagger" },
     ] as const)(
-      "$second counts on from a check that has failed with $first, and rolls back; $first does not try again",
+      "after a failed check with $first, $second continues its count and rolls back; $first does not retry",
       async (story) => {
         await release(story.tag);
         await turn(story.first, advanced(30));

@@ -13,7 +13,7 @@ const released = [
 ] as const;
 
 describe.skipIf(missing !== undefined)(
-  `Flagger itself, on a control plane of its own, and Sluice${missing === undefined ? "" : ` (${missing})`}`,
+  `Flagger itself, on its own control plane, and Sluice${missing === undefined ? "" : ` (${missing})`}`,
   () => {
     const open = new AsyncDisposableStack();
     let sides: BothSides;
@@ -30,7 +30,7 @@ describe.skipIf(missing !== undefined)(
       }, waiting);
     };
 
-    test("a Canary goes over to Sluice and back: neither begins a run of what the other has promoted, and each releases the next", async () => {
+    test("a Canary moves to Sluice and back: neither starts a run for a revision that the other promoted, and each releases the next", async () => {
       await sides.apply(settings("blue"));
       await sides.apply(deployment("1"));
       await sides.apply(canary);
@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined)(
       await untilReleased("4");
     });
 
-    test("a run in flight goes on where the other side has left it, and is not begun again", async () => {
+    test("a run in progress continues where the other side has stopped, and does not start again", async () => {
       const seen: number[] = [];
       const until = (iterations: number) =>
         vi.waitUntil(async () => {

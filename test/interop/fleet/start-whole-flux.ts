@@ -48,8 +48,10 @@ export async function startWholeFlux(
   ]);
   await untilServedFrom(`http://127.0.0.1:${artifacts}/`, cluster, signal);
   await start("image-reflector-controller", () => [telling, `--storage-path=${images}`]);
-  for (const name of ["image-automation-controller", "helm-controller", "kustomize-controller"]) {
-    await start(name, () => [telling]);
+  await start("image-automation-controller", () => [telling]);
+  // As Flux's example has it: by default a Kustomization looks at its dependencies every 30 s.
+  for (const name of ["helm-controller", "kustomize-controller"]) {
+    await start(name, () => [telling, "--requeue-dependency=5s"]);
   }
   const all = running.move();
   return { receiver: `http://127.0.0.1:${hooks}`, [Symbol.asyncDispose]: () => all.disposeAsync() };
@@ -61,7 +63,7 @@ const WithArtifact = z.object({
 
 /** Without this kustomize-controller would try for 3.5 minutes to fetch an artifact of Sluice. */
 async function untilServedFrom(artifacts: string, cluster: Cluster, signal: AbortSignal): Promise<void> {
-  const kinds = declaredKinds.filter(({ group, isSource }) => isSource && group === "source.toolkit.fluxcd.io");
+  const kinds = declaredKinds.filter(({ isSource }) => isSource);
   let others: readonly string[] = [];
   const isServed = async (): Promise<boolean> => {
     const lists = kinds.map(({ group, kind, versions: [version] }) => cluster.list({ group, version, kind }, signal));

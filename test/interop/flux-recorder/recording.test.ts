@@ -35,7 +35,7 @@ const scenarios = (await playedScenarios()).filter((name) => !given.includes(nam
 const needs =
   "needs SLUICE_FLUX_CONTROLLERS, SLUICE_FLUX_CRDS and SLUICE_REAL_KUBECONFIG: test/interop/flux-recorder/README.md";
 
-describe.skipIf(missing)(`Flux itself, on a control plane of its own${missing ? ` (${needs})` : ""}`, () => {
+describe.skipIf(missing)(`Flux itself, on its own control plane${missing ? ` (${needs})` : ""}`, () => {
   const open = new AsyncDisposableStack();
   let stage: Stage;
   let artifacts: string;
@@ -60,7 +60,7 @@ describe.skipIf(missing)(`Flux itself, on a control plane of its own${missing ? 
 
   afterAll(() => open.disposeAsync());
 
-  describe.concurrent("leaves what is recorded", () => {
+  describe.concurrent("gives the recorded results", () => {
     test.for(scenarios)("%s", async (name) => {
       const scene = new Scene(await readScenario(name), stage, signal);
       const left: Record<string, JsonObject> = {};

@@ -116,7 +116,7 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
       { pattern: "custom", taken: ["custom"], other: { "detail-type": "Something Else" } },
     ];
     test.each(samples)(
-      "delivers the documented events by the pattern $pattern, and no others",
+      "delivers the documented events with the pattern $pattern, and no others",
       async ({ pattern, taken, other }) => {
         const all = await Promise.all(taken.map((name) => documented(name)));
         const found = await throughRule(pattern, [
@@ -146,7 +146,7 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
     ];
     for (const [name, runtime] of runtimes) {
       test.skipIf(runtime === undefined)(
-        `a push wakes the source that listens, the bundle run by ${name}`,
+        `a push wakes the source that follows it, with the bundle run by ${name}`,
         async () => {
           const table = await newDynamodb(state);
           const { QueueUrl = "" } = await messages.send(new CreateQueueCommand({ QueueName: randomUUID() }));

@@ -38,7 +38,7 @@ async function start(more: Partial<FunctionSpec> = {}): Promise<LambdaFunction> 
 }
 
 describe("a bundle that runs as in Lambda", () => {
-  test("stays warm between two events and sees no environment but its own", async () => {
+  test("stays warm between two events and sees only its own environment", async () => {
     const { invoke } = await start();
     expect(await invoke({})).toMatchObject({ kind: "returned", payload: { calls: 1 } });
     const second = await invoke({});
@@ -48,7 +48,7 @@ describe("a bundle that runs as in Lambda", () => {
     expect(names).not.toContain("HOME");
   });
 
-  test.each(sandboxes())("may write to /tmp and nowhere else (%s)", async (sandbox) => {
+  test.each(sandboxes())("may write only to /tmp (%s)", async (sandbox) => {
     const { invoke } = await start({ sandbox });
     const file = `sluice-${randomUUID()}`;
     expect(await invoke({ write: `/tmp/${file}` })).toEqual({ kind: "returned", payload: "x" });
@@ -74,14 +74,14 @@ describe("a bundle that runs as in Lambda", () => {
     expect(await invoke({})).toMatchObject({ kind: "failed", error: { errorMessage: "SLUICE_TABLE is missing" } });
   });
 
-  test("is ended when its time is over, and the next event starts it again", async () => {
+  test("is killed when its time is over, and the next event starts it again", async () => {
     const { invoke } = await start({ timeoutMs: 3_000 });
     expect(await invoke({ waitMs: 600_000 })).toEqual({ kind: "lost", reason: "timed out after 3000 ms" });
     expect(await invoke({})).toMatchObject({ kind: "returned", payload: { calls: 1 } });
   });
 
   test.each([{ inChild: false }, { inChild: true }])(
-    "is ended when it exceeds its memory, children included %o",
+    "is killed when it exceeds its memory, including child processes %o",
     async (how) => {
       const { invoke } = await start({ memoryMegabytes: 256 });
       const result = await invoke({ ...how, allocateMegabytes: 400, waitMs: 600_000 });
@@ -110,7 +110,7 @@ describe("an asynchronous event", () => {
 });
 
 describe("a function's URL", () => {
-  test("gives the request to the function and its answer back, text as it is and bytes in base64", async () => {
+  test("passes the request to the function and its answer back, text unchanged and bytes in base64", async () => {
     const { invoke } = await start();
     const { url, close } = await startFunctionUrl(invoke);
     try {
@@ -130,7 +130,7 @@ describe("a function's URL", () => {
     }
   });
 
-  test("answers 502 if the function throws, and JSON if the function answers a plain value", async () => {
+  test("answers 502 if the function throws, and JSON if the function returns a plain value", async () => {
     const { invoke } = await start();
     const throwing = await startFunctionUrl(() => invoke({ throws: "no" }));
     const plain = await startFunctionUrl(() => invoke({}));

@@ -14,7 +14,7 @@ function faultsOf(schema: z.ZodType, value: unknown): readonly string[] {
 }
 
 describe("the spec of a Canary", () => {
-  test("of the field report is taken, and its parent is a Gateway", () => {
+  test("of the field report is accepted, and its parent is a Gateway", () => {
     const gatewayRefs = [{ name: "envoy-gateway", namespace: "envoy-gateway-system" }];
     const report = {
       targetRef,
@@ -29,7 +29,7 @@ describe("the spec of a Canary", () => {
     });
   });
 
-  test("with everything that a route can have keeps all of it", () => {
+  test("with all fields of a route keeps all of them", () => {
     const service = {
       name: "web",
       port: 80,
@@ -76,7 +76,7 @@ describe("the spec of a Canary", () => {
     ["weights one by one", { stepWeights: [1, 2, 10, 80] }],
     ["Blue/Green", { iterations: 10 }],
     ["an A/B test", { iterations: 10, match: [{ headers: { cookie: { suffix: "canary" } } }] }],
-  ])("has one kind of run: %s", (_, fields) => {
+  ])("has one strategy: %s", (_, fields) => {
     const { stepWeight: _stepWeight, ...base } = analysis;
     expect(faultsOf(CanarySpec, { ...good, analysis: { ...base, ...fields } })).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe("the spec of a Canary", () => {
     [{ interval: "1m", stepWeight: 10 }],
     [{ ...analysis, iterations: 10 }],
     [{ ...analysis, stepWeights: [10] }],
-  ])("is refused with no kind of run, or with several: %j", (broken) => {
+  ])("is refused with no strategy, or with several: %j", (broken) => {
     expect(faultsOf(CanarySpec, { ...good, analysis: broken })).toEqual([
       "analysis: must have threshold and exactly one of iterations, stepWeight, stepWeights",
     ]);
@@ -123,17 +123,17 @@ describe("the spec of a Canary", () => {
     expect(others).toEqual([]);
   });
 
-  test("takes what the prefix of a duration is, as Flagger's definition does", () => {
+  test("accepts durations with trailing text, as Flagger's definition does", () => {
     expect(faultsOf(CanarySpec, { ...good, analysis: { ...analysis, interval: "1m30s" } })).toEqual([]);
   });
 
-  test("needs no service: Knative has none, and elsewhere the API server refuses the port 0", () => {
+  test("needs no service: Knative has none, and otherwise the API server refuses the port 0", () => {
     expect(CanarySpec.parse({ targetRef, analysis }).service).toEqual({ port: 0 });
   });
 });
 
 describe("the status of a Canary", () => {
-  test("as Flagger writes it is read", () => {
+  test("as Flagger writes it can be parsed", () => {
     const status = {
       canaryWeight: 0,
       conditions: [
@@ -158,20 +158,20 @@ describe("the status of a Canary", () => {
   });
 });
 
-describe("what a Canary names", () => {
+describe("objects that a Canary refers to", () => {
   test.each([[{ type: "slack" }], [{ type: "slack", address: "https://example.test", secretRef: { name: "a" } }]])(
-    "an AlertProvider has exactly one of address and secretRef, and not %j",
+    "an AlertProvider needs exactly one of address and secretRef, and not %j",
     (spec) => {
       expect(faultsOf(AlertProviderSpec, spec)).toEqual([": must have exactly one of address, secretRef"]);
     },
   );
 
-  test("an AlertProvider has its address in a Secret", () => {
+  test("an AlertProvider may have its address in a Secret", () => {
     const spec = { type: "msteams", secretRef: { name: "teams" }, channel: "general", username: "flagger" };
     expect(AlertProviderSpec.parse(spec)).toEqual(spec);
   });
 
-  test("a MetricTemplate says which server to ask, and what", () => {
+  test("a MetricTemplate has a server and a query", () => {
     const provider = { type: "prometheus", address: "http://prometheus.monitoring:9090", headers: { a: ["b"] } };
     expect(MetricTemplateSpec.parse({ provider, query: "up" })).toEqual({ provider, query: "up" });
     expect(faultsOf(MetricTemplateSpec, { provider: { type: "prom" }, query: "up" })).toHaveLength(1);

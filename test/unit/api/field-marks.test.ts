@@ -11,7 +11,7 @@ const Spec = z.object({
   mode: notYet(z.enum(["plain", "odd"]).exactOptional(), (mode) => mode === "odd"),
 });
 
-test("a mark is found at any depth, and named with the index of its item", () => {
+test("a reference mark is found at any depth, and named with the index of its item", () => {
   const spec = { items: [{ name: "a" }, { name: "b", when: "later" }], mode: "odd" };
   expect(unsupportedFields(Spec, spec)).toEqual(["spec.items[1].when", "spec.mode"]);
   expect(unsupportedFields(Spec, { items: [{ name: "a", when: "" }], mode: "plain" })).toEqual([]);

@@ -11,15 +11,15 @@ const faults = (more: object) =>
   GitRepositorySpec.safeParse({ ...spec, ...more }).error?.issues.map(({ message }) => message);
 
 describe("the spec of a GitRepository", () => {
-  test.each(["https://a/b", "http://a/b", "ssh://git@a/b"])("has the url %s", (url) => {
+  test.each(["https://a/b", "http://a/b", "ssh://git@a/b"])("accepts the url %s", (url) => {
     expect(faults({ url })).toBeUndefined();
   });
 
-  test.each(["git@a:b", "git://a/b", "file:///a", "oci://a/b"])("has not the url %s", (url) => {
+  test.each(["git@a:b", "git://a/b", "file:///a", "oci://a/b"])("refuses the url %s", (url) => {
     expect(faults({ url })).toEqual(["must begin with http://, https:// or ssh://"]);
   });
 
-  test("11.1/28: has a timeout of minutes, 60s by default, and not of hours", () => {
+  test("11.1/28: has a timeout in minutes, 60s by default, and not in hours", () => {
     expect(GitRepositorySpec.parse(spec).timeout).toBe("60s");
     expect(faults({ timeout: "60m" })).toBeUndefined();
     expect(faults({ timeout: "1h" })).toEqual(["must be a duration such as 30s or 1m30s, without hours"]);
@@ -35,7 +35,7 @@ describe("the spec of a GitRepository", () => {
     expect(faults({ ...more, serviceAccountName: "a" })).toEqual(isRefused ? [message] : undefined);
   });
 
-  test("has a verify whose mode is HEAD by default", () => {
+  test("has the verify mode HEAD by default", () => {
     const verify = { secretRef: { name: "keys" } };
     expect(GitRepositorySpec.parse({ ...spec, verify }).verify?.mode).toBe("HEAD");
   });

@@ -34,7 +34,7 @@ function faultOf(spec: unknown): string {
 }
 
 describe("a live Kustomization", () => {
-  test("is read with its defaults, and force is false by default (5)", () => {
+  test("is parsed with its defaults, and force is false by default (5)", () => {
     const { spec, status } = parseKustomization(live(minimal, { observedGeneration: -1 }));
     expect(spec).toEqual({ ...minimal, force: false });
     expect(status).toEqual({ observedGeneration: -1 });
@@ -111,12 +111,12 @@ describe("derived values", () => {
     { interval: "10m", timeout: "29999ms", expected: minTimeoutMs },
     { interval: "10m", timeout: "30s", expected: minTimeoutMs },
     { interval: "10m", timeout: "30001ms", expected: minTimeoutMs + 1 },
-  ])("the time to become healthy with interval $interval and timeout $timeout is $expected ms", (row) => {
+  ])("the health check timeout with interval $interval and timeout $timeout is $expected ms", (row) => {
     const { interval, timeout, expected } = row;
     expect(effectiveTimeoutMs(timeout === undefined ? { interval } : { interval, timeout })).toBe(expected);
   });
 
-  test("a failed run is repeated after retryInterval, or else after the interval (14)", () => {
+  test("a failed run is repeated after retryInterval, or after the interval if it is unset (14)", () => {
     expect(retryIntervalMs({ interval: "10m", retryInterval: "2m" })).toBe(120_000);
     expect(retryIntervalMs({ interval: "10m" })).toBe(600_000);
   });
@@ -129,18 +129,18 @@ describe("derived values", () => {
     expect(retryIntervalMs({ interval: "10m", retryInterval })).toBe(ms);
   });
 
-  test("a retry interval of 0s counts as none, from either field", () => {
+  test("a retry interval of 0s counts as unset, in either field", () => {
     expect(retryIntervalMs({ interval: "10m", retryInterval: "0s" })).toBeUndefined();
     expect(retryIntervalMs({ interval: "0s" })).toBeUndefined();
     expect(retryIntervalMs({ interval: "0s", retryInterval: "2m" })).toBe(120_000);
   });
 
-  test("deletion follows prune unless a policy is given", () => {
+  test("deletion follows prune unless a policy is set", () => {
     expect(deletionPolicy({})).toBe("MirrorPrune");
     expect(deletionPolicy({ deletionPolicy: "Orphan" })).toBe("Orphan");
   });
 
-  test("patches of the former fields are applied like those of v1, in kustomize's order", () => {
+  test("patches in deprecated fields are applied like those of v1, in kustomize's order", () => {
     const own = { patch: "kind: Service", target: { kind: "Service" } };
     expect(
       effectivePatches({
@@ -161,7 +161,7 @@ describe("a Kustomization that is being deleted", () => {
   const policy = { deletionPolicy: "Orphan", suspend: false, timeout: "1m" };
   const tooLong = "9999999999h";
 
-  test("is read with the fields that its deletion needs, even if others are invalid", () => {
+  test("is parsed with the fields that its deletion needs, even if others are invalid", () => {
     const spec = { ...minimal, ...policy, retryInterval: tooLong, path: 3, dependsOn: "b", images: [{}] };
     expect(readForEnd(live(spec))?.spec).toEqual({ ...minimal, ...policy, force: false });
     expect(readForEnd(live({ ...minimal, interval: tooLong }))?.spec).toMatchObject({ prune: true, interval: "1h" });
@@ -176,11 +176,11 @@ describe("a Kustomization that is being deleted", () => {
     ["sourceRef", { kind: "Unknown", name: "app" }],
     ["kubeConfig", {}],
     ["serviceAccountName", 3],
-  ])("is not read if %s, which its deletion needs, is %j", (field, value) => {
+  ])("is refused if %s, which its deletion needs, is %j", (field, value) => {
     expect(readForEnd(live({ ...minimal, [field]: value }))).toBeUndefined();
   });
 
-  test("is not read if its status, which has the inventory, is invalid", () => {
+  test("is refused if its status, which has the inventory, is invalid", () => {
     expect(readForEnd(live(minimal, { inventory: { entries: "none" } }))).toBeUndefined();
   });
 });

@@ -15,12 +15,12 @@ function live(spec: object, version = "v1"): LiveObject {
 }
 
 describe("a live OCIRepository", () => {
-  test("of v1beta2, as in the field report, is read with its defaults", () => {
+  test("of v1beta2, as in the field report, is parsed with its defaults", () => {
     const spec = { interval: "5m", url: "oci://127.0.0.1:5000/oddy", ref: { tag: "v1" }, insecure: true };
     expect(parseSpec(live(spec, "v1beta2"))).toEqual({ ...spec, provider: "generic", timeout: "60s" });
   });
 
-  test("without a provider for verification is verified by cosign", () => {
+  test("without a provider for verification uses cosign", () => {
     expect(parseSpec(live({ interval: "5m", url: "oci://r/a", verify: {} })).verify).toEqual({
       provider: "cosign",
     });

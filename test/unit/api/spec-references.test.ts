@@ -15,7 +15,7 @@ const sourceNamed = (name: string) => ({ sourceRef: { kind: "OCIRepository", nam
 const checked = (apiVersion: string) => ({ healthChecks: [{ apiVersion, kind: "Job", name: "a", namespace: "" }] });
 
 describe("the references of a spec", () => {
-  test("an empty namespace is left out, a given one stays", () => {
+  test("an empty namespace counts as unset, a given one is kept", () => {
     const spec = parse({
       sourceRef: { kind: "OCIRepository", name: "web", namespace: "" },
       dependsOn: [{ name: "a", namespace: "" }, { name: "b", namespace: "other" }, { name: "c" }],
@@ -26,7 +26,7 @@ describe("the references of a spec", () => {
   });
 
   test.each(["apps", "other", ""])(
-    "the account of a former API version is refused, whatever its namespace: '%s'",
+    "the service account of a deprecated API version is refused, whatever its namespace: '%s'",
     (namespace) => {
       expect(referenceFaults(parse({ serviceAccount: { name: "deployer", namespace } }))).toEqual([
         "spec.serviceAccount: is a field of former API versions, remove it and write the name of a service account of this namespace in spec.serviceAccountName",
@@ -34,11 +34,11 @@ describe("the references of a spec", () => {
     },
   );
 
-  test.each(["web", "a.b-c", "system:node", "n".repeat(253)])("%s may be a name", (name) => {
+  test.each(["web", "a.b-c", "system:node", "n".repeat(253)])("%s is a valid name", (name) => {
     expect(referenceFaults(parse(sourceNamed(name)))).toEqual([]);
   });
 
-  test.each(["a/b", "..", ".", "a%2fb", "n".repeat(254)])("%s may be none", (name) => {
+  test.each(["a/b", "..", ".", "a%2fb", "n".repeat(254)])("%s is not a valid name", (name) => {
     expect(referenceFaults(parse(sourceNamed(name)))).toEqual([
       "spec.sourceRef.name: is not a valid name, write the name of the OCIRepository",
     ]);
@@ -48,7 +48,7 @@ describe("the references of a spec", () => {
     expect(referenceFaults(parse(checked(apiVersion)))).toEqual([]);
   });
 
-  test.each(["a/b/c", "apps/", "/"])("a health check may not have the API version '%s'", (apiVersion) => {
+  test.each(["a/b/c", "apps/", "/"])("a health check must not have the API version '%s'", (apiVersion) => {
     expect(referenceFaults(parse(checked(apiVersion)))).toEqual([
       "spec.healthChecks[0].apiVersion: must be like v1 or apps/v1",
     ]);

@@ -7,7 +7,7 @@ const kustomization = { interval: "10m", prune: true, sourceRef: { kind: "OCIRep
 const sources = [{ kind: "OCIRepository" }];
 const source = { interval: "10m", url: "oci://r/a" };
 
-describe("fields of a Kustomization that are accepted but not built yet", () => {
+describe("Kustomization fields that are accepted but not implemented", () => {
   test.each([["spec.sourceRef.kind", { sourceRef: { kind: "GitRepository", name: "app" } }]])(
     "%s is named",
     (field, spec) => {
@@ -35,26 +35,26 @@ describe("fields of a Kustomization that are accepted but not built yet", () => 
   });
 });
 
-describe("what the message tells the user to do", () => {
+describe("the message about an unsupported source", () => {
   const text = (spec: object, readable = sources) =>
     unsupportedText(KustomizationSpec.parse({ ...kustomization, ...spec }), readable);
   const git = { sourceRef: { kind: "GitRepository", name: "app" } };
 
-  test("a source can only be one of another kind", () => {
+  test("suggests another kind of source", () => {
     expect(text(git)).toBe(
       "spec.sourceRef.kind GitRepository not supported yet: use a source of kind OCIRepository, or leave this Kustomization to Flux until it is",
     );
   });
 
-  test("every kind of source that can be read is named", () => {
+  test("names every kind of source that can be read", () => {
     const bucketsToo = [...sources, { kind: "Bucket" }];
     expect(text(git, bucketsToo)).toMatch(/^spec.sourceRef.kind GitRepository .* kind OCIRepository or Bucket, or /);
     expect(text({ sourceRef: { kind: "Bucket", name: "app" } }, bucketsToo)).toBeUndefined();
   });
 });
 
-describe("fields of an OCIRepository that are accepted but not built yet", () => {
-  test("spec.provider is named where the installation has no identity of that cloud", () => {
+describe("OCIRepository fields that are accepted but not implemented", () => {
+  test("spec.provider is named if the installation has no identity of that cloud", () => {
     expect(unsupportedOciRepositoryFields(OciRepositorySpec.parse({ ...source, provider: "aws" }))).toEqual([
       "spec.provider",
     ]);

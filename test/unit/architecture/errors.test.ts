@@ -23,11 +23,11 @@ const texts = globSync("{lib,functions,local,cli}/**/*.ts", {
   exclude: (path) => path.endsWith(".d.ts"),
 }).map((file) => readFileSync(join(root, file), "utf8"));
 
-test("code decides by every class of an error (ADR 0051)", () => {
+test("code makes a decision on every error class (ADR 0051)", () => {
   expect(texts.flatMap(errorClasses)).toEqual(expect.arrayContaining(["ApiError", "Failure", "OutOfSteps"]));
   expect(undecided(texts)).toEqual(namedInDocuments);
 });
 
-test("a class of an error that no instanceof names is found", () => {
+test("the check finds an error class that no instanceof uses", () => {
   expect(undecided([...texts, "export class NobodyAsks extends PortError<string> {}"])).toContain("NobodyAsks");
 });

@@ -93,7 +93,7 @@ describe("a list of layers", () => {
     expect(faultsOf({ "low/x.ts": text })).toEqual(["low/x.ts imports high/d.ts: low may import no other folder"]);
   });
 
-  test("a package of the project is the folder of its code", () => {
+  test("a package of this repository is the folder of its code", () => {
     expect(faultsOf({ "low/x.ts": 'import { start } from "@sluice/part";' })).toEqual([
       "low/x.ts imports packages/part/src/index.ts: low may import no other folder",
     ]);
@@ -105,7 +105,7 @@ describe("a list of layers", () => {
     ]);
   });
 
-  test("a subfolder is a layer of its own, for what it imports and for who imports it", () => {
+  test("a subfolder is a separate layer, for its imports and for imports of it", () => {
     expect(faultsOf({ "low/x.ts": 'import { c } from "./part/c.ts";' })).toEqual([
       "low/x.ts imports low/part/c.ts: low may import no other folder",
     ]);

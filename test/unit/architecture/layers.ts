@@ -962,6 +962,7 @@ export const layers: readonly Layer[] = [
       "lib/helm",
       "lib/image/barred",
       "lib/engine",
+      "lib/flows/kinds",
       "lib/flows/helm-release/actions",
       "lib/apply",
       "lib/definitions",

@@ -25,7 +25,7 @@ function refusal(code: string): WireFault {
   return { status: 403, headers: { "content-type": "text/xml" }, body };
 }
 
-test("a role is assumed once for all callers, and again 15 minutes before its credentials end", async () => {
+test("a role is assumed once for all callers, and again 15 minutes before its credentials expire", async () => {
   let now = Date.now();
   const bodies: string[] = [];
   await using sts = await faultyWire(undefined, (_, count, body) => {
@@ -45,7 +45,7 @@ test("a role is assumed once for all callers, and again 15 minutes before its cr
   expect(bodies[0]).toContain(`RoleArn=${encodeURIComponent(role)}`);
 });
 
-test("a role that may not be assumed is named with what to allow, and is asked for again by the next caller", async () => {
+test("a role that must not be assumed is named with a mend, and retried by the next caller", async () => {
   await using sts = await faultyWire(undefined, (_, count) =>
     count === 0 ? refusal("AccessDenied") : sessionUntil(Date.now() + hour),
   );
@@ -56,14 +56,14 @@ test("a role that may not be assumed is named with what to allow, and is asked f
   await expect(ask()).resolves.toMatchObject({ accessKeyId: "ROLE-KEY-1" });
 });
 
-test("an answer without credentials is an error that holds none", async () => {
+test("an answer without credentials is an error that shows none", async () => {
   const body = "<AssumeRoleResponse><AssumeRoleResult></AssumeRoleResult></AssumeRoleResponse>";
   await using sts = await faultyWire(undefined, () => ({ status: 200, headers: { "content-type": "text/xml" }, body }));
   const ask = assumedRole(role, { region: "eu-west-1", endpoint: sts.url, credentials }, systemClock);
   await expect(ask()).rejects.toThrow(/sts:AssumeRole on role .*: the answer holds no credentials/);
 });
 
-test("a cluster's token is signed as the role, and its description is asked for as the role in the cluster's region", async () => {
+test("a cluster's token is signed as the role, and the cluster is described with the role in its region", async () => {
   const signedBy: string[] = [];
   await using aws = await faultyWire(undefined, (request) => {
     signedBy.push(

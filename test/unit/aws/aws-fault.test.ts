@@ -16,7 +16,7 @@ async function errorOver({ url: endpoint }: FaultyWire): Promise<unknown> {
   return error;
 }
 
-test("a successful answer that cannot be read is not quoted, since it may be a secret", async () => {
+test("a successful answer that cannot be parsed is not quoted, because it may be a secret", async () => {
   const headers = { "content-type": "application/x-amz-json-1.1" };
   await using wire = await faultyWire(undefined, () => ({ status: 200, headers, body: '{"SecretString":hunter2}' }));
   const error = await errorOver(wire);
@@ -37,7 +37,7 @@ test.each([
   expect(error).toMatchObject({ message: expect.not.stringContaining("html") });
 });
 
-test("a transaction that is denied names the permission that its part needs", () => {
+test("a denied transaction names the permission that its part needs", () => {
   const said =
     "User: arn:aws:sts::111111111111:assumed-role/sluice/f is not authorized to perform: dynamodb:PutItem on t";
   const error = Object.assign(new Error(said), { name: "AccessDeniedException" });
@@ -45,7 +45,7 @@ test("a transaction that is denied names the permission that its part needs", ()
   expect(fault.message).toContain("dynamodb:TransactWriteItems on table t: allow dynamodb:PutItem in the policy");
 });
 
-test("an error with an unknown name is judged by its status", () => {
+test("an error with an unknown name is classified by its status", () => {
   const action = { name: "s3:GetObject", resource: "bucket b", region };
   const error = Object.assign(new Error("?"), { name: "New", $metadata: { httpStatusCode: 403 }, $response: {} });
   expect(awsFault(error, action)).toMatchObject({ reason: "denied", code: "New" });

@@ -6,7 +6,7 @@ const request = { bucket: "things", cluster: "here", namespace: "apps" };
 const key = { accessKeyId: "AKIA", secretAccessKey: "hunter2", sessionToken: "token" };
 
 describe("the login to buckets", () => {
-  test("lends our identity for a bucket that is listed, in our region", async () => {
+  test("uses Sluice's identity for a listed bucket, in its region", async () => {
     const asked: unknown[] = [];
     const isAllowed = (...of: readonly unknown[]) => asked.push(of) > 0;
     const login = bucketLogin({ connection: { region: "eu-west-1", credentials: key }, isAllowed });
@@ -17,7 +17,7 @@ describe("the login to buckets", () => {
     expect(JSON.stringify(given)).not.toMatch(/hunter2|"token"/);
   });
 
-  test("lends nothing for another one, and says what to do", async () => {
+  test("is refused for another bucket with a mend", async () => {
     const credentials = () => Promise.reject(new Error("asked"));
     const login = bucketLogin({ connection: { region: "eu-west-1", credentials }, isAllowed: () => false });
     await expect(login.credentials(request, never)).rejects.toMatchObject({
@@ -27,7 +27,7 @@ describe("the login to buckets", () => {
     });
   });
 
-  test("says why there is no identity", async () => {
+  test("reports why there is no identity", async () => {
     const credentials = () => Promise.reject(new Error("no credentials"));
     const login = bucketLogin({ connection: { region: "eu-west-1", credentials }, isAllowed: () => true });
     await expect(login.credentials(request, never)).rejects.toMatchObject({

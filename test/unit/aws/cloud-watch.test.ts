@@ -64,7 +64,7 @@ test("GetMetricData is one request in its region, signed for CloudWatch", async 
   ]);
 });
 
-test("what may work later is tried three times more", async () => {
+test("a temporary error is retried three more times", async () => {
   const { result, seen } = await over([refusal(500, "InternalServiceFault"), refusal(400, "Throttling"), good({})]);
   expect([result, seen.length]).toEqual([[], 3]);
   const down = await over([refusal(500, "InternalServiceFault")]);
@@ -76,11 +76,11 @@ test.each([
   [refusal(400, "AccessDeniedException"), /^failed: .*allow cloudwatch:GetMetricData in the policy of the role/],
   [refusal(403, "ExpiredTokenException"), /^failed: .*credentials have expired/],
   [good({ MetricDataResults: [{ Values: ["x"] }] }), /^failed: cloudwatch:GetMetricData: AWS's answer cannot be read$/],
-])("a refusal is told apart from a request that is not valid: %#", async (answer, text) => {
+])("a missing right is distinguished from an invalid request: %#", async (answer, text) => {
   expect((await over([answer])).result).toMatch(text);
 });
 
-test("the identity is lent to the namespaces alone that the installation names, for regions alone", async () => {
+test("the identity is used only for the namespaces and regions that the installation lists", async () => {
   const other = await over([good({})], { namespace: "other" });
   expect([other.result, other.seen]).toEqual([
     "failed: this installation does not lend its AWS identity to namespace other for CloudWatch in eu-north-1: add it to the cloudWatchRegions of this cluster in the installation",

@@ -35,7 +35,7 @@ const found = `<DescribeStacksResponse><member><StackStatus>UPDATE_ROLLBACK_IN_P
 const error = (code: string) =>
   `<ErrorResponse><Error><Code>${code}</Code><Message>no</Message></Error></ErrorResponse>`;
 
-test("the status of a stack is asked by one signed request, and again while CloudFormation throttles", async () => {
+test("the status of a stack is read with one signed request, and retried while CloudFormation throttles", async () => {
   answers = [
     { status: 400, body: error("Throttling") },
     { status: 200, body: found },
@@ -55,7 +55,7 @@ test("a denial names the right that is missing", async () => {
   );
 });
 
-test("an answer that is none of CloudFormation's is an error, after every try", async () => {
+test("an answer that is not CloudFormation's is an error, after every attempt", async () => {
   answers = Array.from({ length: 4 }, () => ({ status: 200, body: "<html>proxy</html>" }));
   await expect(ask()).rejects.toThrow("AWS's answer cannot be read");
   expect(answers).toEqual([]);

@@ -19,8 +19,8 @@ function written(record: (metrics: ReturnType<typeof embeddedMetrics>) => void):
   return lines;
 }
 
-describe("metrics as CloudWatch reads them", () => {
-  test("a measurement is one line: all have the installation as a dimension, a duration its kind too, and all names are properties", () => {
+describe("metrics in CloudWatch's embedded format", () => {
+  test("a measurement is one line with the installation as a dimension, for a duration also the kind, and names as properties", () => {
     expect(
       written((metrics) =>
         metrics.record(key, { ReconcileDuration: 118.5, ReconcilesFailed: 1 }, { outcome: "failed" }),
@@ -30,14 +30,14 @@ describe("metrics as CloudWatch reads them", () => {
     ]);
   });
 
-  test("no property stands in for a dimension or a value", () => {
+  test("no property overrides a dimension or a value", () => {
     const [line = ""] = written((metrics) =>
       metrics.record(key, { ObjectsPruned: 3 }, { cluster: "other", ObjectsPruned: "many", _aws: "none" }),
     );
     expect(JSON.parse(line)).toMatchObject({ cluster: "prod", ObjectsPruned: 3, _aws: { Timestamp: clock.now() } });
   });
 
-  test("all metrics of an object with the longest names are far under a line's limits: 100 metrics, 1 MB", () => {
+  test("all metrics of an object with the longest names are far below a line's limits: 100 metrics, 1 MB", () => {
     const longest = "n".repeat(253);
     const about = { cluster: longest, group: longest, kind: longest, namespace: longest, name: longest };
     const all = Object.fromEntries(Object.keys(metricUnits).map((name) => [name, Number.MAX_SAFE_INTEGER]));

@@ -49,7 +49,7 @@ async function askEcr(endpoint: string): Promise<Asking> {
 test.each([
   ["the description of a cluster of EKS", askEks],
   ["a token of ECR", askEcr],
-])("the client that asks for %s is made once and keeps its connection until it is closed", async (_, ask) => {
+])("the client for %s is created once and keeps its connection until it is closed", async (_, ask) => {
   let [asked, connected] = [0, 0];
   await using aws = await fakeApi((request, response) => {
     asked++;

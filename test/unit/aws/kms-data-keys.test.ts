@@ -54,7 +54,7 @@ describe("KMS", () => {
     ["ThrottlingException", "unavailable", 4, "AWS throttles the call, even after several tries"],
     ["UnrecognizedClientException", "denied", 1, "AWS does not accept the credentials"],
     ["ValidationException", "malformed", 1, "said so"],
-  ])("that answers %s is understood as %s, after %i tries", async (type, reason, tries, message) => {
+  ])("that answers %s gives %s, after %i attempts", async (type, reason, tries, message) => {
     const { result, requests } = await openOver(refusal(400, type, "said so"));
     const start = `kms:Decrypt on key ${sealed.sealedBy}: `;
     expect(result).toMatchObject({ name: "DataKeyError", reason, message: expect.stringContaining(start) });
@@ -63,7 +63,7 @@ describe("KMS", () => {
   });
 
   test.each(["DependencyTimeoutException", "KMSInternalException", "KeyUnavailableException"])(
-    "that has an internal error, %s, is asked four times",
+    "that has an internal error, %s, is called four times",
     async (type) => {
       const { result, requests } = await openOver(refusal(500, type, ""));
       expect(result).toMatchObject({
@@ -81,12 +81,12 @@ describe("KMS", () => {
     expect(result).toMatchObject({ reason: "denied", message: expect.stringContaining(why) });
   });
 
-  test("that answers an empty data key is an error", async () => {
+  test("that returns an empty data key is an error", async () => {
     const { result } = await openOver({ status: 200, headers, body: "{}" });
     expect(result).toMatchObject({ reason: "mismatched", message: expect.stringContaining("the data key is empty") });
   });
 
-  test("whose answer cannot be read is not quoted", async () => {
+  test("whose answer cannot be parsed is not quoted", async () => {
     const { result } = await openOver({ status: 200, headers, body: '{"Plaintext":hunter2}' });
     expect(result).toMatchObject({ reason: "unavailable" });
     expect(inspect(result, { depth: 10 })).not.toContain("hunter");
@@ -94,7 +94,7 @@ describe("KMS", () => {
 });
 
 describe("a data key", () => {
-  test("is opened with the key that it names and the context that it is bound to", async () => {
+  test("is decrypted with the key that it names and the context that it is bound to", async () => {
     const bodies: unknown[] = [];
     await using wire = await faultyWire(undefined, (_, __, body) => {
       bodies.push(JSON.parse(body.toString()));
@@ -107,7 +107,7 @@ describe("a data key", () => {
     keys.close();
   });
 
-  test("of a key that the installation does not lend to the namespace is not sent to KMS", async () => {
+  test("of a key that the installation does not list for the namespace is not sent to KMS", async () => {
     const { result, requests } = await openOver(opened, {}, "other");
     const why = `does not lend its AWS identity to namespace other for it`;
     expect(result).toMatchObject({ reason: "denied", message: expect.stringContaining(why) });
@@ -130,14 +130,14 @@ describe("a data key", () => {
       "33 names",
     ],
     ["a long context", { context: { a: "x".repeat(maxContextChars) } }, "more than 8192 letters"],
-  ])("of %s is malformed, and KMS is not asked", async (_, changed, message) => {
+  ])("of %s is malformed, and KMS is not called", async (_, changed, message) => {
     const { result, requests } = await openOver(opened, changed);
     expect(result).toMatchObject({ reason: "malformed", message: expect.stringContaining(message) });
     expect(requests).toBe(0);
   });
 });
 
-describe("whose identity opens it", () => {
+describe("the identity that decrypts a data key", () => {
   const role = "arn:aws:iam::222222222222:role/team";
   const session = (name: string) =>
     `<${name}Response><${name}Result><Credentials><AccessKeyId>SESSION</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2999-01-01T00:00:00Z</Expiration></Credentials></${name}Result></${name}Response>`;
@@ -162,14 +162,14 @@ describe("whose identity opens it", () => {
     return requests.map(({ Version: _version, DurationSeconds: _duration, ...request }) => request);
   }
 
-  test("the tenant's credentials sign the request, not those of the installation", async () => {
+  test("is the tenant's credentials if there are some, not the installation's", async () => {
     const secretAccessKey = new Secret("s");
     const decrypt = { action: "Decrypt", signedBy: "TENANT" };
     const identity = { kind: "static", accessKeyId: "TENANT", secretAccessKey, sessionToken: new Secret("t") } as const;
     expect(await requestsOf(identity)).toEqual([decrypt, decrypt]);
   });
 
-  test("a role that the file names is assumed once by whoever opens it", async () => {
+  test("may be a role that the file names, which is assumed once", async () => {
     const decrypt = { action: "Decrypt", signedBy: "SESSION" };
     expect(await requestsOf(installation("apps"), { role })).toEqual([
       { Action: "AssumeRole", RoleArn: role, RoleSessionName: "sluice", signedBy: "x" },
@@ -178,7 +178,7 @@ describe("whose identity opens it", () => {
     ]);
   });
 
-  test("each role in each region has a session of its own", async () => {
+  test("has a separate session for each role in each region", async () => {
     const signers: string[] = [];
     await using wire = await faultyWire(undefined, ({ headers: { authorization = "" } }, _, body) => {
       const { Action: action, RoleArn: assumed = "" } = Object.fromEntries(new URLSearchParams(body.toString()));
@@ -206,7 +206,7 @@ describe("whose identity opens it", () => {
     ]);
   });
 
-  test("the role of a service account is assumed by its token alone", async () => {
+  test("may be the role of a service account, which only its token assumes", async () => {
     const decrypt = { action: "Decrypt", signedBy: "SESSION" };
     const token = async () => new Secret("a.b.c");
     expect(await requestsOf({ kind: "account", namespace: "apps", name: "web", role, token })).toEqual([
@@ -222,7 +222,7 @@ describe("whose identity opens it", () => {
     ]);
   });
 
-  test("a role that is none is refused before anything is asked", async () => {
+  test("is refused before any request if the role is invalid", async () => {
     const { result, requests } = await openOver(opened, { role: "admin" });
     expect(result).toMatchObject({
       reason: "malformed",

@@ -48,7 +48,7 @@ const xmlError = (status: number, code: string): WireFault => ({
   body: `<ErrorResponse><Error><Code>${code}</Code><Message>no</Message></Error></ErrorResponse>`,
 });
 
-describe("a topic of SNS", () => {
+describe("an SNS topic", () => {
   const publish = (topicArn: string) => (targets: NotificationTargets) =>
     targets.publish({ ...message, topicArn, subject: "[error] web" }, never);
 
@@ -71,13 +71,13 @@ describe("a topic of SNS", () => {
     });
   });
 
-  test("of type FIFO is told the group and the id", async () => {
+  test("of type FIFO gets the group and the id", async () => {
     const { seen } = await over([published], publish(`${topic}.fifo`));
     const form = new URLSearchParams(seen[0]?.body);
     expect([form.get("MessageGroupId"), form.get("MessageDeduplicationId")]).toEqual(["g", "i"]);
   });
 
-  test("is asked again while SNS throttles or has a fault, and no more than four times", async () => {
+  test("is retried while SNS throttles or fails, at most four times", async () => {
     const { error, seen } = await over(
       [xmlError(400, "Throttling"), xmlError(500, "InternalError"), published],
       publish(topic),
@@ -88,13 +88,13 @@ describe("a topic of SNS", () => {
     expect(still.error).toContain(`sns:Publish on topic ${topic}: AWS has an internal error, even after several tries`);
   });
 
-  test("that may not be used is an error that names the right", async () => {
+  test("without the right to publish is an error that names the right", async () => {
     const { error, seen } = await over([xmlError(403, "AuthorizationError")], publish(topic));
     expect(error).toContain("allow sns:Publish in the policy of the role and of the resource");
     expect(seen).toHaveLength(1);
   });
 
-  test("that the installation does not list for the namespace is not asked", async () => {
+  test("that the installation does not list for the namespace is not called", async () => {
     const other = await over([published], publish(`${topic}-of-others`));
     expect(other.error).toContain(
       `this installation does not lend its AWS identity to namespace apps for ${topic}-of-others: add it to the notificationTargets of this cluster`,
@@ -107,7 +107,7 @@ describe("a topic of SNS", () => {
   });
 });
 
-describe("a bus of EventBridge", () => {
+describe("an EventBridge bus", () => {
   const put =
     (time = "2026-11-22T12:00:00Z") =>
     (targets: NotificationTargets) =>
@@ -132,7 +132,7 @@ describe("a bus of EventBridge", () => {
     });
   });
 
-  test("gets no time where the event has none that can be read", async () => {
+  test("gets no time if the event has no valid one", async () => {
     const { seen } = await over([taken], put("soon"));
     expect(JSON.parse(seen[0]?.body ?? "")).not.toHaveProperty("Entries.0.Time");
   });
@@ -150,12 +150,12 @@ describe("a bus of EventBridge", () => {
       { status: 400, body: '{"__type":"com.amazonaws.events#ResourceNotFoundException","message":"no bus"}' },
       `it does not exist in region ${region}; create it or correct its name (no bus)`,
     ],
-  ] as const)("that answers %j has not taken it", async (answer, why) => {
+  ] as const)("that answers %j has not accepted it", async (answer, why) => {
     expect((await over([answer], put())).error).toContain(why);
   });
 });
 
-describe("a queue of SQS", () => {
+describe("an SQS queue", () => {
   const send = (url: string) => (targets: NotificationTargets) => targets.send({ ...message, queueUrl: url }, never);
   const sent: WireFault = {
     status: 200,
@@ -178,12 +178,12 @@ describe("a queue of SQS", () => {
     });
   });
 
-  test("of type FIFO is told the group and the id", async () => {
+  test("of type FIFO gets the group and the id", async () => {
     const { seen } = await over([sent], send(`${queueUrl}.fifo`));
     expect(JSON.parse(seen[0]?.body ?? "")).toMatchObject({ MessageGroupId: "g", MessageDeduplicationId: "i" });
   });
 
-  test("of another host is none that can be listed", async () => {
+  test("on another host cannot be listed", async () => {
     const url = `https://sqs.${region}.example.com/123456789012/alerts`;
     const { error, seen } = await over([sent], send(url));
     expect(error).toContain(`for ${url}`);

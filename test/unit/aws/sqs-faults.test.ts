@@ -47,12 +47,12 @@ const sent: WireFault = {
   }),
 };
 
-describe("a queue", () => {
+describe("an SQS queue for wake-ups", () => {
   test.each([
     ["throttles", sqsError(400, "RequestThrottled", "slow down")],
     ["has a fault", sqsError(500, "InternalFailure", "oops")],
     ["is not there for a moment", { status: 503 } as const],
-  ])("that %s is asked again", async (_, fault) => {
+  ])("that %s is retried", async (_, fault) => {
     const { error, requests } = await sendOver((count) => (count < 2 ? fault : sent));
     expect([error, requests]).toEqual([undefined, 3]);
   });
@@ -60,7 +60,7 @@ describe("a queue", () => {
   test.each([
     ["throttled", sqsError(400, "RequestThrottled", "slow down"), "AWS throttles the call, even after several tries"],
     ["unavailable", { status: 503 } as const, "AWS has an internal error"],
-  ])("that keeps answering so is given up after four tries: %s", async (reason, fault, message) => {
+  ])("that keeps failing is given up after four attempts: %s", async (reason, fault, message) => {
     const { error, requests, queue } = await sendOver(() => fault);
     expect(error).toMatchObject({ reason, message: expect.stringContaining(message) });
     expect(error).toMatchObject({ message: expect.stringContaining(`sqs:SendMessage on queue ${queue.url}`) });
@@ -76,13 +76,13 @@ describe("a queue", () => {
     ["RequestExpired", "clock", "this machine's clock is too far from AWS's"],
     ["AccessDenied", "denied", "allow sqs:SendMessage in the policy of the role"],
     ["InvalidMessageContents", "refused", "said so"],
-  ])("that answers %s is not asked again", async (code, reason, message) => {
+  ])("that answers %s is not retried", async (code, reason, message) => {
     const { error, requests } = await sendOver(() => sqsError(code === "AccessDenied" ? 403 : 400, code, "said so"));
     expect(error).toMatchObject({ reason, code, message: expect.stringContaining(message) });
     expect(requests).toBe(1);
   });
 
-  test("has an error of one line that names it, whatever AWS says", async () => {
+  test("has an error of one line that names it, whatever AWS returns", async () => {
     const { error, queue } = await sendOver(() => sqsError(403, "AccessDenied", "not\n  allowed\r\n"));
     const why = "allow sqs:SendMessage in the policy of the role and of the resource (not allowed )";
     expect(error).toMatchObject({ message: `sqs:SendMessage on queue ${queue.url}: ${why}` });
@@ -95,7 +95,7 @@ describe("a queue", () => {
     expect(error).toMatchObject({ reason: "denied", message: expect.stringContaining(why) });
   });
 
-  test.each([-300_000, 300_000])("whose clock differs by %i ms is asked again with its own time", async (ms) => {
+  test.each([-300_000, 300_000])("whose clock differs by %i ms is retried with its own time", async (ms) => {
     const dates: number[] = [];
     const date = new Date(Date.now() + ms);
     const skewed = sqsError(403, "InvalidSignatureException", "Signature expired or not yet current");
@@ -111,7 +111,7 @@ describe("a queue", () => {
     client.destroy();
   });
 
-  test("that hangs is given up with the run", async () => {
+  test("that hangs is aborted with the run", async () => {
     const reason = new Error("the time is up");
     const stop = new AbortController();
     const { error } = await sendOver(() => {
@@ -150,32 +150,35 @@ describe("a queue", () => {
     ["arn:aws:eks:eu-west-1:123456789012:cluster/prod", "arn:aws:eks:eu-west-1:123456789012:cluster/prod"],
     ["of two words", expect.stringMatching(/^sha256:[0-9a-f]{64}$/)],
     ["x".repeat(129), expect.stringMatching(/^sha256:[0-9a-f]{64}$/)],
-  ])("keeps wake-ups, sweeps and dead letters of cluster %j in a group that SQS takes", async (cluster, group) => {
-    const groups: unknown[] = [];
-    await using wire = await faultyWire(undefined, (_, __, bytes) => {
-      const { MessageBody, MessageGroupId } = Sent.parse(JSON.parse(bytes.toString()));
-      groups.push(MessageGroupId);
-      const body = JSON.stringify({
-        MessageId: "1",
-        MD5OfMessageBody: createHash("md5").update(MessageBody).digest("hex"),
+  ])(
+    "groups the wake-ups, sweeps and dead letters of cluster %j under a group id that SQS accepts",
+    async (cluster, group) => {
+      const groups: unknown[] = [];
+      await using wire = await faultyWire(undefined, (_, __, bytes) => {
+        const { MessageBody, MessageGroupId } = Sent.parse(JSON.parse(bytes.toString()));
+        groups.push(MessageGroupId);
+        const body = JSON.stringify({
+          MessageId: "1",
+          MD5OfMessageBody: createHash("md5").update(MessageBody).digest("hex"),
+        });
+        return { status: 200, headers: { "content-type": "application/x-amz-json-1.0" }, body };
       });
-      return { status: 200, headers: { "content-type": "application/x-amz-json-1.0" }, body };
-    });
-    const client = sqsClient({ region, endpoint: wire.url, credentials });
-    const queue = { url: `${wire.url}/${account}/q`, region };
-    const key = { cluster, group: "g", kind: "K", namespace: "ns", name: "web" };
-    await sqsWakeUps(client, queue).send({ key: formatWorkKey(key) }, 0, never);
-    await sqsSweepRequests(client, queue).send(cluster, never);
-    await sqsDeadLetters(client, queue).send({ key, attempts: 1, message: "m" }, never);
-    expect(groups).toEqual([group, group, group]);
-    client.destroy();
-  });
+      const client = sqsClient({ region, endpoint: wire.url, credentials });
+      const queue = { url: `${wire.url}/${account}/q`, region };
+      const key = { cluster, group: "g", kind: "K", namespace: "ns", name: "web" };
+      await sqsWakeUps(client, queue).send({ key: formatWorkKey(key) }, 0, never);
+      await sqsSweepRequests(client, queue).send(cluster, never);
+      await sqsDeadLetters(client, queue).send({ key, attempts: 1, message: "m" }, never);
+      expect(groups).toEqual([group, group, group]);
+      client.destroy();
+    },
+  );
 
   test.each([
     [1, 1],
     [60_000, 60],
     [100_000_000, 43_200],
-  ])("hides a message for %i ms, in seconds and for twelve hours at most", async (ms, seconds) => {
+  ])("hides a message for %i ms, in seconds and for at most twelve hours", async (ms, seconds) => {
     const hidden: unknown[] = [];
     await using wire = await faultyWire(undefined, (_, __, bytes) => {
       hidden.push(JSON.parse(bytes.toString()));
@@ -187,7 +190,7 @@ describe("a queue", () => {
     client.destroy();
   });
 
-  test("that has given the message to another reader ignores hiding it", async () => {
+  test("ignores hiding a message that another reader has received", async () => {
     const said = "Reason: Message does not exist or is not available for visibility timeout change.";
     await using wire = await faultyWire(undefined, () => sqsError(400, "InvalidParameterValue", said));
     const client = sqsClient({ region, endpoint: wire.url, credentials, attemptTimeoutMs: deadlineMs });
@@ -197,8 +200,8 @@ describe("a queue", () => {
   });
 });
 
-describe("no credentials", () => {
-  test("are named before anything is sent", async () => {
+describe("missing credentials", () => {
+  test("are reported before any request", async () => {
     await using wire = await faultyWire(undefined, () => sent);
     const nobody = async () => {
       throw Object.assign(new Error("Could not load credentials from any providers"), {

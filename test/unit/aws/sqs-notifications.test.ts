@@ -50,7 +50,7 @@ async function add(messages: readonly Notification[], fault?: WireFault) {
   }
 }
 
-test("each notification is a message of its own, in the group of its object and Provider, with an id of its Alert", async () => {
+test("each notification is a separate message, in the group of its object and Provider, with an id of its Alert", async () => {
   const messages = [messageFor("on-call"), messageFor("chat")];
   const { error, bodies, url } = await add(messages);
   expect(error).toBeUndefined();
@@ -64,7 +64,7 @@ test("each notification is a message of its own, in the group of its object and 
   expect(bodies).toEqual(expect.arrayContaining(expected));
 });
 
-test("a queue that does not take one is an error that names the right", async () => {
+test("a queue that refuses one is an error that names the right", async () => {
   const denied: WireFault = {
     status: 403,
     headers: { "content-type": "application/x-amz-json-1.0" },
@@ -74,6 +74,6 @@ test("a queue that does not take one is an error that names the right", async ()
   expect(error).toContain("allow sqs:SendMessage in the policy of the role");
 });
 
-test("nothing to send is no request", async () => {
+test("no notifications cause no request", async () => {
   expect((await add([])).bodies).toEqual([]);
 });

@@ -11,7 +11,7 @@ const credentials = { accessKeyId: "x", secretAccessKey: "y" };
 test.each([
   ["Notifications.fifo", { MessageGroupId: "g", MessageDeduplicationId: "letter-1" }],
   ["WakeUps", { MessageGroupId: "g" }],
-])("a letter that is moved back to %s keeps its group, and a FIFO queue is told its id", async (name, told) => {
+])("a letter that is moved back to %s keeps its group, and a FIFO queue gets its id", async (name, told) => {
   const sent: unknown[] = [];
   await using wire = await faultyWire(undefined, (_, _count, body) => {
     sent.push(JSON.parse(body.toString()));

@@ -96,8 +96,8 @@ function evaluations(text: string, data: Json | JsonText, by: Cel = cel): readon
   ];
 }
 
-describe("the message of an evaluation that fails", () => {
-  test("has no value that the expression reads, whatever the expression is", async () => {
+describe("the message of a failed CEL evaluation", () => {
+  test("contains no value that the expression reads, whatever the expression is", async () => {
     let faults = 0;
     await fc.assert(
       fc.asyncProperty(expression, async (text) => {
@@ -136,7 +136,7 @@ describe("the message of an evaluation that fails", () => {
     ["a key", "data['other'] == 1", "no such key: other"],
     ["an index", "data.list[9] == 1", "index out of bounds: 9"],
     ["a time zone", "timestamp(data.time).getHours('No/Zone') == 1", "unknown time zone No/Zone"],
-  ])("keeps what the expression spells, in Flux's words: %s", async (_name, text, message) => {
+  ])("keeps the text of the expression, as in Flux: %s", async (_name, text, message) => {
     const fault = await faultOf(async () =>
       (await cel.compileBool(text, ["data"], forever)).evaluate({ data: guarded }, forever),
     );
@@ -148,7 +148,7 @@ describe("the message of an evaluation that fails", () => {
     ["a text without an end", `{"a": "hunter2`, "unexpected EOF"],
     ["what is no JSON", `hunter2`, "a syntax error at byte 1"],
     ["another type", `["hunter2"]`, "cannot read a JSON array at byte 1"],
-  ])("does not quote variables that cannot be read: %s", async (_name, text, message) => {
+  ])("does not quote variables that cannot be parsed: %s", async (_name, text, message) => {
     const fault = await faultOf(async () =>
       (await cel.compileBool("has(data.a)", ["data"], forever)).evaluate({ data: new JsonText(text) }, forever),
     );
@@ -156,7 +156,7 @@ describe("the message of an evaluation that fails", () => {
   });
 });
 
-test("an expression that CEL cannot check is refused, and does not end CEL", async () => {
+test("an expression that CEL cannot check is refused, and CEL keeps working", async () => {
   await expect(cel.compileBool("[?data.a] == []", ["data"], forever)).rejects.toMatchObject({
     reason: "expression",
     message: "failed to parse the CEL expression '[?data.a] == []': CEL cannot check it",

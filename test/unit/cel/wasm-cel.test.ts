@@ -77,7 +77,7 @@ async function faultOf(expression: string, req: Json | JsonText = {}): Promise<C
 }
 
 describe("CEL as WebAssembly", () => {
-  test("answers each expression of the table as Flux's own package does, in its words", async () => {
+  test("gives the same result and text for each expression of the table as Flux's own package", async () => {
     const got = [];
     for (const { expression, output } of answers) {
       const result = await resultOf(expression, output);
@@ -93,7 +93,7 @@ describe("CEL as WebAssembly", () => {
     expect(got).toEqual(answers);
   });
 
-  test("tells an expression that does not compile from values that have no result", async () => {
+  test("distinguishes an expression that does not compile from values without a result", async () => {
     expect(await faultOf("req.open")).toMatchObject({
       reason: "expression",
       message: "CEL expression output type mismatch: expected bool, got dyn",
@@ -104,14 +104,14 @@ describe("CEL as WebAssembly", () => {
     });
   });
 
-  test("knows only the variables that are declared", async () => {
+  test("knows only the declared variables", async () => {
     await expect(cel.compileBool("claims.sub == 'a'", ["res", "req"], forever)).rejects.toThrow(
       "undeclared reference to 'claims'",
     );
     await cel.compileBool("claims.sub == 'a'", ["res", "req", "claims"], forever);
   });
 
-  test("reads a value as it was written: numbers beyond 2^53 as Go does, and nothing behind the first value", async () => {
+  test("parses a value without loss: numbers beyond 2^53 as in Go, and nothing after the first value", async () => {
     const same = await cel.compileBool("req.id == 9007199254740993", ["req"], forever);
     // Flux's filters read numbers as doubles, and compare a double with a whole number as doubles.
     expect(await same.evaluate({ req: new JsonText('{"id": 9007199254740993}') }, forever)).toBe(true);
@@ -122,7 +122,7 @@ describe("CEL as WebAssembly", () => {
   });
 
   test.each(["", "[]", "5", '{"a": }', '{"a": 1', '{}}, "expression": "true"'.slice(2)])(
-    "a value that is no JSON object is a fault: %s",
+    "a value that is not a JSON object is an error: %s",
     async (text) => {
       expect(await faultOf("has(req.a) || true", new JsonText(text))).toMatchObject({
         reason: "evaluation",
@@ -131,7 +131,7 @@ describe("CEL as WebAssembly", () => {
     },
   );
 
-  test("evaluates one expression for many objects in one message; a fault of one leaves the others", async () => {
+  test("evaluates one expression for many objects in one message; an error of one does not affect the others", async () => {
     const named = await cel.compileBool("req.names.exists(n, n == res.metadata.name)", ["res", "req"], forever);
     const each = ["a", "b", "c"].map((name) => ({ res: { metadata: name === "b" ? {} : { name } } }));
     const results = await named.evaluateEach({ req: { names: ["a"] } }, each, forever);
@@ -142,7 +142,7 @@ describe("CEL as WebAssembly", () => {
     ]);
   });
 
-  test("a value that all objects share has to be JSON", async () => {
+  test("a value that all objects share must be JSON", async () => {
     const named = await cel.compileBool("req.a == 1", ["res", "req"], forever);
     await expect(named.evaluateEach({ req: new JsonText("!") }, [{ res: {} }], forever)).rejects.toMatchObject({
       reason: "evaluation",
@@ -179,7 +179,7 @@ describe("health expressions (110)", () => {
     expect(await compiled.statuses([object], forever)).toEqual([expected]);
   });
 
-  test("whole numbers of an object are int, as they are written", async () => {
+  test("integers of an object are int, as written", async () => {
     expect(await isCurrent("type(metadata.generation) == int", { metadata: { generation: 3 } })).toBe(true);
     expect(await isCurrent("metadata.generation % 2 == 1", { metadata: { generation: 3 } })).toBe(true);
     const ready = await cel.compileBool("dep.metadata.generation % 2 == 1", ["dep"], forever, "integers");
@@ -190,7 +190,7 @@ describe("health expressions (110)", () => {
     );
   });
 
-  test("an object whose expression has no result leaves the others", async () => {
+  test("an object whose expression has no result does not affect the others", async () => {
     const compiled = await cel.compileHealth(rule, forever);
     const [missing, current] = await compiled.statuses([{ metadata: {} }, database("Running")], forever);
     expect(missing).toBeInstanceOf(CelFault);
@@ -206,11 +206,11 @@ describe("health expressions (110)", () => {
     [{ current: "true", failed: "foo." }, "failed to parse the expression Failed: failed to parse the CEL expression"],
     [{ current: "foo.", failed: "foo." }, "failed to parse the expression Current: failed to parse the CEL"],
     [{ current: "true", inProgress: `'${"a".repeat(20_000)}'` }, "failed to parse the expression InProgress: the CEL"],
-  ])("%j does not parse", async (broken, message) => {
+  ])("%j cannot be parsed", async (broken, message) => {
     await expect(cel.compileHealth(broken, forever)).rejects.toThrow(message);
   });
 
-  test("more objects than go into one message keep their order", async () => {
+  test("more objects than fit into one message keep their order", async () => {
     const compiled = await cel.compileHealth({ current: "status.at == 'last'" }, forever);
     const padding = "x".repeat(1_000_000);
     const objects = Array.from({ length: 9 }, (_, at) => ({ padding, status: { at: at === 8 ? "last" : "" } }));
@@ -218,7 +218,7 @@ describe("health expressions (110)", () => {
     expect(statuses).toEqual([...Array.from({ length: 8 }, () => "InProgress"), "Current"]);
   });
 
-  test("an expression that is too costly is a fault of its object, and one that runs too long is one of all", async () => {
+  test("an expression that is too costly fails its object, and one that runs too long fails all", async () => {
     const numbers = Array.from({ length: 200 }, (_, at) => at);
     const costly = "data.l.all(a, data.l.all(b, data.l.all(c, a + b + c >= 0)))";
     expect(await isCurrent(costly, { data: { l: numbers } })).toMatchObject({ reason: "limit" });
@@ -235,12 +235,12 @@ describe("health expressions (110)", () => {
   });
 });
 
-describe("a budget", () => {
+describe("a CEL budget", () => {
   /** Costs about 110,000: a tenth of the bytes. */
   const expression = "req.a.indexOf('b') < 0 && req.a == req.a";
   const req = { a: "a".repeat(550_000) };
 
-  test("of maxRunCost is for all expressions of a run together, whatever asks for them", async () => {
+  test("of maxRunCost is shared by all expressions of a run", async () => {
     const run = cel.withBudget(noTenant);
     const program = await run.compileBool(expression, ["req"], forever);
     const each = Array.from({ length: 50 }, () => ({}));
@@ -272,12 +272,12 @@ describe("a budget", () => {
     expect(results.at(-1)).toMatchObject({ reason: "limit" });
   });
 
-  test("is one of each run", async () => {
+  test("is separate for each run", async () => {
     const rule = await cel.withBudget(noTenant).compileHealth({ current: "true" }, forever);
     expect(await rule.statuses([{}], forever)).toEqual(["Current"]);
   });
 
-  test("is spent by a message that is ended by its time", async () => {
+  test("is used up by a message that exceeds its time", async () => {
     const limits = { ...unhurried, maxWallMs: 1 };
     const slow = wasmCel(options, limits);
     const run = slow.withBudget(noTenant);
@@ -289,13 +289,13 @@ describe("a budget", () => {
   });
 });
 
-describe("turns of tenants", () => {
+describe("turns of tenants in CEL", () => {
   const loops = "req.l.all(a, req.l.all(b, a + b >= 0.0))";
   /** Costs about 50,000 for each object. */
   const req = { l: Array.from({ length: 90 }, (_, at) => at) };
   const tenant = (namespace: string) => ({ cluster: "test", namespace });
 
-  test("a costly evaluation of many objects lets another tenant in between, after each maxTurnCost", async () => {
+  test("a costly evaluation of many objects lets another tenant in after each maxTurnCost", async () => {
     const ends: string[] = [];
     const many = await cel.withBudget(tenant("many")).compileBool(loops, ["req", "res"], forever);
     const one = await cel.withBudget(tenant("one")).compileBool("req.l[0] == 0.0", ["req"], forever);
@@ -309,7 +309,7 @@ describe("turns of tenants", () => {
     expect(results.every((result) => result === true)).toBe(true);
   });
 
-  test("health of many objects is told in their order, whatever turns it takes", async () => {
+  test("health of many objects is reported in their order, however many turns it takes", async () => {
     const rule = await cel
       .withBudget(tenant("many"))
       .compileHealth({ current: `${loops} && req.name == 'last'` }, forever);
@@ -331,7 +331,7 @@ describe("turns of tenants", () => {
     expect(await few.failures(claims, forever)).toEqual([]);
   });
 
-  test("a tenant with too many waiting requests is told so, and others are not", async () => {
+  test("a tenant with too many waiting requests is refused, and others are not", async () => {
     const stop = new AbortController();
     const busy = cel.withBudget(tenant("busy"));
     const asked = Array.from({ length: maxWaitingRequests + 1 }, () => busy.compileBool("true", [], stop.signal));
@@ -347,8 +347,8 @@ describe("turns of tenants", () => {
   });
 });
 
-describe("rules over claims", () => {
-  test("variables are evaluated in order, keep CEL's types, and are visible as vars", async () => {
+describe("CEL rules over claims", () => {
+  test("variables are evaluated in order, keep CEL's types, and are available as vars", async () => {
     const rules = await cel.compileRules(
       {
         variables: [
@@ -378,14 +378,14 @@ describe("rules over claims", () => {
       rules: { variables: [], validations: [{ expression: "claims.admin", message: "no admin" }] },
       message: `invalid expression for validation "no admin": CEL expression output type mismatch: expected bool, got dyn`,
     },
-  ])("one that does not compile is named: $message", async ({ rules, message }) => {
+  ])("a rule that does not compile is named: $message", async ({ rules, message }) => {
     await expect(cel.compileRules(rules, forever)).rejects.toMatchObject({
       reason: "expression",
       message: expect.stringContaining(message),
     });
   });
 
-  test("one that has no result is named", async () => {
+  test("a rule without a result is named", async () => {
     const validations = [{ expression: "claims.admin == true", message: "no admin" }];
     const claims = new JsonText("{}");
     const missing = await cel.compileRules({ variables: [], validations }, forever);
@@ -400,7 +400,7 @@ describe("rules over claims", () => {
   });
 });
 
-describe("a hostile expression", () => {
+describe("a hostile CEL expression", () => {
   const works = async (): Promise<void> => {
     const good = await cel.compileBool("req.a == 1", ["req"], forever);
     expect(await good.evaluate({ req: { a: 1 } }, forever)).toBe(true);
@@ -415,7 +415,7 @@ describe("a hostile expression", () => {
     });
   });
 
-  test("of many loops is ended by its cost", async () => {
+  test("with many nested loops is stopped by its cost", async () => {
     const loops = "req.l.all(a, req.l.all(b, req.l.all(c, req.l.all(d, a + b + c + d >= 0.0))))";
     expect(await faultOf(loops, { l: Array.from({ length: 100 }, () => 1) })).toMatchObject({
       reason: "limit",
@@ -430,18 +430,18 @@ describe("a hostile expression", () => {
     { name: "lists", text: `${"[".repeat(4_000)}${"]".repeat(4_000)} == []` },
     { name: "conditions", text: `${"true ? ".repeat(1_000)}true${" : false".repeat(1_000)}` },
     { name: "members", text: `req${".a".repeat(8_000)} == 1` },
-  ])("nested deep has one clear fault: $name", async ({ text }) => {
+  ])("nested deeply gives one clear error: $name", async ({ text }) => {
     const fault = await faultOf(text);
     expect(["expression", "evaluation", "limit"]).toContain(fault.reason);
     await works();
   });
 
-  test("with a pattern that others take forever for is answered at once", async () => {
+  test("with a pattern that would hang a backtracking engine is answered at once", async () => {
     const evil = await cel.compileBool("req.a.matches('^(a+)+$')", ["req"], forever);
     expect(await evil.evaluate({ req: { a: `${"a".repeat(50_000)}!` } }, forever)).toBe(false);
   });
 
-  test("that would make a text beyond its cost does not begin to", async () => {
+  test("that would make a text beyond its cost limit does not start to", async () => {
     const grow = (inner: string): string => `${inner}.replace('a', '${"a".repeat(1_000)}')`;
     expect(await faultOf(`${grow(grow(grow(grow("'a'"))))} == ''`)).toMatchObject({
       reason: "limit",
@@ -453,7 +453,7 @@ describe("a hostile expression", () => {
     { name: "maxPattern", bytes: 1, pattern: "a".repeat(1_024), refused: `${"a".repeat(1_024)}b` },
     // Three states for each letter: 4,000,000 steps are 1,000,000 bytes and less.
     { name: "maxMatchSteps", bytes: 666_665, pattern: "aaaa", refused: "aaaaa" },
-  ])("matches within $name alone", async ({ bytes, pattern, refused }) => {
+  ])("matches within $name only", async ({ bytes, pattern, refused }) => {
     const a = "b".repeat(bytes);
     const within = await cel.compileBool(`req.a.matches('${pattern}')`, ["req"], forever);
     expect(await within.evaluate({ req: { a } }, forever)).toBe(false);
@@ -474,7 +474,7 @@ describe("a hostile expression", () => {
     await works();
   });
 
-  test("that reads values nested too deep, or too many of them, has one clear fault", async () => {
+  test("that reads values nested too deeply, or too many of them, gives one clear error", async () => {
     const deep = `{"a": ${"[".repeat(9_000)}${"]".repeat(9_000)}}`;
     const within = await cel.compileBool("has(req.a)", ["req"], forever);
     await within.evaluate({ req: new JsonText(deep) }, forever).then(
@@ -489,7 +489,7 @@ describe("a hostile expression", () => {
     await works();
   });
 
-  test("whose result is too large has one clear fault", async () => {
+  test("whose result is too large gives one clear error", async () => {
     const large = await cel.compileValue("req.a", ["req"], forever);
     const req = { a: "x".repeat(celLimits.maxOutputBytes) };
     await expect(large.evaluate({ req }, forever)).rejects.toMatchObject({
@@ -499,7 +499,7 @@ describe("a hostile expression", () => {
     await works();
   });
 
-  test("whose result has more values than are read at once has the same fault", async () => {
+  test("whose result has too many values gives the same error", async () => {
     const repeated = await cel.compileValue("[req.a, req.a]", ["req"], forever);
     const listed = async (count: number): Promise<Json> =>
       repeated.evaluate({ req: { a: Array.from({ length: count }, () => 0) } }, forever);
@@ -520,7 +520,7 @@ describe("a hostile expression", () => {
   });
 });
 
-test("a module that is not there is said so when the first expression comes, and not before", async () => {
+test("a missing CEL module is reported when the first expression is evaluated, and not before", async () => {
   const missing = wasmCel({ ...options, file: new URL("missing.wasm.br", celModule) });
   await expect(missing.compileBool("true", [], forever)).rejects.toMatchObject({
     reason: "unavailable",
@@ -529,7 +529,7 @@ test("a module that is not there is said so when the first expression comes, and
   await missing.close();
 });
 
-test("a caller that gives up gets its own reason", async () => {
+test("a caller that aborts an evaluation gets its own reason", async () => {
   const stopped = AbortSignal.abort(new Error("given up"));
   await expect(cel.compileBool("true", [], stopped)).rejects.toThrow("given up");
 });

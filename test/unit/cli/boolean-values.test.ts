@@ -20,6 +20,6 @@ test.each([
   { args: ["--timeout=true", "--policy=false"], read: ["--timeout=true", "--policy=false"] },
   { args: ["create", "--unknown=true"], read: ["create", "--unknown=true"] },
   { args: ["create", "--", "--wait=true"], read: ["create", "--", "--wait=true"] },
-])("$args is read as $read", ({ args, read }) => {
+])("the arguments $args are parsed as $read", ({ args, read }) => {
   expect(withoutBooleanValues(args, root)).toEqual(read);
 });

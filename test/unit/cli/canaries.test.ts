@@ -56,7 +56,7 @@ describe("get canaries", () => {
     object(declaredCanary, "new", { suspend: true }),
   ];
 
-  test("shows phase, weight and time as kubectl does, and what its condition says", async () => {
+  test("shows phase, weight and time as kubectl does, and the condition's message", async () => {
     expect(await shown(declaredCanary, objects, { output: undefined })).toEqual([
       ["NAME", "STATUS", "WEIGHT", "SUSPENDED", "LASTTRANSITIONTIME", "PROMOTED", "MESSAGE"],
       [
@@ -88,7 +88,7 @@ describe("get canaries", () => {
   });
 });
 
-test("a run of a Canary that is requested is not waited for: its status says of no request when it was", async () => {
+test("a requested run of a Canary is not awaited: its status does not show when a request was handled", async () => {
   const session = fakeSession([canary("web", "Initialized", "True", "done")]);
   await reconcileObject(declaredCanary, "web", {}, session);
   expect(session.patched).toEqual(["Canary/web"]);
@@ -98,7 +98,7 @@ test("a run of a Canary that is requested is not waited for: its status says of 
   );
 });
 
-test("a Canary is suspended and resumed, and its resume waits for nothing", async () => {
+test("a Canary is suspended and resumed, and resume does not wait", async () => {
   const session = fakeSession([canary("web", "Initialized", "True", "done")]);
   await suspendObjects(declaredCanary, ["web"], false, session);
   await resumeObjects(declaredCanary, ["web"], { all: false, wait: true }, session);
@@ -111,7 +111,7 @@ test("a Canary is suspended and resumed, and its resume waits for nothing", asyn
 test.each([
   [declaredMetricTemplate, { provider: { type: "prometheus" }, query: "up" }, "PROVIDER", "prometheus"],
   [declaredAlertProvider, { type: "slack", address: "https://example.test" }, "TYPE", "slack"],
-])("what only Canaries read is shown with its type, and as ready: $kind", async (kind, spec, title, type) => {
+])("an object that only Canaries read is shown with its type, and as ready: $kind", async (kind, spec, title, type) => {
   expect(await shown(kind, [object(kind, "a", spec)])).toEqual([
     ["NAME", title, "READY", "MESSAGE"],
     ["a", type, "True", `${kind.kind} is Ready`],
@@ -136,14 +136,14 @@ describe("the commands", () => {
     return { code, said };
   }
 
-  test.each(["get", "export", "delete"])("%s knows Canaries and what they read", async (verb) => {
+  test.each(["get", "export", "delete"])("%s knows Canaries and the objects that they read", async (verb) => {
     for (const kind of ["canary", "canaries", "metrictemplate", "alertproviders"]) {
       expect(await helpOf(verb, kind)).toMatchObject({ code: 0, said: expect.stringContaining(`sluice ${verb} `) });
     }
   });
 
   test.each(["reconcile", "suspend", "resume"])(
-    "%s knows Canaries alone: nothing runs for what they read",
+    "%s knows only Canaries: the objects that they read do not run",
     async (verb) => {
       const { said } = await helpOf(verb);
       expect(said).toMatch(/^ {2}canary\|canaries /m);

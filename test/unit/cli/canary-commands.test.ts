@@ -72,7 +72,7 @@ async function rows(...objects: readonly LiveObject[]): Promise<readonly string[
 const warning = (message: string): JsonObject => ({ type: "Warning", message });
 
 describe("why canary", () => {
-  test("tells a failed run as it happened, with the canary's share after each step and how it is now", async () => {
+  test("shows a failed run as it happened, with the canary's share after each step and its current state", async () => {
     const status = {
       ...{ phase: "Failed", canaryWeight: 0, failedChecks: 0 },
       conditions: [condition("Promoted", "False", "Canary analysis failed, Deployment scaled to zero.")],
@@ -120,12 +120,12 @@ describe("why canary", () => {
     [warning("Rollback check gate passed"), "? | rolled back"],
     [warning("Post-rollout hook second failed nothing to clean"), "? | hook failed"],
     [warning("GatewayRefs must be specified when using Gateway API as a provider."), "? | error"],
-  ])("reads Flagger's text %j", async (told, row) => {
+  ])("parses Flagger's text %j", async (told, row) => {
     const [first = ""] = await rows(canaryOf({ phase: "Progressing" }), ...events(told));
     expect(first.startsWith(row)).toBe(true);
   });
 
-  test("tells of two runs one after the other, though the cluster counts up what the second one says again", async () => {
+  test("shows two runs one after the other, even if the cluster counts repeated texts of the second one", async () => {
     const at = (minute: number) => `2026-11-29T10:0${minute}:00Z`;
     const told = (message: string, first: number, last = first): JsonObject => ({
       ...{ message, firstTimestamp: at(first), lastTimestamp: at(last), count: last === first ? 1 : 2 },
@@ -145,7 +145,7 @@ describe("why canary", () => {
     ]);
   });
 
-  test("leaves out what an earlier Canary of the name and other reporters have told", async () => {
+  test("leaves out events of an earlier Canary of the same name and of other reporters", async () => {
     const involvedObject = { kind: "Canary", name: "podinfo", namespace, uid: "earlier" };
     const others = events(
       { message: "Routing all traffic to primary", involvedObject },
@@ -157,7 +157,7 @@ describe("why canary", () => {
   const match = [{ headers: { "x-user": { exact: "a" } } }];
   const byMatch = { interval: "10s", threshold: 2, iterations: 2, match };
 
-  test("shows an A/B test like weights: iterations, failed checks with their reasons, and that only matching requests reach the canary", async () => {
+  test("shows an A/B test like weights: iterations, failed checks with reasons, and that only matching requests reach the canary", async () => {
     const told = events(
       `New revision detected! Scaling up ${of}`,
       `Advance ${of} canary iteration 1/2`,
@@ -179,14 +179,14 @@ describe("why canary", () => {
     ]);
   });
 
-  test("shows of Blue/Green how many iterations have passed, also in the step after the last one", async () => {
+  test("shows for Blue/Green how many iterations have passed, also in the step after the last one", async () => {
     const analysis = { interval: "10s", threshold: 2, iterations: 3 };
     expect(await rows(canaryOf({ phase: "Progressing", iterations: 4 }, { analysis }))).toEqual([
       "0% | now | Progressing; iteration 3 of 3; failed checks 0 of 2",
     ]);
   });
 
-  test("says of a Canary that is deleted what it waits for", async () => {
+  test("shows what a Canary that is being deleted waits for", async () => {
     const told = "New Deployment detected, starting initialization.";
     const canary = canaryOf({ phase: "Terminating", conditions: [condition("Promoted", "Unknown", told)] });
     const deletionTimestamp = "2026-11-29T10:58:00Z";
@@ -195,14 +195,14 @@ describe("why canary", () => {
     ]);
   });
 
-  test("says of a Canary without a step which other one has its target", async () => {
+  test("shows for a Canary without a step which other one has its target", async () => {
     const told = "Canary podinfo.apps is not released: its target belongs to the older Canary older.apps";
     expect(await rows(canaryOf({ conditions: [condition("Promoted", "False", told)] }))).toEqual([
       `0% | now | ${told}; failed checks 0 of 2`,
     ]);
   });
 
-  test("takes the shares from the rule of all requests, not from those of cookies", async () => {
+  test("reads the shares from the rule for all requests, not from those for cookies", async () => {
     const [now = ""] = await rows(
       canaryOf({ phase: "Progressing", canaryWeight: 25 }),
       routeOf("HTTPRoute", [0, 100], [100, 0], [75, 25]),
@@ -222,7 +222,7 @@ describe("why canary", () => {
     expect(now).toContain("GRPCRoute podinfo sends 50% to podinfo-primary, 50% to podinfo-canary");
   });
 
-  test("without events and route says what the status says, and whether it is suspended", async () => {
+  test("without events and route shows the status, and whether it is suspended", async () => {
     const status = { phase: "Progressing", canaryWeight: 25, failedChecks: 1 };
     expect(await rows(canaryOf(status, { suspend: true }))).toEqual([
       "25% | now | Progressing; suspended; failed checks 1 of 2",
@@ -242,7 +242,7 @@ describe("promote canary", () => {
     ["Progressing", gated(promotion), promotion, "for this run"],
     ["Progressing", gated(promotion, increase), `${increase} 20`, "for the next weight after 20%"],
     ["Progressing", { ...gated(promotion, increase), provider: "kubernetes" }, promotion, "for this run"],
-  ])("in phase %s opens the gate that is asked next", async (phase, spec, gate, until) => {
+  ])("in phase %s opens the next gate", async (phase, spec, gate, until) => {
     const session = fakeSession([canaryOf({ phase, canaryWeight: 20 }, spec)]);
     await promoteCanary("podinfo", session);
     const after = await session.cluster.get(
@@ -276,7 +276,7 @@ describe("promote canary", () => {
 });
 
 describe("rollback canary", () => {
-  test("asks for the end of the run, and says that a suspended Canary takes no step", async () => {
+  test("requests the end of the run, and says that a suspended Canary takes no step", async () => {
     const session = fakeSession([canaryOf({ phase: "Progressing" }, { suspend: true })]);
     await rollBackCanary("podinfo", session);
     expect(session.patched).toEqual(["Canary/podinfo"]);
@@ -285,7 +285,7 @@ describe("rollback canary", () => {
     );
   });
 
-  test("of a Canary without a run is refused, with what to do instead", async () => {
+  test("of a Canary without a run is refused, and the message says what to do instead", async () => {
     const session = fakeSession([canaryOf({ phase: "Succeeded" })]);
     await expect(rollBackCanary("podinfo", session)).rejects.toThrow(
       "Canary podinfo has no run to roll back: its phase is Succeeded. To go back to another version, change Deployment podinfo, for example by a revert in git",

@@ -31,14 +31,14 @@ async function checked(live: LiveObject | undefined, dryRun: () => readonly stri
 }
 
 describe("the check of the admission webhook", () => {
-  test("hears it answer a dry run", async () => {
+  test("succeeds if the webhook answers a dry run", async () => {
     const { answer, said, options } = await checked(webhook, () => ["something else", webhookAnswers]);
     expect(answer).toEqual({ answers: true });
     expect(said).toEqual(["asks: checking the admission webhook", "good: it is called, and answers"]);
     expect(options).toEqual([expect.objectContaining({ dryRun: true })]);
   });
 
-  test("says where to look if it does not", async () => {
+  test("says where to look if the webhook does not answer", async () => {
     const { answer, said } = await checked(webhook, () => []);
     expect([answer, said.at(-1)]).toEqual([
       { answers: false },
@@ -46,7 +46,7 @@ describe("the check of the admission webhook", () => {
     ]);
   });
 
-  test("says that it cannot tell where the dry run is refused", async () => {
+  test("says that it cannot tell if the dry run is refused", async () => {
     const { answer, said } = await checked(webhook, () => {
       throw new ApiError({ code: 403, reason: "Forbidden", message: "may not patch kustomizations" });
     });
@@ -54,7 +54,7 @@ describe("the check of the admission webhook", () => {
     expect(said.at(-1)).toContain("not known whether");
   });
 
-  test("says nothing where there is none", async () => {
+  test("says nothing if there is no webhook", async () => {
     expect(await checked(undefined, () => [])).toEqual({ answer: undefined, said: [], options: [] });
   });
 });

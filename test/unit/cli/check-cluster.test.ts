@@ -24,7 +24,7 @@ test.each([
   ["v0.99.0", "0.99.0", "older"],
   ["latest", "latest", "unknown"],
   ["", "", "unknown"],
-])("Kubernetes %s is read as %s and judged %s", (text, version, verdict) => {
+])("Kubernetes %s is parsed as %s and judged %s", (text, version, verdict) => {
   expect(judgeVersion(text)).toEqual({ version, verdict });
 });
 
@@ -47,7 +47,7 @@ const served = {
 test.each([
   ["v1.37.0", "⚠️ Kubernetes 1.37.0 is newer than 1.33 to 1.36", true],
   ["v1.30.0", "✗ Kubernetes 1.30.0 is not among 1.33 to 1.36", false],
-])("a cluster of version %s is told: %s", async (version, words, isPassed) => {
+])("a cluster of version %s is reported: %s", async (version, words, isPassed) => {
   const fake = fakeSession([]);
   const session = { ...fake, cluster: served, serverVersion: async () => version };
   const checking = checkCluster(declaredKinds, { output: "table" }, session).then(
@@ -58,7 +58,7 @@ test.each([
   expect(fake.output.err).toContain(words);
 });
 
-test("rights that this identity lacks are named and fail nothing, since Sluice may have another identity", async () => {
+test("rights that this identity lacks are named and do not fail the check, because Sluice may have another identity", async () => {
   const fake = fakeSession([]);
   const isAllowed: Session["isAllowed"] = async ({ verb, name }) => !(verb === "patch" && name === "sluice-owner");
   await checkCluster(declaredKinds, { output: "table" }, { ...fake, cluster: served, isAllowed });
@@ -72,7 +72,7 @@ test.each([
   ["Sluice 0.3.0", "sluice", { "sluice/version": "0.3.0" }],
   ["Sluice", "sluice", {}],
   ["others", "kustomize-controller", {}],
-])("a definition is said to be installed by %s", async (installer, manager, annotations) => {
+])("a definition is reported as installed by %s", async (installer, manager, annotations) => {
   const fake = fakeSession([]);
   const get: Cluster["get"] = async ({ kind, name }) =>
     kind === "CustomResourceDefinition"
@@ -86,13 +86,13 @@ test.each([
   expect(fake.output.err).toContain(`✔ kustomizations.kustomize.toolkit.fluxcd.io/v1, installed by ${installer}\n`);
 });
 
-test("a server that does not say what one may do is no failure", async () => {
+test("a server that does not report the caller's rights does not fail the check", async () => {
   const fake = fakeSession([]);
   await checkCluster(declaredKinds, { output: "table" }, { ...fake, cluster: served, isAllowed: unanswered });
   expect(fake.output.err).toContain("⚠️ not known: the server does not say (no matches for kind");
 });
 
-test("a cluster that does not serve the kinds fails the check, which then looks for no orphans", async () => {
+test("a cluster that does not serve the kinds fails the check, which then searches no orphans", async () => {
   const fake = fakeSession([]);
   const cluster = {
     ...noCluster,

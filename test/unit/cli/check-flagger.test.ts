@@ -18,7 +18,7 @@ function checking(list: Cluster["list"]) {
   return { fake, check: () => checkFlagger({ ...fake, cluster: { ...noCluster, list } }) };
 }
 
-test("a Flagger that runs is warned of by its label or its image, with or without leader election", async () => {
+test("a running Flagger is recognised by its label or its image, and gives a warning, with or without leader election", async () => {
   const { check, fake } = checking(async () => [
     deployment("flagger", "ghcr.io/fluxcd/flagger:1.44.0", 2),
     deployment("mirrored", "registry.example.com:5000/mirror/flagger@sha256:0", undefined),
@@ -37,12 +37,12 @@ test("a Flagger that runs is warned of by its label or its image, with or withou
   );
 });
 
-test("nothing is said of Flagger where it does not run", async () => {
+test("nothing is printed about Flagger if it does not run", async () => {
   const { check, fake } = checking(async () => [deployment("web", "web:1")]);
   expect([await check(), fake.output.err]).toEqual([[], ""]);
 });
 
-test("Deployments that may not be listed fail no check", async () => {
+test("a missing right to list Deployments does not fail the check", async () => {
   const message = "deployments.apps is forbidden";
   const { check, fake } = checking(() => Promise.reject(new ApiError({ code: 403, reason: "Forbidden", message })));
   expect(await check()).toBeUndefined();

@@ -59,7 +59,7 @@ describe("objects of Flux and Flagger that Sluice does not reconcile", () => {
     );
   });
 
-  test("are not mentioned where there are none, and other kinds are not listed", async () => {
+  test("are not mentioned if there are none, and other kinds are not listed", async () => {
     const others = [resource("widgets", "Widget", "example.com"), resource("pods", "Pod", "")];
     const written = resource("externalartifacts", "ExternalArtifact", "source.toolkit.fluxcd.io");
     const unlistable = resource("helmcharts", "HelmChart", "source.toolkit.fluxcd.io", "v1", ["get"]);
@@ -69,7 +69,7 @@ describe("objects of Flux and Flagger that Sluice does not reconcile", () => {
     expect(fake.output.err).toBe("");
   });
 
-  test("are said to be unknown of a kind that may not be listed, and the others are counted", async () => {
+  test("are reported as unknown for a kind that must not be listed, and the others are counted", async () => {
     const denied = new ApiError({ code: 403, reason: "Forbidden", message: "no rights" });
     const { check, fake } = checking(
       [policies, canaries],
@@ -90,7 +90,7 @@ describe("objects of Flux and Flagger that Sluice does not reconcile", () => {
     );
   });
 
-  test("are unknown of a cluster that does not say what it serves", async () => {
+  test("are unknown if a cluster does not report what it serves", async () => {
     const served = async () => {
       throw new ApiError({ code: 500, reason: "InternalError", message: "broken" });
     };

@@ -52,7 +52,7 @@ describe("colours", () => {
     return { plain: plain.output.out, out };
   }
 
-  test("show in a table what is not ready in red and what is ready in green, and change nothing else", async () => {
+  test("show in a table not-ready objects in red and ready ones in green, and change nothing else", async () => {
     const objects = [
       kustomization("web"),
       kustomization("False", {}, { conditions: [condition("Ready", "False", "False")] }),
@@ -87,7 +87,7 @@ describe("colours", () => {
     expect(out).not.toContain(`${yellow}Normal`);
   });
 
-  test("show the icons of progress, and an escape sequence in a name stays harmless", () => {
+  test("colour the icons of progress, and an escape sequence in a name has no effect", () => {
     let err = "";
     const screen = { columns: () => undefined, isScreen: true, confirm: undefined, colours: { out: false, err: true } };
     const shown = terminal(

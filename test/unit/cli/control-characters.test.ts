@@ -17,7 +17,7 @@ import { fakeSession } from "./fake-session.ts";
 const hostile = "a\u001b[2J\u001b]0;owned\u0007b\rc\bd\u009b31me\u007f\u0085f\u202eg\u2066h";
 const shown = String.raw`a\u001b[2J\u001b]0;owned\u0007b\u000dc\u0008d\u009b31me\u007f\u0085f\u202eg\u2066h`;
 
-describe("a command shows without control characters", () => {
+describe("a command prints without control characters", () => {
   const named = kustomization(hostile, {}, { conditions: [condition("Ready", "False", hostile)] });
   const header = { header: true };
 

@@ -150,7 +150,7 @@ describe("sluice create secret git", () => {
     { options: ["--ssh-ecdsa-curve", "p521"], type: "ecdsa-sha2-nistp521" },
     { options: ["--ssh-key-algorithm", "ed25519"], type: "ssh-ed25519" },
     { options: ["--ssh-key-algorithm", "rsa", "--ssh-rsa-bits", "2048"], type: "ssh-rsa" },
-  ])("with $options makes a deploy key of type $type, and collects the host's key", async ({ options, type }) => {
+  ])("with $options creates a deploy key of type $type, and fetches the host's key", async ({ options, type }) => {
     await withHost(async (url, knownHosts) => {
       const { code, err } = await sluice(["create", "secret", "git", "deploy", "--url", url, ...options]);
       const data = await secret("deploy");
@@ -170,7 +170,7 @@ describe("sluice create secret git", () => {
     });
   });
 
-  test("takes a key of a file, encrypted or not", async () => {
+  test("reads a key from a file, encrypted or not", async () => {
     const fixtures = join(import.meta.dirname, "../../fixtures/ssh");
     await withHost(async (url) => {
       const plain = ["create", "secret", "git", "given", "--url", url, "--private-key-file", join(fixtures, "plain")];
@@ -184,7 +184,7 @@ describe("sluice create secret git", () => {
     });
   });
 
-  test("keeps what HTTPS needs, and prints it as YAML with --export", async () => {
+  test("stores credentials for HTTPS, and prints the Secret as YAML with --export", async () => {
     const ca = join(folder, "ca.pem");
     await writeFile(ca, "-----BEGIN CERTIFICATE-----\n");
     const login = ["-u", "git", "-p", "hunter2", "--ca-crt-file", ca];
@@ -244,7 +244,7 @@ describe("sluice create secret git", () => {
 });
 
 describe("sluice create source git", () => {
-  test("makes key, Secret and GitRepository, asks for the deploy key, and waits for the first artifact", async () => {
+  test("creates key, Secret and GitRepository, asks the user to add the deploy key, and waits for the first artifact", async () => {
     await withHost(async (url) => {
       const asked: string[] = [];
       const command = sluice(["create", "source", "git", "web", "--url", url, "--branch", "main"], async (question) => {
@@ -275,7 +275,7 @@ describe("sluice create source git", () => {
     });
   });
 
-  test("overwrites the spec of one that exists", async () => {
+  test("overwrites the spec of an existing object", async () => {
     const of = (...args: string[]) => ["create", "source", "git", "again", "--url", "https://x/y", ...args];
     const first = sluice(of("--tag", "v1", "--ignore-paths", "a,b", "--label", "team=a", "--label", "stage=x"));
     await reconciled("again", "v1@sha1:1");
@@ -291,7 +291,7 @@ describe("sluice create source git", () => {
     expect((await cluster.get(repositoryRef("again"), signal))?.metadata.labels).toEqual({ team: "b" });
   });
 
-  test("ends with the reason as soon as the first run has failed, and does not wait for the next one", async () => {
+  test("ends with the reason as soon as the first run has failed", async () => {
     const command = sluice(["create", "source", "git", "wrong", "--url", "https://x/y", "--branch", "mian"]);
     const message = `couldn't find remote ref "refs/heads/mian"; the repository has the branches main`;
     await failed("wrong", message);
@@ -302,7 +302,7 @@ describe("sluice create source git", () => {
     ]);
   });
 
-  test("without a terminal needs --silent for a new key, and makes nothing otherwise", async () => {
+  test("without a terminal needs --silent for a new key, and otherwise creates nothing", async () => {
     await withHost(async (url) => {
       const args = ["create", "source", "git", "quiet", "--url", url, "--branch", "main"];
       expect((await sluice(args)).err).toContain("✗ aborting: without a terminal no one can say");
@@ -311,7 +311,7 @@ describe("sluice create source git", () => {
     });
   });
 
-  test("prints the object with --export, with what every option says", async () => {
+  test("prints the object with --export, including every option", async () => {
     const { out, code } = await sluice([
       ...["create", "source", "git", "shown", "--url", "ssh://git@host/x", "--commit", "1", "--branch", "main"],
       ...["--secret-ref", "s", "--proxy-secret-ref", "p", "--provider", "github", "--recurse-submodules"],
@@ -337,7 +337,7 @@ describe("sluice create source git", () => {
     });
   });
 
-  test("needs a ref, and warns of credentials over plain HTTP", async () => {
+  test("needs a ref, and warns about credentials over plain HTTP", async () => {
     const args = ["create", "source", "git", "plain", "--url", "http://x/y"];
     expect((await sluice(args)).err).toContain(
       "✗ a Git ref is required, use one of the following: --branch, --tag, --commit, --ref-name or --tag-semver",
@@ -348,7 +348,7 @@ describe("sluice create source git", () => {
   });
 });
 
-test("a new key is one that ssh-keygen would make", async () => {
+test("a new key has the same format as one of ssh-keygen", async () => {
   await withHost(async (url) => {
     await sluice(["create", "secret", "git", "checked", "--url", url, "--ssh-key-algorithm", "ed25519"]);
     const { identity = "" } = await secret("checked");
@@ -359,7 +359,7 @@ test("a new key is one that ssh-keygen would make", async () => {
 describe("sluice create source helm", () => {
   const helm = (...args: string[]) => sluice(["create", "source", "helm", ...args]);
 
-  test("makes Secret and HelmRepository, and waits for the first index", async () => {
+  test("creates Secret and HelmRepository, and waits for the first index", async () => {
     const login = ["-u", "ann", "-p", "s3cret", "--pass-credentials"];
     const command = helm("charts", "--url", "https://charts.example.test/stable", ...login);
     await reconciled("charts", "sha256:1", "HelmRepository");
@@ -421,7 +421,7 @@ describe("sluice create source helm", () => {
   test.each([
     [[], "url is required"],
     [["--url", "ftp://x/y"], "url scheme 'ftp' not supported, can be: http, https and oci"],
-  ])("%j is refused in flux's words", async (args, message) => {
+  ])("%j is refused with flux's text", async (args, message) => {
     expect((await helm("bad", ...args)).err).toContain(`✗ ${message}`);
   });
 });

@@ -108,7 +108,7 @@ const installed = { status: "True", reason: "InstallSucceeded", message: "Helm i
 const ofRepository = ["--source", "HelmRepository/charts", "--chart", "web"];
 
 describe("sluice create helmrelease", () => {
-  test("makes a HelmRelease, waits while its chart is not there yet, and prints the version of the release", async () => {
+  test("creates a HelmRelease, waits until its chart is there, and prints the version of the release", async () => {
     const command = create("web", ...ofRepository, "--chart-version", "1.x", "--label", "team=a");
     const notReady = "HelmChart 'apps/apps-web' is not ready: does not have an artifact";
     await says("web", 1, { status: "False", reason: "SourceNotReady", message: notReady });
@@ -143,7 +143,7 @@ describe("sluice create helmrelease", () => {
     ]);
   });
 
-  test("overwrites the whole spec of one that exists and its labels, and keeps a value that is set to null", async () => {
+  test("overwrites the labels and the whole spec of an existing object, and keeps a value that is set to null", async () => {
     const file = join(folder, "null.yaml");
     await writeFile(file, "resources: null\nreplicas: 2\n");
     const first = create("again", ...ofRepository, "--release-name", "old", "--label", "team=a");
@@ -171,7 +171,7 @@ describe("sluice create helmrelease", () => {
 });
 
 describe("sluice create helmrelease --export", () => {
-  test("prints what every option says, in the fields of flux", async () => {
+  test("prints every option in the fields that flux uses", async () => {
     expect(
       await exported(
         ...["--source", "gitrepository/charts.git.team", "--chart", "./charts/web", "--chart-interval", "10m"],
@@ -205,7 +205,7 @@ describe("sluice create helmrelease --export", () => {
     });
   });
 
-  test("keeps a storage namespace of its own", async () => {
+  test("keeps its own storage namespace", async () => {
     const spaces = ["--target-namespace", "prod", "--storage-namespace", "releases"];
     expect(await exported(...ofRepository, ...spaces)).toMatchObject({
       targetNamespace: "prod",
@@ -213,7 +213,7 @@ describe("sluice create helmrelease --export", () => {
     });
   });
 
-  test("merges values files, of which the later wins, and reads them as Go does", async () => {
+  test("merges values files, of which the later wins, and parses them as Go does", async () => {
     await writeFile(join(folder, "a.yaml"), "image: { tag: v1, pull: yes }\nports: [80, 81]\n");
     await writeFile(join(folder, "b.yaml"), "image: { tag: v2 }\nports: [90]\n");
     const files = [join(folder, "a.yaml"), join(folder, "b.yaml")].join(",");
@@ -244,12 +244,12 @@ describe("sluice create helmrelease --export", () => {
       "reference kind 'Pod' is not supported, must be one of: Secret, ConfigMap",
     ],
     [[...ofRepository, "--values", "/missing.yaml"], "reading values from /missing.yaml failed"],
-  ])("%j is refused in flux's words", async (args, message) => {
+  ])("%j is refused with flux's text", async (args, message) => {
     const { code, err } = await create("web", ...args, "--export");
     expect([code, err]).toEqual([1, expect.stringContaining(`✗ ${message}`)]);
   });
 
-  test("a values file that is no map is refused with its name, and is not quoted", async () => {
+  test("a values file that is not a map is refused by name without quoting it", async () => {
     const file = join(folder, "list.yaml");
     await writeFile(file, "- s3cret\n");
     const { code, err } = await create("web", ...ofRepository, "--values", file, "--export");

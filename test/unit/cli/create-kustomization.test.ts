@@ -112,7 +112,7 @@ async function says(name: string, generation: number, ready: object, more: objec
 const whole = { interval: "1m0s", path: "./", prune: false, sourceRef: { kind: "GitRepository", name: "podinfo" } };
 
 describe("sluice create kustomization", () => {
-  test("with --export prints what flux prints, and creates nothing", async () => {
+  test("with --export prints the same as flux, and creates nothing", async () => {
     const story =
       "podinfo --target-namespace=default --source=podinfo --path=./kustomize --prune=true --wait=true --interval=30m --retry-interval=2m --health-check-timeout=3m --export";
     expect(await create(...story.split(" "))).toEqual({
@@ -201,7 +201,7 @@ spec:
     { options: ["--target-namespace", "shop"], spec: { targetNamespace: "shop" } },
     { options: ["--interval", "90s", "--retry-interval", "5s"], spec: { interval: "1m30s", retryInterval: "5s" } },
     { options: ["--source", "bucket/b.c"], spec: { sourceRef: { kind: "Bucket", name: "b", namespace: "c" } } },
-  ])("with $options the spec has $spec", async ({ options, spec }) => {
+  ])("with $options sets the spec to $spec", async ({ options, spec }) => {
     expect(await exported(...options)).toEqual({ ...whole, ...spec });
   });
 
@@ -225,7 +225,7 @@ spec:
       options: ["--source", "a", "--interval", "soon"],
       says: 'invalid argument "soon" for "--interval" flag: write it like 30s, 5m or 1h',
     },
-  ])("with $options it fails: $says", async ({ options, says: text }) => {
+  ])("with $options fails: $says", async ({ options, says: text }) => {
     expect(await create("podinfo", ...options, "--export")).toEqual({ code: 1, out: "", err: `✗ ${text}\n` });
   });
 });

@@ -12,7 +12,7 @@ describe("export", () => {
     return session.output.out;
   };
 
-  test("prints labels, annotations and spec, without status and what the API server or kubectl has added", async () => {
+  test("prints labels, annotations and spec, without status and fields that the API server or kubectl has added", async () => {
     const object = kustomization("web");
     const annotations = { team: "a", "kubectl.kubernetes.io/last-applied-configuration": "{}" };
     const metadata = { ...object.metadata, labels: { app: "web" }, annotations, finalizers: ["f"] };
@@ -42,7 +42,7 @@ spec:
     { name: "gone", all: false, message: `Kustomization object 'gone' not found in "flux-system" namespace` },
     { name: undefined, all: false, message: "name is required" },
     { name: undefined, all: true, message: `no Kustomization objects found in "flux-system" namespace` },
-  ])("says that there is nothing to print: $message", async ({ name, all, message }) => {
+  ])("reports that there is nothing to print: $message", async ({ name, all, message }) => {
     await expect(exported([], name, all)).rejects.toThrow(message);
   });
 });

@@ -34,7 +34,7 @@ describe("get -o", () => {
     ["json", JSON.parse],
     ["yaml", load],
   ] as const)(
-    "%s prints the objects as one List, a single one by its name as itself, and an empty List for none",
+    "%s prints the objects as one List, a single object by its name as itself, and an empty List for none",
     async (format, parse) => {
       expect(parse(await get([web, broken], format))).toEqual(list(web, broken));
       expect(parse(await get([web, broken], format, "broken"))).toEqual(broken);
@@ -43,7 +43,7 @@ describe("get -o", () => {
     },
   );
 
-  test("name prints one name a line, which kubectl takes", async () => {
+  test("name prints one name per line, which kubectl accepts", async () => {
     expect(await get([web, broken], "name")).toBe(
       "kustomization.kustomize.toolkit.fluxcd.io/web\nkustomization.kustomize.toolkit.fluxcd.io/broken\n",
     );
@@ -55,7 +55,7 @@ describe("get -o", () => {
     expect(JSON.parse(await get([managed], "json", "web"))).toEqual(web);
   });
 
-  test("json with a name and -A is a List, since each namespace may have one", async () => {
+  test("json with a name and -A is a List, because each namespace may have one", async () => {
     expect(JSON.parse(await get([web], "json", "web", { allNamespaces: true }))).toEqual(list(web));
   });
 
@@ -65,7 +65,7 @@ describe("get -o", () => {
     );
   });
 
-  test("json escapes what would move the cursor or turn the text around, and means the same", async () => {
+  test("json escapes control and direction characters without changing the values", async () => {
     const hostile = kustomization("web", {}, { conditions: [condition("Ready", "False", "a\u009b2J\u202eb\u001bc")] });
     const text = await get([hostile], "json", "web");
     expect(text).toContain(String.raw`a\u009b2J\u202eb\u001bc`);

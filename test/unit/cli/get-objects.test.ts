@@ -74,7 +74,7 @@ describe("get sources all", () => {
     ]);
   });
 
-  test("says that there are none", async () => {
+  test("reports that there are none", async () => {
     await expect(getAll(kinds, "sources", { header: true }, fakeSession([]))).rejects.toThrow(
       'no sources found in "flux-system" namespace',
     );
@@ -88,7 +88,7 @@ describe("get", () => {
     return session.output.out;
   };
 
-  test("shows revision, suspension, readiness and message, hashes shortened (13)", async () => {
+  test("shows revision, suspension, readiness and message, with short hashes (13)", async () => {
     expect(await get([kustomization("web"), kustomization("old", { suspend: true })])).toBe(
       "NAME\tREVISION          \tSUSPENDED\tREADY\tMESSAGE                              \n" +
         "web \tv1@sha256:6c959c51\tFalse    \tTrue \tApplied revision: v1@sha256:6c959c51\t\n" +
@@ -184,7 +184,7 @@ describe("get", () => {
     expect(await refusal(undefined, { ...fakeSession(elsewhere), isNamespaceGiven: true })).toBe(noneHere);
   });
 
-  test("cuts messages to the width of the screen, unless -o wide asks for all of them", async () => {
+  test("cuts messages to the width of the screen, unless -o wide is set", async () => {
     const failing = kustomization(
       "bad",
       {},
@@ -238,7 +238,7 @@ describe("get receivers", () => {
   };
   const owner = { installation: "a", version: "1", since: "2026-11-22T12:00:00Z", cluster: "cluster-1" };
 
-  test("prints the whole address of a webhook where the owner of the cluster has told it", async () => {
+  test("prints the full address of a webhook if the owner of the cluster has published it", async () => {
     for (const webhookUrl of ["https://hooks.example", "https://hooks.example/"]) {
       expect(await get({ ...owner, webhookUrl })).toContain(
         `Receiver initialized for path: https://hooks.example${webhookPath}\t`,
@@ -250,7 +250,7 @@ describe("get receivers", () => {
     { name: "has not told it", data: owner },
     { name: "has told what is no URL", data: { ...owner, webhookUrl: "javascript:alert(1)" } },
     { name: "was that of another cluster", data: { ...owner, webhookUrl: "https://a.example", cluster: "cluster-0" } },
-  ])("prints the path where the owner $name", async ({ data }) => {
+  ])("prints the path if the owner $name", async ({ data }) => {
     expect(await get(data)).toContain(`Receiver initialized for path: ${webhookPath}\t`);
   });
 });

@@ -54,7 +54,7 @@ describe("get values", () => {
     ]);
   });
 
-  test("shows nothing of a Secret, also not where its text sets values beside its path", async () => {
+  test("shows nothing from a Secret, even if its text sets values next to its path", async () => {
     const valuesFrom = [{ kind: "Secret", name: "keys", valuesKey: "password", targetPath: "db.password" }];
     const rows = await shown({ valuesFrom }, secret("keys", { password: "pass,word=s3cret" }));
     expect(rows).toEqual([
@@ -64,7 +64,7 @@ describe("get values", () => {
     ]);
   });
 
-  test("shows a value as plain text again where the inline values overwrite that of a Secret", async () => {
+  test("shows a value again if the inline values override that of a Secret", async () => {
     const valuesFrom = [{ kind: "Secret", name: "keys" }];
     const rows = await shown(
       { valuesFrom, values: { level: "debug" } },
@@ -73,7 +73,7 @@ describe("get values", () => {
     expect(rows.slice(1)).toEqual([["level", "inline", '"debug"']]);
   });
 
-  test("leaves out what is optional and missing, and says that there are no values", async () => {
+  test("leaves out optional missing values, and reports if there are no values", async () => {
     const spec = { valuesFrom: [{ kind: "Secret", name: "none", optional: true }] };
     const session = fakeSession([helmRelease("web", spec)]);
     await getValues("web", { header: true }, session, helm);
@@ -99,13 +99,13 @@ describe("get values", () => {
       [secret("keys", { "values.yaml": "s3cret: [" })],
       "could not resolve Secret chart values reference 'flux-system/keys' with key 'values.yaml': failed to read values data",
     ],
-  ])("fails in the words of the status if a Secret %s", async (_, objects, message) => {
+  ])("fails with the text of the status if a Secret %s", async (_, objects, message) => {
     const session = fakeSession([helmRelease("web", { valuesFrom: [{ kind: "Secret", name: "keys" }] }), ...objects]);
     const failing = getValues("web", { header: true }, session, helm);
     await expect(failing).rejects.toThrow(new Error(message));
   });
 
-  test("fails for a HelmRelease that is not there", async () => {
+  test("fails for a missing HelmRelease", async () => {
     await expect(getValues("web", { header: true }, fakeSession([]), helm)).rejects.toThrow(
       "HelmRelease object 'web' not found in \"flux-system\" namespace",
     );

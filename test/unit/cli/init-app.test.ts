@@ -17,7 +17,7 @@ function parse(app: string): Script {
 }
 
 describe("the app that sluice init writes", () => {
-  test("has exact versions, runs without a compiler, and looks after the clusters and repositories that are given", () => {
+  test("has exact versions, runs without a compiler, and contains the given clusters and repositories", () => {
     const files = filesOf({
       cluster: [arn("prod"), arn("test-a"), arn("prod", "us-east-1")],
       repository: [repository, "apps/new"],
@@ -75,7 +75,7 @@ sluiceOutputs(stack, sluice);
     ["nothing", {}],
     ["a cluster", { cluster: [arn("prod")] }],
     ["a repository", { repository: [repository] }],
-  ])("parses with %s given", (_, options) => {
+  ])("can be parsed with %s given", (_, options) => {
     expect(parse(filesOf(options)["app.ts"] ?? "")).toBeInstanceOf(Script);
   });
 
@@ -109,14 +109,14 @@ describe("the folder of sluice init", () => {
   test.each([
     ["our launcher", { SLUICE_LAUNCHER_NODE: "v20.20.2" }],
     ["npx", { npm_config_user_agent: "npm/11.19.1 node/v20.20.2 linux x64 workspaces/false" }],
-  ])("is written with a word at once about the Node it needs, where %s was started by an older one", async (_, env) => {
+  ])("is written with a hint about the Node it needs if %s was started by an older one", async (_, env) => {
     await init("app", env);
     expect(told.split("\n")[0]).toContain("the app needs Node 24 or later, and the Node of this machine is v20.20.2");
     await init("other");
     expect(told).not.toContain("the app needs Node 24");
   });
 
-  test("is made, and may be a fresh clone", async () => {
+  test("is created, and may be a fresh clone", async () => {
     await mkdir(join(cwd, "clone", ".git"), { recursive: true });
     for (const folder of ["new/app", "clone"]) {
       await init(folder);
@@ -131,7 +131,7 @@ describe("the folder of sluice init", () => {
     }
   });
 
-  test("is refused if it holds anything, which stays as it is", async () => {
+  test("is refused if it has any content, which stays unchanged", async () => {
     await writeFile(join(cwd, "notes"), "mine");
     await expect(init(".")).rejects.toThrow(`${cwd} is not empty, it holds notes: choose an empty folder`);
     expect(await readdir(cwd)).toEqual(["notes"]);

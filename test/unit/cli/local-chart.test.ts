@@ -37,7 +37,7 @@ const template = (spec: object = {}) => ({
   },
 });
 
-test("a folder is packed as a chart under its name, without what .helmignore leaves out", async () => {
+test("a folder is packed as a chart under its name, without files in .helmignore", async () => {
   const files = await unpacked(await packLocalChart(join(folder, "web"), {}, signal), signal);
   expect(Object.keys(files)).toContain("templates/web.yaml");
   expect(Object.keys(files)).not.toContain("notes.bak");
@@ -52,14 +52,14 @@ test.each([
   expect(files["values.yaml"]).toBe(values);
 });
 
-test("a packed chart is taken as it is", async () => {
+test("a packed chart is used unchanged", async () => {
   const bytes = await packed(chart);
   const file = join(folder, "app-1.0.0.tgz");
   await writeFile(file, bytes);
   expect(Buffer.from(await packLocalChart(file, {}, signal)).equals(bytes)).toBe(true);
 });
 
-test("a path without a chart is named as it was given", async () => {
+test("a path without a chart is named as given", async () => {
   const none = join(folder, "none");
   await expect(packLocalChart(none, {}, signal)).rejects.toThrow(`there is no chart at ${none}`);
   const parent = join(folder, "charts");
@@ -68,7 +68,7 @@ test("a path without a chart is named as it was given", async () => {
   await expect(packLocalChart(parent, {}, signal)).rejects.toThrow(`${parent} is no chart: it has no Chart.yaml`);
 });
 
-test("a values file that is missing is an error with its path", async () => {
+test("a missing values file is an error with its path", async () => {
   const spec = template({ valuesFiles: ["none.yaml"] });
   await expect(packLocalChart(join(folder, "web"), spec, signal)).rejects.toThrow("no values file found at path");
 });

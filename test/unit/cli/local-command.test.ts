@@ -48,7 +48,7 @@ describe("the clusters of sluice local", () => {
 });
 
 test.each(["kubeconfig", "context"])(
-  "a command that works on one cluster refuses several --%s, since it might write to the wrong one",
+  "a command for one cluster refuses several --%s, because it might write to the wrong one",
   async (option) => {
     let said = "";
     const write = (text: string): void => {
@@ -72,7 +72,7 @@ test.each(["kubeconfig", "context"])(
 test.each([
   ...["0", "1", "65535"].map((port) => ({ port, says: "--yes needs --reset" })),
   ...["65536", "100000", "-1", "1.5", "", "http"].map((port) => ({ port, says: `invalid port "${port}"` })),
-])("--registry-port $port is answered with: $says", async ({ port, says }) => {
+])("--registry-port $port is refused with: $says", async ({ port, says }) => {
   let said = "";
   const write = (text: string) => {
     said += text;

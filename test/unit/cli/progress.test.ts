@@ -57,7 +57,7 @@ describe("the progress of an object of generation 2", () => {
     expect(of(status)).toEqual(is);
   });
 
-  test("being deleted has failed, whatever its conditions say", () => {
+  test("being deleted counts as failed, whatever its conditions are", () => {
     const status = { observedGeneration: 2, conditions: [condition("Ready", "True", "")] };
     const deletionTimestamp = "2026-01-01T00:00:00Z";
     expect(of(status, { deletionTimestamp })).toEqual({ kind: "failed", message: "the object is being deleted" });

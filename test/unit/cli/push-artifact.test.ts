@@ -13,8 +13,8 @@ import { messageOf } from "../../../lib/core/failure.ts";
 
 const fileWith = (text: string) => ({ type: "file", path: "app.yaml", mode: 0o644, bytes: Buffer.from(text) }) as const;
 
-describe("whether a file has manifests", () => {
-  test("does not depend on how blank lines, comments and document marks are spaced", () => {
+describe("the check whether a file has manifests", () => {
+  test("does not depend on blank lines, comments and document markers", () => {
     const piece = fc.constantFrom(
       "\n",
       "\r\n",
@@ -52,7 +52,7 @@ describe("whether a file has manifests", () => {
     ["app.yaml.tmpl", false],
     ["appyaml", false],
     ["app.json", false],
-  ])("is found by its name: %s, %s", (path, has) => {
+  ])("finds them by name: %s, %s", (path, has) => {
     expect(hasManifests([{ ...fileWith("a: b"), path }])).toBe(has);
   });
 
@@ -61,7 +61,7 @@ describe("whether a file has manifests", () => {
     ["spaces", " "],
     ["document marks", "---\n"],
     ["blank lines after document marks", "---\n\n\n\n\n\n\n\n"],
-  ])("is found for a megabyte of %s before the test runs out of time", (_, piece) => {
+  ])("ends for a megabyte of %s before the test times out", (_, piece) => {
     expect(hasManifests([fileWith(piece.repeat(2 ** 20 / piece.length))])).toBe(false);
   });
 });
@@ -77,7 +77,7 @@ describe("the time limit of a push", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("begins when the user has answered, and ends a push to a registry that does not", async () => {
+  test("starts when the user has answered, and aborts a push to a registry that does not", async () => {
     const limitMs = 50;
     const happened: string[] = [];
     const silent = createServer(() => {
@@ -151,18 +151,18 @@ describe("a push to a registry over HTTP", () => {
 
   const basic = (login: string) => `Basic ${Buffer.from(login).toString("base64")}`;
 
-  test.each([{ insecure: true }, { insecureRegistry: true }])("logs in with all of --creds: %o", async (allowed) => {
-    const creds = "eve:one:two";
-    expect((await pushWith({ ...allowed, creds })).seen).toEqual([basic(creds)]);
-  });
-
-  test.each(["eve", ":secret", ""])(
-    "refuses --creds %j before it asks the registry, and does not repeat it",
-    async (creds) => {
-      expect(await pushWith({ insecure: true, creds })).toEqual({
-        seen: [],
-        fault: 'invalid argument for "--creds" flag: write it like user:password',
-      });
+  test.each([{ insecure: true }, { insecureRegistry: true }])(
+    "logs in with the complete --creds: %o",
+    async (allowed) => {
+      const creds = "eve:one:two";
+      expect((await pushWith({ ...allowed, creds })).seen).toEqual([basic(creds)]);
     },
   );
+
+  test.each(["eve", ":secret", ""])("refuses --creds %j before any request, and does not repeat it", async (creds) => {
+    expect(await pushWith({ insecure: true, creds })).toEqual({
+      seen: [],
+      fault: 'invalid argument for "--creds" flag: write it like user:password',
+    });
+  });
 });

@@ -27,7 +27,7 @@ describe("reconcile helmrelease", () => {
     [{ force: true }, ["forceAt"]],
     [{ reset: true }, ["resetAt"]],
     [{ force: true, reset: true }, ["forceAt", "resetAt"]],
-  ])("with %j the annotations of the request have the value of the request", async (how, names) => {
+  ])("with %j the request annotations have the value of the request", async (how, names) => {
     const seen = new Map<string, string>();
     const session = fakeSession(
       [helmRelease("web", {}, { ...ready, history: [{ chartVersion: "1.2.0" }] })],
@@ -63,7 +63,7 @@ describe("reconcile helmrelease", () => {
     ]);
   });
 
-  test("--with-source reconciles the OCIRepository of chartRef, and leaves a HelmRepository of type oci alone", async () => {
+  test("--with-source reconciles the OCIRepository of chartRef, and skips a HelmRepository of type oci", async () => {
     const ofRef = helmRelease("ref", { chartRef: { kind: "OCIRepository", name: "app" } }, ready);
     const ofOci = helmRelease("web", ofChart({ kind: "HelmRepository", name: "oci" }), ready);
     const chart = object("HelmChart", "flux-system-web", "flux-system", {
@@ -119,7 +119,7 @@ describe("reconcile", () => {
     });
   });
 
-  test("leaves a HelmRepository of type oci alone, which nothing reconciles, in flux's words", async () => {
+  test("refuses a HelmRepository of type oci, which is never reconciled, with flux's text", async () => {
     const registry = { ...source, kind: "HelmRepository", spec: { type: "oci" }, status: {} };
     const session = fakeSession([registry], handled);
     await reconcileObject(declaredHelmRepository, "app", {}, session);
@@ -143,7 +143,7 @@ describe("reconcile", () => {
     ]);
   });
 
-  test("--with-source reconciles the source of the namespace that sourceRef names, and not its neighbour", async () => {
+  test("--with-source reconciles the source in the namespace of sourceRef, and not another of the same name", async () => {
     const inApps = { ...source, metadata: { ...source.metadata, namespace: "apps", uid: "u-apps" } };
     const sourceRef = { kind: "OCIRepository", name: "app", namespace: "apps" };
     const session = fakeSession([source, inApps, kustomization("web", { sourceRef })], handled);
@@ -181,7 +181,7 @@ describe("reconcile", () => {
       condition("Ready", "False", "former"),
       condition("Reconciling", "True", "building", "Progressing"),
     ],
-  ])("goes on waiting while the object %s", async (_, ready, doing) => {
+  ])("keeps waiting while the object %s", async (_, ready, doing) => {
     const stop = new AbortController();
     const session = fakeSession([kustomization("web")], (seen) => handled(seen, [doing, ready]), stop.signal);
     const reconciling = reconcileObject(declaredKustomization, "web", {}, session);
@@ -190,7 +190,7 @@ describe("reconcile", () => {
     await expect(reconciling).rejects.toThrow("context deadline exceeded");
   });
 
-  test("goes on waiting while only an earlier request has been handled, which failed", async () => {
+  test("keeps waiting while only an earlier request has been handled, which failed", async () => {
     const stop = new AbortController();
     const earlier = (seen: LiveObject): LiveObject => {
       const ended = handled(seen, [condition("Ready", "False", "of the earlier run", "BuildFailed")]);
@@ -240,7 +240,7 @@ describe("reconcile", () => {
     );
   });
 
-  test("ends at once for an object whose present generation is stalled, also if observedGeneration is older", async () => {
+  test("ends at once for an object whose current generation is stalled, even if observedGeneration is older", async () => {
     const stalled = (object: LiveObject): LiveObject => {
       const ended = handled(object, [{ ...condition("Stalled", "True", "refused"), observedGeneration: 1 }]);
       return { ...ended, status: { ...ended["status"], observedGeneration: -1 } };

@@ -44,7 +44,7 @@ function redriveWorld(letters: readonly StoredLetter[], onSend: (id: string) => 
 }
 
 describe("sluice redrive", () => {
-  test("sends each event to the queue that it comes from, and then removes it", async () => {
+  test("sends each event back to the queue that it came from, and then removes it", async () => {
     const world = redriveWorld([letter("a", event("shop")), letter("b", event("web"), { group: "g" })]);
     await world.move("hints");
     expect(world.sent).toEqual([`${event("shop")} ${hints}`, `${event("web")} ${hints} g`]);
@@ -53,7 +53,7 @@ describe("sluice redrive", () => {
     expect(world.said()).toContain("✔ 2 messages moved, 0 dropped, 0 left");
   });
 
-  test("with --dry-run shows what waits, moves nothing and hides nothing", async () => {
+  test("with --dry-run shows the waiting messages, moves nothing and hides nothing", async () => {
     const world = redriveWorld([letter("a", event("shop"), { error: "NO_PERMISSIONS: denied" })]);
     await world.move("undelivered", { to: hints, dryRun: true });
     expect([world.sent, world.waiting.size, world.hidden.size]).toEqual([[], 1, 0]);
@@ -69,7 +69,7 @@ describe("sluice redrive", () => {
     expect(world.said()).toContain("no event");
   });
 
-  test("moves wake-ups, sweeps and looks, and no event among them", async () => {
+  test("moves wake-ups, sweeps and looks, but no events among them", async () => {
     const key = "home/kustomize.toolkit.fluxcd.io/Kustomization/apps/web";
     const bodies = [JSON.stringify({ key }), '{"sweep":"home"}', event("shop")];
     const world = redriveWorld(bodies.map((body) => letter(body, body)));
@@ -94,21 +94,21 @@ describe("sluice redrive", () => {
     expect(world.said()).toContain("no notification");
   });
 
-  test("leaves a message whose queue SQS does not name, and says what to give", async () => {
+  test("leaves a message whose queue SQS does not name, and says which option to give", async () => {
     const world = redriveWorld([{ id: "a", handle: "a", body: event("shop"), sentAt: 0 }]);
     await world.move("hints");
     expect(world.sent).toEqual([]);
     expect(world.said()).toContain("give --to");
   });
 
-  test("ends where a copy fails again and comes back", async () => {
+  test("ends if a copy fails again and comes back", async () => {
     const world = redriveWorld([letter("a", event("shop"))], (id) => world.waiting.set(id, letter(id, event("shop"))));
     await world.move("hints");
     expect(world.sent).toHaveLength(1);
     expect([...world.waiting.keys()]).toEqual(["copy-0"]);
   });
 
-  test("moves as many as --limit, lets the others be seen at once, and says that there may be more", async () => {
+  test("moves as many as --limit, makes the others visible at once, and says that there may be more", async () => {
     const world = redriveWorld(Array.from({ length: 30 }, (_, number) => letter(`m${number}`, event("shop"))));
     await world.move("hints", { limit: 15 });
     expect([world.sent.length, world.waiting.size, [...world.hidden].filter((id) => world.waiting.has(id))]).toEqual([
@@ -119,7 +119,7 @@ describe("sluice redrive", () => {
     expect(world.said()).toContain("there may be more: --limit is 15");
   });
 
-  test("that cannot send says how many were moved before, and removes none that was not sent", async () => {
+  test("that cannot send reports how many were moved before, and removes none that was not sent", async () => {
     const world = redriveWorld([letter("a", event("one")), letter("b", event("two"))], (id) => {
       if (id === "copy-1") throw new Error("sqs:SendMessage on queue Hints: denied");
     });
@@ -145,7 +145,7 @@ test.each([
   { what: "hints", more: ["--limit", String(maxRedriven + 1)], says: 'from 1 to 10000, not "10001"' },
   { what: "hints", more: ["--to", hints.replace("eu-west-1", "us-east-1")], says: "give two of one region" },
   { what: "undelivered", more: [], says: "--to is required: EventBridge does not say where an event was to go" },
-])("sluice redrive $what $more is refused before anything is asked of AWS", async ({ what, more, says }) => {
+])("sluice redrive $what $more is refused before any request to AWS", async ({ what, more, says }) => {
   let said = "";
   const write = (text: string): void => void (said += text);
   const code = await run(["redrive", what, "--role", role, "--from", from, ...more], {

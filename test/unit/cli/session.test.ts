@@ -108,7 +108,7 @@ describe("the time limit of a command", () => {
     expect(await abortedAfter(limitMs, options)).toBeInstanceOf(TimeIsUp);
   });
 
-  test("is none with --watch alone: it ends when the user stops it", async () => {
+  test("is unset with --watch, which ends when the user stops it", async () => {
     expect(await abortedAfter(86_400_000, { watch: true })).toBeUndefined();
   });
 });

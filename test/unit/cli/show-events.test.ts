@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { kindCalled } from "../../../cli/event-kinds.ts";
 import { showEvents } from "../../../cli/show-events.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { helmRelease, kustomization, readyStatus } from "./cluster-objects.ts";
 import { fakeSession } from "./fake-session.ts";
 
-describe("events", () => {
+describe("sluice events", () => {
   const event = (kind: string, name: string, reason: string, lastTimestamp: string): LiveObject => ({
     apiVersion: "v1",
     kind: "Event",
@@ -33,7 +34,7 @@ describe("events", () => {
       .map((line) => line.split("\t").map((cell) => cell.trim()));
   };
 
-  test("are the events of Flux's kinds, oldest first", async () => {
+  test("shows the events of Flux's kinds, oldest first", async () => {
     expect((await shown({})).map((cells) => cells[3])).toEqual([
       "OCIRepository/app",
       "Kustomization/web",
@@ -41,7 +42,7 @@ describe("events", () => {
     ]);
   });
 
-  test("of one second are in the order in which the cluster stored them", async () => {
+  test("shows events of the same second in the order in which the cluster stored them", async () => {
     const stored = ["10", "9", "11"].map((resourceVersion) => {
       const { metadata, ...one } = event(
         "Kustomization",
@@ -56,14 +57,14 @@ describe("events", () => {
     expect(session.output.out.match(/app-\d+/g)).toEqual(["app-9", "app-10", "app-11"]);
   });
 
-  test("--for one object are its own events and those of its source (14)", async () => {
+  test("--for one object shows its own events and those of its source (14)", async () => {
     expect((await shown({ for: "kustomization/web" })).map((cells) => cells[3])).toEqual([
       "OCIRepository/app",
       "Kustomization/web",
     ]);
   });
 
-  test("--for one whose source is in another namespace name the namespaces, and leave out a source of that name in its own", async () => {
+  test("--for an object with a source in another namespace shows the namespaces, and not a source of that name in its own", async () => {
     const elsewhere = event("OCIRepository", "app", "Elsewhere", "2026-11-21T12:00:00Z");
     const session = fakeSession([
       ...objects.filter(({ kind }) => kind === "Event"),
@@ -79,7 +80,7 @@ describe("events", () => {
     ]);
   });
 
-  test("--for a HelmRelease are its own events and those of its HelmChart and its HelmRepository (14)", async () => {
+  test("--for a HelmRelease shows its own events and those of its HelmChart and its HelmRepository (14)", async () => {
     const about = (kind: string, name: string, namespace: string): LiveObject => ({
       apiVersion: "v1",
       kind: "Event",
@@ -108,7 +109,7 @@ describe("events", () => {
     ]);
   });
 
-  test("--for an object that is gone are its last events, and a line says that it is gone", async () => {
+  test("--for a deleted object shows its last events, and a line says that it is deleted", async () => {
     const session = fakeSession(objects);
     await showEvents(declaredKinds, { for: "Kustomization/db" }, session);
     expect(session.output.out).toContain("Kustomization/db");
@@ -119,7 +120,7 @@ describe("events", () => {
   });
 
   test.each([{}, { watch: true }, { types: ["Warning"] }])(
-    "--for an object that has never been fail with %o",
+    "--for an object that never existed fails with %o",
     async (options) => {
       await expect(
         showEvents(declaredKinds, { for: "Kustomization/none", ...options }, fakeSession(objects)),
@@ -127,11 +128,33 @@ describe("events", () => {
     },
   );
 
+  test.each(["ks/web", "KS/web", "kustomizations/web", "kustomization.kustomize.toolkit.fluxcd.io/web"])(
+    "--for %s are those of Kustomization/web",
+    async (selector) => {
+      expect(await shown({ for: selector })).toEqual(await shown({ for: "Kustomization/web" }));
+    },
+  );
+
+  test("--for knows every kind by the short names that kubectl and flux have for it", () => {
+    const called = Object.fromEntries(
+      "hr gitrepo git ocirepo oci helmrepo helm hc chart bucket ag ea imgrepo imgpol iua receiver alert alert-provider canary"
+        .split(" ")
+        .map((name) => [name, kindCalled(name, declaredKinds).kind]),
+    );
+    expect(called).toEqual({
+      ...{ hr: "HelmRelease", gitrepo: "GitRepository", git: "GitRepository", ocirepo: "OCIRepository" },
+      ...{ oci: "OCIRepository", helmrepo: "HelmRepository", helm: "HelmRepository", hc: "HelmChart" },
+      ...{ chart: "HelmChart", bucket: "Bucket", ag: "ArtifactGenerator", ea: "ExternalArtifact" },
+      ...{ imgrepo: "ImageRepository", imgpol: "ImagePolicy", iua: "ImageUpdateAutomation", receiver: "Receiver" },
+      ...{ alert: "Alert", "alert-provider": "Provider", canary: "Canary" },
+    });
+  });
+
   test("--types shows only events of these types", async () => {
     expect((await shown({ types: ["warning"] })).map((cells) => cells[2])).toEqual(["BuildFailed"]);
   });
 
-  test("are empty without a failure if there are none", async () => {
+  test("succeeds with empty output if there are none", async () => {
     const session = fakeSession([]);
     await showEvents(declaredKinds, {}, session);
     await showEvents(declaredKinds, { allNamespaces: true }, session);
@@ -141,7 +164,7 @@ describe("events", () => {
     });
   });
 
-  test("name the namespaces with Kustomizations if the default namespace has no events", async () => {
+  test("names the namespaces with Kustomizations if the default namespace has no events", async () => {
     const session = fakeSession([kustomization("web", {}, readyStatus, "apps")]);
     await showEvents(declaredKinds, {}, session);
     expect(session.output.err).toBe(
@@ -150,10 +173,14 @@ describe("events", () => {
   });
 
   test.each([
-    [{ for: "Pod/a" }, "'Pod' is not a recognized Flux kind"],
+    [
+      { for: "Pod/a" },
+      /^'Pod' is not a recognized Flux kind: give one of .*Kustomization \(ks\), HelmRelease \(hr\), /,
+    ],
+    [{ for: "kustomization.example.com/a" }, "'kustomization.example.com' is not a recognized Flux kind"],
     [{ for: "/a" }, "--for selector must be of format <kind>[/<name>]"],
     [{ types: ["Error"] }, "type 'Error' not supported. Supported types are Normal, Warning"],
-  ])("with %o are refused", async (options, message) => {
+  ])("with %o is refused", async (options, message) => {
     await expect(showEvents(declaredKinds, options, fakeSession([]))).rejects.toThrow(message);
   });
 });

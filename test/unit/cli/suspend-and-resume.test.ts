@@ -24,7 +24,7 @@ describe("suspend and resume (11)", () => {
     );
   });
 
-  test("--all is all of the namespace, and none of another", async () => {
+  test("--all selects all objects of the namespace, and none of another", async () => {
     const objects = [kustomization("here"), kustomization("there", {}, undefined, "other")];
     const session = fakeSession(objects);
     await suspendObjects(declaredKustomization, [], true, session);
@@ -57,7 +57,7 @@ describe("suspend and resume (11)", () => {
     );
   });
 
-  test("resume of one object waits until its status is of the present generation", async () => {
+  test("resume of one object waits until its status is of the current generation", async () => {
     const session = fakeSession([kustomization("web", { suspend: true })], handled);
     await resumeObjects(declaredKustomization, ["web"], { all: false, wait: false }, session);
     expect(session.output.err).toBe(`► resuming kustomization web in flux-system namespace
@@ -105,7 +105,7 @@ test.each([
   { observed: undefined, ready: 1, isNow: false },
   { observed: undefined, ready: undefined, isNow: false },
 ])(
-  "at generation 2 a status of $observed with a Ready condition of $ready is of the present generation: $isNow",
+  "at generation 2 a status of $observed with a Ready condition of $ready is current: $isNow",
   ({ observed, ready, isNow }) => {
     const conditions = [{ ...condition("Ready", "True", ""), ...(ready && { observedGeneration: ready }) }];
     const object = kustomization("web", {}, { ...(observed && { observedGeneration: observed }), conditions });

@@ -7,7 +7,7 @@ import { table } from "../../../cli/table.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 
 describe("a table", () => {
-  test("is padded and separated by tabs as flux prints it, byte by byte", () => {
+  test("is padded and separated by tabs like flux's output, byte by byte", () => {
     const header = ["Name", "Revision", "Suspended", "Ready", "Message"];
     const row = [
       "thrfg",
@@ -26,7 +26,7 @@ describe("a table", () => {
     const header = ["Name", "Message"];
     const long = "a message that is much too long for a line of this screen";
 
-    test("has its last column cut to the width, the tab before it included", () => {
+    test("has its last column cut to the width, including the tab before it", () => {
       const lines = table(header, [["web", long]], 41).split("\n");
       expect(lines).toEqual([`NAME\tMESSAGE${" ".repeat(25)} `, "web \ta message that is much too long…\t", ""]);
     });
@@ -66,7 +66,7 @@ describe("a table", () => {
     });
   });
 
-  test("gives East Asian wide characters and emoji two columns, and combining marks none", () => {
+  test("counts East Asian wide characters and emoji as two columns, and combining marks as none", () => {
     expect(
       table(undefined, [
         ["日本", "a"],
@@ -78,7 +78,7 @@ describe("a table", () => {
     expect(table(undefined, [["web", "日本語".repeat(10)]], 30)).toBe("web\t日本語日本語日本語日…\t\n");
   });
 
-  test("without a header is only its rows", () => {
+  test("without a header has only its rows", () => {
     expect(
       table(undefined, [
         ["a", "b"],
@@ -141,7 +141,7 @@ describe("an age", () => {
     [8 * d + 3 * h, "8d"],
     [800 * d, "2y70d"],
     [9 * 365 * d, "9y"],
-  ])("of %d ms is %s, as kubectl has it", (ms, expected) => {
+  ])("of %d ms is %s, as in kubectl", (ms, expected) => {
     expect(humanDuration(ms)).toBe(expected);
   });
 });
@@ -150,7 +150,7 @@ describe("a status selector (4)", () => {
   test.each([
     ["ready=false", { type: "Ready", status: "false", negated: false }],
     ["READY!=True", { type: "Ready", status: "true", negated: true }],
-  ])("%s is read in any case of letters", (text, expected) => {
+  ])("%s is accepted in any letter case", (text, expected) => {
     expect(parseStatusSelector(text)).toEqual(expected);
   });
 

@@ -73,7 +73,7 @@ describe.each([
   });
 });
 
-test("get --watch says that there is nothing yet, once, instead of saying nothing", async () => {
+test("get --watch prints once that there is nothing yet", async () => {
   const fake = fakeSession([]);
   const end: WatchEvent = { type: "BOOKMARK", resourceVersion: "1", initialEventsEnd: true };
   let watches = 0;

@@ -98,7 +98,7 @@ async function lines(...objects: readonly LiveObject[]): Promise<readonly string
 }
 
 describe("why image", () => {
-  test("tells when the tag was seen, chosen, committed and rolled out", async () => {
+  test("shows when the tag was seen, selected, committed and rolled out", async () => {
     const all = [policy(), repository, automation(), kustomization(`main@sha1:${commit}`), ...told];
     expect(await lines(...all)).toEqual([
       "seen | 2026-11-29T10:01:00Z | ImageRepository/flux-system/app | successful scan: found 3 tags with checksum 2",
@@ -108,7 +108,7 @@ describe("why image", () => {
     ]);
   });
 
-  test("says what it cannot know once the cluster has forgotten the events", async () => {
+  test("shows what is unknown once the events in the cluster have expired", async () => {
     const all = [policy(), repository, automation(), kustomization("main@sha1:other")];
     expect(await lines(...all)).toEqual([
       "seen | ? | ImageRepository/flux-system/app | in a scan without an event; the last one, of 2026-11-29T10:05:00Z, found 3 tags",
@@ -125,7 +125,7 @@ describe("why image", () => {
     );
   });
 
-  test("says why an automation has not committed the image", async () => {
+  test("shows why an automation has not committed the image", async () => {
     const behind = automation({
       observedPolicies: { app: ref("1.1.0") },
       conditions: [condition("Ready", "False", "failed to checkout source: denied")],
@@ -141,7 +141,7 @@ describe("why image", () => {
     );
   });
 
-  test("a policy that has chosen nothing is a failure that says why", async () => {
+  test("fails for a policy that has selected nothing, with the reason", async () => {
     const waiting = policy({ latestRef: {}, conditions: [condition("Ready", "False", "no tags in database")] });
     await expect(whyImage("app", fakeSession([waiting]))).rejects.toThrow(
       "ImagePolicy app has chosen no image: no tags in database",

@@ -26,13 +26,15 @@ const surroundings: Surroundings = {
   },
 };
 
+/** `bash` in `completion bash` is an argument with a list of choices: for any other word, the error has the list. */
 function commandAt(path: string): Command | undefined {
-  return path
-    .split(" ")
-    .reduce<Command | undefined>(
-      (command, word) => command?.commands.find((each) => [each.name(), ...each.aliases()].includes(word)),
-      program(surroundings, declaredKinds),
-    );
+  return path.split(" ").reduce<Command | undefined>(
+    (command, word) => {
+      if (command?.registeredArguments.some(({ argChoices }) => argChoices !== undefined) === true) return command;
+      return command?.commands.find((each) => [each.name(), ...each.aliases()].includes(word));
+    },
+    program(surroundings, declaredKinds),
+  );
 }
 
 function isHidden(command: Command): boolean {
@@ -47,7 +49,7 @@ async function errorOf(...args: readonly string[]): Promise<string> {
 }
 
 describe("the words of flux, kubectl and argocd", () => {
-  test("every command of flux 2.9 is a command of Sluice, or says what to use instead", async () => {
+  test("every command of flux 2.9 is a command of Sluice, or is answered with a replacement", async () => {
     const found = commandsOfFlux.map((path) => ({ path, command: commandAt(path) }));
     expect(found.filter(({ command }) => command === undefined).map(({ path }) => path)).toEqual([]);
     const others = found.filter(({ command }) => command !== undefined && isHidden(command));
@@ -68,11 +70,11 @@ describe("the words of flux, kubectl and argocd", () => {
     ["bootstrap gitea --owner=x", "sluice bootstrap git --url=URL"],
     ["sync apps", "sluice reconcile kustomization NAME --with-source"],
     ["describe ks/apps", "sluice events --for KIND/NAME"],
-  ])("sluice %s says to use %s", async (line, instead) => {
+  ])("sluice %s is answered with %s", async (line, instead) => {
     expect(await errorOf(...line.split(" "))).toContain(instead);
   });
 
-  test("the help and the guesses of other commands do not show them", async () => {
+  test("are not shown by the help and by guesses for other words", async () => {
     expect(program(surroundings, declaredKinds).helpInformation()).not.toMatch(/^ {2}(tree|logs|sync)/m);
     expect(await errorOf("logz")).not.toContain("logs");
   });

@@ -66,7 +66,7 @@ describe("an address", () => {
   });
 });
 
-describe("an address that stands for IPv4 addresses", () => {
+describe("an IPv6 address that contains an IPv4 address", () => {
   test.each([
     ["::ffff:127.0.0.1", ["loopback"]],
     ["::ffff:7f00:1", ["loopback"]],
@@ -88,13 +88,13 @@ describe("an address that stands for IPv4 addresses", () => {
     ["2001:0:808:808::f5ff:fffe", ["public", "private"]],
     ["2001:0:a00:1::f7f7:f7f7", ["private", "public"]],
     ["2001:0:808:808::f7f7:f7f7", ["public"]],
-  ])("%s leads to %j", (address, kinds) => {
+  ])("%s contains %j", (address, kinds) => {
     expect(kindsOf(address).toSorted()).toEqual(kinds.toSorted());
   });
 });
 
 test.each(["64:ff9b:1:a9fe:a9:fe00::", "64:ff9b:1:a9:fe:a9fe::", "64:ff9b:1:0:a9:fea9:fe00::", "64:ff9b:1::a9fe:a9fe"])(
-  "%s leads to 169.254.169.254 by one of the lengths that its prefix may have",
+  "%s contains 169.254.169.254 with one of the possible prefix lengths",
   (address) => {
     expect(destinations(address)).toContain("169.254.169.254");
   },
@@ -138,7 +138,7 @@ test.each(Object.entries(embeddings))("every IPv4 address is found in %s", (_, e
 /** Those that can be read in one way alone. */
 const plainEmbeddings = ["mapped", "compatible", "SIIT", "NAT64", "an own NAT64 of 96 bits", "6to4"];
 
-test.each(Object.entries(embeddings))("every IPv4 address in %s is judged as that address", (name, embed) => {
+test.each(Object.entries(embeddings))("every IPv4 address in %s is judged like that address", (name, embed) => {
   const settings = NetworkSettings.parse({ allow: ["10.20.0.0/16", "203.0.113.0/24"] });
   const policies = [
     networkPolicy(settings, "functions"),

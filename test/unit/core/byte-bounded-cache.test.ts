@@ -4,7 +4,7 @@ import { byteBoundedCache, entryBytes } from "../../../lib/core/byte-bounded-cac
 
 const textCache = (maxBytes: number) => byteBoundedCache<string, string>(maxBytes, (value) => value.length);
 
-test("entries are kept up to the bytes that all may take, and one byte more forgets the one that was used longest ago", () => {
+test("a byte-bounded cache keeps entries up to its limit, and one byte more evicts the least recently used", () => {
   const cache = textCache(2 * (entryBytes + 2) + 10);
   cache.set("a", "12345");
   cache.set("b", "12345");
@@ -14,7 +14,7 @@ test("entries are kept up to the bytes that all may take, and one byte more forg
   expect([cache.get("a"), cache.get("b")]).toEqual(["123456", undefined]);
 });
 
-test("a value that was read is kept longer than one that was written later", () => {
+test("a byte-bounded cache keeps a value that was read longer than one that was written later", () => {
   const cache = textCache(2 * (entryBytes + 2));
   cache.set("a", "");
   cache.set("b", "");
@@ -23,7 +23,7 @@ test("a value that was read is kept longer than one that was written later", () 
   expect([cache.get("a"), cache.get("b"), cache.get("c")]).toEqual(["", undefined, ""]);
 });
 
-test("the bytes of a key count", () => {
+test("a byte-bounded cache counts the bytes of keys", () => {
   const cache = textCache(entryBytes + 20);
   cache.set("k".repeat(10), "");
   expect(cache.size).toBe(1);
@@ -31,14 +31,14 @@ test("the bytes of a key count", () => {
   expect([cache.size, cache.get("k".repeat(10))]).toEqual([1, ""]);
 });
 
-test("a value that takes more than all may take is not kept, nor is the one that it replaces", () => {
+test("a byte-bounded cache does not store a value above its limit, and drops the old value", () => {
   const cache = textCache(entryBytes + 12);
   cache.set("a", "small");
   cache.set("a", "much too large");
   expect([cache.get("a"), cache.size]).toEqual([undefined, 0]);
 });
 
-test("the bytes of a value that was deleted are free again", () => {
+test("a byte-bounded cache frees the bytes of a deleted value", () => {
   const cache = textCache(entryBytes + 12);
   cache.set("a", "0123456789");
   cache.delete("a");
@@ -47,7 +47,7 @@ test("the bytes of a value that was deleted are free again", () => {
   expect([cache.get("a"), cache.get("b")]).toEqual([undefined, "0123456789"]);
 });
 
-test("after any steps the entries take no more than they may", () => {
+test("a byte-bounded cache stays within its limit after any operations", () => {
   const maxBytes = 5 * entryBytes;
   const step = fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 2 * entryBytes }), fc.boolean());
   fc.assert(

@@ -7,7 +7,7 @@ const forever = new AbortController().signal;
 describe("mapLimit", () => {
   const { signal } = new AbortController();
 
-  test("answers in the order of the items and never runs more than the limit at once", async () => {
+  test("returns results in the order of the items and never runs more than the limit at once", async () => {
     let running = 0;
     let most = 0;
     const results = await mapLimit(
@@ -25,7 +25,7 @@ describe("mapLimit", () => {
     expect(most).toBe(2);
   });
 
-  test("the first failure stops what has not begun and aborts what runs", async () => {
+  test("the first failure stops items that have not started and aborts running ones", async () => {
     const begun: number[] = [];
     let aborted = false;
     const work = async (item: number, stop: AbortSignal) => {
@@ -45,7 +45,7 @@ describe("mapLimit", () => {
   });
 });
 
-test("mapLimit throws the failure that came first, also if what it has stopped fails too", async () => {
+test("mapLimit throws the failure that came first, even if an aborted item fails too", async () => {
   const work = async (item: number, stop: AbortSignal) => {
     if (item === 1) throw new Error("first");
     await new Promise<void>((resolve) => stop.addEventListener("abort", () => resolve()));
@@ -94,7 +94,7 @@ describe("inTimeSlices", () => {
   });
 });
 
-test("allEnded answers every result in order", async () => {
+test("allEnded returns every result in order", async () => {
   const later = Promise.withResolvers<string>();
   const all = allEnded([later.promise, Promise.resolve(2)]);
   later.resolve("one");

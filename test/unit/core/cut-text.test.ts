@@ -15,22 +15,22 @@ test("a text within its limit stays unchanged, a longer one is cut between two c
   );
 });
 
-describe("the message", () => {
+describe("the length of the message", () => {
   const [at, above] = ["x".repeat(maxMessageBytes), "x".repeat(maxMessageBytes + 1)];
   const cut = `${"x".repeat(maxMessageBytes - 3)}...`;
 
-  test("of a failure has a limit", () => {
+  test("of a failure is limited", () => {
     expect(new Failure("BuildFailed", at).message).toBe(at);
     expect(new Failure("BuildFailed", above).message).toBe(cut);
   });
 
-  test("of any thrown error has a limit", () => {
+  test("of any thrown error is limited", () => {
     expect(messageOf(new Error(at))).toBe(at);
     expect(messageOf(new Error(above))).toBe(cut);
     expect(messageOf(above)).toBe(cut);
   });
 
-  test("of a log line, and each text in its fields, has a limit", () => {
+  test("of a log line and of each text in its fields is limited", () => {
     const lines: string[] = [];
     const log = writeLog((line) => lines.push(line), "info");
     const long = "y".repeat(maxLoggedBytes);

@@ -24,6 +24,6 @@ test.each([
   ["5", 'time: missing unit in duration "5"'],
   ["5x", 'time: unknown unit "x" in duration "5x"'],
   ["1mxyz", 'time: unknown unit "mxyz" in duration "1mxyz"'],
-])("%j is read as the duration %s", (text, ms) => {
+])("%j is parsed as the duration %s", (text, ms) => {
   expect(readOf(text)).toBe(ms);
 });

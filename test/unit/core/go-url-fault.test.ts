@@ -14,7 +14,7 @@ test.each([
   ["https://host/a?x=%zz#%zz", 'invalid URL escape "%zz"'],
   ["https://h%20x/y", 'invalid URL escape "%20"'],
   ["https://a\\b/c", 'invalid character "\\\\" in host name'],
-])("%s: Go says %s", (url, says) => {
+])("for the URL %s Go's error is: %s", (url, says) => {
   expect(goUrlFault(url)).toBe(says);
 });
 
@@ -25,6 +25,6 @@ test.each([
   "https://host:/a",
   "https://host/a%20b?x=%zz#%20",
   'https://a"b/c',
-])("%s is one that Go reads", (url) => {
+])("the URL %s can be parsed by Go", (url) => {
   expect(goUrlFault(url)).toBeUndefined();
 });

@@ -22,7 +22,7 @@ describe("a JSON pointer", () => {
     { text: "/a/b", value: undefined },
     { text: "/toString", value: undefined },
     { text: "/a/b~1c/~0/deeper", value: undefined },
-  ])("$text names its value", ({ text, value }) => {
+  ])("$text finds its value", ({ text, value }) => {
     expect(valueAt(object, pointer(text))).toEqual(value);
   });
 
@@ -37,7 +37,7 @@ describe("a JSON pointer", () => {
     expect(parsePointer(text)).toEqual(parts);
   });
 
-  test("begins with a slash, unless it is empty", () => {
+  test("starts with a slash, unless it is empty", () => {
     expect(parsePointer("a/b")).toBeUndefined();
   });
 
@@ -48,7 +48,7 @@ describe("a JSON pointer", () => {
     { text: "/list/5", left: object },
     { text: "/x/y", left: object },
     { text: "", left: object },
-  ])("$text is taken out, and what held it stays", ({ text, left }) => {
+  ])("removes $text, and its parent stays", ({ text, left }) => {
     expect(withoutPointer(object, pointer(text))).toEqual(left);
   });
 
@@ -57,11 +57,11 @@ describe("a JSON pointer", () => {
     { text: "/list/0/n", after: { ...object, list: [{ n: 7 }, { n: "y" }] } },
     { text: "/list/9", after: object },
     { text: "/a/b~1c/~0/x", after: object },
-  ])("$text gets a value, and its place in a list is not made", ({ text, after }) => {
+  ])("sets $text, but creates no list item", ({ text, after }) => {
     expect(withValueAt(object, pointer(text), 7)).toEqual(after);
   });
 
-  test("of any value changes nothing but what it names", () => {
+  test("changes only the value that it names", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.array(fc.oneof(fc.string(), fc.nat(3).map(String))), (any, parts) => {
         const json = toJson(any);

@@ -6,7 +6,7 @@ import { keyPairFault } from "../../../lib/core/validation.ts";
 const fixture = (name: string): Promise<string> =>
   readFile(join(import.meta.dirname, "../../fixtures/tls", name), "utf8");
 
-test("a certificate and its key are a pair, another key is not, in Go's words", async () => {
+test("a certificate and its key are a pair, and another key is refused with Go's text", async () => {
   const [cert, key, other] = await Promise.all(["client.crt", "client.key", "server.key"].map(fixture));
   expect(keyPairFault(cert ?? "", key ?? "")).toBeUndefined();
   expect(keyPairFault(cert ?? "", other ?? "")).toBe("tls: private key does not match public key");
@@ -14,7 +14,7 @@ test("a certificate and its key are a pair, another key is not, in Go's words", 
   expect(keyPairFault(cert ?? "", "")).toBe("tls: failed to find any PEM data in key input");
 });
 
-test("a pair that no connection can use is refused before one is opened", async () => {
+test("an unusable certificate or key is refused before a connection is opened", async () => {
   const [cert, key] = await Promise.all(["client.crt", "client.key"].map(fixture));
   const damaged = `${cert}-----BEGIN CERTIFICATE-----\n!!!\n-----END CERTIFICATE-----\n`;
   expect(keyPairFault(damaged, key ?? "")).toBe("tls: failed to parse certificate or private key");

@@ -49,7 +49,7 @@ describe("a label selector", () => {
     "a>",
     "(a)",
     "a in (=)",
-  ])("%s is malformed, in the words of Kubernetes", (text) => {
+  ])("%s is malformed, with Kubernetes' text", (text) => {
     const messageOf = (parse: () => unknown) => {
       try {
         parse();

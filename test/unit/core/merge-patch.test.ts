@@ -25,7 +25,7 @@ const { object } = fc.letrec<{ object: JsonObject; value: Json }>((tie) => ({
   ),
 }));
 
-test("the patch between two objects makes one of the other, and there is none between equal ones", () => {
+test("the patch between two objects turns one into the other, and equal objects have none", () => {
   fc.assert(
     fc.property(object, object, (live, wanted) => {
       const patch = mergePatch(live, wanted);
@@ -35,7 +35,7 @@ test("the patch between two objects makes one of the other, and there is none be
   );
 });
 
-test("what is null counts as absent", () => {
+test("null counts as unset in a merge patch", () => {
   expect(mergePatch({ a: null, c: 1 }, { b: null, c: null })).toEqual({ c: null });
 });
 
@@ -43,7 +43,7 @@ test.each([
   ['{"data":{}}', '{"data":{"__proto__":"a"}}', '{"data":{"__proto__":"a"}}'],
   ['{"data":{"__proto__":"a"}}', '{"data":{"b":"c"}}', '{"data":{"__proto__":null,"b":"c"}}'],
   ['{"data":{"__proto__":"a"}}', '{"data":{"__proto__":"b"}}', '{"data":{"__proto__":"b"}}'],
-])("a field named __proto__ is one like any other: from %s to %s", (before, after, patch) => {
+])("a field named __proto__ is treated like any other: from %s to %s", (before, after, patch) => {
   expect(JSON.stringify(mergePatch(parsed(before), parsed(after)))).toBe(patch);
 });
 

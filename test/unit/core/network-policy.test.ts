@@ -11,7 +11,7 @@ function judged(allow: readonly string[], more: Partial<Destination>, place: Pla
 }
 
 describe("in functions, without settings", () => {
-  test("a host may be at any public address, on any port", () => {
+  test("a host may have any public address, on any port", () => {
     for (const port of [80, 443, 5000]) expect(judged([], { port })).toBeUndefined();
     expect(judged([], { address: "2a05:d018::1" })).toBeUndefined();
   });
@@ -32,7 +32,7 @@ describe("in functions, without settings", () => {
     },
   );
 
-  test("of the addresses that an address contains, the refused one is named", () => {
+  test("of the addresses contained in an address, the refused one is named", () => {
     expect(judged([], { address: "2001:0:808:808::f5ff:fffe" })).toContain("stands for 10.0.0.1, a private address: ");
     expect(judged([], { host: "[::ffff:a9fe:a9fe]", address: "::ffff:a9fe:a9fe" })).toBe(
       "::ffff:a9fe:a9fe stands for 169.254.169.254, a link-local address: Sluice never connects there",
@@ -40,7 +40,7 @@ describe("in functions, without settings", () => {
     expect(judged([], { address: "fe80::1%eth0" })).toContain(", which is a link-local address: ");
   });
 
-  test("an address that is the host is named once", () => {
+  test("an address that is itself the host is named once", () => {
     expect(judged([], { host: "[fc00::1]", address: "fc00::1" })).toMatch(/^fc00::1 is a private address: /);
   });
 });
@@ -67,7 +67,7 @@ describe("an entry of network.allow", () => {
     { allow: "10.20.0.0/29", host: "any.test", port: 443, isAllowed: true },
     { allow: "10.20.0.0/30", host: "any.test", port: 443, isAllowed: false },
     { allow: "10.20.0.7/32", host: "any.test", port: 1, isAllowed: true },
-  ])("$allow lets $host:$port be at a private address: $isAllowed", ({ allow, host, port, isAllowed }) => {
+  ])("$allow allows $host:$port to have a private address: $isAllowed", ({ allow, host, port, isAllowed }) => {
     expect(judged([allow], { host, port, address }) === undefined).toBe(isAllowed);
   });
 
@@ -81,7 +81,7 @@ describe("an entry of network.allow", () => {
   });
 
   test.each(["127.0.0.1", "::1", "169.254.169.254", "fd00:ec2::254", "0.0.0.0", "64:ff9b:1::169.254.169.254"])(
-    "opens nothing on this machine and no services of the instance: %s",
+    "allows nothing on this machine and no metadata services of the instance: %s",
     (refused) => {
       const allow = ["r.test", "0.0.0.0/0", "::/0", refused.includes(":") ? `[${refused}]` : refused];
       expect(judged(allow, { address: refused })).toContain("Sluice never connects there");
@@ -105,12 +105,12 @@ describe("an entry of network.allow", () => {
     "x/8",
     "user@r.test",
     "a.*.test",
-  ])("%j is none", (entry) => {
+  ])("%j is invalid", (entry) => {
     expect(NetworkSettings.safeParse({ allow: [entry] }).error?.issues[0]?.message).toMatch(/^must be a host such as/);
   });
 });
 
-test("the list has a limit of entries, and each entry one of characters", () => {
+test("network.allow has a limit of entries, and each entry a limit of characters", () => {
   const count = (length: number) =>
     NetworkSettings.safeParse({ allow: Array.from({ length }, () => "r.test") }).success;
   expect([count(maxAllowEntries), count(maxAllowEntries + 1)]).toEqual([true, false]);
@@ -138,7 +138,7 @@ describe("if only listed hosts are allowed", () => {
   });
 });
 
-describe("at home", () => {
+describe("in sluice local", () => {
   test.each(["127.0.0.1", "::1", "10.0.0.1", "fd12::1", "203.0.113.9", "0.0.0.0"])(
     "%s may be connected to",
     (address) => {
@@ -153,7 +153,7 @@ describe("at home", () => {
     "::ffff:169.254.169.254",
     "64:ff9b:1::a9fe:a9fe",
     "100.100.100.200",
-  ])("%s may not", (address) => {
+  ])("%s must not be connected to", (address) => {
     expect(homeNetwork({ host: "r.test", port: 80, address })).toContain("Sluice never connects there");
   });
 
@@ -161,7 +161,7 @@ describe("at home", () => {
     expect(homeNetwork({ host: "t.test", port: 443, address: "10.0.0.1", tokenServiceOf: "r.test" })).toBeUndefined();
   });
 
-  test("settings may restrict it", () => {
+  test("settings may restrict connections", () => {
     const policy = networkPolicy(NetworkSettings.parse({ allow: ["127.0.0.0/8"], unlisted: "public" }), "home");
     expect(policy({ host: "localhost", port: 80, address: "127.0.0.1" })).toBeUndefined();
     expect(policy({ host: "localhost", port: 80, address: "::1" })).toContain("a loopback address");

@@ -26,7 +26,7 @@ describe("control characters", () => {
     expect(safeText(text)).toBe(expected);
   });
 
-  test("none but tab and line feed is left of any text, and a second time changes nothing", () => {
+  test("are removed from any text except for tab and line feed, and a second time nothing changes", () => {
     const part = fc.oneof(
       fc.constantFrom("\u001b[", "\u009b", "\u0007", "\u202e", "\r", "\n", "://a:b@c", "-----BEGIN PRIVATE KEY-----"),
       fc.string({ unit: "binary" }),
@@ -40,7 +40,7 @@ describe("control characters", () => {
     );
   });
 
-  test("JSON stays JSON of the same texts, but for their secrets", () => {
+  test("JSON stays JSON with the same texts, except for secrets", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary" })), (texts) => {
         expect(JSON.parse(safeText(JSON.stringify(texts)))).toEqual(texts);
@@ -56,7 +56,7 @@ describe("control characters", () => {
   });
 });
 
-describe("secrets whose form gives them away are hidden:", () => {
+describe("secrets with a recognisable form are hidden:", () => {
   const pem = (title: string, body: string) => `-----BEGIN ${title}-----\n${body}\n-----END ${title}-----`;
   test.each([
     [
@@ -92,12 +92,12 @@ describe("secrets whose form gives them away are hidden:", () => {
     ["a password that Go has hidden", "https://user:xxxxx@git.example/a"],
     ["a URL with a port, before a mail address", "https://git.example:8443/a me@git.example"],
     ["a URL with a user alone", "ssh://git@git.example:22/a@b"],
-  ])("not %s", (_, text) => {
+  ])("but not %s", (_, text) => {
     expect(safeText(text)).toBe(text);
   });
 });
 
-test("a message is cut to what a condition takes, after it was escaped", () => {
+test("a message is cut to the limit of a condition after it was escaped", () => {
   expect(safeMessage("a".repeat(32_768))).toHaveLength(32_768);
   const escaped = safeMessage("\u001b".repeat(32_768));
   expect([escaped.length, escaped.slice(0, 12), escaped.slice(-3)]).toEqual([32_768, String.raw`\u001b\u001b`, "..."]);

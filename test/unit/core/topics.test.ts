@@ -31,11 +31,11 @@ describe("the topic of a git repository", () => {
     expect(gitTopic(url)).toBe(topic);
   });
 
-  test("the case of a path is the repository's own: servers may keep both apart", () => {
+  test("letter case in the path is kept, because servers may distinguish it", () => {
     expect(gitTopic("https://host/A")).not.toBe(gitTopic("https://host/a"));
   });
 
-  test("a user and a password are in no topic", () => {
+  test("a username and a password are never part of the topic", () => {
     expect(gitTopic("https://me:secret@host/a")).not.toContain("secret");
     expect(gitTopic("https://me:s@cret@host/a")).toBe("git#host/a");
   });
@@ -60,7 +60,7 @@ describe("the topic of a repository in a registry", () => {
     "registry.example.com:443",
     "123.dkr-ecr.eu-west-1.on.aws",
     "123456789012.dkr-ecr.eu-west-1.on.aws.evil.example",
-  ])("names any other host as it is: %s", (host) => {
+  ])("is the same as the host for any other registry: %s", (host) => {
     expect(repositoryTopic(host, "team/app")).toBe(`repo#${host}/team/app`);
   });
 });

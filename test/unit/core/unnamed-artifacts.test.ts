@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { formatUnnamed, maxUnnamed, maxUnnamedBytes, parseUnnamed } from "../../../lib/core/unnamed-artifacts.ts";
 
-test("what one collection keeps is what the next one reads", () => {
+test("the notes of one collection are read back unchanged by the next", () => {
   const unnamed = new Map([
     [digestOf("a"), 0],
     [digestOf("b"), 1_800_000_000_000],
@@ -11,7 +11,7 @@ test("what one collection keeps is what the next one reads", () => {
   expect(parseUnnamed("")).toEqual(new Map());
 });
 
-test("lines that are damaged are left out, and the others are read", () => {
+test("damaged lines of the notes are skipped, and the others are read", () => {
   const text = `${digestOf("a")} 12\n${digestOf("b")}\nsha256:short 3\n${digestOf("c")} -1\n${digestOf("d")} 5`;
   expect(parseUnnamed(text)).toEqual(
     new Map([
@@ -21,7 +21,7 @@ test("lines that are damaged are left out, and the others are read", () => {
   );
 });
 
-test("the text of the most artifacts with the longest times has the size that is read at most", () => {
+test("the notes about the maximum number of artifacts with the longest times fit into the read limit", () => {
   const line = formatUnnamed(new Map([[digestOf("a"), Number.MAX_SAFE_INTEGER]]));
   expect(line.length * maxUnnamed).toBe(maxUnnamedBytes);
 });

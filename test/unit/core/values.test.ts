@@ -6,7 +6,7 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { formatWorkKey, parseWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 
 describe("canonical JSON", () => {
-  test("equal values have equal texts, different values different ones", () => {
+  test("equal values have equal texts, and different values different ones", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
         expect(canonicalJson(a) === canonicalJson(b)).toBe(equal(toJson(a), toJson(b)));
@@ -34,12 +34,12 @@ describe("canonical JSON", () => {
     [null, "null"],
     [null, {}],
     ["1,2", [1, 2]],
-  ])("%j and %j differ, whichever comes first", (a, b) => {
+  ])("%j and %j differ, in either order", (a, b) => {
     expect([equal(a, b), equal(b, a), equal(a, a), equal(b, b)]).toEqual([false, false, true, true]);
     expect(canonicalJson(a)).not.toBe(canonicalJson(b));
   });
 
-  test("the order of keys does not matter, an undefined field counts as absent", () => {
+  test("the order of keys does not matter, and an undefined field counts as unset", () => {
     expect(canonicalJson({ b: 1, a: undefined, c: [{ y: 1, x: 2 }] })).toBe('{"b":1,"c":[{"x":2,"y":1}]}');
     expect(equal({ a: undefined, b: 1 }, { b: 1 })).toBe(true);
     expect(equal({ a: 1 }, { b: 1 })).toBe(false);
@@ -60,11 +60,11 @@ describe("JSON with integers of 64 bits", () => {
       value: { a: "[9007199254740993]", b: 9007199254740993n },
     },
     { text: '{"a" : [ 1234567890123456789 ]}', value: { a: [1234567890123456789n] } },
-  ])("$text is read with every digit that the API server keeps", ({ text, value }) => {
+  ])("$text is parsed with every digit that the API server keeps", ({ text, value }) => {
     expect(parseJson(text)).toEqual(value);
   });
 
-  test("a text may have this many long numbers, and no more", () => {
+  test("a text may contain this many long numbers, and no more", () => {
     const list = (count: number): string => `[${Array.from({ length: count }, () => "9007199254740993").join()}]`;
     expect(parseJson(list(maxLongIntegers))).toHaveLength(maxLongIntegers);
     expect(() => parseJson(list(maxLongIntegers + 1))).toThrow(`it has more than ${maxLongIntegers} long numbers`);
@@ -74,7 +74,7 @@ describe("JSON with integers of 64 bits", () => {
     expect(formatJson(parseJson('{"__proto__":9007199254740993}'))).toBe('{"__proto__":9007199254740993}');
   });
 
-  test("what was read is written with the same digits, compact or indented", () => {
+  test("a parsed value is written with the same digits, compact or indented", () => {
     const text = '{"a":[9007199254740993,-9223372036854775808,1,0.5],"b":{"c":9223372036854775807}}';
     expect(formatJson(parseJson(text))).toBe(text);
     expect(formatJson({ a: 9007199254740993n }, 2)).toBe('{\n  "a": 9007199254740993\n}');
@@ -85,14 +85,14 @@ describe("JSON with integers of 64 bits", () => {
     expect(toJson({ a: 9007199254740993n })).toEqual({ a: 9007199254740993n });
   });
 
-  test("a text that is no JSON and a value that JSON cannot express are refused as before", () => {
+  test("a text that is not JSON and a value that JSON cannot express are refused", () => {
     expect(() => parseJson('{"a":9007199254740993')).toThrow(SyntaxError);
     const circle: { self?: unknown } = {};
     circle.self = circle;
     expect(() => formatJson(circle)).toThrow(TypeError);
   });
 
-  test("every JSON value is read as JSON.parse reads it, but for integers that a double cannot hold", () => {
+  test("every JSON value is parsed as by JSON.parse, except for integers that a double cannot represent", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value);
@@ -114,7 +114,7 @@ test("a secret is never printed", () => {
   expect(secret.reveal()).toBe("hunter2");
 });
 
-test("a work key is read back from its text, in a cluster named by its ARN or by another id, and other texts are refused", () => {
+test("a work key can be parsed from its text, in a cluster named by its ARN or by another id, and other texts are refused", () => {
   const name = fc.stringMatching(/^[a-z0-9.:-]{1,40}$/);
   const arn = fc
     .tuple(fc.constantFrom("aws", "aws-cn"), fc.stringMatching(/^[0-9]{12}$/), fc.stringMatching(/^[a-z][\w-]{0,99}$/))

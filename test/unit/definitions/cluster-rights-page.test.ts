@@ -147,11 +147,11 @@ function manifests(holder: Holder): string {
     .join("\n---\n");
 }
 
-test("docs/cluster-rights.md says what the code says", async () => {
+test("docs/cluster-rights.md is up to date with the code", async () => {
   await expect(page()).toMatchFileSnapshot("../../../docs/cluster-rights.md");
 });
 
-test("no right is given twice, and each verb says why", () => {
+test("no right is granted twice, and each verb has a reason", () => {
   for (const rights of Object.values(clusterRights)) {
     const verbs = rights.flatMap((right) =>
       right.verbs.map(

@@ -37,21 +37,21 @@ const withInstallScript = {
 };
 
 test.each(Object.entries(withInstallScript))(
-  "%s names no package with an install script that is not listed",
+  "%s contains no unlisted package with an install script",
   (file, listed) => {
     const found = locked(file).filter(([, { hasInstallScript }]) => hasInstallScript === true);
     expect(found.map(([path, { version }]) => `${path}@${version}`)).toEqual(listed);
   },
 );
 
-test.each(Object.keys(withInstallScript))("%s pins the bytes of every package that is fetched", (file) => {
+test.each(Object.keys(withInstallScript))("%s pins the digest of every package that is fetched", (file) => {
   const loose = locked(file).filter(
     ([, { integrity, inBundle }]) => inBundle !== true && integrity?.startsWith("sha512-") !== true,
   );
   expect(loose.map(([path]) => path)).toEqual([]);
 });
 
-test("package.json names exact versions, and refuses the install scripts of its lock file one by one", () => {
+test("package.json has exact versions, and refuses the install scripts of its lock file one by one", () => {
   const { dependencies, devDependencies, optionalDependencies, allowScripts } = z
     .object({
       dependencies: z.record(z.string(), z.string()),

@@ -35,7 +35,7 @@ function paths(value: unknown, at = ""): readonly string[] {
 test.each([
   ["as it is", []],
   ["with the webhooks of the load tester", ["webhooks.yaml"]],
-])("the Canary of the example is one that the API server takes, %s", async (_how, patches) => {
+])("the Canary of the example is accepted by the API server, %s", async (_how, patches) => {
   const [{ spec }] = z.tuple([Canary]).parse(await documents("canary.yaml"));
   const [patch] = (await Promise.all(patches.map(documents))).flat().map((each) => Patch.parse(each));
   const patched = { ...spec, analysis: { ...spec.analysis, ...patch?.spec.analysis } };
@@ -46,7 +46,7 @@ test.each([
 const docs = join(import.meta.dirname, "../../../docs");
 const pages = (await readdir(docs)).filter((name) => /^canar.*\.md$/.test(name));
 
-test.each(pages)("objects on docs/%s have the fields of their kind, and no other", async (page) => {
+test.each(pages)("objects in docs/%s have only fields of their kind", async (page) => {
   const text = await readFile(join(docs, page), "utf8");
   const blocks = [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block = ""]) => block);
   const shown = blocks.flatMap((block) => loadAll(block)).flatMap((each) => Shown.safeParse(each).data ?? []);
@@ -66,7 +66,7 @@ function unknownPaths(kind: string, spec: unknown): readonly string[] {
   return paths(spec).flatMap((path) => (read.includes(path) ? [] : [`${kind}${path}`]));
 }
 
-test("the settings of the page of examples are settings", async () => {
+test("the settings on the page of examples are valid", async () => {
   const text = await readFile(join(docs, "canary-examples.md"), "utf8");
   const [, block = ""] = /^```yaml\n(mesh-provider.*?)^```$/ms.exec(text) ?? [];
   expect(block).not.toBe("");

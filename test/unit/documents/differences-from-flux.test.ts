@@ -66,13 +66,13 @@ describe("the page of differences", () => {
     ).toEqual([]);
   });
 
-  test("speaks of Kustomizations whose every statement is claimed, with no field that is refused", () => {
+  test("covers only Kustomization statements that are all claimed, with no field that is refused", () => {
     expect(ofKustomization.filter(({ files }) => files.length === 0)).toEqual([]);
     const rows = ofKustomization.flatMap(({ numbers }) => numbers.map(rowOf));
     expect(rows.filter((row) => row === "" || /`spec\.[^`]*` is refused/.test(row))).toEqual([]);
   });
 
-  test("has a section for whatever it and docs/maintainers/conformance.md link to, with more than a line in each", () => {
+  test("has a section for every link from it and docs/maintainers/conformance.md, with more than a line in each", () => {
     const linked = [...rows.map(({ anchor }) => anchor)];
     for (const [, anchor = ""] of conformance.matchAll(/differences-from-flux\.md#([\w-]+)/g)) linked.push(anchor);
     expect(linked.filter((anchor) => !anchors.has(anchor))).toEqual([]);
@@ -80,7 +80,7 @@ describe("the page of differences", () => {
     expect(short).toEqual([]);
   });
 
-  test.each(rows)("says of $list how to have Flux's way, or why one cannot", ({ way }) => {
+  test.each(rows)("says for $list how to get Flux's behaviour, or why that is impossible", ({ way }) => {
     const settings = [...way.matchAll(/`([^`]+)`/g)].map(([, text = ""]) => readSettings(text));
     const isNone = /^none: (\S+ ){3}/.test(way);
     expect(isNone || settings.length > 0).toBe(true);
@@ -90,7 +90,7 @@ describe("the page of differences", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("names each setting whose default is not that of Flux's flag", () => {
+  test("names each setting whose default differs from Flux's flag", () => {
     const ours = new Map<string, unknown>(Object.entries(defaultSettings));
     const other = Object.entries(Settings.shape).flatMap(([key, schema]) => {
       const { flux } = SettingText.parse(schema.meta());
@@ -102,7 +102,7 @@ describe("the page of differences", () => {
     expect(other.filter((key) => !page.includes(`\`${key}`))).toEqual([]);
   });
 
-  test("names each gate that is not as in Flux", () => {
+  test("names each gate whose default differs from Flux's", () => {
     const ours = new Map<string, boolean>(Object.entries(defaultGates));
     const other = Object.entries(gateTexts).flatMap(([name, { flux, only }]) =>
       (only?.value ?? ours.get(name)) === flux ? [] : [name],

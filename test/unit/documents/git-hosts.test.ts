@@ -25,7 +25,7 @@ function paths(value: unknown, at = ""): readonly string[] {
 }
 
 describe("the guide for git hosts", () => {
-  test("shows objects of every kind that it speaks of", () => {
+  test("shows objects of every kind that it mentions", () => {
     expect(new Set(objects.map(({ kind }) => kind))).toEqual(new Set(["GitRepository", "Receiver", "Secret"]));
     const hosts = [...page.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
     expect(hosts).toEqual([
@@ -42,7 +42,7 @@ describe("the guide for git hosts", () => {
   });
 
   const ours = shown.filter((object) => declaredKinds.some(({ kind }) => kind === object.kind));
-  test.each(ours)("shows $title with fields that we know", async (object) => {
+  test.each(ours)("shows $title with known fields", async (object) => {
     const declared = declaredKinds.find(({ kind }) => kind === object.kind);
     expect(object.apiVersion).toBe(`${declared?.group}/${declared?.versions[0]}`);
     const schema = (await declared?.schemas())?.spec;

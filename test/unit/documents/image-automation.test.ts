@@ -60,12 +60,12 @@ const of: MessageOf = {
   ],
 };
 
-test("every image resource of the page and of the example has the fields of its kind, and no other", () => {
+test("every image resource of the page and of the example has only fields of its kind", () => {
   expect(resources.length).toBeGreaterThanOrEqual(6);
   for (const { kind, spec } of resources) expect(specs[kind].parse(spec)).toMatchObject(spec);
 });
 
-describe("the messages of the page", () => {
+describe("the commit messages on the page", () => {
   const templates = documents.flatMap((document) => {
     const found = z
       .union([
@@ -78,7 +78,7 @@ describe("the messages of the page", () => {
     return found.success ? [found.data.messageTemplate] : [];
   });
 
-  test("are written by their templates", async () => {
+  test("are the output of their templates", async () => {
     const messages = await Promise.all(
       templates.map((template) => commitMessage(template, of, engine, new AbortController().signal)),
     );
@@ -87,7 +87,7 @@ describe("the messages of the page", () => {
   });
 });
 
-test("the markers of the example are set, and nothing else is changed", async () => {
+test("the markers of the example are set, and nothing else changes", async () => {
   const images = new Map([
     ["default:podinfo", { setter: "default:podinfo", name: "127.0.0.1:5000/podinfo", tag: "1.1.0" }],
   ]);

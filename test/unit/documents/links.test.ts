@@ -37,7 +37,7 @@ function brokenLinks(page: string, pages: ReadonlyMap<string, string>): readonly
   });
 }
 
-test("every link of our Markdown leads to a file, and to a heading that the file has", async () => {
+test("every link in our Markdown points to an existing file and heading", async () => {
   const pages = new Map<string, string>();
   for await (const page of glob("**/*.md", { cwd: root, exclude: outside })) {
     if (statSync(join(root, page)).isFile()) pages.set(page, await readFile(join(root, page), "utf8"));
@@ -46,7 +46,7 @@ test("every link of our Markdown leads to a file, and to a heading that the file
   expect([...pages.keys()].flatMap((page) => brokenLinks(page, pages))).toEqual([]);
 });
 
-test("a link to a file or a heading that does not exist is found, one in code is not followed", () => {
+test("the check finds a link to a missing file or heading, and skips links in code", () => {
   const page = "[a](b.md) [b](#c) [d](README.md) [e](#a--heading) `[f](g.md)`\n## `A` & [heading](#c)\n";
   expect(brokenLinks("page.md", new Map([["page.md", page]]))).toEqual(["page.md: b.md", "page.md: #c", "page.md: #c"]);
 });

@@ -40,7 +40,7 @@ test("the guide to move from Flux lists the kinds that Sluice does not reconcile
   expect(rows.toSorted()).toEqual(left.map((kind) => `${kind.kind} by ${controllerOf(kind) ?? "?"}`).toSorted());
 });
 
-test("it says of each controller whether to scale it down, by the kinds that Sluice reconciles", () => {
+test("the guide to move from Flux says for each controller whether to scale it down, by the kinds that Sluice reconciles", () => {
   const [, kept = ""] = /\*\*Do not scale down\*\* ([^:]+):/.exec(page) ?? [];
   const others = new Set(left.flatMap((kind) => controllerOf(kind) ?? []).filter((name) => !replaced.has(name)));
   expect(listed(kept)).toEqual([...others].toSorted());
@@ -50,11 +50,20 @@ test("it says of each controller whether to scale it down, by the kinds that Slu
   expect(stopped.toSorted()).toEqual([...replaced].toSorted());
 });
 
-test("it names the kinds that Sluice reconciles", () => {
-  const [, honoured = ""] = /^Sluice honours ([^;]+);/m.exec(page) ?? [];
+test("the guide to move from Flux names the kinds that Sluice reconciles", () => {
+  const [, honoured = ""] = /^Sluice honours ([^;]+), as of Flux/m.exec(page) ?? [];
   expect(listed(honoured)).toEqual(declaredKinds.map(({ kind }) => kind).toSorted());
 });
 
-test("every controller of a declared kind is the one that the kind's group has in Flux", () => {
+test.each(["what its first run does", "before Flux starts"])(
+  "the guide's table of %s has a row for each kind that Sluice reconciles",
+  (heading) => {
+    const [, rows = ""] = new RegExp(`^\\| kind \\| ${heading} .*\n\\|[- |]+\n((?:\\|.*\n)+)`, "m").exec(page) ?? [];
+    const kinds = rows.split("\n").flatMap((line) => listed(line.split("|")[1] ?? ""));
+    expect(kinds.toSorted()).toEqual(declaredKinds.map(({ kind }) => kind).toSorted());
+  },
+);
+
+test("every controller of a declared kind is the one of the kind's group in Flux", () => {
   for (const kind of declaredKinds) expect(controllerOf(kind)).toBe(kind.eventSource);
 });

@@ -22,7 +22,7 @@ const objects = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)]
   .filter(isJsonObject);
 const specsOf = (kind: string) => objects.filter((one) => one["kind"] === kind).map((one) => one["spec"]);
 
-test("the examples of the page are Alerts and Providers as they may be", () => {
+test("the examples on the page are valid Alerts and Providers", () => {
   expect(specsOf("Alert").map((spec) => AlertSpec.strict().safeParse(spec).error)).toEqual([undefined, undefined]);
   const specs = specsOf("Provider").map((spec) => NotificationProviderSpec.strict().parse(spec));
   expect(specs.map(({ type }) => type)).toEqual([
@@ -37,7 +37,7 @@ test("the examples of the page are Alerts and Providers as they may be", () => {
   ]);
 });
 
-test("a Provider can be made of each example, with a Secret as its comment says", () => {
+test("a Provider can be created from each example, with a Secret as its comment says", () => {
   const parts = {
     http: { send: refuse },
     dial: refuse,

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const root = join(import.meta.dirname, "../../..");
 const begin = "## The walk of one push";
 
-test("the walk of a push to a deletion needs at most 25 files, and each of them exists", async () => {
+test("following the page about a push to a deletion needs at most 25 files, and each of them exists", async () => {
   const text = await readFile(join(root, "docs/maintainers/architecture.md"), "utf8");
   const [, walk = ""] = text.split(begin);
   const [section = ""] = walk.split("\n## ");

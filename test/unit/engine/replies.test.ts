@@ -26,7 +26,7 @@ async function got(reply: Reply): Promise<unknown> {
   }
 }
 
-test("a thread that waits gets the answer, or the text of an error", async () => {
+test("a waiting thread gets the answer, or the text of an error", async () => {
   expect(await got({ text: "färbe", isError: false })).toEqual({ length: 5, start: "färbe", isError: false });
   expect(await got({ text: "forbidden", isError: true })).toEqual({ length: 9, start: "forbidden", isError: true });
 });

@@ -36,7 +36,7 @@ const endless = inputOf({
   "a.yaml": Array.from({ length: 3_000 }, (_, index) => configMap(`c${index}`)).join("---\n"),
 });
 
-test("a build answers the output of kustomize, a refusal its message", async () => {
+test("a build returns the output of kustomize, and a refusal its message", async () => {
   expect(await engine.build(small, engineLimits, forever)).toBe(
     "apiVersion: v1\ndata:\n  a: b\nkind: ConfigMap\nmetadata:\n  name: x-a\n",
   );
@@ -44,7 +44,7 @@ test("a build answers the output of kustomize, a refusal its message", async () 
   await expect(refused).rejects.toMatchObject({ reason: "refused", message: /^kustomize build failed: accumulating/ });
 });
 
-test("files may hold any bytes", async () => {
+test("files may contain any bytes", async () => {
   const binary = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
   const text = await engine.build(
     inputOf({ "kustomization.yaml": "configMapGenerator: [{name: b, files: [x.bin]}]\n", "x.bin": binary }),
@@ -55,7 +55,7 @@ test("files may hold any bytes", async () => {
   expect(Buffer.from(/x\.bin: \|?\s*([A-Za-z0-9+/=\s]+?)\nkind/.exec(text)?.[1] ?? "", "base64")).toEqual(binary);
 });
 
-test("a build that exceeds its processor time is ended, and the next one gets a new thread", async () => {
+test("a build that exceeds its processor time is stopped, and the next one gets a new thread", async () => {
   const building = engine.build(endless, { ...engineLimits, maxCpuMs: 600 }, forever);
   await expect(building).rejects.toMatchObject({ reason: "time", message: "no result within 0.6 s of processor time" });
   expect(await engine.build(small, engineLimits, forever)).toContain("name: x-a");
@@ -76,7 +76,7 @@ test("the time that earlier builds took does not count", async () => {
   }
 });
 
-test("an abort ends the build, and the caller gets its reason", async () => {
+test("an abort stops the build, and the caller gets its reason", async () => {
   const stop = new AbortController();
   const building = engine.build(endless, engineLimits, stop.signal);
   stop.abort(new Error("lease lost"));
@@ -96,7 +96,7 @@ test("with one thread builds run one after the other, in order, and a waiting bu
   expect(ended).toEqual(["given up", "first", "last"]);
 });
 
-test("a build that exceeds the module's memory is ended, and the process goes on", async () => {
+test("a build that exceeds the module's memory is stopped, and the process continues", async () => {
   const files = {
     "kustomization.yaml": "configMapGenerator: [{name: a, files: [large.txt]}, {name: b, files: [large.txt]}]\n",
     "large.txt": Buffer.alloc(200_000_000, "x"),
@@ -146,7 +146,7 @@ test("output above the limit is refused", async () => {
   await expect(building).rejects.toMatchObject({ reason: "output", message: "more than 10 bytes of output" });
 });
 
-test("an idle thread is ended", async () => {
+test("an idle thread is stopped", async () => {
   const started: Worker[] = [];
   const note = (message: unknown): void => {
     if (isStart(message)) started.push(message.worker);

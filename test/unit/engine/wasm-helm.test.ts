@@ -88,7 +88,7 @@ describe("a chart is rendered", () => {
     });
   });
 
-  test("with whole numbers of values as Helm prints them: those of a path stay whole, the others are floats", async () => {
+  test("with integers in values printed as by Helm: those of a path stay integers, the others are floats", async () => {
     const template = { "templates/cm.yaml": `${configMap}data: {n: "{{ .Values.n }}"}\n` };
     const byPath = await rendered(template, { from: [{ text: "1000000", targetPath: "n" }] });
     expect(byPath.observed.objects[0]?.manifest["data"]).toEqual({ n: "1000000" });
@@ -96,7 +96,7 @@ describe("a chart is rendered", () => {
     expect(inline.observed.objects[0]?.manifest["data"]).toEqual({ n: "1e+06" });
   });
 
-  test("24/D14: with every digit of a whole number of 64 bits, from the values to the record and back", async () => {
+  test("24/D14: with every digit of a 64-bit integer, from the values to the record and back", async () => {
     const big = 9_007_199_254_740_993n;
     const numbers = ["inline", "yaml", "path"].map((name) => `${name}: {{ .Values.${name} }}`).join("\n  ");
     const files = { "templates/cm.yaml": `${configMap}spec:\n  ${numbers}\n` };
@@ -113,7 +113,7 @@ describe("a chart is rendered", () => {
     expect(prepared).toMatchObject({ values: all, configDigest: observed.configDigest });
   });
 
-  test("for a version of Kubernetes with a suffix, as EKS has it, by its numbers alone", async () => {
+  test("for a version of Kubernetes with a suffix, as on EKS, by its numbers only", async () => {
     const wants = (kubeVersion: string) => ({
       "Chart.yaml": `${chartYaml}kubeVersion: "${kubeVersion}"\n`,
       "templates/cm.yaml": `${configMap}data: {v: "{{ .Capabilities.KubeVersion.Version }}"}\n`,
@@ -127,7 +127,7 @@ describe("a chart is rendered", () => {
     });
   });
 
-  test("over the values of the former release and of its chart, which its digest tells before", async () => {
+  test("over the values of the former release and of its chart, and its digest is known before", async () => {
     const values = ["own", "kept", "big", "old", "new"].map((name) => `.Values.${name}`).join(" ");
     const template = `${configMap}data: {all: {{ list ${values} | toJson | quote }}}\n`;
     const big = 9_007_199_254_740_993n;
@@ -147,13 +147,13 @@ describe("a chart is rendered", () => {
     expect(await reused({ own: 3 }, bytes)).not.toBe(observed.configDigest);
   });
 
-  test("with random numbers, and the next one works too", async () => {
+  test("with random numbers, and the next rendering works too", async () => {
     const template = { "templates/cm.yaml": `${configMap}data: {n: "{{ randAlphaNum 8 }}{{ uuidv4 }}"}\n` };
     const [first, second] = [await rendered(template), await rendered(template)];
     expect(first.observed.objects).not.toEqual(second.observed.objects);
   });
 
-  test("23/49: the labels of the origin are on every object and win over common metadata", async () => {
+  test("23/49: with origin labels on every object, which override common metadata", async () => {
     const { observed } = await rendered(
       { "templates/cm.yaml": configMap },
       {
@@ -185,7 +185,7 @@ describe("objects after the templates", () => {
   };
   const hook = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: h, annotations: {helm.sh/hook: pre-install}}\n";
 
-  test("23/50: get common metadata, but neither their pod templates nor their selectors do", async () => {
+  test("23/50: get common metadata, but their pod templates and selectors do not", async () => {
     const commonMetadata = { labels: { app: "other", team: "web" }, annotations: { owner: "a" } };
     const files = { "templates/deployment.yaml": JSON.stringify(deployment) };
     const more = { postRender: { renderers: [], commonMetadata, originLabels: origin, strategy: "combined" } } as const;
@@ -220,7 +220,7 @@ describe("the definitions of a chart", () => {
     metadata: { name },
   });
 
-  test("are read without rendering it, also out of lists, and not from dependencies that are disabled", async () => {
+  test("are read without rendering, also from lists, but not from disabled dependencies", async () => {
     const dependencies = ["used", "unused"].map(
       (name) => `- {name: ${name}, version: 1.0.0, condition: ${name}.enabled}\n`,
     );
@@ -249,7 +249,7 @@ describe("the definitions of a chart", () => {
     ]);
   });
 
-  test("are those of a release over the former one where its values are kept", async () => {
+  test("are those of a release over the former one if its values are kept", async () => {
     const dependent = {
       "Chart.yaml": `${chartYaml}dependencies:\n- {name: part, version: 1.0.0, condition: part.enabled}\n`,
       "charts/part/Chart.yaml": "apiVersion: v2\nname: part\nversion: 1.0.0\n",
@@ -262,12 +262,12 @@ describe("the definitions of a chart", () => {
   });
 });
 
-describe("a template looks objects up", () => {
+describe("a template that looks objects up", () => {
   const template = {
     "templates/cm.yaml": `${configMap}data: {port: "{{ (lookup "v1" "Service" "retail" "db").spec.port }}"}\n`,
   };
 
-  test("and gets what the host answers, once for each object", async () => {
+  test("gets the host's answers, requested once per object", async () => {
     const asked: unknown[] = [];
     const twice = {
       ...template,
@@ -281,12 +281,12 @@ describe("a template looks objects up", () => {
     expect(asked).toEqual([{ apiVersion: "v1", kind: "Service", namespace: "retail", name: "db" }]);
   });
 
-  test("and gets every digit of a whole number of 64 bits", async () => {
+  test("gets every digit of a 64-bit integer", async () => {
     const { observed } = await rendered(template, {}, async () => ({ spec: { port: 9_007_199_254_740_993n } }));
     expect(observed.objects[0]?.manifest["data"]).toEqual({ port: "9007199254740993" });
   });
 
-  test("and fails with the host's message", async () => {
+  test("fails with the host's message", async () => {
     const refused = rendered(template, {}, async () => {
       throw new Error('services "db" is forbidden');
     });
@@ -296,13 +296,13 @@ describe("a template looks objects up", () => {
     });
   });
 
-  test("no more often than a rendering may", async () => {
+  test("may do so only a limited number of times", async () => {
     const many = `${configMap}data: {n: "{{ range until ${maxLookups + 1} }}{{ lookup "v1" "Pod" "x" (toString .) }}{{ end }}"}\n`;
     await expect(rendered({ "templates/cm.yaml": many })).rejects.toThrow(`more than ${maxLookups} lookups`);
   });
 });
 
-describe("what all lookups of a rendering find", () => {
+describe("the results of all lookups of a rendering", () => {
   const all = (count: number) => ({
     "templates/cm.yaml": `${configMap}data: {n: "{{ range until ${count} }}{{ (lookup "v1" "Pod" "x" (toString .)).kind }}{{ end }}"}\n`,
   });
@@ -312,7 +312,7 @@ describe("what all lookups of a rendering find", () => {
     expect((await rendered(all(3), {}, some)).observed.objects[0]?.manifest["data"]).toEqual({ n: "AAA" });
   });
 
-  test("may not have more", async () => {
+  test("must not have more", async () => {
     await expect(rendered(all(4), {}, some)).rejects.toMatchObject({
       reason: "render",
       message: expect.stringContaining(`more than ${maxLookupBytes} bytes of lookups in one rendering`),
@@ -320,19 +320,19 @@ describe("what all lookups of a rendering find", () => {
   });
 });
 
-describe("what cannot be rendered is one error", () => {
-  test("of the chart, where the archive is none", async () => {
+describe("a rendering that fails gives one error", () => {
+  test("about the chart, if the archive is invalid", async () => {
     const input = { ...(await inputOf({})), chart: Buffer.from("") };
     await expect(helm.prepare(input, limits, forever)).rejects.toMatchObject({ reason: "chart", message: "EOF" });
   });
 
-  test("of the values, with the place of the reference", async () => {
+  test("about the values, with the place of the reference", async () => {
     const from = [{ text: "a: b" }, { text: "a: [" }];
     const input = await inputOf({}, { from });
     await expect(helm.prepare(input, limits, forever)).rejects.toMatchObject({ reason: "values", reference: 1 });
   });
 
-  test("of a schema, in Helm's words", async () => {
+  test("about a schema, with Helm's text", async () => {
     const schema = JSON.stringify({ type: "object", properties: { replicas: { type: "integer" } } });
     const refused = rendered(
       { "values.schema.json": schema, "templates/cm.yaml": configMap },
@@ -346,7 +346,7 @@ describe("what cannot be rendered is one error", () => {
     });
   });
 
-  test("of a schema that is elsewhere: nothing is fetched and no file is read", async () => {
+  test("about a remote schema: nothing is fetched and no file is read", async () => {
     for (const $ref of ["https://example.com/schema.json", "file:///etc/passwd"]) {
       const refused = rendered({ "values.schema.json": JSON.stringify({ $ref }), "templates/cm.yaml": configMap });
       await expect(refused).rejects.toMatchObject({
@@ -358,7 +358,7 @@ describe("what cannot be rendered is one error", () => {
     }
   });
 
-  test("of output, where it has more long numbers than are read", async () => {
+  test("about the output, if it has more long numbers than allowed", async () => {
     const many = `${configMap}spec: [{{ range until ${maxLongIntegers + 1} }}9007199254740993,{{ end }}]\n`;
     await expect(rendered({ "templates/cm.yaml": many })).rejects.toMatchObject({
       reason: "output",
@@ -366,13 +366,13 @@ describe("what cannot be rendered is one error", () => {
     });
   });
 
-  test("of memory, and the next rendering works", async () => {
+  test("about memory, and the next rendering works", async () => {
     const endless = `${configMap}data: {n: "{{ range until 100000 }}{{ repeat 100000 "x" }}{{ end }}"}\n`;
     await expect(rendered({ "templates/cm.yaml": endless })).rejects.toMatchObject({ reason: "memory" });
     expect((await rendered({ "templates/cm.yaml": configMap })).observed.objects).toHaveLength(1);
   });
 
-  test("of time, where a template does not end", async () => {
+  test("about time, if a template does not end", async () => {
     const endless = `${configMap}data: {n: "{{ range until 100000000 }}{{ if eq . 1 }}{{ end }}{{ end }}"}\n`;
     const input = await inputOf({ "templates/cm.yaml": endless });
     const refused = helm.render(input, nothing, { ...limits, maxCpuMs: 1_000 }, forever);
@@ -448,7 +448,7 @@ describe("values are composed as Flux does", () => {
     expect((await helm.prepare(await inputOf({}, { inline, from }), limits, forever)).values).toEqual(merged);
   });
 
-  test("13: the digest of values is Flux's", async () => {
+  test("13: the digest of values is the same as Flux's", async () => {
     const digestOf = async (inline: object) =>
       (await helm.prepare(await inputOf({}, { inline }), limits, forever)).configDigest;
     expect(await digestOf({})).toBe("sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -462,7 +462,7 @@ describe("values are composed as Flux does", () => {
   });
 });
 
-describe("a stored record", () => {
+describe("a stored release record", () => {
   const stored = Buffer.from(
     '{"name":"cart","info":{"first_deployed":"2026-03-01T10:00:00Z","last_deployed":"2026-03-02T11:30:00Z","description":"Upgrade complete","status":"deployed"},' +
       '"chart":{"metadata":{"name":"cart","version":"1.4.2","apiVersion":"v2","appVersion":"1.4"},"lock":null,"templates":[],"values":{},"schema":null,"files":[]},"config":{"replicaCount":2},' +
@@ -478,7 +478,7 @@ describe("a stored record", () => {
     expect(withArtifact.digest).toBe("sha256:e2088d3f157290cd2810ef4dc9aa16d4ef1d49636b3f795af8ac26eb6afb13b3");
   });
 
-  test("is amended in Helm's order of fields, and keeps the rest", async () => {
+  test("is changed in Helm's order of fields, and keeps the rest", async () => {
     const change = { status: "superseded", version: 4, description: "<gone>" } as const;
     const { bytes, observed } = await helm.amend(Uint8Array.from(stored), change, options, limits, forever);
     const text = Buffer.from(bytes).toString();
@@ -487,7 +487,7 @@ describe("a stored record", () => {
     expect(observed).toMatchObject({ status: "superseded", version: 4, values: { replicaCount: 2 } });
   });
 
-  test("that is none is refused", async () => {
+  test("is refused if it is invalid", async () => {
     const refused = helm.observe(Uint8Array.from(Buffer.from('{"name":"x"}')), options, limits, forever);
     await expect(refused).rejects.toMatchObject({ reason: "record" });
   });

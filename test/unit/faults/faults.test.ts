@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, "../../..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 describe.each(fileFaults)("the faults of $file", ({ file, tests, faults }) => {
-  test("fit the code as it is now, which still parses with each of them", () => {
+  test("match the current code, which still parses with each of them", () => {
     const text = read(file);
     for (const fault of faults) {
       const planted = withMistake(fault, text);
@@ -22,7 +22,7 @@ describe.each(fileFaults)("the faults of $file", ({ file, tests, faults }) => {
     }
   });
 
-  test("name tests that are there, and each mistake once", () => {
+  test("name existing tests, and each fault has a unique description", () => {
     const named = [tests, ...faults.map((fault) => ("equivalent" in fault ? [] : (fault.tests ?? [])))].flat();
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
     const mistakes = fileFaults.filter((one) => one.file === file).flatMap((one) => one.faults.map(({ what }) => what));
@@ -30,10 +30,10 @@ describe.each(fileFaults)("the faults of $file", ({ file, tests, faults }) => {
   });
 });
 
-describe("a mistake", () => {
+describe("a planted fault", () => {
   const mistake = { what: "counts down", find: "+= 1", replace: "-= 1" };
 
-  test("takes the place of the one text that is to be found", () => {
+  test("replaces the only occurrence of its text", () => {
     expect(withMistake(mistake, "count += 1;")).toBe("count -= 1;");
   });
 
@@ -45,7 +45,7 @@ describe("a mistake", () => {
   });
 });
 
-describe("which faults are tried", () => {
+describe("which planted faults are run", () => {
   const faults = Array.from({ length: 40 }, (_, index): Fault => {
     const file = `lib/${index < 20 ? "queue" : "apply"}/${index}.ts`;
     return {
@@ -66,7 +66,7 @@ describe("which faults are tried", () => {
     expect(chosen({})).toEqual([]);
   });
 
-  test("at most as many as asked for, spread over those that have changed", () => {
+  test("at most as many as requested, spread over those that have changed", () => {
     const changed = new Set(faults.map(({ file }) => file));
     expect(chosen({ changed, most: 4 })).toEqual([0, 10, 20, 30]);
     expect(chosen({ changed, most: 40 })).toHaveLength(40);
@@ -81,7 +81,7 @@ describe("which faults are tried", () => {
   });
 });
 
-test("a fault that is equivalent is not tried, and one that names tests of its own is tried with those", () => {
+test("an equivalent fault is not run, and one with its own tests is run with those", () => {
   const fault = { what: "w", find: "f", replace: "r" };
   const listed = {
     file: "a.ts",
@@ -99,7 +99,7 @@ test("a fault that is equivalent is not tried, and one that names tests of its o
 });
 
 describe("npm run faults", () => {
-  test("reads what it is asked for", () => {
+  test("parses its options", () => {
     const usual = { all: false, since: undefined, most: Number.POSITIVE_INFINITY, tested: false };
     expect(readArguments(["--file", "lib/queue", "--file", "lib/gate", "-t", "uid", "--jobs", "2"])).toEqual({
       ...{ ...usual, files: ["lib/queue", "lib/gate"], what: "uid", jobs: 2 },

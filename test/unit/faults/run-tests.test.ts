@@ -25,7 +25,7 @@ function run(files: Readonly<Record<string, string>>) {
 
 const passes = 'test("passes", () => expect(1).toBe(1));';
 
-test("what a run of tests says names each error: of a test, a hook, a file that cannot be loaded, and outside of any test", async () => {
+test("the output of a test run names each error: of a test, a hook, a file that cannot be loaded, and outside of any test", async () => {
   const said = await run({
     "a.test.ts": `${passes} test("fails", () => expect(1).toBe(2)); test.skip("later", () => {});
 describe("a suite", () => { afterAll(() => { throw new Error("no end"); }); ${passes} });`,
@@ -42,7 +42,7 @@ describe("a suite", () => { afterAll(() => { throw new Error("no end"); }); ${pa
   });
 });
 
-test("tests are run without the variables that name real parts", async () => {
+test("planted faults are tested without the variables that name real parts", async () => {
   vi.stubEnv("SLUICE_REAL_KUBECONFIG", "/nowhere");
   const { passed } = await run({
     "a.test.ts": 'test.skipIf(process.env["SLUICE_REAL_KUBECONFIG"] !== undefined)("embedded", () => {});',

@@ -28,7 +28,7 @@ export interface Found {
 }
 
 /**
- * The part of the query language that our queries use: one filter of conditions with `or` between them, then `fields` or `stats`. Throws
+ * The part of the query language that our queries use: one filter of conditions with `or` and `and` between them, then `fields` or `stats`. Throws
  * for any other command, so that no query is taken for one that was tried.
  */
 export function runQuery([filter = "", show = "", ...rest]: readonly string[], lines: readonly LogLine[]): Found {
@@ -37,12 +37,13 @@ export function runQuery([filter = "", show = "", ...rest]: readonly string[], l
   }
   const [, conditions] = /^filter (.+)$/.exec(filter) ?? [];
   if (conditions === undefined) throw new Error(`no filter: ${filter}`);
-  const tests = conditions.split(" or ").map(conditionOf);
-  return { lines: lines.filter((line) => tests.some((passes) => passes(line))), fields: fieldsOf(show) };
+  const tests = conditions.split(" or ").map((all) => all.split(" and ").map(conditionOf));
+  const isFound = (line: LogLine): boolean => tests.some((all) => all.every((passes) => passes(line)));
+  return { lines: lines.filter(isFound), fields: fieldsOf(show) };
 }
 
 function conditionOf(text: string): (line: LogLine) => boolean {
-  const [, field = "", operator, word = ""] = /^(@?\w+) (=|>=|>|like) (.+)$/.exec(text) ?? [];
+  const [, field = "", operator, word = ""] = /^(@?[\w.]+) (=|>=|>|like) (.+)$/.exec(text) ?? [];
   switch (operator ?? "") {
     case "like": {
       const pattern = new RegExp(word.slice(1, -1));

@@ -1,7 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { gitFolder, maxGitAnswerBytes } from "../../../cli/git-folder.ts";
 import { maxStdinBytes, readAll } from "../../../cli/push-artifact.ts";
 import { timeoutOf } from "../../../cli/session.ts";
 import { maxTimerMs } from "../../../lib/core/duration.ts";
@@ -34,6 +35,25 @@ test("a settings file has a limit", async () => {
     expect((await read(maxSettingsBytes - 1)).given.size).toBe(0);
     expect((await read(maxSettingsBytes)).given.size).toBe(0);
     await expect(read(maxSettingsBytes + 1)).rejects.toThrow(`larger than ${maxSettingsBytes} bytes`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("an answer of git has a limit", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-git-"));
+  const source = async (bytes: number) => {
+    const address = `https://git.test/`;
+    const program = `#!/bin/sh\nprintf ${address}; head -c ${bytes - address.length} /dev/zero | tr '\\0' a\n`;
+    await writeFile(join(folder, "git"), program);
+    await chmod(join(folder, "git"), 0o755);
+    const env = { PATH: `${folder}:${process.env["PATH"]}` };
+    return (await gitFolder(folder, env, new AbortController().signal)).source();
+  };
+  try {
+    expect(await source(maxGitAnswerBytes - 1)).toHaveLength(maxGitAnswerBytes - 1);
+    expect(await source(maxGitAnswerBytes)).toHaveLength(maxGitAnswerBytes);
+    await expect(source(maxGitAnswerBytes + 1)).rejects.toThrow(`more than ${maxGitAnswerBytes} bytes`);
   } finally {
     await rm(folder, { recursive: true });
   }

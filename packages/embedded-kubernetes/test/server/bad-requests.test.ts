@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 describe("bad requests are answered clearly", () => {
-  test("a body over 3 MiB is 413, announced or not", async () => {
+  test("a body above 3 MiB gets 413, announced or not", async () => {
     const large = "x".repeat(maxBodyBytes + 1);
     const json = { "content-type": "application/json" };
     const tooLarge = { status: 413, reason: "RequestEntityTooLarge" };
@@ -35,18 +35,18 @@ describe("bad requests are answered clearly", () => {
     { name: "YAML that does not parse", type: "application/yaml", body: "a: [" },
     { name: "JSON nested 5,000 levels deep", type: "application/json", body: "[".repeat(5000) + "]".repeat(5000) },
     { name: "YAML of nine levels of aliases", type: "application/yaml", body: aliasBomb() },
-  ])("$name is 400", async ({ type, body }) => {
+  ])("$name gets 400", async ({ type, body }) => {
     const answer = await kubernetes.call("POST", configMaps, body, { "content-type": type });
     expect(summary(answer)).toMatchObject({ status: 400, reason: "BadRequest" });
   });
 
-  test("headers over 32 KiB are refused, and the server goes on", async () => {
+  test("headers above 32 KiB are refused, and the server continues", async () => {
     const { status } = await kubernetes.call("GET", "/version", "", { "x-large": "x".repeat(40_000) });
     expect(status).toBe(431);
     expect((await kubernetes.call("GET", "/version")).status).toBe(200);
   });
 
-  test("a client that breaks off its request does no harm", async () => {
+  test("a client that aborts its request does no harm", async () => {
     const socket = connect(kubernetes.port, "127.0.0.1");
     await once(socket, "connect");
     socket.write("POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{");
@@ -59,7 +59,7 @@ describe("bad requests are answered clearly", () => {
     { name: "none at all", body: "{}" },
     { name: "only a beginning", body: "k8s\0\n" },
     { name: "one that breaks off", body: "k8s\0\n\u0020v1" },
-  ])("a protobuf body that is $name is 400", async ({ body }) => {
+  ])("a protobuf body that is $name gets 400", async ({ body }) => {
     const protobuf = { "content-type": "application/vnd.kubernetes.protobuf" };
     expect(summary(await kubernetes.call("POST", configMaps, body, protobuf))).toMatchObject({
       status: 400,
@@ -67,7 +67,7 @@ describe("bad requests are answered clearly", () => {
     });
   });
 
-  test("a protobuf body of a kind that is not read is 415 and says what to send", async () => {
+  test("a protobuf body of an unsupported kind gets 415 and says what to send instead", async () => {
     const body = "k8s\0\n\u0015\n\u0007apps/v1\u0012\nDeployment\u0012\u0000";
     const answer = await kubernetes.call("POST", "/apis/apps/v1/namespaces/default/deployments", body, {
       "content-type": "application/vnd.kubernetes.protobuf",

@@ -65,7 +65,7 @@ describe("a deletionTimestamp in a body", () => {
   });
 });
 
-describe("a key that YAML gives twice", () => {
+describe("a duplicate key in YAML", () => {
   const text = (name: string) => `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -84,21 +84,21 @@ data:
   const problem = `yaml: unmarshal errors:\n${lines.map((line) => `  ${line}`).join("\n")}`;
   const post = (query: string) => send("POST", `${configMaps}?dryRun=All${query}`, "application/yaml", text("twice"));
 
-  test.each(["", "&fieldValidation=Warn"])("is a warning each, and the last one counts%s", async (query) => {
+  test.each(["", "&fieldValidation=Warn"])("gives one warning each, and the last one counts%s", async (query) => {
     for (const sent of [await apply("twice", text("twice"), `&dryRun=All${query}`), await post(query)]) {
       expect(sent).toMatchObject({ status: 201, warnings, answer: { data: { q: "r" } } });
       expect(sent.answer["data"]).toEqual({ q: "r" });
     }
   });
 
-  test("is nothing under Ignore", async () => {
+  test("is ignored with fieldValidation Ignore", async () => {
     const query = "&fieldValidation=Ignore";
     for (const sent of [await apply("twice", text("twice"), `&dryRun=All${query}`), await post(query)]) {
       expect(sent).toMatchObject({ status: 201, warnings: [] });
     }
   });
 
-  test("is refused under Strict", async () => {
+  test("is refused with fieldValidation Strict", async () => {
     const query = "&fieldValidation=Strict";
     expect(await apply("twice", text("twice"), `&dryRun=All${query}`)).toMatchObject({
       status: 400,
@@ -146,7 +146,7 @@ describe("a null in a custom resource", () => {
     { sent: { filled: null }, kept: {} },
     { sent: { inner: { plain: null } }, kept: { inner: {} } },
     { sent: { map: { a: null, b: "x" } }, kept: { map: { b: "x" } } },
-  ])("is kept in a nullable field, and counts as absent in any other: $sent", async ({ sent, kept }) => {
+  ])("is kept in a nullable field, and counts as unset in any other: $sent", async ({ sent, kept }) => {
     const body = { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a" }, spec: sent };
     const created = await askKubernetes(kubernetes, "POST", `${path}?dryRun=All`, body);
     expect(created["spec"]).toEqual({ both: "d", filled: "d", ...kept });
@@ -167,7 +167,7 @@ describe("an owner reference to an Event", () => {
     });
   });
 
-  test("is taken in events.k8s.io/v1", async () => {
+  test("is accepted in events.k8s.io/v1", async () => {
     expect(await owned("events.k8s.io/v1")).toMatchObject({ metadata: { name: "owned" } });
   });
 });

@@ -44,7 +44,7 @@ function version(name: string, isStorage: boolean, spec: JsonObject = {}, more: 
 }
 
 describe("a definition", () => {
-  test("whose names another definition has is established as soon as that one is gone", async () => {
+  test("whose names another definition uses is established as soon as that one is deleted", async () => {
     const versions = [version("v1", true)];
     await call(
       "POST",
@@ -92,7 +92,7 @@ describe("a definition", () => {
     expect(await call("GET", path)).toEqual({ text: "404 page not found\n" });
   });
 
-  test("with several versions serves each object in all of them, defaults and prunes by the version asked", async () => {
+  test("with several versions serves each object in all of them, with defaults and pruning of the requested version", async () => {
     const first = version("v1beta1", false, { size: { type: "integer", default: 1 } });
     const second = version("v1", true, { size: { type: "integer" }, color: { type: "string" } });
     await call("POST", definitions, definition("many.test", { plural: "things", kind: "Thing" }, [first, second]));
@@ -108,7 +108,7 @@ describe("a definition", () => {
     });
   });
 
-  test("with a status subresource keeps status and spec apart", async () => {
+  test("with a status subresource keeps status and spec separate", async () => {
     const path = "/apis/apart.test/v1/namespaces/default/parts";
     const versions = [version("v1", true, { size: { type: "integer" } }, { subresources: { status: {} } })];
     await call("POST", definitions, definition("apart.test", { plural: "parts", kind: "Part" }, versions));

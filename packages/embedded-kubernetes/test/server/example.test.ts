@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-test("the example of the README applies an object, names its kubeconfig, and removes its folder on Ctrl-C", async () => {
+test("the example of the README applies an object, prints its kubeconfig, and removes its folder on Ctrl-C", async () => {
   const example = fileURLToPath(new URL("../../examples/start.ts", import.meta.url));
   const child = spawn(process.execPath, [example], { stdio: ["ignore", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

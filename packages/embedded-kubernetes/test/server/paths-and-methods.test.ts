@@ -105,13 +105,13 @@ describe("the index", () => {
     },
   );
 
-  test("answers every method alike, and is forbidden without a token", async () => {
+  test("answers every method in the same way, and is forbidden without a token", async () => {
     expect((await send("POST", "/")).status).toBe(200);
     expect((await fetch(kubernetes.url)).status).toBe(403);
   });
 });
 
-describe("a method that a path does not have", () => {
+describe("a method that a path does not support", () => {
   const general = ["the server does not allow this method on the requested resource", {}];
 
   test.each([
@@ -127,7 +127,7 @@ describe("a method that a path does not have", () => {
     ["PUT", "/api"],
     ["POST", "/apis/apps/v1"],
     ["POST", "/version"],
-  ])("of a built-in kind is 405 in the server's words, without a warning: %s %s", async (method, path) => {
+  ])("of a built-in kind gets 405 with the server's text, without a warning: %s %s", async (method, path) => {
     const { status, says, warning } = await send(method, path);
     expect([status, says, warning]).toEqual([405, general, null]);
   });
@@ -138,13 +138,13 @@ describe("a method that a path does not have", () => {
     ["DELETE", `${things}/a/scale`, "delete"],
     ["POST", `${things}/a/scale`, "create"],
     ["OPTIONS", things, ""],
-  ])("of a custom resource is 405 with the verb and the resource: %s %s", async (method, path, verb) => {
+  ])("of a custom resource gets 405 with the verb and the resource: %s %s", async (method, path, verb) => {
     const { status, says } = await send(method, path);
     const message = `${verb} is not supported on resources of kind "things.example.com"`;
     expect([status, says]).toEqual([405, [message, { group: "example.com", kind: "things" }]]);
   });
 
-  test("PUT and PATCH of a custom collection ask for a name", async () => {
+  test("PUT and PATCH of a custom collection need a name", async () => {
     const patch = "application/merge-patch+json";
     for (const [method, type] of [
       ["PUT", "application/json"],
@@ -164,7 +164,7 @@ describe("a method that a path does not have", () => {
     expect(await send(method, path)).toMatchObject({ status: 404, text: "404 page not found\n" });
   });
 
-  test("an unknown subresource of a custom resource is answered as an object that is not found", async () => {
+  test("on an unknown subresource of a custom resource gets not found", async () => {
     for (const subresource of ["status", "foo"]) {
       const { status, says } = await send("PUT", `/apis/example.com/v1/plains/x/${subresource}`);
       expect([status, says[0]]).toEqual([404, 'plains.example.com "x" not found']);
@@ -184,17 +184,17 @@ describe("a custom version that is deprecated", () => {
     ["v1beta1", "example.com/v1beta1 Thing is deprecated; use example.com/v1 Thing"],
     ["v1alpha1", "use v1, please"],
     ["v2alpha1", "example.com/v2alpha1 Thing is deprecated; use example.com/v1 Thing"],
-  ])("%s says so, and which is the best to use", async (version, text) => {
+  ])("%s says so, and names the best version to use", async (version, text) => {
     const { warning } = await send("GET", `/apis/example.com/${version}/namespaces/default/things`);
     expect(warning).toBe(`299 - "${text}"`);
   });
 
-  test("is named alone if no better one is served", async () => {
+  test("is reported without a replacement if no better one is served", async () => {
     const { warning } = await send("GET", "/apis/example.com/v1/olds");
     expect(warning).toBe('299 - "example.com/v1 Old is deprecated"');
   });
 
-  test("is not warned about if the path does not exist", async () => {
+  test("gives no warning if the path does not exist", async () => {
     expect(await send("GET", "/apis/example.com/v1beta1/things/nope")).toMatchObject({ status: 404, warning: null });
   });
 });

@@ -38,7 +38,7 @@ function configMap(name: string): object {
 }
 
 describe("a restart", () => {
-  test("goes on with objects, uids, resourceVersions and the token", async () => {
+  test("keeps objects, uids, resourceVersions and the token", async () => {
     const before = await withCluster(async (kubernetes) => ({
       created: await askKubernetes(kubernetes, "POST", configMaps, configMap("a")),
       token: kubernetes.token,
@@ -65,7 +65,7 @@ describe("a restart", () => {
     expect(list).toMatchObject({ kind: "WidgetList", items: [{ metadata: { name: "a" } }] });
   });
 
-  test("forgets the history of watches, which tells clients to list again", async () => {
+  test("forgets the history of watches, which makes clients list again", async () => {
     const created = await withCluster(async (kubernetes) => {
       const first = await askKubernetes(kubernetes, "POST", configMaps, configMap("a"));
       await askKubernetes(kubernetes, "POST", configMaps, configMap("b"));
@@ -81,7 +81,7 @@ describe("a restart", () => {
     expect(event).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
   });
 
-  test("after SIGKILL in the middle of writes finds every write that was acknowledged", async () => {
+  test("after SIGKILL during writes keeps every acknowledged write", async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round += 1) {
       const writer = fileURLToPath(new URL("./writer.ts", import.meta.url));
@@ -111,7 +111,7 @@ describe("a start that fails", () => {
     await expect(withCluster(async () => {})).rejects.toThrow(/the embedded cluster cannot use .*kubernetes\.db: ./);
   });
 
-  test("on a port that is taken names the port", async () => {
+  test("on a port that is in use names the port", async () => {
     await withCluster(async ({ port }) => {
       const second = join(folder, "second");
       await expect(startKubernetes({ stateFolder: second, port, controllers: false, log: silentLog })).rejects.toThrow(

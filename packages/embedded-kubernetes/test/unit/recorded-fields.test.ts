@@ -79,12 +79,12 @@ function check(step: Step, outcome: Replayed): void {
   expect(content.actual).toMatchObject(content.recorded);
 }
 
-describe("recorded writes, replayed through the pure functions alone", () => {
+describe("recorded writes, replayed through the pure functions only", () => {
   test.each(casesOf("apply"))("apply: %s is merged, owned and refused as recorded", (name) => {
     replay(`apply/${name}`, check);
   });
 
-  test.each(casesOf("patch"))("patch: %s answers as recorded", (name) => {
+  test.each(casesOf("patch"))("patch: %s has the recorded result", (name) => {
     replay(`patch/${name}`, check);
   });
 });

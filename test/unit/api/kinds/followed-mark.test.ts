@@ -5,7 +5,7 @@ import { digestOf } from "../../../../lib/core/digest.ts";
 const one = { followedAnnotations: ["a"] } as const;
 const two = { followedAnnotations: ["a", "b"] } as const;
 
-test("an object whose kind follows no annotation, or that has none of them, has no mark", () => {
+test("an object has no mark if its kind follows no annotation, or if it has none of them", () => {
   expect(followedMark({}, { a: "1" })).toEqual([]);
   expect(followedMark(two, { c: "1" })).toEqual([]);
 });

@@ -11,13 +11,13 @@ describe("a kind that Sluice does not reconcile", () => {
     ["source.toolkit.fluxcd.io", "Bucket"],
     ["source.toolkit.fluxcd.io", "KindOfALaterFlux"],
     ["flagger.app", "Canary"],
-  ])("is one of Flux or Flagger that no declaration has: %s %s, unless it is declared", (group, kind) => {
+  ])("is one of Flux or Flagger without a declaration: %s %s, unless it is declared", (group, kind) => {
     const none = declaredKinds.filter((one) => one.kind !== kind);
     expect(isUnreconciled({ group, kind }, none)).toBe(true);
     expect(isUnreconciled({ group, kind }, [...none, { group, kind, versions: ["v1"] }])).toBe(false);
   });
 
-  test.each(declaredKinds)("is none of those that are declared: $kind", ({ group, kind }) => {
+  test.each(declaredKinds)("does not include a declared kind: $kind", ({ group, kind }) => {
     expect(isUnreconciled({ group, kind }, declaredKinds)).toBe(false);
   });
 
@@ -30,9 +30,12 @@ describe("a kind that Sluice does not reconcile", () => {
     ["helm.toolkit.fluxcd.io.example.com", "HelmRelease"],
     ["fluxcd.io", "Thing"],
     ["myflagger.app", "Canary"],
-  ])("is none that others write or only Canaries read, or of another group: %s %s", (group, kind) => {
-    expect(isUnreconciled({ group, kind }, declaredKinds)).toBe(false);
-  });
+  ])(
+    "does not include kinds that other clients write, that only Canaries read, or of another group: %s %s",
+    (group, kind) => {
+      expect(isUnreconciled({ group, kind }, declaredKinds)).toBe(false);
+    },
+  );
 });
 
 test.each([

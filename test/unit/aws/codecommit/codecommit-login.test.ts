@@ -5,7 +5,7 @@ const now = new Date("2010-10-08T00:00:00Z");
 const key = { accessKeyId: "foo", secretAccessKey: "bar" };
 const never = new AbortController().signal;
 
-describe("the signature is that of the AWS CLI's credential helper, by the vectors of its own tests", () => {
+describe("the signature is the same as the AWS CLI credential helper's, by the vectors of its own tests", () => {
   test.each([
     ["git-codecommit", "7dc259e2d505af354a1219b9bcd784bd384dc706efa0d9aefc571f214be4c89c"],
     ["git-codecommit-fips", "500037cb3514b3fe01ebcda7c80973f5b4c0d8199a7a6563b85fd6edf272d460"],
@@ -29,7 +29,7 @@ describe("a login", () => {
   });
   const get = (url: string) => login.credentials({ url: new URL(url), cluster: "c", namespace: "apps" }, never);
 
-  test("has the session token in its username, and asks whether the namespace may use our identity", async () => {
+  test("has the session token in its username, and checks whether the namespace may use Sluice's identity", async () => {
     const { username } = await get("https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/myrepo");
     expect(username).toBe("foo%token");
     expect(asked.at(-1)).toEqual([

@@ -70,7 +70,7 @@ async function asked(call: (stores: DynamodbStores) => Promise<unknown>): Promis
   return requests;
 }
 
-describe("functions that only ask for runs", () => {
+describe("functions that only request runs", () => {
   const request = async ({ items }: DynamodbStores): Promise<void> => {
     await items.get(key, never);
     await items.put(workItem(key), never);
@@ -101,13 +101,13 @@ describe("functions that only ask for runs", () => {
     },
   ];
 
-  test.each(functions)("$role may do all that it does with the state table", async ({ role, calls }) => {
+  test.each(functions)("$role may do everything that it does with the state table", async ({ role, calls }) => {
     const requests = await asked(calls);
     expect(requests.length).toBeGreaterThan(4);
     expect(requests.filter(([action, partition]) => !isAllowed(role, action, partition))).toEqual([]);
   });
 
-  test.each(functions)("$role may write no claim, subscription, entry of a Receiver or hold", ({ role }) => {
+  test.each(functions)("$role must not write a claim, subscription, Receiver entry or hold", ({ role }) => {
     const others = ["own#", "edge#", "hook#", "cluster#", "seen#"].flatMap((prefix) =>
       ["BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"].filter((action) =>
         isAllowed(role, action, `${prefix}x`),

@@ -6,7 +6,7 @@ import { ttlAttribute } from "../../../../lib/aws/dynamodb/table.ts";
 import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { never } from "../../../contract/state-back-end.ts";
 
-test("a hold and a busy process that have expired do not count, though DynamoDB has not removed them yet", async () => {
+test("an expired hold and an expired busy process do not count, even if DynamoDB has not removed them yet", async () => {
   const nowMs = 1_000_000;
   const hold = { kind: "unreachable", reason: "no answer", since: 1, probes: 3 };
   const busy = (process: string) => ({ process, runs: 7, renewals: 4 });

@@ -54,7 +54,7 @@ const get = ({ items }: DynamodbStores) => items.get(key, never);
 const put = ({ items }: DynamodbStores) => items.put(workItem(key, { version: 3 }), never);
 const record = ({ history }: DynamodbStores) => history.latest(key, 1, never);
 
-describe("what the table refuses for good is an error that says what to do", () => {
+describe("a permanent refusal of the table is an error with a mend", () => {
   test.each([
     ["ProvisionedThroughputExceededException", "throttled", "AWS throttles the call, even after several tries", 4],
     ["ThrottlingException", "throttled", "AWS throttles the call, even after several tries", 4],
@@ -76,7 +76,7 @@ describe("what the table refuses for good is an error that says what to do", () 
   });
 
   test.each(["The table does not have the specified index: due", "The provided key element does not match the schema"])(
-    "a table with other keys or without the index is of another layout: %s",
+    "a table with other keys or without the index has another layout: %s",
     async (message) => {
       const { error } = await asking([refuses("ValidationException", { message })], record);
       expect(error).toMatchObject({
@@ -87,20 +87,20 @@ describe("what the table refuses for good is an error that says what to do", () 
   );
 });
 
-describe("an answer that leaves in doubt what happened", () => {
+describe("a write whose result is unknown", () => {
   const taken = (version: number) =>
     refuses("ConditionalCheckFailedException", { Item: { version: { N: `${version}` } } });
 
-  test("a refused condition at the first try is a conflict", async () => {
+  test("a refused condition at the first attempt is a conflict", async () => {
     expect(await asking([taken(5)], put)).toEqual({ result: "conflict", requests: 1 });
   });
 
-  test("a later version found at a second try is no conflict: the first try may have been stored before", async () => {
+  test("a later version found at a second attempt is not a conflict: the first attempt may have been stored before", async () => {
     const { error } = await asking([refuses("InternalServerError", {}, 500), taken(5)], put);
     expect(error).toMatchObject({ name: "AwsFault" });
   });
 
-  test("the same version by another writer is a conflict at any try", async () => {
+  test("the same version by another writer is a conflict at any attempt", async () => {
     const { result } = await asking([refuses("InternalServerError", {}, 500), taken(3)], put);
     expect(result).toBe("conflict");
   });
@@ -113,7 +113,7 @@ describe("a transaction", () => {
   const digest = digestOf("artifact");
 
   test.each(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"])(
-    "that meets another one or a table that throttles is tried again: %s",
+    "that conflicts with another one or is throttled is retried: %s",
     async (code) => {
       const { error, requests } = await asking([cancelled(code, "None"), says({})], remember);
       expect(error).toBeUndefined();
@@ -121,7 +121,7 @@ describe("a transaction", () => {
     },
   );
 
-  test("that keeps meeting others is given up, as throttled", async () => {
+  test("that keeps conflicting is given up as throttled", async () => {
     const { error } = await asking([cancelled("TransactionConflict", "None")], remember);
     expect(error).toMatchObject({
       reason: "throttled",
@@ -135,13 +135,13 @@ describe("a transaction", () => {
     expect(requests).toBe(1);
   });
 
-  test("that is still under way is asked about again", async () => {
+  test("that is still in progress is queried again", async () => {
     const { error } = await asking([refuses("TransactionInProgressException"), says({})], remember);
     expect(error).toBeUndefined();
   });
 });
 
-test("a query is read to its last page, also past one that is empty", async () => {
+test("a query is read to its last page, also past an empty one", async () => {
   const from = { pk: { S: "edge#src#a" }, sk: { S: "x" } };
   const [first, second] = [keyOf("a"), keyOf("b")].map((listener) => ({ key: { S: formatWorkKey(listener) } }));
   const pages = [
@@ -153,7 +153,7 @@ test("a query is read to its last page, also past one that is empty", async () =
   expect(result.map(({ name }) => name)).toEqual(["a", "b"]);
 });
 
-test("a batch that always leaves rows over is given up, as throttled", async () => {
+test("a batch that always leaves rows unprocessed is given up as throttled", async () => {
   const left = { sluice: { Keys: [{ pk: { S: "own#cluster/x" }, sk: { S: "claims" } }] } };
   const answer = says({ Responses: {}, UnprocessedKeys: left });
   const { error, requests } = await asking([answer], ({ ledger }) => ledger.claims("cluster", ["x"], never));
@@ -171,7 +171,7 @@ test("a call ends as soon as its signal is aborted, with the signal's reason", a
   expect((await asked).error).toEqual(new Error("time is up"));
 });
 
-test("a pointer of another save than the one that the work item names is not used: the inventory is read again", async () => {
+test("a pointer of another save than the one in the work item is not used: the inventory is read again", async () => {
   const owner = { uid: "uid", clusterUid: "cluster" };
   const entry = (id: string): InventoryEntry => ({ id, version: "v1", state: "live" });
   const pointer = (generation: string) => {
@@ -220,13 +220,13 @@ describe("rows of another release", () => {
   const odd = (index: number) => rowOf(`odd-${index}`, JSON.stringify({ key: "of", shape: "another" }));
   const overdue = ({ items }: DynamodbStores) => overdueItems(items, 10);
 
-  test("are named by their key, and the others stay overdue", async () => {
+  test("that cannot be read are named by their key, and stay overdue", async () => {
     const { result } = await asking(look([odd(1), web]), overdue);
     expect(result?.items.map((item) => item.key)).toEqual([keyOf("web")]);
     expect(result?.unreadable.map(({ row }) => row)).toEqual([formatWorkKey(keyOf("odd-1"))]);
   });
 
-  test("do not hide the items that are due after them, however many they are", async () => {
+  test("do not hide later due items, however many there are", async () => {
     const odds = Array.from({ length: 201 }, (_, index) => odd(index));
     const { result, requests } = await asking(look([...odds, web]), overdue);
     expect(result?.items.map((item) => item.key)).toEqual([keyOf("web")]);
@@ -235,7 +235,7 @@ describe("rows of another release", () => {
   });
 });
 
-test("items under way do not hide the overdue ones that stand after them in the index", async () => {
+test("items in progress do not hide overdue ones after them in the index", async () => {
   const rowOf = (name: string, fields: Partial<WorkItem>) => ({
     pk: { S: formatWorkKey(keyOf(name)) },
     sk: { S: "work" },
@@ -248,7 +248,7 @@ test("items under way do not hide the overdue ones that stand after them in the 
   expect(result?.items.map((item) => item.key)).toEqual([keyOf("web")]);
 });
 
-test("ten items of a cluster that is not wanted are passed over by the index's keys alone", async () => {
+test("ten items of an excluded cluster are skipped by the index's keys alone", async () => {
   const dead = Array.from({ length: 10 }, (_, index) => ({
     pk: {
       S: `obj#${formatWorkKey({ ...keyOf(`o${index}`), cluster: "arn:aws:eks:eu-west-1:123456789012:cluster/dead" })}`,
@@ -262,7 +262,7 @@ test("ten items of a cluster that is not wanted are passed over by the index's k
   expect(requests).toBe(8);
 });
 
-test("of the present minute no more than 300 rows are read, and all of those before it", async () => {
+test("at most 300 rows of the current minute are read, and all of those before it", async () => {
   const rows = (count: number, overdue: number) =>
     Array.from({ length: count }, (_, index) => ({
       pk: { S: `obj#${formatWorkKey(keyOf(`o${overdue}-${index}`))}` },

@@ -88,7 +88,7 @@ dynamodbInventoryContract("DynamoDB that does not lag", () => ({
 }));
 
 describe("an inventory of many pages", () => {
-  test("has each of them in the table, even if a batch is done in part", async () => {
+  test("has each of them in the table, even if a batch is only partly written", async () => {
     const writer = startProcess();
     const fence = await leased(writer, key);
     let batches = 0;
@@ -98,7 +98,7 @@ describe("an inventory of many pages", () => {
     expect(await startProcess().inventories.load(owner, fence, never)).toEqual(entries(600));
   });
 
-  test("keeps a page of this lease that no pointer names, until it is old", async () => {
+  test("keeps a page of this lease without a pointer until it is old", async () => {
     let now = 1_800_000_000_000;
     const writer = startProcess({ now: () => now });
     const fence = await leased(writer, key);
@@ -123,7 +123,7 @@ describe("an inventory of many pages", () => {
   });
 });
 
-describe("a pointer", () => {
+describe("an inventory pointer", () => {
   test("replaces only the one that was read: if it has changed, it is read again", async () => {
     const [one, other] = [startProcess(), startProcess()];
     // Seen without a lease first, so that what one's own process knows of the pointer is believed.
@@ -138,7 +138,7 @@ describe("a pointer", () => {
     expect(await startProcess().inventories.load(owner, fence, never)).toEqual(entries(3));
   });
 
-  test("whose swap gave no answer is read again", async () => {
+  test("whose swap got no answer is read again", async () => {
     const holder = startProcess();
     await holder.items.put(workItem(key), never);
     const fence = await leased(holder, key);
@@ -171,7 +171,7 @@ describe("claims that change between a read and a write", () => {
     expect((await a.ledger.claims("cluster", ["x"], never)).get("x")).toEqual([claim("b"), claim("c")]);
   });
 
-  test("are claimed even if the last of them is released meanwhile", async () => {
+  test("can be added even if the last one is released meanwhile", async () => {
     const other = startProcess();
     const fences = { a: await leased(other, keyOf("a")), b: await leased(other, keyOf("b")) };
     await other.ledger.claim("cluster", [claim("b")], fences.b, never);
@@ -186,7 +186,7 @@ describe("claims that change between a read and a write", () => {
   });
 });
 
-test("the subscriptions of an object are read again after a call that broke off between two transactions", async () => {
+test("the subscriptions of an object are read again after a call that was interrupted between two transactions", async () => {
   const stop = new AbortController();
   const holder = startProcess({
     async beforeTransaction() {

@@ -22,15 +22,15 @@ function known(rowCache: ReturnType<typeof newRowCache>, token: number, owner = 
 
 const nothing = { subscriptions: undefined, inventory: undefined };
 
-describe("rows that were read along with a work item", () => {
-  test("are known under the lease that was taken on exactly that version", () => {
+describe("rows that were read together with a work item", () => {
+  test("are cached under the lease that was taken on exactly that version", () => {
     const rowCache = seen();
     expect(known(rowCache, 2)).toEqual(nothing);
     rowCache.itemStored(workItem(key, { version: 4, token: 2, lease }));
     expect(known(rowCache, 2)).toEqual({ subscriptions: "e", inventory: { pointer } });
   });
 
-  test("are dropped if the lease was taken on a later version: another may have held it in between", () => {
+  test("are dropped if the lease was taken on a later version, because another may have held it in between", () => {
     const rowCache = seen();
     rowCache.itemStored(workItem(key, { version: 5, token: 3, lease }));
     expect(known(rowCache, 3)).toEqual(nothing);
@@ -44,7 +44,7 @@ describe("rows that were read along with a work item", () => {
     expect(known(rowCache, 2).inventory).toEqual({ pointer });
   });
 
-  test("stay known through the renewals of their lease and end with it", () => {
+  test("stay cached through the renewals of their lease and expire with it", () => {
     const rowCache = seen();
     for (const version of [4, 5, 6]) rowCache.itemStored(workItem(key, { version, token: 2, lease }));
     expect(known(rowCache, 2).subscriptions).toBe("e");
@@ -58,7 +58,7 @@ describe("rows that were read along with a work item", () => {
     expect(known(rowCache, 2)).toEqual(nothing);
   });
 
-  test("show that there is no inventory only until one is in doubt", () => {
+  test("show that there is no inventory only until a write of one has an unknown result", () => {
     const rowCache = seen({ inventory: "none" });
     rowCache.itemStored(workItem(key, { version: 4, token: 2, lease }));
     expect(known(rowCache, 2, "any").inventory).toBe("none");

@@ -56,8 +56,8 @@ async function list(): Promise<readonly string[]> {
   return own === undefined ? [] : z.array(z.string()).parse(JSON.parse(unpack(bytesOf(own, "whats"))));
 }
 
-describe("what a subscription follows is written", () => {
-  test("once, and again only where it has changed", async () => {
+describe("the part of a topic that a subscription follows is written", () => {
+  test("once, and again only if it has changed", async () => {
     await subscribe({ topic: repository, follows: v1 }, "src#a");
     expect(transactions).toBe(1);
     await subscribe("src#a", { topic: repository, follows: v1 });
@@ -66,7 +66,7 @@ describe("what a subscription follows is written", () => {
     expect(transactions).toBe(2);
   });
 
-  test("not at all for an object that follows whole topics, as all did in earlier releases", async () => {
+  test("not at all for an object that follows whole topics, as in earlier releases", async () => {
     await subscribe("src#a", "dep#b");
     expect(await list()).toEqual(["dep#b", "src#a"]);
     await subscribe("dep#b", "src#a");
@@ -74,7 +74,7 @@ describe("what a subscription follows is written", () => {
   });
 });
 
-describe("beside an earlier release, which knows only topics", () => {
+describe("next to an earlier release, which knows only topics", () => {
   /** What the earlier release writes where the list has other texts than the topics that it subscribes to. */
   async function asEarlier(topics: readonly string[]): Promise<void> {
     const before = await list();
@@ -91,7 +91,7 @@ describe("beside an earlier release, which knows only topics", () => {
     await client.send(new PutItemCommand({ TableName: name, Item }));
   }
 
-  test("a row without what it follows counts for everything, and the next run narrows it", async () => {
+  test("a row without a followed part counts for everything, and the next run narrows it", async () => {
     await subscribe(repository);
     expect(await followed()).toEqual([{ key, follows: undefined }]);
     await subscribe({ topic: repository, follows: v1 });
@@ -110,14 +110,14 @@ describe("beside an earlier release, which knows only topics", () => {
     expect(await followed()).toEqual([{ key, follows: v2 }]);
   });
 
-  test("a subscription that the earlier release has ended is ended", async () => {
+  test("a subscription that the earlier release has ended stays ended", async () => {
     await subscribe({ topic: repository, follows: v1 }, "src#a");
     await asEarlier(["src#a"]);
     await subscribe("src#a");
     expect(await list()).toEqual(["src#a"]);
   });
 
-  test("what only a newer release can follow counts for everything", async () => {
+  test("a part that only a newer release can follow counts for everything", async () => {
     await subscribe({ topic: repository, follows: v1 });
     const Item = {
       ...rowKeyOf({ pk: `edge#${repository}`, sk: formatWorkKey(key) }),

@@ -3,7 +3,7 @@ import { ecrEntries, ecrRegion, isEcrHost } from "../../../../lib/aws/ecr/ecr-ho
 import { parseAuthorizationToken } from "../../../../lib/aws/ecr/ecr-login.ts";
 import { networkPolicy } from "../../../../lib/core/network/network-policy.ts";
 
-describe("a registry of ECR", () => {
+describe("an ECR registry", () => {
   test.each([
     ["012345678901.dkr.ecr.us-east-1.amazonaws.com", "us-east-1"],
     ["012345678901.dkr.ecr.us-east-1.amazonaws.com:443", "us-east-1"],
@@ -39,7 +39,7 @@ describe("a registry of ECR", () => {
     "0+9.dkr.ecr.us-east-1.amazonaws.com",
     "123.dkr.ecr.us-east-1.amazonaws.com",
     ".dkr.ecr.us-east-1.amazonaws.com",
-  ])("%j is none, and the error quotes the expression that it has to match", (host) => {
+  ])("%j is not one, and the error quotes the expression that it must match", (host) => {
     expect(isEcrHost(host)).toBe(false);
     expect(() => ecrRegion(host)).toThrow(`invalid AWS registry: '${host}'. must match ^([0-9]{12})\\.dkr[.-]ecr`);
   });
@@ -64,11 +64,11 @@ describe("a registry of ECR", () => {
   );
 });
 
-describe("an authorization token", () => {
+describe("an ECR authorization token", () => {
   const expiresAt = new Date("2026-11-21T12:00:00Z");
   const token = (text: string) => [{ authorizationToken: Buffer.from(text).toString("base64"), expiresAt }];
 
-  test("is a user name and a password", () => {
+  test("is a username and a password", () => {
     const read = parseAuthorizationToken({ authorizationData: token("AWS:hunter2") });
     expect([read.username, read.password.reveal(), read.expiresAt]).toEqual(["AWS", "hunter2", expiresAt.getTime()]);
   });
@@ -80,7 +80,7 @@ describe("an authorization token", () => {
     ["failed to parse authorization token: ", [{ authorizationToken: "hunter2!", expiresAt }]],
     ["invalid authorization token format", token("hunter2")],
     ["invalid authorization token format", token("a:b:hunter2")],
-  ])("that has anything else is an error in Flux's words: %s", (text, authorizationData) => {
+  ])("with anything else is an error with Flux's text: %s", (text, authorizationData) => {
     const read = (): unknown => parseAuthorizationToken({ authorizationData });
     expect(read).toThrow(`failed to create artifact registry credentials: ${text}`);
     expect(read).not.toThrow("hunter2");

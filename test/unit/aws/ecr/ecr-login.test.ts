@@ -35,7 +35,7 @@ async function logins(lifeMs: number) {
   return { state, token, [Symbol.asyncDispose]: end };
 }
 
-test("each region has a token of its own, which all who ask at the same time share", async () => {
+test("each region has its own token, which concurrent callers share", async () => {
   await using world = await logins(12 * hour);
   const asked = ["eu-west-1", "eu-north-1", "eu-west-1"].map((region) => world.token(region));
   const [west, north, again] = await Promise.all([...asked, world.token("eu-west-1", "210987654321")]);

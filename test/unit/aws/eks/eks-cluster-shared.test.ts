@@ -70,22 +70,22 @@ async function next(events: AsyncIterator<WatchEvent>): Promise<unknown> {
 }
 const added = { type: "ADDED", object: { metadata: { name: "a" } } };
 
-describe("callers of a cluster of EKS at the same time", () => {
-  test("have it described once, and all get an answer", async () => {
+describe("concurrent callers of an EKS cluster", () => {
+  test("share one description of it, and all get an answer", async () => {
     const { eks, cluster } = await described(await apiServer());
     const found = await Promise.all(Array.from({ length: 8 }, () => cluster.get(refOf("quick"), never)));
     expect(found.map((object) => object?.metadata.name)).toEqual(Array.from({ length: 8 }, () => "quick"));
     expect(eks.seen).toEqual(["GET /clusters/prod"]);
   });
 
-  test("have it described once more after it could not be reached, and all get an answer", async () => {
+  test("share one more description after it could not be reached, and all get an answer", async () => {
     const { eks, cluster, lose } = await described(await apiServer());
     await lose();
     await Promise.all(Array.from({ length: 8 }, () => cluster.get(refOf("quick"), never)));
     expect(eks.seen).toHaveLength(2);
   });
 
-  test("do not stop if one of them gives up", async () => {
+  test("do not stop if one of them aborts", async () => {
     const { eks, cluster } = await described(await apiServer());
     const [first, last] = [new AbortController(), new AbortController()];
     const calls = [first.signal, never, last.signal].map((signal) => cluster.get(refOf("quick"), signal));
@@ -100,7 +100,7 @@ describe("callers of a cluster of EKS at the same time", () => {
     expect(eks.seen).toHaveLength(1);
   });
 
-  test("all get the same error if it cannot be described, and the next caller asks again", async () => {
+  test("all get the same error if it cannot be described, and the next caller tries again", async () => {
     const api = await apiServer();
     const { world, eks, cluster } = await described(api);
     world.ca = "";
@@ -113,8 +113,8 @@ describe("callers of a cluster of EKS at the same time", () => {
   });
 });
 
-describe("a cluster of EKS that could not be reached", () => {
-  test("and answers again before EKS may be asked is not described again", async () => {
+describe("an EKS cluster that could not be reached", () => {
+  test("and answers again before the next description is due is not described again", async () => {
     const { world, eks, cluster } = await described(await apiServer());
     const broken = cluster.create(manifest, { manager: "test" }, never);
     await expect(broken).rejects.toMatchObject({ reason: "Unreachable" });
@@ -124,7 +124,7 @@ describe("a cluster of EKS that could not be reached", () => {
     expect(eks.seen).toHaveLength(1);
   });
 
-  test("and that EKS does not describe either is tried at its last address until EKS may be asked again", async () => {
+  test("and that cannot be described is tried at its last address until the next description is due", async () => {
     const { world, eks, cluster, lose } = await described(await apiServer());
     await lose();
     world.ca = "";
@@ -135,8 +135,8 @@ describe("a cluster of EKS that could not be reached", () => {
   });
 });
 
-describe("calls that are on their way while a cluster of EKS", () => {
-  test("moves to another address are answered at the former one, whose connections end with the last of them", async () => {
+describe("calls in progress while an EKS cluster", () => {
+  test("moves to another address are answered at the old one, whose connections are closed after the last of them", async () => {
     const [former, present] = [await apiServer(), await apiServer()];
     const { world, cluster, lose } = await described(former);
     const calls = [1, 2, 3].map(() => cluster.get(refOf("slow"), never));
@@ -150,7 +150,7 @@ describe("calls that are on their way while a cluster of EKS", () => {
     await expect.poll(() => former.connections()).toBe(0);
   });
 
-  test("changes its authority are answered, and so are calls after EKS answers the right one", async () => {
+  test("changes its CA are answered, and so are calls after EKS returns the new one", async () => {
     const api = await apiServer();
     const { world, eks, cluster, lose } = await described(api);
     const early = cluster.get(refOf("slow"), never);
@@ -182,8 +182,8 @@ async function movedBehindWatch() {
   return { former, present, world, eks, cluster, events };
 }
 
-describe("a watch of a cluster of EKS", () => {
-  test("that breaks off has the cluster described again, as a call does", async () => {
+describe("a watch of an EKS cluster", () => {
+  test("whose connection breaks describes the cluster again, as a call does", async () => {
     const [former, present] = [await apiServer(), await apiServer()];
     const { world, eks, cluster } = await described(former);
     const events = cluster.watch(configMaps, never)[Symbol.asyncIterator]();
@@ -199,7 +199,7 @@ describe("a watch of a cluster of EKS", () => {
     expect(present.watches).toHaveLength(1);
   });
 
-  test("goes on if the cluster is described again for others, and its connection ends with it", async () => {
+  test("continues if the cluster is described again for others, and its connection is closed with it", async () => {
     const { former, events } = await movedBehindWatch();
     former.watches[0]?.write(`${JSON.stringify({ type: "ADDED", object: configMapOf("b") })}\n`);
     expect(await next(events)).toMatchObject({ type: "ADDED", object: { metadata: { name: "b" } } });
@@ -208,7 +208,7 @@ describe("a watch of a cluster of EKS", () => {
   });
 });
 
-test("a call that breaks off at a former address does not put the present one in doubt", async () => {
+test("a call that breaks at an old address does not affect the current one", async () => {
   const { former, world, eks, cluster, events } = await movedBehindWatch();
   former.watches[0]?.destroy();
   await expect(next(events)).rejects.toMatchObject({ reason: "Unreachable" });
@@ -217,7 +217,7 @@ test("a call that breaks off at a former address does not put the present one in
   expect(eks.seen).toHaveLength(2);
 });
 
-test("a cluster of EKS that is closed ends its connections to its present and to its former address", async () => {
+test("closing an EKS cluster closes its connections to its current and to its old address", async () => {
   const { former, present, cluster, events } = await movedBehindWatch();
   const broken = next(events).catch((error: unknown) => error);
   cluster.close();

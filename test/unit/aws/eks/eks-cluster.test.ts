@@ -14,7 +14,7 @@ const arn = parseClusterArn("arn:aws:eks:eu-west-1:123456789012:cluster/prod");
 const credentials = { accessKeyId: "x", secretAccessKey: "y" };
 const [cert, key, otherCa] = await Promise.all(["server.crt", "server.key", "expired.crt"].map(pem));
 
-test("a cluster whose authority has changed is described again, half a minute after the last time at the earliest", async () => {
+test("a cluster whose CA has changed is described again, at most every half minute", async () => {
   await using api = await fakeApi(
     (_, response) =>
       sendJson(response, 200, { apiVersion: "v1", kind: "Namespace", metadata: { name: "n", uid: "u" } }),
@@ -42,7 +42,7 @@ test("a cluster whose authority has changed is described again, half a minute af
   cluster.close();
 });
 
-test("a write is not sent if its lease ends while EKS is asked for the cluster's address", async () => {
+test("a write is not sent if its lease ends while the cluster's address is requested from EKS", async () => {
   const sent: string[] = [];
   await using api = await fakeApi(
     (request, response) => {
@@ -74,7 +74,7 @@ test("a write is not sent if its lease ends while EKS is asked for the cluster's
   cluster.close();
 });
 
-test("a cluster that EKS does not know counts as unreachable, so that its objects are tried again", async () => {
+test("a cluster that EKS does not know counts as unreachable, so that its objects are retried", async () => {
   const headers = { "content-type": "application/json", "x-amzn-errortype": "ResourceNotFoundException" };
   await using eks = await faultyWire(undefined, () => ({
     status: 404,
@@ -93,7 +93,7 @@ test("a cluster that EKS does not know counts as unreachable, so that its object
   });
 });
 
-test("Services of a cluster are reached through it, also when its authority has changed, and otherwise it counts as no answer", async () => {
+test("Services of a cluster are reached through it, also after its CA has changed; otherwise there is no answer", async () => {
   await using api = await fakeApi((request, response) => response.end(`answer to ${request.url}`), { cert, key });
   let ca = otherCa ?? "";
   await using eks = await faultyWire(undefined, () => {

@@ -37,7 +37,7 @@ function signatureOf(url: URL, clusterName: string): string {
 }
 
 describe("a token for EKS", () => {
-  test("is who-am-I to the region's STS, dated now, for this cluster's name in a signed header", async () => {
+  test("is a GetCallerIdentity request to the region's STS, dated now, with the cluster's name in a signed header", async () => {
     const url = await signedUrl();
     expect(`${url.origin}${url.pathname}`).toBe("https://sts.eu-west-1.amazonaws.com/");
     const { "X-Amz-Signature": signature, ...query } = Object.fromEntries(url.searchParams);
@@ -56,7 +56,7 @@ describe("a token for EKS", () => {
     expect(url.href).not.toContain("hunter2");
   });
 
-  test("is valid for 15 minutes and made again after 10", async () => {
+  test("is valid for 15 minutes and created again after 10", async () => {
     expect((await eksToken(cluster, credentials, now)).renewAt).toBe(now + 600_000);
   });
 });
@@ -67,12 +67,12 @@ describe("the name of a cluster", () => {
     ["arn:aws-us-gov:eks:us-gov-west-1:123456789012:cluster/prod", "sts.us-gov-west-1.amazonaws.com"],
     ["arn:aws-cn:eks:cn-north-1:123456789012:cluster/prod", "sts.cn-north-1.amazonaws.com.cn"],
     ["arn:aws-iso-b:eks:us-isob-east-1:123456789012:cluster/prod", "sts.us-isob-east-1.sc2s.sgov.gov"],
-  ])("%s says which STS confirms our identity: %s", (arn, host) => {
+  ])("%s determines which STS confirms Sluice's identity: %s", (arn, host) => {
     expect(stsHost(parseClusterArn(arn))).toBe(host);
   });
 
   test.each(["prod", "arn:aws:eks:eu-west-1:123:cluster/prod", "arn:aws:eks:eu-west-1:123456789012:cluster/../x", ""])(
-    "is not %j",
+    "must not be %j",
     (text) => {
       expect(() => parseClusterArn(text)).toThrow("write arn:aws:eks:<region>:<account>:cluster/<name>");
     },

@@ -17,7 +17,7 @@ function s3Error(status: number, code: string, message: string, headers: Record<
   return { status, body, headers: { "content-type": "application/xml", ...headers } };
 }
 
-describe("a bucket", () => {
+describe("an S3 bucket", () => {
   async function putOver(faultOf: (count: number) => WireFault) {
     await using wire = await faultyWire(undefined, (_, count) => faultOf(count));
     const client = s3Client({ region, endpoint: wire.url, credentials });
@@ -53,12 +53,12 @@ describe("a bucket", () => {
     ["AccessDenied", 403, "denied", "allow s3:PutObject in the policy of the role and of the resource"],
     ["NoSuchBucket", 404, "missing", "it does not exist in region eu-west-1"],
     ["KMS.DisabledException", 400, "key", "the KMS key cannot be used"],
-  ])("that answers %s differs from an artifact that does not exist", async (code, status, reason, message) => {
+  ])("that answers %s is distinguished from a missing artifact", async (code, status, reason, message) => {
     const { error } = await putOver(() => s3Error(status, code, "no"));
     expect(error).toMatchObject({ reason, message: expect.stringContaining(message) });
   });
 
-  test("whose clock is an hour ahead of ours is asked again with its own time", async () => {
+  test("whose clock is an hour ahead of ours is retried with its own time", async () => {
     const serverTime = new Date(Date.now() + 3_600_000);
     const dates: number[] = [];
     await using wire = await faultyWire(undefined, (request, count) => {
@@ -94,7 +94,7 @@ describe("a bucket", () => {
     client.destroy();
   });
 
-  test.each([1_000, 20_000_000])("writes an artifact of %i bytes only where there is none", async (length) => {
+  test.each([1_000, 20_000_000])("stores an artifact of %i bytes only if there is none", async (length) => {
     const conditions: unknown[] = [];
     await using wire = await faultyWire(undefined, ({ headers, method, url = "" }) => {
       const xml = { status: 200, headers: { "content-type": "application/xml", etag: '"1"' } };
@@ -118,7 +118,7 @@ describe("a bucket", () => {
     client.destroy();
   });
 
-  test("gives no object that is longer than any artifact, and reads nothing of it", async () => {
+  test("returns no object that is longer than any artifact, and reads nothing of it", async () => {
     const told = async (length: number) => {
       // The connection ends where the content should begin.
       const headers = { "content-length": String(length), etag: "e", connection: "close" };
@@ -143,7 +143,7 @@ describe("a bucket", () => {
     ["the artifact", "an artifact", "an artifact"],
     ["other bytes of its length", "en artifact", undefined],
     ["a part of it", "an art", undefined],
-  ])("that has %s under a digest gives only what hashes to it", async (_, held, found) => {
+  ])("that has %s under a digest returns only bytes that match it", async (_, held, found) => {
     const headers = { "content-length": String(held.length), etag: "e" };
     await using wire = await faultyWire(undefined, () => ({ status: 200, headers, body: held }));
     const client = s3Client({ region, endpoint: wire.url, credentials });
@@ -153,12 +153,12 @@ describe("a bucket", () => {
     client.destroy();
   });
 
-  test("that slows down is asked again", async () => {
+  test("that answers SlowDown is retried", async () => {
     const { error, seen } = await putOver((count) => (count < 2 ? s3Error(503, "SlowDown", "slow") : { status: 200 }));
     expect([error, seen.length]).toEqual([undefined, 3]);
   });
 
-  test("with a concurrent writer is asked again until there is none", async () => {
+  test("with a concurrent writer is retried until there is none", async () => {
     const { error, seen } = await putOver((count) => {
       if (count === 0) return s3Error(409, "ConditionalRequestConflict", "another write is on its way");
       return count === 1 ? s3Error(404, "NoSuchKey", "gone") : { status: 200 };

@@ -33,18 +33,18 @@ describe("the cost model", () => {
     { what: "Dashboard", quantity: 2 },
     { what: "Own KMS keys", quantity: 3 },
     { what: "Installation key", quantity: 1 },
-  ])("$what, reckoned by hand: $quantity", ({ what, quantity }) => {
+  ])("$what, calculated by hand: $quantity", ({ what, quantity }) => {
     expect(quantityOf(what)).toBeCloseTo(quantity, 6);
   });
 
-  test("each request to a cluster is an event of its audit log, which costs nothing while nobody reads it", () => {
+  test("each request to a cluster is an event of its audit log, which costs nothing while it is not read", () => {
     const requests = 4_380 * 6 + 43_800 * 7;
     expect(quantityOf("GuardDuty, EKS Protection", { ...one, guardDuty: 1 })).toBeCloseTo(requests, 6);
     expect(quantityOf("Audit log of the clusters", { ...one, auditLogs: 1 })).toBeCloseTo((requests * 1_500) / 1e9, 9);
     expect(quantityOf("GuardDuty, EKS Protection") + quantityOf("Audit log of the clusters")).toBe(0);
   });
 
-  test("notifications are polled for in a queue of each network, and each is sent, read and deleted", () => {
+  test("notifications are polled from a queue of each network, and each is sent, read and deleted", () => {
     const told = { ...one, notificationQueues: 2, notificationsPerDay: 0 };
     expect(quantityOf("Queues, polling of the notifications")).toBe(0);
     expect(quantityOf("Queues, polling of the notifications", told)).toBeCloseTo(2 * 5 * 3 * 60 * 730, 6);
@@ -55,7 +55,7 @@ describe("the cost model", () => {
     ).toBeCloseTo((100 * 365) / 12, 6);
   });
 
-  test("a further network costs what synth says of it", () => {
+  test("a further network costs as much as synth says", () => {
     const costs = (networks: number) =>
       totalOf(
         priced(linesOf({ ...atRest, networks, alarms: billedAlarms(networks) }, assumptions), prices["us-east-1"]),
@@ -63,7 +63,7 @@ describe("the cost model", () => {
     expect(costs(2) - costs(1)).toBeCloseTo(furtherNetworkUsd, 2);
   });
 
-  test("a run takes its share of a core and the round trips that it waits for", () => {
+  test("a run uses its share of a core and the round trips that it waits for", () => {
     const given = { ...assumptions, memoryGbPerCore: 2 };
     // 10 ms of a core are 20 ms of half a core; 3 × 10, 4 × 5 and 1 × 10 ms of waiting.
     expect(secondsOf("unchanged", 1, 10, given)).toBeCloseTo(0.08, 9);
@@ -71,7 +71,7 @@ describe("the cost model", () => {
     expect(secondsOf("unchanged", 4, 10, given)).toBeCloseTo(0.07, 9);
   });
 
-  test("a message ends a question to the queue early, and many messages are a question each", () => {
+  test("a message ends a poll of the queue early, and each of many messages costs a poll", () => {
     const seconds = 730 * 3_600;
     expect(receives(0, assumptions)).toBe((5 * seconds) / 20);
     // One message a second for each poller: each question takes a second on average.
@@ -86,7 +86,7 @@ describe("the cost model", () => {
     expect(added("Custom metrics")).toBe(4);
   });
 
-  test("prices multiply, and the dearest line comes first", () => {
+  test("prices are multiplied, and the most expensive line comes first", () => {
     const lines = [
       { what: "cheap", price: "alarmMonth", quantity: 2 },
       { what: "dear", price: "dashboardMonth", quantity: 1 },
@@ -99,25 +99,25 @@ describe("the cost model", () => {
     expect(totalOf(bill)).toBeCloseTo(3.2, 9);
   });
 
-  test.each(regions)("an installation at rest costs less than the most that we allow, in %s", (region) => {
+  test.each(regions)("an installation at rest costs less than the allowed maximum, in %s", (region) => {
     expect(totalOf(priced(linesOf(atRest, assumptions), prices[region]))).toBeLessThan(mostAtRest);
   });
 });
 
-test("docs/cost-compared.md has what the comparison prints", async () => {
+test("docs/cost-compared.md has the output of the comparison", async () => {
   const page = await readFile(join(import.meta.dirname, "../../../../docs/cost-compared.md"), "utf8");
   const [, generated] = page.split("<!-- printed by bench/cost/compared.ts -->\n\n");
   expect(generated).toBe(`${printCompared()}\n`);
 });
 
-test("the alternatives, reckoned by hand: one Application is 730 hours of it and of its capability, and Flux is in each cluster", () => {
+test("the alternatives, calculated by hand: one Application is 730 hours and its capability, and Flux runs in each cluster", () => {
   const { argo, fluxShare, fluxFargate } = monthly({ ...atRest, clusters: 2, kustomizations: 1 });
   expect(argo).toBeCloseTo(730 * (0.02771 + 0.00136), 9);
   expect(fluxShare).toBeCloseTo(730 * 2 * 3 * 0.05 * 0.0336, 9);
   expect(fluxFargate).toBeCloseTo(730 * 2 * 3 * (0.25 * 0.04048 + 0.5 * 0.004445), 9);
 });
 
-test("docs/cost.md has what the model prints", async () => {
+test("docs/cost.md has the output of the model", async () => {
   const page = await readFile(join(import.meta.dirname, "../../../../docs/cost.md"), "utf8");
   const [, generated] = page.split("<!-- printed by node bench/cost/main.ts -->\n\n");
   expect(generated).toBe(`${printCost()}\n`);

@@ -22,7 +22,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const commit = Buffer.from(`tree ${"0".repeat(40)}\nauthor A <a> 1 +0000\ncommitter A <a> 1 +0000\n\nchange\n`);
 
-test("without an option nothing is signed", async () => {
+test("without an option a commit is not signed", async () => {
   expect(await commitSigner({}, now, signal)).toBe(undefined);
 });
 
@@ -30,7 +30,7 @@ test.each<[string, () => SigningOptions]>([
   ["a key of --ssh-signing-key-file", () => ({ sshSigningKeyFile: file("plain") })],
   ["one with a passphrase", () => ({ sshSigningKeyFile: file("locked"), sshSigningPassword: "open" })],
   ["the key that logs in", () => ({ sshSigningReusePrivateKey: true, privateKeyFile: file("plain"), password: "" })],
-])("signs by %s", async (_what, options) => {
+])("a commit is signed by %s", async (_what, options) => {
   const sign = await commitSigner(options(), now, signal);
   expect(await sign?.(commit, signal)).toMatch(/^-----BEGIN SSH SIGNATURE-----\n/);
 });

@@ -29,7 +29,7 @@ describe.skipIf(gitPrograms === undefined)("a repository on a git host (git with
   const names = ["GitHub", "GitLab"] as const;
   const key = { title: "sluice", key: "ssh-ed25519 AAAAkey", isReadOnly: true };
 
-  test.each(names)("on %s is created once, and made public only if that is asked for", async (name) => {
+  test.each(names)("on %s is created once, and made public only on request", async (name) => {
     const own = open(name, `once-${name}`);
     const wanted = { isPrivate: true, reconcile: false };
     expect(await own.ensureRepository(wanted, signal)).toBe("created");
@@ -41,7 +41,7 @@ describe.skipIf(gitPrograms === undefined)("a repository on a git host (git with
   });
 
   test.each(names)(
-    "on %s gets a key once, whatever its comment says, and never one with other rights",
+    "on %s gets a deploy key once, whatever its comment is, and never one with other rights",
     async (name) => {
       const own = open(name, `key-${name}`);
       await own.ensureRepository({ isPrivate: true, reconcile: false }, signal);
@@ -59,7 +59,7 @@ describe.skipIf(gitPrograms === undefined)("a repository on a git host (git with
     },
   );
 
-  test.each(names)("on %s has one webhook for an address", async (name) => {
+  test.each(names)("on %s gets one webhook per address", async (name) => {
     const own = open(name, `hook-${name}`);
     await own.ensureRepository({ isPrivate: true, reconcile: false }, signal);
     const hook = { url: "https://hooks.test/hook/1", secret: "token" };
@@ -72,7 +72,7 @@ describe.skipIf(gitPrograms === undefined)("a repository on a git host (git with
   test.each([
     ["GitHub", "push", "push", "ops"],
     ["GitLab", "push", 30, "2"],
-  ] as const)("on %s a team gets the access %s once", async (name, access, stored, team) => {
+  ] as const)("on %s gives a team the access %s once", async (name, access, stored, team) => {
     const own = open(name, `team-${name}`);
     await own.ensureRepository({ isPrivate: true, reconcile: false }, signal);
     expect(await own.ensureTeam({ team: "ops", access }, signal)).toBe("created");
@@ -86,7 +86,7 @@ describe.skipIf(gitPrograms === undefined)("a repository on a git host (git with
   test.each([
     ["GitHub", "GITHUB_TOKEN"],
     ["GitLab", "GITLAB_TOKEN"],
-  ] as const)("on %s of a user is created with a token of this user alone", async (name, variable) => {
+  ] as const)("on %s of a user is created with a token of this user only", async (name, variable) => {
     const wanted = { isPrivate: true, reconcile: false };
     const personal = open(name, `own-${name}`, { owner: "Jane", isPersonal: true });
     expect(await personal.ensureRepository(wanted, signal)).toBe("created");
@@ -96,7 +96,7 @@ describe.skipIf(gitPrograms === undefined)("a repository on a git host (git with
     );
   });
 
-  test("on GitLab in a group that the token does not see is refused with the mend", async () => {
+  test("on GitLab in a group that the token cannot see is refused with the mend", async () => {
     const hidden = open("GitLab", "fleet", { owner: "hidden" });
     await expect(hidden.ensureRepository({ isPrivate: true, reconcile: false }, signal)).rejects.toThrow(
       "GitLab has no group hidden that the token of GITLAB_TOKEN may see: create it, or give --personal if it is a user",
@@ -104,7 +104,7 @@ describe.skipIf(gitPrograms === undefined)("a repository on a git host (git with
   });
 });
 
-test("a repository is cloned by https with the port of its host, and by ssh without", () => {
+test("is cloned by HTTPS with the port of its host, and by SSH without", () => {
   const { https, ssh } = repositoryUrls({ owner: "acme", repository: "fleet", origin: "https://git.test:8443" });
   expect([https.href, ssh.href]).toEqual(["https://git.test:8443/acme/fleet.git", "ssh://git@git.test/acme/fleet"]);
 });

@@ -33,7 +33,7 @@ function asked(answer: (request: HttpRequest) => { status: number; body?: unknow
 }
 
 describe("the API of a git host", () => {
-  test("is asked with the token, and answers what it says", async () => {
+  test("is called with the token, and returns its answer", async () => {
     const { api, seen } = asked(() => ({ status: 201, body: { id: 1, more: true } }));
     expect(await api.ask({ ...question, body: { title: "x" } }, signal)).toEqual({ id: 1 });
     const [request] = seen;
@@ -94,7 +94,7 @@ describe("the API of a git host", () => {
     await expect(api.ask(question, signal)).rejects.toThrow(new Error(text));
   });
 
-  test("an answer that is none of the API is told, with what to check", async () => {
+  test("an answer that does not fit the API is reported, with what to check", async () => {
     const { api } = asked(() => ({ status: 200, body: "<html>Welcome</html>" }));
     const text =
       "GitHub was asked to add the deploy key, and its answer is not the one of GitHub's API: check --hostname";
@@ -111,12 +111,12 @@ describe("the API of a git host", () => {
     await expect(api.ask(question, signal)).rejects.toThrow(new Error(text));
   });
 
-  test("what is not there is undefined where it may be missing", async () => {
+  test("a missing object is undefined where it may be missing", async () => {
     const { api } = asked(() => ({ status: 404, body: { message: "Not Found" } }));
     expect(await api.find({ ...question, method: "GET" }, signal)).toBe(undefined);
   });
 
-  test("a list is read to its last page, of which it has at most twenty", async () => {
+  test("a list is read to its last page, and at most twenty pages", async () => {
     const hundred = Array.from({ length: 100 }, (_, id) => ({ id }));
     const list = { path: "keys", entry: z.object({ id: z.number() }), doing: "list the keys", needs: "" };
     const some = asked(({ url }) => ({ status: 200, body: url.endsWith("page=3") ? [{ id: 7 }] : hundred }));

@@ -93,7 +93,7 @@ describe("sluice bootstrap", () => {
       args: [...git, "--private-key-file=key"],
       text: "--private-key-file is for ssh, but --url uses https: give --url=ssh://git@HOST/PATH, or --password",
     },
-  ])("with $args it fails before anything is asked: $text", async ({ args, text }) => {
+  ])("with $args fails before any request: $text", async ({ args, text }) => {
     const env = { GITHUB_TOKEN: token, GITLAB_TOKEN: token };
     expect(await bootstrap(args, env)).toEqual({ code: 1, err: `✗ ${text}\n` });
   });
@@ -157,7 +157,7 @@ describe("sluice bootstrap", () => {
       "--deploy-token-auth",
       "--deploy-token-auth of flux has no meaning here: use --token-auth, or the deploy key that is made without it; leave it out",
     ],
-  ])("%s of flux is refused with what to use instead", async (option, text) => {
+  ])("%s of flux is refused with a replacement", async (option, text) => {
     expect(await bootstrap([...github, option])).toEqual({ code: 1, err: `✗ ${text}\n` });
   });
 
@@ -167,7 +167,7 @@ describe("sluice bootstrap", () => {
     { args: [...github, "--path=clusters/prod", "--sparse-checkout=clusters"] },
     { args: [...git, "--with-bearer-token", "--author-name=Jane", "--commit-message-appendix=[skip ci]"] },
     { args: ["git", "--url=ssh://git@git.test/fleet.git", "--token-auth", "-p", "x", "--force", "-s"] },
-  ])("$args are options, and the cluster is asked next", async ({ args }) => {
+  ])("$args are valid options, and the cluster is called next", async ({ args }) => {
     const { code, err } = await bootstrap(args);
     expect([code, err]).toEqual([1, expect.stringMatching(noCluster)]);
     expect(err).not.toContain("secret-password");
@@ -181,6 +181,6 @@ test.each([
   ["../../clusters/../x", "./x"],
   ["./", "./"],
   ["", "./"],
-])("the path %s is %s", (text, path) => {
+])("the path %s is normalised to %s", (text, path) => {
   expect(relativePath(text)).toBe(path);
 });

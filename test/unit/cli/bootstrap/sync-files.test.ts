@@ -45,7 +45,7 @@ function cloneOf(files: Readonly<Record<string, string>>, type: CloneFile["type"
 }
 
 describe("the files of a bootstrap", () => {
-  test("are read from the folder of the namespace, and no others", async () => {
+  test("are read from the folder of the namespace only", async () => {
     const files = { [`${at}/gotk-sync.yaml`]: "a", [`${at}/kustomization.yaml`]: "b", [`${at}/other.yaml`]: "c" };
     const elsewhere = { "clusters/prod/gotk-sync.yaml": "d", "clusters/prod/flux-system/gotk-components.yaml": "e" };
     expect(await readSyncFiles(cloneOf(files), folder, signal)).toEqual({
@@ -54,7 +54,7 @@ describe("the files of a bootstrap", () => {
     expect(await readSyncFiles(cloneOf(elsewhere), folder, signal)).toEqual({ ...nothing, hasComponents: true });
   });
 
-  test("at the root of the repository are in the folder of the namespace", async () => {
+  test("for the root of the repository are in the folder of the namespace", async () => {
     const root = { path: "./", namespace: "flux-system" };
     const found = await readSyncFiles(cloneOf({ "flux-system/gotk-sync.yaml": "a" }), root, signal);
     expect(found.sync).toBe("a");
@@ -86,7 +86,7 @@ describe("the files of a bootstrap", () => {
     expect(atRoot.others.size).toBe(4);
   });
 
-  test("are no symbolic links, and not longer than 256 KiB", async () => {
+  test("must not be symbolic links or longer than 256 KiB", async () => {
     const path = `${at}/gotk-sync.yaml`;
     await expect(readSyncFiles(cloneOf({ [path]: "../a" }, "symlink"), folder, signal)).rejects.toThrow(
       `${path} is a symbolic link: sluice bootstrap writes files only, replace it by a file`,
@@ -98,7 +98,7 @@ describe("the files of a bootstrap", () => {
     );
   });
 
-  test("are written where they are missing or others, and a user's kustomization.yaml stays", async () => {
+  test("are written if they are missing or differ, and a user's kustomization.yaml stays", async () => {
     const text = await syncText(syncObjects(options));
     const written = changedFiles(nothing, folder, text);
     expect([...written.keys()]).toEqual([`${at}/gotk-sync.yaml`, `${at}/kustomization.yaml`]);
@@ -107,7 +107,7 @@ describe("the files of a bootstrap", () => {
     expect([...changedFiles({ ...same, sync: "older" }, folder, text).keys()]).toEqual([`${at}/gotk-sync.yaml`]);
   });
 
-  test("name the cluster, which is read again from them", async () => {
+  test("name the cluster, which is read back from them", async () => {
     expect(clusterOf(await syncText(syncObjects(options)))).toBe("uid-1");
     expect(clusterOf('metadata:\r\n  annotations:\r\n    sluice.dev/cluster: "uid-2"\r\n')).toBe("uid-2");
     expect(clusterOf("# sluice.dev/cluster: uid-1\n")).toBe(undefined);
@@ -115,7 +115,7 @@ describe("the files of a bootstrap", () => {
   });
 });
 
-describe("a folder", () => {
+describe("a bootstrap folder", () => {
   test.each([
     ["that is empty", nothing, claim],
     ["of this cluster", { ...nothing, sync: "  sluice.dev/cluster: uid-1\n" }, claim],
@@ -128,7 +128,7 @@ describe("a folder", () => {
       { ...claim, force: true },
     ],
     ["without a name, by force", { ...nothing, sync: "a" }, { ...claim, force: true }],
-  ])("%s is taken", (_what, files, wanted) => {
+  ])("%s is accepted", (_what, files, wanted) => {
     expect(() => checkFolder(files, folder, wanted)).not.toThrow();
   });
 
@@ -168,7 +168,7 @@ describe("a folder", () => {
   });
 });
 
-test("submodules and a sparse checkout are fields of the GitRepository", () => {
+test("submodules and a sparse checkout become fields of the GitRepository", () => {
   const { source } = syncObjects({ ...options, recurseSubmodules: true, sparseCheckout: ["clusters"] });
   expect(source["spec"]).toMatchObject({ recurseSubmodules: true, sparseCheckout: ["clusters"] });
 });

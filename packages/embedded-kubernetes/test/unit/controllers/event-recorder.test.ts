@@ -43,7 +43,7 @@ function told(): readonly string[] {
   return [...stored.values()].map(({ message, count }) => `${plainText(count)} ${plainText(message)}`);
 }
 
-test("the same again counts up with its last time, another object or type does not", () => {
+test("a repeated event increments its count with its last time, another object or type does not", () => {
   record(set, "Warning", "FailedCreate", "no");
   nowMs += 5000;
   record(set, "Warning", "FailedCreate", "no");
@@ -63,8 +63,8 @@ test("an event that was deleted is written again", () => {
   expect(told()).toEqual(["2 Created pod: a"]);
 });
 
-describe("as client-go's correlator", () => {
-  test("the tenth of a reason within ten minutes and what follows are one event", () => {
+describe("like client-go's correlator", () => {
+  test("the tenth event of a reason within ten minutes and later ones are one event", () => {
     for (let pod = 1; pod <= 12; pod += 1) record(set, "Normal", "SuccessfulCreate", `Created pod: ${pod}`);
     record(set, "Normal", "SuccessfulDelete", "Deleted pod: 1");
     expect(told()).toEqual([
@@ -77,7 +77,7 @@ describe("as client-go's correlator", () => {
     expect(told().at(-1)).toBe("1 Created pod: 13");
   });
 
-  test("after 25 about an object there is one every five minutes, which has counted those between", () => {
+  test("after 25 events about an object there is one every five minutes, which counts those in between", () => {
     for (let times = 1; times <= 40; times += 1) record(set, "Warning", "FailedCreate", "no");
     expect(told()).toEqual(["25 no"]);
     nowMs += 300_000;
@@ -87,7 +87,7 @@ describe("as client-go's correlator", () => {
   });
 });
 
-test("of an object with a very long name, or of many at once, each has a name of its own", () => {
+test("an event of an object with a very long name, or one of many at once, has a unique name", () => {
   const long = { ...set, metadata: { name: "a".repeat(253), namespace: "x", uid: "v" } };
   for (const message of ["1", "2", "3"]) {
     record(long, "Normal", "R", message);
@@ -97,7 +97,7 @@ test("of an object with a very long name, or of many at once, each has a name of
   for (const name of stored.keys()) expect(name.length).toBeLessThanOrEqual(253);
 });
 
-test("an event that cannot be written is logged, unless its namespace is being deleted, and fails no controller", () => {
+test("an event that cannot be written is logged, unless its namespace is terminating, and fails no controller", () => {
   const details = { kind: "events", causes: [{ reason: "NamespaceTerminating" }] };
   refusal = new StatusError(403, "Forbidden", "ending", details);
   record(set, "Normal", "R", "1");

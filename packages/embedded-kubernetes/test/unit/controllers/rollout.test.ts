@@ -45,7 +45,7 @@ describe("the next step of a rolling update", () => {
     expect(stepsOf(of, current, ...old)).toEqual(steps);
   });
 
-  test("never has more Pods than surge allows or fewer available ones than is asked for, and ends", () => {
+  test("never has more Pods than surge allows or fewer available ones than required, and ends", () => {
     const amount = fc.integer({ min: 0, max: 4 });
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 12 }), amount, amount, amount, (replicas, surge, missing, third) => {
@@ -80,14 +80,14 @@ describe("the next step of a rolling update", () => {
 });
 
 describe("a recreated Deployment", () => {
-  test("removes its old Pods before it makes new ones", () => {
+  test("removes its old Pods before it creates new ones", () => {
     expect(stepsOf(recreated(2), undefined, set("old", 2))).toEqual(["old 0"]);
     expect(firstReplicas(recreated(2), { current: undefined, old: [set("old", 2)] })).toBeUndefined();
     expect(firstReplicas(recreated(2), { current: undefined, old: [set("old", 0, 0, 1)] })).toBeUndefined();
     expect(firstReplicas(recreated(2), { current: undefined, old: [set("old", 0)] })).toBe(2);
   });
 
-  test("that comes back to a former template waits for the others' Pods too", () => {
+  test("that returns to a former template waits for the other Pods too", () => {
     expect(stepsOf(recreated(2), set("new", 0), set("old", 2))).toEqual(["old 0"]);
     expect(stepsOf(recreated(2), set("new", 0), set("old", 0, 0, 1))).toEqual([]);
     expect(stepsOf(recreated(2), set("new", 0), set("old", 0))).toEqual(["new 2"]);
@@ -95,7 +95,7 @@ describe("a recreated Deployment", () => {
   });
 });
 
-test("a new set begins with all Pods where there are no others, else with what surge lets it", () => {
+test("a new ReplicaSet starts with all Pods if there are no others, and otherwise with what surge allows", () => {
   const sets = (...old: readonly ApiObject[]) => ({ current: undefined, old });
   expect(firstReplicas(deployment(3, 1, 0), sets())).toBe(3);
   expect(firstReplicas(deployment(3, 1, 0), sets(set("old", 3)))).toBe(1);

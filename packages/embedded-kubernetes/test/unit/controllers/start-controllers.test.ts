@@ -122,7 +122,7 @@ describe("workloads", () => {
     await expect.poll(() => condition(`${apps}/deployments/a`, "Available")).toMatchObject({ status: "True" });
   });
 
-  test("a fault of the Pod template is that of its own Pods, and the Pods of the template before keep running", async () => {
+  test("a fault of a new Pod template affects only its own Pods, and the Pods of the old template keep running", async () => {
     await create(`${apps}/deployments`, workload("Deployment", { replicas: 2 }));
     await expect.poll(() => statusOf(`${apps}/deployments/a`)).toMatchObject({ readyReplicas: 2 });
     const template = { metadata: { annotations: { [faultAnnotation]: "fail" } } };
@@ -140,7 +140,7 @@ describe("workloads", () => {
   test.each([
     ["StatefulSet", { currentReplicas: 1 }],
     ["DaemonSet", { currentNumberScheduled: 1 }],
-  ])("a fault of the Pod template of a %s is that of its Pods", async (kind, counted) => {
+  ])("a fault of the Pod template of a %s affects its Pods", async (kind, counted) => {
     const path = `${apps}/${kind.toLowerCase()}s`;
     const template = {
       metadata: { labels: { app: "a" }, annotations: { [faultAnnotation]: "never-ready" } },
@@ -155,14 +155,14 @@ describe("workloads", () => {
     });
   });
 
-  test("a Deployment that fails has exceeded its deadline", async () => {
+  test("a Deployment that fails exceeds its deadline", async () => {
     await create(`${apps}/deployments`, workload("Deployment", {}, "fail"));
     await expect
       .poll(() => condition(`${apps}/deployments/a`, "Progressing"))
       .toMatchObject({ status: "False", reason: "ProgressDeadlineExceeded" });
   });
 
-  test("a slow workload is ready later", async () => {
+  test("a slow workload becomes ready later", async () => {
     await create(`${apps}/deployments`, workload("Deployment", {}, "slow=200ms"));
     await expect.poll(() => statusOf(`${apps}/deployments/a`)).toMatchObject({ availableReplicas: 1 });
   });
@@ -203,7 +203,7 @@ describe("workloads", () => {
     await expect.poll(() => condition("/apis/batch/v1/namespaces/x/jobs/a", type)).toMatchObject({ status: "True" });
   });
 
-  test("a Job that names another controller is left to it", async () => {
+  test("a Job that names another controller is left to that controller", async () => {
     const jobs = "/apis/batch/v1/namespaces/x/jobs";
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "app", image: "x:1" }] } };
     const job = (name: string, more: JsonObject): JsonObject => ({
@@ -218,7 +218,7 @@ describe("workloads", () => {
     expect(await statusOf(`${jobs}/theirs`)).toEqual({});
   });
 
-  test("deleting a Deployment takes its ReplicaSet and Pods", async () => {
+  test("deleting a Deployment deletes its ReplicaSet and Pods", async () => {
     await create(`${apps}/deployments`, workload("Deployment", {}));
     await expect.poll(() => statusOf(`${apps}/deployments/a`)).toMatchObject({ readyReplicas: 1 });
     expect((await call("DELETE", `${apps}/deployments/a`)).status).toBe(200);
@@ -227,7 +227,7 @@ describe("workloads", () => {
   });
 });
 
-describe("garbage", () => {
+describe("garbage collection", () => {
   function configMap(name: string, owner?: JsonObject): JsonObject {
     const metadata = owner === undefined ? undefined : parsed(owner["metadata"]);
     const reference = metadata && {
@@ -259,7 +259,7 @@ describe("garbage", () => {
 });
 
 describe("namespaces", () => {
-  test("a deleted namespace takes everything in it along, claims too", async () => {
+  test("a deleted namespace deletes everything in it, including claims", async () => {
     const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
     const metadata = { name: "c" };
     await create(`${core}/persistentvolumeclaims`, { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec });
@@ -269,7 +269,7 @@ describe("namespaces", () => {
     expect(await namesIn(`${core}/pods`)).toEqual([]);
   });
 
-  test("its default objects come back", async () => {
+  test("its default objects are recreated", async () => {
     await expect.poll(() => codeOf(`${core}/configmaps/kube-root-ca.crt`)).toBe(200);
     await call("DELETE", `${core}/configmaps/kube-root-ca.crt`);
     await expect.poll(() => codeOf(`${core}/configmaps/kube-root-ca.crt`)).toBe(200);

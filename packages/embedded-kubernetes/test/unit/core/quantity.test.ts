@@ -34,7 +34,7 @@ describe("the canonical notation of a quantity", () => {
     ["1Zi", /must match the regular expression/],
     ["1kM", /suffix/],
     ["Gi", /must match the regular expression|numeric part/],
-  ])("%j is refused in Go's words", (text, words) => {
+  ])("%j is refused with Go's text", (text, words) => {
     expect(() => canonicalQuantity(text)).toThrow(words);
     expect(() => canonicalQuantity(text)).toThrow(ConversionError);
   });
@@ -47,7 +47,7 @@ describe("the canonical notation of a quantity", () => {
     )
     .map(([whole, fraction, suffix]) => `${whole}.${fraction}${suffix}`);
 
-  test("is its own canonical notation", () => {
+  test("is stable: converting it again changes nothing", () => {
     fc.assert(
       fc.property(quantities, (text) => {
         expect(canonicalQuantity(canonicalQuantity(text))).toBe(canonicalQuantity(text));
@@ -55,7 +55,7 @@ describe("the canonical notation of a quantity", () => {
     );
   });
 
-  test("keeps the value, up to whole bytes for binary notation", () => {
+  test("keeps the value, up to whole bytes in binary notation", () => {
     fc.assert(
       fc.property(quantities, (text) => {
         const before = parseQuantity(text);

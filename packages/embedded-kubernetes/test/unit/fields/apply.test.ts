@@ -100,7 +100,7 @@ describe("applyFields", () => {
     );
   });
 
-  test("a manager that no longer sends anything leaves the others as they are", () => {
+  test("a manager that no longer sends anything does not affect the others", () => {
     fc.assert(
       fc.property(filledSpec, spec, (first, second) => {
         const both = apply(stored(apply(undefined, "other", first)), "alpha", second, true);
@@ -112,7 +112,7 @@ describe("applyFields", () => {
     );
   });
 
-  test("one manager alone gets exactly what it sends, whatever it had sent before", () => {
+  test("a single manager gets exactly what it sends, whatever it sent before", () => {
     fc.assert(
       fc.property(spec, spec, (first, second) => {
         const changed = apply(stored(apply(undefined, "alpha", first)), "alpha", second);
@@ -134,7 +134,7 @@ describe("applyFields", () => {
     );
   });
 
-  test("managedFields survive being decoded and encoded", () => {
+  test("managedFields can be decoded and encoded without loss", () => {
     fc.assert(
       fc.property(spec, spec, (first, second) => {
         const { managedFields } = apply(stored(apply(undefined, "other", first)), "alpha", second, true);
@@ -150,7 +150,7 @@ describe("applyFields", () => {
     );
   });
 
-  test("another order alone is no change: the live order stays", () => {
+  test("a different order of fields is not a change: the live order stays", () => {
     const live = stored(apply(undefined, "other", { tags: ["a", "b"] }));
     const { object, managedFields } = apply(live, "alpha", { tags: ["b", "a"] });
     expect(object["spec"]).toEqual({ tags: ["a", "b"] });

@@ -17,7 +17,7 @@ describe("mergeFields", () => {
     expect(mergeFields(live, applied, set)).toEqual(merged);
   });
 
-  test("applied items come in applied order, live-only ones in live order, none lost or doubled", () => {
+  test("applied items are in applied order, live-only ones in live order, none lost or duplicated", () => {
     fc.assert(
       fc.property(unique, unique, (live, applied) => {
         const merged: unknown = mergeFields(live, applied, set) ?? [];
@@ -29,7 +29,7 @@ describe("mergeFields", () => {
     );
   });
 
-  test("merging twice is merging once", () => {
+  test("merging twice gives the same as merging once", () => {
     fc.assert(
       fc.property(unique, unique, (live, applied) => {
         const once = mergeFields(live, applied, set);
@@ -38,7 +38,7 @@ describe("mergeFields", () => {
     );
   });
 
-  test("what the applied value does not change is the live value itself", () => {
+  test("values that the applied value does not change are kept by reference", () => {
     const open: TypeSchema = { type: "object" };
     const live = { kept: { a: "1" }, changed: { a: "1" } };
     const merged = mergeFields(live, { kept: { a: "1" }, changed: { a: "2" } }, open);

@@ -52,7 +52,7 @@ function track(before: ApiObject | undefined, after: ApiObject, managedFields: M
 }
 
 describe("trackUpdate", () => {
-  test("a change joins the writer's entry and leaves the former owner's", () => {
+  test("a change moves the field to the writer's entry and out of the former owner's", () => {
     const tracked = track(widget({ size: 1, tags: ["x"] }), widget({ size: 2 }), [entry("example.com/v1")]);
     expect(tracked).toEqual([
       expect.objectContaining({ manager: "editor", operation: "Update", fieldsV1: { "f:spec": { "f:size": {} } } }),
@@ -63,12 +63,12 @@ describe("trackUpdate", () => {
     expect(track(widget({ size: 1 }), widget({ size: 2 }), [])).toEqual([]);
   });
 
-  test("items that cannot be told apart keep the managers as they are", () => {
+  test("items that cannot be told apart keep their managers", () => {
     const managedFields = [entry("example.com/v1")];
     expect(track(widget({ size: 1 }), widget({ tags: [null] }), managedFields)).toEqual(managedFields);
   });
 
-  test("managers whose version does not know a field are dropped, the update goes on", () => {
+  test("managers whose version does not know a field are dropped, and the update continues", () => {
     expect(track(widget({ tags: ["x"] }), widget({ size: 2 }), [entry("example.com/v0")])).toEqual([]);
   });
 });

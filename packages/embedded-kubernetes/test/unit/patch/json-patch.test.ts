@@ -37,7 +37,7 @@ describe("jsonPatch", () => {
   });
 
   test.each<{ readonly patch: Json }>([{ patch: {} }, { patch: "x" }, { patch: [1] }])(
-    "$patch is no patch",
+    "$patch is not a valid patch",
     ({ patch }) => {
       expect(() => jsonPatch(document, patch)).toThrow(expect.objectContaining({ code: 400, reason: "BadRequest" }));
     },
@@ -45,12 +45,12 @@ describe("jsonPatch", () => {
 });
 
 describe("mergePatch", () => {
-  test("what is new comes without its nulls, in lists too; a list in place of a map comes as it is", () => {
+  test("new values lose their nulls, in lists too; a list that replaces a map is kept unchanged", () => {
     const patch = { new: { x: null, y: [{ z: null }] }, a: [{ z: null }] };
     expect(mergePatch(document, patch)).toEqual({ new: { y: [{}] }, a: [{ z: null }], list: ["x", "y"] });
   });
 
-  test("a patch that holds no null makes every field that it sets, and applying it twice is applying it once", () => {
+  test("a patch without nulls sets every field in it, and applying it twice gives the same as once", () => {
     const values = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("1", "2"));
     const documents = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.oneof(fc.constantFrom("1", "2"), values));
     fc.assert(

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { canonicalBase64, canonicalTime } from "../../../src/rules/canonical-scalar.ts";
 
 describe("base64", () => {
-  test("any bytes come through unchanged", () => {
+  test("any bytes are decoded and encoded unchanged", () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const text = Buffer.from(bytes).toString("base64");
@@ -24,7 +24,7 @@ describe("base64", () => {
     ["YQ=", 3],
     ["YWJj=", 4],
     ["YQ==YQ==", 4],
-  ])("%j is wrong at byte %i", (text, byte) => {
+  ])("%j is invalid at byte %i", (text, byte) => {
     expect(() => canonicalBase64(text)).toThrow(`illegal base64 data at input byte ${byte}`);
   });
 });
@@ -44,7 +44,7 @@ describe("times", () => {
     ["2026-01-02", 'parsing time "2026-01-02" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "T"'],
     ["2026-02-30T00:00:00Z", 'parsing time "2026-02-30T00:00:00Z": day out of range'],
     ["2026-01-02T03:04:05Z!", 'parsing time "2026-01-02T03:04:05Z!": extra text: "!"'],
-  ])("%s is no time", (text, message) => {
+  ])("%s is not a time", (text, message) => {
     expect(() => canonicalTime(text, "startTime")).toThrow(message);
   });
 });

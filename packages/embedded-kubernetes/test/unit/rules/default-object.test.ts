@@ -100,12 +100,12 @@ describe("defaults of built-in kinds", () => {
     ["example.test:5000/app", "Always"],
     ["example.test/app:latest", "Always"],
     [`example.test/app@sha256:${"0".repeat(64)}`, "IfNotPresent"],
-  ])("the image %s is pulled %s", (image, imagePullPolicy) => {
+  ])("the image %s has the pull policy %s", (image, imagePullPolicy) => {
     const object = stored("", "v1", "Pod", { metadata: { name: "a" }, spec: { containers: [{ name: "app", image }] } });
     expect(object).toMatchObject({ spec: { containers: [{ imagePullPolicy }] } });
   });
 
-  test("a Secret is opaque, and a role of no rules says so", () => {
+  test("a Secret is Opaque, and a role without rules has an empty list", () => {
     expect(stored("", "v1", "Secret", { metadata: { name: "a" } })).toMatchObject({ type: "Opaque" });
     expect(stored("rbac.authorization.k8s.io", "v1", "Role", { metadata: { name: "a" } })).toMatchObject({
       rules: null,
@@ -114,7 +114,7 @@ describe("defaults of built-in kinds", () => {
 });
 
 describe("the canonical form of built-in kinds", () => {
-  test("empty optional values go, pointers to false and empty objects stay, unknown fields go", () => {
+  test("empty optional values are dropped, pointers to false and empty objects stay, unknown fields are dropped", () => {
     const spec = {
       selector,
       replicas: 0,
@@ -141,7 +141,7 @@ describe("the canonical form of built-in kinds", () => {
     }
   });
 
-  test("null in a map of strings is the empty string", () => {
+  test("null in a map of strings becomes the empty string", () => {
     const object = stored("", "v1", "ConfigMap", { metadata: { name: "a" }, data: { k: null } });
     expect(object["data"]).toEqual({ k: "" });
   });
@@ -162,7 +162,7 @@ describe("custom resources", () => {
   });
   const gvk = { group: "example.com", version: "v1", kind: "Widget" };
 
-  test("get the defaults of their schema, for a null too, and lose the fields that it does not know", () => {
+  test("get the defaults of their schema, for null too, and lose unknown fields", () => {
     const object = {
       apiVersion: "example.com/v1",
       kind: "Widget",

@@ -69,12 +69,12 @@ const changes: readonly {
   },
 ];
 
-describe("changing", () => {
+describe("changing an object", () => {
   test.each(changes)("$name", ({ kind, before, after, errors }) => {
     expect(errorsOf(kinds[kind], after, before)).toEqual(errors);
   });
 
-  test("metadata is checked by the store and again by the kind", () => {
+  test("metadata is validated by the store and again by the kind", () => {
     const old = { metadata: { ...metadata, uid: "1" } };
     expect(errorsOf(kinds.configMap, { metadata: { ...metadata, uid: "2" } }, old)).toEqual([
       'metadata.uid: Invalid value: "2": field is immutable',

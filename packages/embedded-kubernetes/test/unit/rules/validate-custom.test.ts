@@ -63,7 +63,7 @@ describe("the schema of a custom resource", () => {
       {},
       ['spec: Invalid value: {}: "spec" must validate at least one schema (anyOf)'],
     ],
-  ])("refuses %s in the server's words", (_, schema, value, errors) => {
+  ])("refuses %s with the server's text", (_, schema, value, errors) => {
     expect(errorsOf(schema, value)).toEqual(errors);
   });
 });
@@ -98,24 +98,24 @@ describe("x-kubernetes-validations", () => {
     expect(errorsOf(ruled({ rule, message: "no" }), value)).toEqual(holds ? [] : ["spec: Invalid value: no"]);
   });
 
-  test("a rule without a message shows itself, a computed message wins", () => {
+  test("a rule without a message shows its expression, and a computed message takes precedence", () => {
     expect(errorsOf(ruled({ rule: "self.a > 1" }), { a: 1 })).toEqual(["spec: Invalid value: failed rule: self.a > 1"]);
     const computed = { rule: "self.a > 1", message: "no", messageExpression: "'a is ' + string(self.a)" };
     expect(errorsOf(ruled(computed), { a: 1 })).toEqual(["spec: Invalid value: a is 1"]);
   });
 
-  test("a transition rule asks nothing of a new object", () => {
+  test("a transition rule is not evaluated for a new object", () => {
     const fixed = { type: "string", "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "fixed" }] };
     expect(errorsOf(fixed, "a")).toEqual([]);
     expect(errorsOf(fixed, "b", "a")).toEqual(['spec: Invalid value: "b": fixed']);
   });
 
-  test("reason and fieldPath shape the error", () => {
+  test("reason and fieldPath appear in the error", () => {
     const rule = { rule: "has(self.b)", message: "b it must be", reason: "FieldValueRequired", fieldPath: ".b" };
     expect(errorsOf(ruled(rule), {})).toEqual(["spec.b: Required value: b it must be"]);
   });
 
-  test("are not asked of an object of the wrong shape, and the answer says so", () => {
+  test("are not evaluated for an object of the wrong shape, and the answer says so", () => {
     const schema = { ...ruled({ rule: "self.a > 1" }), required: ["b"] };
     expect(errorsOf(schema, { a: 1 })).toEqual([
       "spec.b: Required value",
@@ -123,7 +123,7 @@ describe("x-kubernetes-validations", () => {
     ]);
   });
 
-  test("a rule that fails to run is an error, not a pass", () => {
+  test("a rule that fails to evaluate is an error, not a pass", () => {
     expect(errorsOf(ruled({ rule: "self.a.b > 1" }), { a: {} })).toEqual([
       "spec: Invalid value: no such key: b evaluating rule: failed rule: self.a.b > 1",
     ]);

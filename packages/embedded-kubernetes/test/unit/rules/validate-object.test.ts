@@ -239,7 +239,7 @@ const creations: readonly {
   },
 ];
 
-describe("creating", () => {
+describe("creating an object", () => {
   test.each(creations)("$name", ({ kind, object, errors }) => {
     expect(errorsOf(kinds[kind], object)).toEqual(errors);
   });

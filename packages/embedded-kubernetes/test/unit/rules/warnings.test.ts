@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { warningsFor } from "../../../src/rules/warnings.ts";
 
 // As generateWarningsFromObj of apiextensions-apiserver's registry/customresource/strategy.go has it.
-test("a finalizer without a path is warned about when it is added, not at each change that keeps it", () => {
+test("a finalizer without a path gives a warning when it is added, not at each later change", () => {
   const gvk = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
   const withFinalizers = (...finalizers: readonly string[]) => ({
     apiVersion: "kustomize.toolkit.fluxcd.io/v1",

@@ -8,20 +8,20 @@ const deployment = builtinSchema({ group: "apps", version: "v1", kind: "Deployme
 const role = builtinSchema({ group: "rbac.authorization.k8s.io", version: "v1", kind: "Role" }) ?? {};
 const pod = { spec: { template: { spec: {} } } };
 
-describe("what Go declares of a field", () => {
+describe("Go's declaration of a field", () => {
   test("an empty value of a pointer is written, one of a plain field is not", () => {
     expect(goStruct("core.v1.PodSpec")?.fields.get("enableServiceLinks")?.isWrittenWhenEmpty).toBe(true);
     expect(goStruct("core.v1.PodSpec")?.fields.get("hostNetwork")?.isWrittenWhenEmpty).toBe(false);
   });
 
-  test("lists without omitempty are null where they are not set, and so are times that are no pointers", () => {
+  test("lists without omitempty are null if they are unset, and so are times that are not pointers", () => {
     expect(goStruct("rbac.v1.Role")?.nullWhenUnset).toEqual(["rules"]);
     expect(goStruct("apis.meta.v1.Condition")?.nullWhenUnset).toEqual(["lastTransitionTime"]);
     expect(goStruct("apis.meta.v1.ObjectMeta")?.nullWhenUnset).toEqual([]);
   });
 });
 
-describe("what Go's decoder says of a wrong type", () => {
+describe("Go's decoder error for a wrong type", () => {
   test.each([
     [{ spec: { replicas: "x" } }, "string into Go struct field DeploymentSpec.spec.replicas of type int32"],
     [{ spec: { replicas: 1.5 } }, "number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32"],
@@ -46,7 +46,7 @@ describe("what Go's decoder says of a wrong type", () => {
   });
 });
 
-describe("what Go's converter from unstructured says of a wrong type", () => {
+describe("Go's converter from unstructured for a wrong type", () => {
   test.each([
     [{ ...pod, spec: { replicas: "x" } }, "unrecognized type: int32"],
     [{ spec: { strategy: { type: 5 } } }, "cannot convert int64 to v1.DeploymentStrategyType"],

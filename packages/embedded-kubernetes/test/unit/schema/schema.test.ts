@@ -4,7 +4,7 @@ import { crdSchema } from "../../../src/schema/crd-schema.ts";
 import { compactTypes } from "../../../src/schema/generate-types.ts";
 
 describe("builtinSchema", () => {
-  test("follows references and keeps what stands beside them", () => {
+  test("follows references and keeps the properties next to them", () => {
     const pod = builtinSchema({ group: "", version: "v1", kind: "Pod" });
     const containers = pod?.properties?.["spec"]?.properties?.["containers"];
     expect(containers).toMatchObject({
@@ -16,7 +16,7 @@ describe("builtinSchema", () => {
     expect(containers?.items?.properties?.["resources"]).toMatchObject({ type: "object", default: {} });
   });
 
-  test("ends where a type holds itself", () => {
+  test("stops at a type that contains itself", () => {
     const crd = builtinSchema({ group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition" });
     const schema = crd?.properties?.["spec"]?.properties?.["versions"]?.items?.properties?.["schema"];
     const own = schema?.properties?.["openAPIV3Schema"];
@@ -36,7 +36,7 @@ describe("builtinSchema", () => {
 });
 
 describe("crdSchema", () => {
-  test("has the metadata of every object, and the schema's own words", () => {
+  test("has the metadata of every object, and the schema's own descriptions", () => {
     const schema = crdSchema({
       type: "object",
       properties: {
@@ -50,7 +50,7 @@ describe("crdSchema", () => {
 });
 
 describe("compactTypes", () => {
-  test("keeps only the types that kinds reach, plain ones as their name", () => {
+  test("keeps only the types that kinds use, plain ones as their name", () => {
     const reference = { $ref: "#/components/schemas/io.k8s.api.core.v1.ThingSpec" };
     const gvk = { group: "", version: "v1" };
     const compact = compactTypes({

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { goJsonProblem } from "../../../src/server/go-json-problem.ts";
 
-describe("what Go says of a text that is no JSON", () => {
+describe("Go's error for text that is not JSON", () => {
   // As kube-apiserver v1.35.4 answered them.
   test.each([
     ["", "unexpected end of JSON input"],
@@ -26,7 +26,7 @@ describe("what Go says of a text that is no JSON", () => {
     expect(goJsonProblem(text)).toBe(problem);
   });
 
-  test("is nothing of what parses, and something of what does not", () => {
+  test("is undefined for valid JSON, and defined otherwise", () => {
     const isJson = (text: string): boolean => {
       try {
         JSON.parse(text);

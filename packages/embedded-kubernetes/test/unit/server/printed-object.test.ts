@@ -10,8 +10,8 @@ const deployment = {
   spec: { selector: {}, replicas: 1, template: { spec: { containers: [{ image: "i", name: "c" }] } } },
 };
 
-describe("the order in which a patched object is printed", () => {
-  test("is that of Go's structs where the patch did not go, and of sorted keys where it did", () => {
+describe("the field order of a patched object", () => {
+  test("is that of Go's structs outside of the patch, and sorted keys inside", () => {
     const printed = printedObject(deployment, schema, touchedBy({ spec: { replicas: 2 } }));
     expect(JSON.stringify(printed)).toBe(
       '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","labels":{"a":"2","b":"1"}},' +
@@ -19,7 +19,7 @@ describe("the order in which a patched object is printed", () => {
     );
   });
 
-  test("is sorted along the paths of a JSON patch, up to what the operation is about", () => {
+  test("is sorted along the paths of a JSON patch, up to the value of the operation", () => {
     const printed = printedObject(
       deployment,
       schema,
@@ -28,7 +28,7 @@ describe("the order in which a patched object is printed", () => {
     expect(JSON.stringify(printed)).toContain('"containers":[{"image":"i","name":"c"}]');
   });
 
-  test("is sorted throughout for a custom resource", () => {
+  test("is sorted everywhere for a custom resource", () => {
     expect(JSON.stringify(printedObject(deployment, {}, () => true))).toContain(
       '{"labels":{"a":"2","b":"1"},"name":"d"}',
     );

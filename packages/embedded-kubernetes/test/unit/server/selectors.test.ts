@@ -45,11 +45,11 @@ describe("a label selector", () => {
     expect(parseLabelSelector(selector)?.(labels)).toBe(matches);
   });
 
-  test("of nothing but space selects by nothing", () => {
+  test("with only spaces selects everything", () => {
     expect(parseLabelSelector("  ")).toBeUndefined();
   });
 
-  test("of any text parses or is a 400", () => {
+  test("with any text is parsed or gets a 400", () => {
     const part = fc.constantFrom("a", "b/c", "=", "==", "!=", "!", "in", "notin", "(", ")", ",", ">", "<", " ", "1");
     fc.assert(
       fc.property(
@@ -87,11 +87,11 @@ describe("a field selector", () => {
     expect(parseFieldSelector(selector, resource(key))?.matches(object)).toBe(matches);
   });
 
-  test.each(["data.k=v", "metadata.labels=x", "nonsense"])("%s on a ConfigMap is a 400", (selector) => {
+  test.each(["data.k=v", "metadata.labels=x", "nonsense"])("%s on a ConfigMap gets a 400", (selector) => {
     expect(() => parseFieldSelector(selector, resource("/configmaps"))).toThrow(StatusError);
   });
 
-  test("on one name says which", () => {
+  test("on one name returns that name", () => {
     expect(parseFieldSelector("metadata.name=a", resource("/pods"))).toMatchObject({ name: "a", isMetadataOnly: true });
   });
 });

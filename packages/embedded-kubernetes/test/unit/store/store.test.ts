@@ -29,7 +29,7 @@ const object = (name: string, value = "1"): { metadata: { name: string }; data: 
 const names = (list: readonly { readonly name: string }[]): readonly string[] => list.map(({ name }) => name);
 
 describe("the store of the embedded cluster", () => {
-  test("counts one revision for every change, which is the object's resourceVersion", () => {
+  test("increments one revision for every change, which is the object's resourceVersion", () => {
     const first = store.write(key("a"), object("a"));
     const second = store.write(key("a"), object("a", "2"));
     expect(second.revision).toBe(first.revision + 1);
@@ -41,7 +41,7 @@ describe("the store of the embedded cluster", () => {
     expect(store.get(key("a"))).toBeUndefined();
   });
 
-  test("gives the same object as text and parsed", () => {
+  test("returns the same object as text and parsed", () => {
     const stored = store.write(key("a"), object("a"));
     expect(JSON.parse(textOfStored(stored, "v1", "ConfigMap"))).toEqual(parseStored(stored, "v1", "ConfigMap"));
     const bare = store.write(key("b"), { metadata: { name: "b" } });
@@ -50,7 +50,7 @@ describe("the store of the embedded cluster", () => {
     });
   });
 
-  test("lists by namespace and name", () => {
+  test("lists objects by namespace and name", () => {
     for (const [name, namespace] of [
       ["b", "x"],
       ["a", "y"],
@@ -61,14 +61,14 @@ describe("the store of the embedded cluster", () => {
     expect(names(store.list({ resource: "/configmaps", namespace: "x", metadataOnly: true }))).toEqual(["b", "c"]);
   });
 
-  test("lists a namespace from after a name on", () => {
+  test("lists a namespace starting after a name", () => {
     for (const name of ["a", "b", "c"]) store.write(key(name), object(name));
     store.write(key("c", "other"), object("c"));
     const after = (name: string) => names(store.list({ resource: "/configmaps", namespace: "default", after: name }));
     expect([after(""), after("a"), after("bb"), after("c")]).toEqual([["a", "b", "c"], ["b", "c"], ["c"], []]);
   });
 
-  test("shows a list as it was", () => {
+  test("can return a list in an older state", () => {
     store.write(key("a"), object("a"));
     store.write(key("b"), object("b"));
     const then = store.revision();
@@ -83,7 +83,7 @@ describe("the store of the embedded cluster", () => {
     expect(names(store.list({ resource: "/configmaps" }))).toEqual(["a", "c"]);
   });
 
-  test("tells listeners every change in order, with what was before", () => {
+  test("reports every change to listeners in order, with the old object", () => {
     const seen: StoreEvent[] = [];
     const stop = store.subscribe((event) => seen.push(event));
     store.write(key("a"), object("a"));
@@ -96,7 +96,7 @@ describe("the store of the embedded cluster", () => {
     expect(store.eventsAfter(seen[0]?.revision ?? 0).map(({ name }) => name)).toEqual(["a", "a", "b"]);
   });
 
-  test("forgets old events and says from when on it remembers", () => {
+  test("forgets old events and knows since when it has them", () => {
     const oldest = store.oldestRevision();
     for (let round = 0; round < 2_100; round += 1) store.write(key("a"), object("a", String(round)));
     expect(store.oldestRevision()).toBeGreaterThan(oldest);

@@ -16,7 +16,7 @@ test.each([
   [(2 * 365 + 30) * 86_400, "2y30d"],
   [9 * 365 * 86_400, "9y"],
   [-5, "<invalid>"],
-])("%d seconds are shown as %s", (seconds, text) => {
+])("an age of %d seconds is shown as %s", (seconds, text) => {
   expect(durationText(seconds)).toBe(text);
 });
 

@@ -1,0 +1,144 @@
+import { glob, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import type { Command } from "commander";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { withoutBooleanValues } from "../../../cli/boolean-values.ts";
+import { program } from "../../../cli/program.ts";
+import { terminal } from "../../../cli/terminal.ts";
+import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import { commandsOf, shellBlocks } from "./shell-commands.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const Scripts = z.object({ scripts: z.record(z.string(), z.string()) });
+const { scripts } = Scripts.parse(JSON.parse(await readFile(join(root, "package.json"), "utf8")));
+
+/** The pages whose commands a test runs as they stand, with that test. The commands of all others are only parsed. */
+const executed: Readonly<Record<string, string>> = {
+  "docs/first-app.md": "test/interop/first-app.test.ts",
+  "docs/canary-examples.md": "test/e2e/canary-examples.test.ts",
+  "examples/podinfo-canary/README.md": "test/e2e/canary-examples.test.ts",
+};
+
+/** Commands of `sluice` in the text and in tables, without those that show a pattern: `sluice get [NAME]`, `sluice suspend …`. */
+function commandsInProse(markdown: string): readonly string[] {
+  const spans = markdown.replaceAll(/^ *```[^]*?^ *```$/gm, "").matchAll(/`((?:npx )?sluice [^`]+)`/g);
+  return [...spans].flatMap(([, text = ""]) => (/[[…|]/.test(text) ? [] : [text.replaceAll(/\s+/g, " ")]));
+}
+
+interface PageCommand {
+  readonly page: string;
+  readonly words: readonly string[];
+  /** In the text of the page, where a command may stand for its kind, without its arguments. */
+  readonly isMention: boolean;
+}
+
+async function commandsByPage(): Promise<readonly PageCommand[]> {
+  const found: PageCommand[] = [];
+  const pages = ["README.md", "docs/*.md", "docs/sources/*.md", "docs/maintainers/*.md", "examples/*/README.md"];
+  for await (const page of glob(pages, { cwd: root })) {
+    const text = await readFile(join(root, page), "utf8");
+    const listed = (blocks: readonly string[], isMention: boolean) =>
+      blocks.flatMap(commandsOf).map((words) => ({ page, words, isMention }));
+    found.push(...listed(shellBlocks(text), false), ...listed(commandsInProse(text), true));
+  }
+  return found;
+}
+
+/** The real command line, whose commands do nothing. */
+function parser(): Command {
+  const silent = terminal(
+    () => true,
+    () => true,
+    { columns: () => undefined, isScreen: false, confirm: undefined },
+  );
+  const surroundings = {
+    ...{ terminal: silent, env: {}, homeDir: "/", cwd: "/", stdin: Readable.from([]), onSignal: () => undefined },
+    signal: new AbortController().signal,
+    exit: () => {
+      throw new Error("exit");
+    },
+  };
+  const top = program(surroundings, declaredKinds);
+  const quiet = (command: Command): void => {
+    command.exitOverride();
+    // `resume` resumes the cluster, and with a kind objects.
+    if (command.commands.length === 0 || command.name() === "resume") command.action(() => undefined);
+    for (const one of command.commands) quiet(one);
+  };
+  quiet(top);
+  return top;
+}
+
+const commandLine = parser();
+
+/** Why the command line would refuse these words; undefined if it takes them. */
+async function faultOf(args: readonly string[]): Promise<string | undefined> {
+  try {
+    await commandLine.parseAsync(withoutBooleanValues(args, commandLine), { from: "user" });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function argumentsOf([first, second, ...others]: readonly string[]): readonly string[] | undefined {
+  if (first === "sluice") return second === undefined ? others : [second, ...others];
+  return first === "npx" && second === "sluice" ? others : undefined;
+}
+
+describe("the commands of our pages", () => {
+  test("are known to the command line, each with its options", async () => {
+    const ours = (await commandsByPage()).flatMap(({ words, ...where }) => {
+      const args = argumentsOf(words);
+      return args === undefined ? [] : [{ ...where, args }];
+    });
+    expect(ours.length).toBeGreaterThan(200);
+    const refused: object[] = [];
+    for (const { page, args, isMention } of ours) {
+      const fault = await faultOf(args);
+      const counts = fault !== undefined && (!isMention || /unknown (command|option)/.test(fault));
+      if (counts) refused.push({ page, command: args.join(" "), fault });
+    }
+    expect(refused).toEqual([]);
+  });
+
+  test("that begin with npm run name a script of package.json", async () => {
+    const named = (await commandsByPage()).flatMap(({ page, words: [program, run, ...others] }) => {
+      const script = others.find((word) => !word.startsWith("-"));
+      return program === "npm" && run === "run" ? [{ page, script }] : [];
+    });
+    expect(named.filter(({ script }) => script === undefined || !(script in scripts))).toEqual([]);
+  });
+
+  test.each(Object.entries(executed))("of %s are run by %s", async (page, file) => {
+    const text = await readFile(join(root, file), "utf8");
+    expect(shellBlocks(await readFile(join(root, page), "utf8"))).not.toEqual([]);
+    expect(text).toContain(`"${page}"`);
+  });
+});
+
+test("a command or an option that the command line does not have is noticed", async () => {
+  expect(await faultOf(["get", "kustomisations"])).toContain("unknown command");
+  expect(await faultOf(["get", "kustomizations", "--prune"])).toContain("unknown option");
+});
+
+test("the commands of a block are found: behind pipes, over several lines, and not in comments or here-documents", () => {
+  const block = `
+export A=1 B="2 3"        # sluice no
+A=1 sluice get ks "a b" \\
+  -n 'c d' | grep x && npx sluice check > file
+cat <<'EOF' | kubectl apply -f -
+sluice neither
+EOF
+`;
+  expect(commandsOf(block)).toEqual([
+    ["export", "A=1", "B=2 3"],
+    ["sluice", "get", "ks", "a b", "-n", "c d"],
+    ["grep", "x"],
+    ["npx", "sluice", "check"],
+    ["cat"],
+    ["kubectl", "apply", "-f", "-"],
+  ]);
+});
