@@ -326,7 +326,7 @@ describe("the issuer", () => {
   test.each([
     { name: "another issuer", discovery: { issuer: "https://other.example" }, message: "names another issuer" },
     { name: "an issuer that begins alike", discovery: { issuer: "http://127.0.0.1" }, message: "names another issuer" },
-    { name: "keys at no URL", discovery: { jwks_uri: "file:///etc/passwd" }, message: "has no issuer or no jwks_uri" },
+    { name: "keys at no URL", discovery: { jwks_uri: "file:///etc/passwd" }, message: "has no issuer or jwks_uri" },
     { name: "keys that are not there", path: "/gone", message: "fetching keys" },
   ])("whose discovery document names $name is refused", async ({ discovery, path, message }) => {
     issuer.discovery = path === undefined ? discovery : { jwks_uri: `${issuer.url}${path}` };
