@@ -31,7 +31,9 @@ export async function connectWebhook(host: GitHost, { name, url }: WebhookOption
   const { cluster, terminal, signal } = session;
   const base = url ?? (await webhookUrlOf(cluster, signal));
   if (base === undefined) {
-    terminal.action(noWebhook("the installation has told no address of its receiver; give it by --webhook-url"));
+    terminal.action(
+      noWebhook("the installation has not published the address of its receiver: give it with --webhook-url"),
+    );
     return;
   }
   if (url === undefined && isLoopback(base)) {

@@ -74,7 +74,7 @@ async function handleFor(
     return admitted.status;
   }
   const { isWhole, woken } = await orAborted(wakeSelected(receiver, admitted, deps, wokenBy), wokenBy);
-  deps.log.info("webhook taken", { receiver: formatWorkKey(key), woken, isWhole });
+  deps.log.info("webhook accepted", { receiver: formatWorkKey(key), woken, isWhole });
   return isWhole ? 200 : 500;
 }
 

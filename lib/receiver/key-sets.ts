@@ -150,7 +150,7 @@ function keysIn(url: string, document: unknown): readonly PublicKey[] {
   try {
     return publicKeys(document);
   } catch {
-    throw new RequestRefused(`${url} is no JSON Web Key Set of at most ${maxKeys} keys`);
+    throw new RequestRefused(`${url} is not a JSON Web Key Set of at most ${maxKeys} keys`);
   }
 }
 
@@ -165,7 +165,7 @@ async function fetchJson(http: Http, url: string): Promise<unknown> {
     return JSON.parse(Buffer.from(response.body).toString());
   } catch (error) {
     if (error instanceof RequestRefused) throw error;
-    const why = error instanceof HttpError ? error.message : `${url}: the answer is no JSON`;
+    const why = error instanceof HttpError ? error.message : `${url}: the answer is not JSON`;
     throw new RequestRefused(error instanceof SyntaxError || error instanceof HttpError ? why : messageOf(error), {
       cause: error,
     });

@@ -156,7 +156,7 @@ async function installationId(owner: string, ask: Ask, signal: AbortSignal): Pro
 function apiOf(baseUrl: string | undefined): string {
   if (baseUrl === undefined || baseUrl === "") return publicApi;
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl))
-    throw new Error("invalid API URL: it is no http or https URL");
+    throw new Error("invalid API URL: it is not an http or https URL");
   const url = new URL(baseUrl);
   if (url.username !== "" || url.password !== "") throw new Error("invalid API URL: it must hold no credentials");
   const path = url.pathname.replace(/\/?$/, "/");

@@ -29,7 +29,7 @@ export async function chartOf(
   signal: AbortSignal,
   depth = 0,
 ): Promise<Chart> {
-  if (depth > maxNestedCharts) throw new RangeError(`charts lie in charts more than ${maxNestedCharts} deep`);
+  if (depth > maxNestedCharts) throw new RangeError(`charts are nested more than ${maxNestedCharts} deep`);
   const byName = new Map(files.map(({ name, bytes }) => [name, bytes]));
   const chartFile = byName.get("Chart.yaml");
   if (chartFile === undefined) throw new RangeError("Chart.yaml file is missing");
