@@ -24,7 +24,7 @@ const executed: Readonly<Record<string, string>> = {
 
 /** Commands of `sluice` in the text and in tables, without those that show a pattern: `sluice get [NAME]`, `sluice suspend …`. */
 function commandsInProse(markdown: string): readonly string[] {
-  const spans = markdown.replaceAll(/^ *```[^]*?^ *```$/gm, "").matchAll(/`((?:npx )?sluice [^`]+)`/g);
+  const spans = markdown.replaceAll(/^ *```[^]*?^ *```$/gm, "").matchAll(/`(sluice [^`]+)`/g);
   return [...spans].flatMap(([, text = ""]) => (/[[…|]/.test(text) ? [] : [text.replaceAll(/\s+/g, " ")]));
 }
 
@@ -84,9 +84,8 @@ async function faultOf(args: readonly string[]): Promise<string | undefined> {
   }
 }
 
-function argumentsOf([first, second, ...others]: readonly string[]): readonly string[] | undefined {
-  if (first === "sluice") return second === undefined ? others : [second, ...others];
-  return first === "npx" && second === "sluice" ? others : undefined;
+function argumentsOf([first, ...others]: readonly string[]): readonly string[] | undefined {
+  return first === "sluice" ? others : undefined;
 }
 
 describe("the commands of our pages", () => {
@@ -111,6 +110,15 @@ describe("the commands of our pages", () => {
       return program === "npm" && run === "run" ? [{ page, script }] : [];
     });
     expect(named.filter(({ script }) => script === undefined || !(script in scripts))).toEqual([]);
+  });
+
+  test("never say npx sluice, which fetches a package of another project where Sluice is not installed", async () => {
+    const told = "{README.md,CONTRIBUTING.md,{docs,examples}/**/*.md,{cli,functions,lib,local}/**/*.ts,infra/lib/*.ts}";
+    const found: string[] = [];
+    for await (const file of glob(told, { cwd: root })) {
+      if (/\bnpx\s+sluice\b/.test(await readFile(join(root, file), "utf8"))) found.push(file);
+    }
+    expect(found).toEqual([]);
   });
 
   test.each(Object.entries(executed))("of %s are run by %s", async (page, file) => {
