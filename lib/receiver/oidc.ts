@@ -5,7 +5,7 @@ import { bearerToken, claimsOf, type JsonWebToken, parseToken } from "./json-web
 import type { KeySets } from "./key-sets.ts";
 import { RequestRefused } from "./request-refused.ts";
 
-/** As other issuers' clients have it. Of the expiry there is none, as in Flux. */
+/** Clients of other issuers have the same leeway. As in Flux, there is none for the expiry. */
 const notBeforeLeewaySeconds = 300;
 
 /** A provider of a Receiver of type `generic-oidc`, as its spec has it. */
@@ -105,7 +105,7 @@ async function discover(
     if (!(error instanceof RequestRefused)) throw error;
     throw failed(error.message, error);
   });
-  if (document === undefined) throw failed("its discovery document has no issuer or no jwks_uri");
+  if (document === undefined) throw failed("its discovery document has no issuer or jwks_uri");
   const { issuer, jwksUri, algorithms } = document;
   if (issuer !== issuerURL) throw failed("its discovery document names another issuer");
   return { jwksUri, algorithms: algorithms.length === 0 ? ["RS256"] : algorithms };
