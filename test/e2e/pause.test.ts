@@ -55,7 +55,7 @@ describe("sluice pause and sluice resume", () => {
       .toBe(true);
   });
 
-  test("take the cluster by its name, and neither guess one nor ignore an argument", async () => {
+  test("accept only the right cluster name, and refuse conflicting arguments", async () => {
     const name = (await world.sh("pause", "--cluster", "nowhere")).err;
     expect(name).toMatch(/^✗ kubeconfig \S+ has no cluster nowhere: it has (\S+)\n$/);
     const [, cluster = ""] = /it has (\S+)/.exec(name) ?? [];

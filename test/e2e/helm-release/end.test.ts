@@ -127,7 +127,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
       why: "connect ECONNREFUSED",
     },
   ])(
-    "waits while $what, says why and how to give the release up once, and uninstalls once that is fixed",
+    "waits while $what, with one event that says why and how to give the release up, and uninstalls once that is fixed",
     async ({ error, why }) => {
       const scene = await deployed();
       const { namespace } = scene;
@@ -171,7 +171,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
     expect(await scene.isHeld()).toBe(true);
   });
 
-  test("without its Secret gives the release up with its HelmChart, and events say what stays", async () => {
+  test("without its Secret gives the release up with its HelmChart, and events name what stays", async () => {
     const scene = await deployed();
     const { namespace } = scene;
     await scene.remove("Secret", "remote");
@@ -188,7 +188,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
     ]);
   });
 
-  test("while it is suspended needs no cluster, and an event says what stays", async () => {
+  test("while it is suspended needs no cluster, and an event names what stays", async () => {
     const scene = await deployed();
     scene.opened = async () => {
       throw new Error("was opened");

@@ -128,7 +128,7 @@ describe.skipIf(missing)(
       };
     };
 
-    test("a team moves a repository like Flux's example over and back: nothing changes, no chart is upgraded, nothing is committed or told; and each side makes the next change", async () => {
+    test("a team moves a repository like Flux's example over and back: no object, chart or commit changes, and each side goes on", async () => {
       {
         await using running = await flux();
         for (const manifest of readManifests(hosts.bootstrap)) {

@@ -128,7 +128,7 @@ describe("image-automation/61: links to files", () => {
     ["out of the repository and back into it", "../clone/../real"],
     ["to an absolute path", "/real"],
     ["to a folder", "folder.yaml"],
-    ["to nothing", "missing.yaml"],
+    ["to a missing target", "missing.yaml"],
     ["to itself", "a.yaml"],
     ["through a link out of the repository", "up/real"],
     ["through a link to an absolute path", "root/real"],
