@@ -16,7 +16,7 @@ import { isObserved } from "./suspend-and-resume.ts";
 export interface WebhookOptions {
   /** Of the GitRepository, and of the Receiver that wakes it. */
   readonly name: string;
-  /** What stands before the path of the webhook; undefined for that of the installation. */
+  /** The address before the path of the webhook; undefined for the address of the installation. */
   readonly url: string | undefined;
 }
 

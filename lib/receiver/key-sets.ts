@@ -22,7 +22,7 @@ const maxKeptBytes = 16 * 1024 * 1024;
 const bytesOfKey = 4 * 1024;
 /** How often in a minute tokens with unknown keys make us ask one issuer again: anyone can send such tokens. */
 export const maxRefreshesPerMinute = 5;
-/** After so long without a request one is allowed for any token: forged ones do not keep us from a rotated key for longer. */
+/** After this time without a request, any token may cause one, so that forged tokens cannot delay the use of a rotated key for longer. */
 const reservedAfterMs = 30_000;
 
 interface Document<Value> {

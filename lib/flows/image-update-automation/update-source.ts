@@ -134,7 +134,7 @@ async function setImages(
   }
 }
 
-/** The push of a run of which the end is not known: it has reached the server if its commit is the head of the branch. */
+/** The push of a run that did not report its end. The push has reached the server if its commit is the head of the branch. */
 async function pushedBefore(
   source: ResolvedSource,
   { clone }: CheckedOut,

@@ -60,7 +60,7 @@ export async function findLocalChart(tree: FileTree, path: string, signal: Abort
   });
 }
 
-/** The folders that hold a chart, for whoever mistyped `spec.chart`. */
+/** The folders with a chart, for users who mistyped `spec.chart`. */
 function presentCharts({ files }: Pick<FileTree, "files">): string {
   const end = "/Chart.yaml";
   const charts = [...files.keys()].flatMap((path) =>
