@@ -111,16 +111,24 @@ function definitionNeeds({ definitions }: MigrationFacts): readonly Need[] {
   ];
 }
 
+/** Where Sluice's own role needs the rights of an administrator. */
 function rightsNeed({ objects }: MigrationFacts, defaultServiceAccount: string): readonly Need[] {
   if (defaultServiceAccount !== "") return [];
   const own = ["Kustomization", "HelmRelease"]
     .flatMap((kind) => ofKind(objects, kind))
     .filter((one) => !hasField(one, "serviceAccountName") && !hasField(one, "kubeConfig"));
-  return need(
-    "rights",
-    own,
-    'write "rights": "clusterAdmin" for the cluster, since no service account is named here; or name one in each and write "namespaces" (docs/deploy.md)',
-  );
+  return [
+    ...need(
+      "rights",
+      own,
+      'write "rights": "clusterAdmin" for the cluster, since no service account is named here; or name one in each and write "namespaces" (docs/deploy.md)',
+    ),
+    ...need(
+      "rights",
+      ofKind(objects, "Canary"),
+      'write "rights": "clusterAdmin" for the cluster, since a Canary cannot name a service account; or name one for all in the setting default-service-account (docs/cluster-rights.md)',
+    ),
+  ];
 }
 
 const roleAnnotation = "eks.amazonaws.com/role-arn";

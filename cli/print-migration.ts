@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { someOf } from "../lib/core/cut-text.ts";
 import type { JsonObject } from "../lib/core/json.ts";
 import { deploymentsList } from "./migration-facts.ts";
@@ -101,7 +102,9 @@ function pasted({ fluxSettings, installation, settings }: MigrationReport): stri
   return [
     block('"context" of cdk.json', installation),
     block('"settings" in the context of cdk.json, and a file for sluice local --config', settings),
-    block("the same, plus settings that restore Flux's behaviour where Sluice differs", fluxSettings),
+    isDeepStrictEqual(fluxSettings, settings)
+      ? ""
+      : block("the same, plus settings that restore Flux's behaviour where Sluice differs", fluxSettings),
   ].join("");
 }
 

@@ -35,6 +35,13 @@ describe("what has to be prepared", () => {
     );
   });
 
+  test("is the rights of an administrator for a Canary, unless a service account holds for all", () => {
+    const rightsFor = (defaultServiceAccount: string) =>
+      needsOf({ ...nothing, objects: [canary({})] }, { defaultServiceAccount, settings: {} }).installation;
+    expect(rightsFor("")).toMatchObject({ clusters: [{ rights: "clusterAdmin" }] });
+    expect(rightsFor("deploys")).toMatchObject({ clusters: [{ rights: "namespaces" }] });
+  });
+
   test("names the ResourceSets, which only the Flux Operator reconciles, apart from what starts Flux", () => {
     const operators = ["FluxInstance/flux-system/flux", "ResourceSet/apps/tenants"];
     const { needs } = needsOf({ ...nothing, operators }, { defaultServiceAccount: "", settings: {} });
