@@ -14,8 +14,8 @@ function problem(context: Readonly<Record<string, unknown>>): string {
 
 describe("the app", () => {
   test.each([
-    ["rights that are none", { clusters: [{ arn: prod, rights: "all" }] }, "clusters[0].rights must be namespaces or"],
-    ["an address that is none", { clusters: prod, emails: "platform" }, "emails must be addresses with commas"],
+    ["invalid rights", { clusters: [{ arn: prod, rights: "all" }] }, "clusters[0].rights must be namespaces or"],
+    ["an invalid address", { clusters: prod, emails: "platform" }, "emails must be addresses with commas"],
     ["a misspelt name", { clusters: prod, repository: "x" }, "repository is not known: did you mean repositories?"],
     ["an unknown name", { clusters: prod, colour: "red" }, "colour is not known: write one of clusters, repositories"],
     ["a name in place of an ARN", { clusters: "prod" }, "clusters[0].arn must be arn:aws:eks:<region>"],
@@ -28,7 +28,7 @@ describe("the app", () => {
       "the clusters are in 123456789012/eu-west-1 and 210987654321/eu-west-1: the stack is deployed beside those without role, so give each cluster elsewhere the role that reaches it",
     ],
     [
-      "a namespace that is no name",
+      "an invalid namespace name",
       {
         clusters: prod,
         repositories: [{ arn: "arn:aws:ecr:eu-west-1:123456789012:repository/apps", namespaces: ["BAD_ns"] }],
@@ -36,7 +36,7 @@ describe("the app", () => {
       "repositories[0].namespaces.0 must be the name of a namespace",
     ],
     [
-      "a network that is not there",
+      "a missing network",
       { clusters: [{ arn: prod, network: "internal" }] },
       'clusters[0].network is "internal", which is not one of networks: add it there',
     ],
@@ -78,7 +78,7 @@ describe("the app", () => {
       "clusters[1].securityGroup is for a cluster beside this stack",
     ],
     [
-      "a removal policy that is none",
+      "an invalid removal policy",
       { clusters: "none", removalPolicy: "SNAPSHOT" },
       "removalPolicy must be RETAIN or DESTROY",
     ],
@@ -89,7 +89,7 @@ describe("the app", () => {
       'add { account: "123456789012", region: "eu-central-1" } to pushesFrom of the Sluice',
     ],
     [
-      "a repository for a cluster that is not there",
+      "a repository for a missing cluster",
       {
         clusters: prod,
         repositories: [{ arn: "arn:aws:ecr:eu-west-1:123456789012:repository/apps", clusters: [`${prod}-2`] }],

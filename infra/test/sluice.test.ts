@@ -138,7 +138,7 @@ function deployedValue(key: string, value: unknown): string {
   return join[1].map((part) => (typeof part === "string" ? part : queue)).join("");
 }
 
-describe("what is open to the internet", () => {
+describe("access from the internet", () => {
   test("is nothing by default", () => {
     const smallest = templateOf(shapes.smallest().stack);
     expect(resourcesOf(smallest, "AWS::Lambda::Url")).toEqual({});

@@ -67,7 +67,7 @@ describe("the statement numbers in a title", () => {
       expected: ["N62", "N64"],
     },
     { what: "of Alerts", title: "47: a heartbeat", file: "unit/notify/x.test.ts", expected: ["N47"] },
-    { what: "no number before a colon elsewhere", title: "port 8: closed", expected: [] },
+    { what: "no number before a colon in another place", title: "port 8: closed", expected: [] },
     { what: "no number that is attached to a word", title: "a call(64) of { kind: 'a', …(2) }", expected: [] },
     {
       what: "no number that its reference does not have, such as an HTTP status",

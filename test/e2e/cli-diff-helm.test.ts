@@ -175,7 +175,7 @@ describe("sluice diff helmrelease", () => {
   test.each([
     ["a folder without a chart", { "README.md": "" }, "is no chart: it has no Chart.yaml"],
     [
-      "a dependency that is not there",
+      "a missing dependency",
       {
         ...chart,
         "Chart.yaml": `${chart["Chart.yaml"]}dependencies: [{name: db, version: 1.0.0, repository: "https://x"}]\n`,

@@ -65,7 +65,7 @@ describe.skipIf(oldNode === undefined)("the launcher on a Node that is too old (
     expect(await once(launch(node, "die", signal), "close")).toEqual([null, signal]);
   });
 
-  test("runs the command with Node 24, tells it the launcher's process id, and passes on signals", async () => {
+  test("runs the command with Node 24, passes it the launcher's process id, and passes on signals", async () => {
     await withNode24();
     const child = launch(node, "wait");
     await expect.poll(() => child.read()).toMatch(/^ready \d+ \d+ v24\./);

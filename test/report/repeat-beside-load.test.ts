@@ -92,7 +92,7 @@ test("holds", () => {
       says: /^a\.test\.ts: 0 passed, 2 failed\n[^]*gone/,
     },
     {
-      what: "that are all skipped, and says so",
+      what: "that are all skipped, and reports that",
       text: 'test.skip("holds", () => {});',
       status: 0,
       says: /^a\.test\.ts: 2 passed, 0 failed \(no test was run: its part is missing\)\n$/,

@@ -52,7 +52,7 @@ export function managedFieldsContract(start: StartCluster): void {
       expect(entry?.fieldsV1).toEqual({ "f:data": { "f:k": {} } });
     });
 
-    test("of an update take the field from its applier", async () => {
+    test("of an update make the updater the owner of a field", async () => {
       await apply(configMap("a", { k: "v", l: "w" }));
       const patched = await merge({ data: { k: "x" } });
       expect(entriesOf(patched).find(({ manager }) => manager === "alpha")?.fieldsV1).toEqual({

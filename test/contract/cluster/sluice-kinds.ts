@@ -181,7 +181,7 @@ export function sluiceKindsContract(start: StartCluster): void {
       expect((await create(provider({ secretRef })))["spec"]).toEqual({ type: "slack", secretRef });
     });
 
-    test("accept Flux's finalizer, whose name has no domain of its own", async () => {
+    test("accept Flux's finalizer, whose name has no domain", async () => {
       await create(kustomization());
       const body = { metadata: { finalizers: ["finalizers.fluxcd.io"] } };
       const patch = { type: "merge", body } as const;

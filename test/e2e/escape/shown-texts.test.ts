@@ -90,8 +90,8 @@ async function told(kind: Kind, name: string): Promise<readonly string[]> {
 const sources: readonly (readonly [source: string, kind: Kind, name: string, says: string])[] = [
   ["the subject of a commit", "GitRepository", "subject", `stored artifact for commit '${shown.slice(0, 50)}...'`],
   ["spec.ref.branch", "GitRepository", "branch", `couldn't find remote ref "refs/heads/${shown}`],
-  ["what a git server says", "GitRepository", "says", "the git server broke off with an error of its own"],
-  ["what a registry says", "OCIRepository", "registry", "DENIED: "],
+  ["an error text of a git server", "GitRepository", "says", "the git server broke off with an error of its own"],
+  ["an error text of a registry", "OCIRepository", "registry", "DENIED: "],
   ["spec.path", "Kustomization", "path", `kustomization path not found: stat ${shown}`],
   ["a path in a kustomization.yaml", "Kustomization", "build", "yaml: control characters are not allowed"],
   ["the name of an object", "Kustomization", "named", "kustomize build failed: "],

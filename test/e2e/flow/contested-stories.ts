@@ -52,7 +52,7 @@ export function contestedStories(name: string, newWorld: () => Promise<World>): 
       expect([await written(world, "first"), await written(world, "second")]).toEqual([2, 1]);
     });
 
-    test("makes the owner that takes it back at its interval name the other owner in an event", async () => {
+    test("causes an event that names the other owner when one owner takes it back at its interval", async () => {
       const world = await newWorld();
       await waiting(world);
       await world.run("first");

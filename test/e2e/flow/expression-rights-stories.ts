@@ -97,26 +97,29 @@ export function expressionRightsStories(where: string, newWorld: () => Promise<W
       expect(await world.ready("app")).toMatch(/^True/);
     });
 
-    test.each(["its own", "the installation's"])("with %s service account what that may get", async (whose) => {
-      const world = await newWorld();
-      await world.publish("v1", [configMap("a")]);
-      const namespace = await neighbour(world);
-      await account(world, "tenant");
-      if (whose !== "its own") world.defaultServiceAccount = "tenant";
-      const spec = {
-        ...(whose === "its own" && { serviceAccountName: "tenant" }),
-        dependsOn: dependsOn(namespace),
-      };
-      await world.kustomization("app", spec);
-      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
-      expect(await world.ready("app")).toBe(
-        `False DependencyNotReady: the readyExpr of dependency '${namespace}/theirs' may not read it: kustomizations.${kustomizeGroup} "theirs" is forbidden: User "${userOf(world, "tenant")}" cannot get resource "kustomizations" in API group "${kustomizeGroup}" in the namespace "${namespace}"`,
-      );
-      await allow(world, "tenant", namespace, kustomizeGroup, "kustomizations");
-      await allow(world, "tenant", world.namespace, "", "configmaps");
-      await world.run("app");
-      expect(await world.ready("app")).toMatch(/^True/);
-    });
+    test.each(["its own", "the installation's"])(
+      "with %s service account only what that account may read",
+      async (whose) => {
+        const world = await newWorld();
+        await world.publish("v1", [configMap("a")]);
+        const namespace = await neighbour(world);
+        await account(world, "tenant");
+        if (whose !== "its own") world.defaultServiceAccount = "tenant";
+        const spec = {
+          ...(whose === "its own" && { serviceAccountName: "tenant" }),
+          dependsOn: dependsOn(namespace),
+        };
+        await world.kustomization("app", spec);
+        expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+        expect(await world.ready("app")).toBe(
+          `False DependencyNotReady: the readyExpr of dependency '${namespace}/theirs' may not read it: kustomizations.${kustomizeGroup} "theirs" is forbidden: User "${userOf(world, "tenant")}" cannot get resource "kustomizations" in API group "${kustomizeGroup}" in the namespace "${namespace}"`,
+        );
+        await allow(world, "tenant", namespace, kustomizeGroup, "kustomizations");
+        await allow(world, "tenant", world.namespace, "", "configmaps");
+        await world.run("app");
+        expect(await world.ready("app")).toMatch(/^True/);
+      },
+    );
 
     test("with a service account those of its own namespace, whatever the account may get, as in Flux", async () => {
       const world = await newWorld();
@@ -209,7 +212,7 @@ export function expressionRightsStories(where: string, newWorld: () => Promise<W
       }
     });
 
-    test("with a service account what the account may get", async () => {
+    test("with a service account only what the account may read", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       const namespace = await neighbour(world);

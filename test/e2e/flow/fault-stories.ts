@@ -155,7 +155,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       }
     });
 
-    test("or fails saves what it did before", async () => {
+    test("during a failing run keeps the progress of that run", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), service(80)]);
       await world.kustomization("app");

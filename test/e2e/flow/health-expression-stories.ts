@@ -100,7 +100,7 @@ export function healthExpressionStories(name: string, newWorld: () => Promise<Wo
         text: "failed to create custom status evaluator for healthchecks[0]: failed to parse the expression InProgress: failed to parse the CEL expression 'foo.': ERROR: <input>:1:5: Syntax error: no viable alternative at input '.'\n | foo.\n | ....^",
       },
       {
-        what: "is not there",
+        what: "does not exist",
         rules: [{ apiVersion: "v1", kind: "ConfigMap", current: "" }],
         text: "failed to create custom status evaluator for healthchecks[0]: expression Current not specified",
       },

@@ -106,7 +106,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
         /^kubeconfig of secret 'named-\d+\/remote', key 'value': yaml: line \d+: not YAML\. Store a kubeconfig/,
       ],
       [
-        "a context that is not there",
+        "a missing context",
         '{"current-context":"x"}',
         /^invalid configuration: \[context was not found for specified context: x, cluster has no server defined\]$/,
       ],

@@ -127,7 +127,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
       why: "connect ECONNREFUSED",
     },
   ])(
-    "waits while $what, says why and how to give the release up once, and uninstalls once that is fixed",
+    "waits while $what, with one event that says why and how to give the release up, and uninstalls once that is fixed",
     async ({ error, why }) => {
       const scene = await deployed();
       const { namespace } = scene;
@@ -142,7 +142,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
       }
       const message =
         `Helm uninstall failed for release ${namespace}/app.v1 with chart app@1.0.0: ${why}: this HelmRelease waits until the release can be ` +
-        "uninstalled. Mend what spec.kubeConfig names; or, to leave the release where it is, suspend this HelmRelease: kubectl -n " +
+        "uninstalled. Fix the Secret or ConfigMap of spec.kubeConfig; or, to leave the release where it is, suspend this HelmRelease: kubectl -n " +
         `${namespace} patch helmreleases.helm.toolkit.fluxcd.io app --type merge -p '{"spec":{"suspend":true}}'`;
       expect(condition(scene, "Ready")).toMatchObject({ status: "False", reason: "UninstallFailed", message });
       expect(condition(scene, "Released")).toMatchObject({ status: "False", reason: "UninstallFailed", message });
@@ -171,7 +171,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
     expect(await scene.isHeld()).toBe(true);
   });
 
-  test("without its Secret gives the release up with its HelmChart, and events say what stays", async () => {
+  test("without its Secret gives the release up with its HelmChart, and events name what stays", async () => {
     const scene = await deployed();
     const { namespace } = scene;
     await scene.remove("Secret", "remote");
@@ -188,7 +188,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
     ]);
   });
 
-  test("while it is suspended needs no cluster, and an event says what stays", async () => {
+  test("while it is suspended needs no cluster, and an event names what stays", async () => {
     const scene = await deployed();
     scene.opened = async () => {
       throw new Error("was opened");

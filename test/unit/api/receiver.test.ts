@@ -18,7 +18,7 @@ describe("the spec of a Receiver", () => {
     { name: "a resource without a name", change: { resources: [{ kind: "Bucket", name: "" }] }, valid: false },
     { name: "an unknown type", change: { type: "gitea" }, valid: false },
     {
-      name: "an issuer that is no URL",
+      name: "an issuer that is not a URL",
       change: { oidcProviders: [{ issuerURL: "ftp://a", validations: [] }] },
       valid: false,
     },

@@ -18,7 +18,7 @@ describe("Kustomization fields that are accepted but not implemented", () => {
   );
 
   test.each([
-    { name: "nothing beyond what is required", spec: {} },
+    { name: "only the required fields", spec: {} },
     { name: "the validation of 2021, which every run does now", spec: { validation: "client" } },
     {
       name: "values that ask for nothing",
@@ -28,7 +28,7 @@ describe("Kustomization fields that are accepted but not implemented", () => {
     { name: "the cluster of a ConfigMap", spec: { kubeConfig: { configMapRef: { name: "other" } } } },
     { name: "a service account", spec: { serviceAccountName: "deployer" } },
     { name: "variables", spec: { postBuild: { substitute: { a: "b" }, substituteStrategy: "Always" } } },
-    { name: "the former kinds of patches", spec: { patchesStrategicMerge: [{}], patchesJson6902: [] } },
+    { name: "the deprecated kinds of patches", spec: { patchesStrategicMerge: [{}], patchesJson6902: [] } },
   ])("$name is supported", ({ spec }) => {
     expect(unsupportedKustomizationFields(KustomizationSpec.parse({ ...kustomization, ...spec }), sources)).toEqual([]);
     expect(unsupportedText(KustomizationSpec.parse({ ...kustomization, ...spec }), sources)).toBeUndefined();

@@ -118,7 +118,7 @@ describe("the texts of inventory pages", () => {
   });
 
   test.each([
-    { name: "is no JSON", text: "[", says: "JSON" },
+    { name: "invalid JSON", text: "[", says: "JSON" },
     {
       name: "a state of another release",
       text: '[{"id":"a","version":"v1","state":"gone","rank":1}]',

@@ -25,7 +25,7 @@ const wanted = {
 
 describe("the Warning about a revision without objects", () => {
   test.each([
-    { name: "one object goes", prune: [entry("a")], named: "ConfigMap/t/a" },
+    { name: "one object is pruned", prune: [entry("a")], named: "ConfigMap/t/a" },
     {
       name: "many go",
       prune: ["a", "b", "c", "d", "e"].map((each) => entry(each)),

@@ -72,7 +72,7 @@ describe("an object is proven unchanged only if all its marks agree", () => {
       live: live({ managedFields: [ours, editor("kubectl-edit", "Update", "status")] }),
       kind: "unchanged",
     },
-    { name: "it is not there", entry, live: undefined, kind: "unproven" },
+    { name: "it is missing", entry, live: undefined, kind: "unproven" },
     { name: "we have never applied it", entry: undefined, live: live(), kind: "unproven" },
     { name: "it was recreated by another client", entry, live: live({ uid: "u2" }), kind: "unproven" },
     {
@@ -106,7 +106,7 @@ describe("an object is proven unchanged only if all its marks agree", () => {
       live: live({ managedFields: [{ ...ours, fieldsV1: {} }] }),
       kind: "unproven",
     },
-    { name: "our entry is gone", entry, live: live({ managedFields: [] }), kind: "unproven" },
+    { name: "our entry is missing", entry, live: live({ managedFields: [] }), kind: "unproven" },
     {
       name: "a user edited with kubectl (74)",
       entry,

@@ -24,7 +24,7 @@ describe("an object in the way of its successor", () => {
   }>([
     { what: "with our labels", labels: mine, why: undefined },
     { what: "that we have applied", entry: applied, why: undefined },
-    { what: "of no owner", why: notOurs },
+    { what: "without an owner", why: notOurs },
     { what: "recreated since we applied it", entry: { ...applied, uid: "before" }, why: notOurs },
     { what: "that we must not change", entry: leftAlone, why: notOurs },
     { what: "of which only the name is stored", entry: planned, why: notOurs },

@@ -16,7 +16,7 @@ const adopted = (name: string) => ({ id: `t_${name}__ConfigMap`, version: "v1", 
 describe("inventory entries that only the status lists", () => {
   test.each([
     { name: "all is known", before: [known("a")], status: [shown("a")], entries: [] },
-    { name: "nothing is known", before: [], status: [shown("a"), shown("b")], entries: [adopted("a"), adopted("b")] },
+    { name: "nothing is stored", before: [], status: [shown("a"), shown("b")], entries: [adopted("a"), adopted("b")] },
     { name: "one is known", before: [known("a")], status: [shown("a"), shown("b")], entries: [adopted("b")] },
     { name: "the status shows less", before: [known("a"), known("b")], status: [shown("b")], entries: [] },
     { name: "it is retained", before: [known("a", "retained")], status: [shown("a")], entries: [] },

@@ -59,7 +59,7 @@ describe("a wanted object that is terminating", () => {
   };
   const waits = "still wanted but being deleted, to be created again once gone: ";
   test.each([
-    { name: "nothing is", objects: [applied("a")], text: undefined },
+    { name: "no finalizer is left", objects: [applied("a")], text: undefined },
     { name: "one is", objects: [applied("a"), applied("b", ["x", "y"])], text: "ConfigMap/t/b (held by x, y)" },
     {
       name: "many are",

@@ -51,7 +51,7 @@ describe("an SQS queue for wake-ups", () => {
   test.each([
     ["throttles", sqsError(400, "RequestThrottled", "slow down")],
     ["has a fault", sqsError(500, "InternalFailure", "oops")],
-    ["is not there for a moment", { status: 503 } as const],
+    ["is missing for a moment", { status: 503 } as const],
   ])("that %s is retried", async (_, fault) => {
     const { error, requests } = await sendOver((count) => (count < 2 ? fault : sent));
     expect([error, requests]).toEqual([undefined, 3]);

@@ -146,7 +146,7 @@ describe("the message of a failed CEL evaluation", () => {
   test.each([
     ["a number beyond the range of doubles", `{"a": 987654321e999}`, "cannot read a JSON number at byte 20"],
     ["a text without an end", `{"a": "hunter2`, "unexpected EOF"],
-    ["what is no JSON", `hunter2`, "a syntax error at byte 1"],
+    ["text that is not JSON", `hunter2`, "a syntax error at byte 1"],
     ["another type", `["hunter2"]`, "cannot read a JSON array at byte 1"],
   ])("does not quote variables that cannot be parsed: %s", async (_name, text, message) => {
     const fault = await faultOf(async () =>

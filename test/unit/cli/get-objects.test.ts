@@ -247,8 +247,8 @@ describe("get receivers", () => {
   });
 
   test.each([
-    { name: "has not told it", data: owner },
-    { name: "has told what is no URL", data: { ...owner, webhookUrl: "javascript:alert(1)" } },
+    { name: "has not published it", data: owner },
+    { name: "has published an invalid URL", data: { ...owner, webhookUrl: "javascript:alert(1)" } },
     { name: "was that of another cluster", data: { ...owner, webhookUrl: "https://a.example", cluster: "cluster-0" } },
   ])("prints the path if the owner $name", async ({ data }) => {
     expect(await get(data)).toContain(`Receiver initialized for path: ${webhookPath}\t`);

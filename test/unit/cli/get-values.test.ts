@@ -95,7 +95,7 @@ describe("get values", () => {
       "could not resolve Secret chart values reference 'flux-system/keys' with key 'values.yaml': key not found",
     ],
     [
-      "is no YAML, which is not quoted",
+      "is not YAML, and is not quoted",
       [secret("keys", { "values.yaml": "s3cret: [" })],
       "could not resolve Secret chart values reference 'flux-system/keys' with key 'values.yaml': failed to read values data",
     ],

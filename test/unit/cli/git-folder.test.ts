@@ -44,7 +44,7 @@ describe("the revision of a folder is", () => {
     expect(await (await of("deploy/web.yaml")).revision()).toBe(`main@sha1:${commit}`);
   });
 
-  test("the tag and the commit where a tag is checked out, and the commit alone where no branch or tag is", async () => {
+  test("the tag and the commit if a tag is checked out, and only the commit if no branch or tag is", async () => {
     const commit = await committed();
     git("checkout", "-q", "--detach");
     expect(await (await of("deploy")).revision()).toBe(`sha1:${commit}`);
@@ -157,7 +157,7 @@ describe("a repository whose configuration names programs runs none of them", ()
   );
 });
 
-describe("what git does not know is said with the reason", () => {
+describe("a missing fact about the git folder is reported with its reason", () => {
   const fault = (asked: Promise<unknown>) => asked.then(() => "", messageOf);
 
   test("outside of a repository", async () => {

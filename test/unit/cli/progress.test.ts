@@ -44,7 +44,7 @@ describe("the progress of an object of generation 2", () => {
     },
     { name: "stalled without a generation", status: { conditions: [stalled] }, is: failed },
     {
-      name: "stalled for a reason that only Ready says",
+      name: "stalled for a reason that only Ready has",
       status: { observedGeneration: 2, conditions: [stalled, condition("Ready", "False", "the port is invalid\n")] },
       is: { kind: "failed", message: "bad spec: the port is invalid" },
     },

@@ -268,7 +268,7 @@ describe("reconcile", () => {
 
   test.each([
     ["that is suspended", kustomization("web", { suspend: true }), "resource is suspended"],
-    ["that is not there", kustomization("other"), `Kustomization object 'web' not found in "flux-system" namespace`],
+    ["that is missing", kustomization("other"), `Kustomization object 'web' not found in "flux-system" namespace`],
     [
       "whose source is of another kind",
       kustomization("web", { sourceRef: { kind: "Bucket", name: "b" } }),

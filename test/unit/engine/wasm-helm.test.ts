@@ -308,11 +308,11 @@ describe("the results of all lookups of a rendering", () => {
   });
   const some: Lookup = async () => ({ kind: "A", text: "x".repeat(maxLookupBytes / 4) });
 
-  test("may have so many bytes", async () => {
+  test("are accepted up to their limit of bytes", async () => {
     expect((await rendered(all(3), {}, some)).observed.objects[0]?.manifest["data"]).toEqual({ n: "AAA" });
   });
 
-  test("must not have more", async () => {
+  test("are refused above this limit", async () => {
     await expect(rendered(all(4), {}, some)).rejects.toMatchObject({
       reason: "render",
       message: expect.stringContaining(`more than ${maxLookupBytes} bytes of lookups in one rendering`),
@@ -404,7 +404,7 @@ describe("values are composed as Flux does", () => {
       { image: { tag: "a" }, replicas: 1 },
     ],
     [
-      "a path does not win where a reference has the parent too",
+      "a path does not override a reference that has its parent too",
       { image: { tag: "a" } },
       [{ text: "image: {repository: x}" }, { text: "b", targetPath: "image.tag" }],
       { image: { repository: "x", tag: "a" } },

@@ -186,12 +186,8 @@ describe("an invalid TLS Secret", () => {
     ["11.1/30: tls.crt alone", { "tls.crt": "x" }, "secret 'apps/tls' contains 'tls.crt' but missing 'tls.key'"],
     ["tls.key alone", { "tls.key": "x" }, "secret 'apps/tls' contains 'tls.key' but missing 'tls.crt'"],
     ["neither", { other: "x" }, "secret 'apps/tls' must contain either 'ca.crt' or both 'tls.crt' and 'tls.key'"],
-    ["a CA that is none", { "ca.crt": "hunter2" }, "failed to parse CA certificate"],
-    [
-      "a pair that is none",
-      { "tls.crt": "hunter2", "tls.key": "hunter2" },
-      "failed to parse TLS certificate and key: ",
-    ],
+    ["an invalid CA", { "ca.crt": "hunter2" }, "failed to parse CA certificate"],
+    ["an invalid pair", { "tls.crt": "hunter2", "tls.key": "hunter2" }, "failed to parse TLS certificate and key: "],
   ])("%s", async (_what, data, message) => {
     secret("tls", data);
     const url = "oci://registry.example.test/app";

@@ -234,7 +234,7 @@ describe("Alerts", () => {
     expect(await happens(refuse)).toEqual(["told c Progressing m", "written"]);
   });
 
-  test("do not get an event that is only for users who look at the object", async () => {
+  test("do not get an event that is only for users of the object", async () => {
     const trace = { ...event, isTrace: true };
     expect(await happens(() => undefined, undefined, trace)).toEqual(["written"]);
   });

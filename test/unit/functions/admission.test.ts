@@ -60,7 +60,7 @@ const key = formatWorkKey({ ...keyOf("web"), cluster });
 const yes = { uid: "r", allowed: true };
 
 describe("the admission webhook", () => {
-  test("allows a change and tells of it: the object's key and what there was before, and nothing of its contents", async () => {
+  test("allows a change and sends a hint: the object's key and its old state, but none of its content", async () => {
     const { call, sent, log, metrics } = admissionWorld();
     expect(await call(review())).toEqual(yes);
     expect(sent).toEqual([{ look: { key, tries: 0, before: { uid: "u", resourceVersion: "7" } }, delayMs: 1_000 }]);
@@ -69,7 +69,7 @@ describe("the admission webhook", () => {
 
   test.each([
     {
-      name: "a creation, which has nothing before it",
+      name: "a creation, which has no old state",
       request: { operation: "CREATE", oldObject: null },
       look: { key, tries: 0 },
     },
@@ -88,7 +88,7 @@ describe("the admission webhook", () => {
       request: { kind: { group: "", version: "v1", kind: "Secret" } },
       look: { key: `${cluster}//Secret/apps/web`, tries: 0, before: { uid: "u", resourceVersion: "7" } },
     },
-  ])("tells of $name", async ({ request, look }) => {
+  ])("sends a hint for $name", async ({ request, look }) => {
     const { call, sent } = admissionWorld();
     expect(await call(review(request))).toEqual(yes);
     expect(sent.map((one) => one.look)).toEqual([look]);
@@ -101,33 +101,33 @@ describe("the admission webhook", () => {
     { name: "a kind of that name in another group", body: review({ kind: { ...kind, group: "example.com" } }) },
     { name: "another operation", body: review({ operation: "CONNECT" }) },
     { name: "an object without a name", body: review({ name: "", object: null }) },
-    { name: "a name that is none", body: review({ name: "a/b" }) },
+    { name: "an invalid name", body: review({ name: "a/b" }) },
     { name: "a name that is too long", body: review({ name: "n".repeat(maxNameChars + 1) }) },
     { name: "no JSON", body: "{", uid: "" },
     { name: "no review", body: "[1]", uid: "" },
     { name: "nothing", body: "", uid: "" },
     { name: "deep nonsense", body: "[".repeat(1_000_000), uid: "" },
     { name: "a body over the limit", body: review().padEnd(maxReviewBytes + 1), uid: "" },
-  ])("allows $name, and tells of nothing", async ({ body, uid = "r" }) => {
+  ])("allows $name without a hint", async ({ body, uid = "r" }) => {
     const { call, sent } = admissionWorld();
     expect(await call(body)).toEqual({ uid, allowed: true });
     expect(sent).toEqual([]);
   });
 
-  test("reads a review up to the limit, and a name up to its own", async () => {
+  test("reads a review up to the size limit, and a name up to its own", async () => {
     const { call, sent } = admissionWorld();
     expect(await call(review().padEnd(maxReviewBytes))).toEqual(yes);
     expect(await call(review({ name: "n".repeat(maxNameChars) }))).toEqual(yes);
     expect(sent).toHaveLength(2);
   });
 
-  test("says that it is there when a dry run asks for that", async () => {
+  test("reports that it is reachable if a dry run asks for that", async () => {
     const { call, sent } = admissionWorld();
     expect(await call(review({ dryRun: true, name: checkedName }))).toEqual({ ...yes, warnings: [webhookAnswers] });
     expect(sent).toEqual([]);
   });
 
-  test("answers nothing at any other path, and to no other method", async () => {
+  test("answers at no other path and to no other method", async () => {
     const { call, sent } = admissionWorld();
     const path = admissionPath(secret, cluster);
     const [, , token = "", encoded = ""] = path.split("/");
@@ -150,13 +150,13 @@ describe("the admission webhook", () => {
     expect(clusterOfPath(secret, admissionPath(secret, "c".repeat(253)))).toBe("c".repeat(253));
   });
 
-  test("allows a change whose hint fails, and does not try again", async () => {
+  test("allows a change whose hint fails, and does not retry", async () => {
     const { call, metrics } = admissionWorld({ looks: { send: () => Promise.reject(new Error("throttled")) } });
     expect(await call(review())).toEqual(yes);
     expect(metrics.recorded).toHaveLength(1);
   });
 
-  test("answers in time while the queue does not, and gives up on the hint", async () => {
+  test("answers in time even if the queue does not, and drops the hint", async () => {
     let stopped: AbortSignal | undefined;
     const looks = {
       send: (_: Look, __: number, signal: AbortSignal) => ((stopped = signal), new Promise<never>(() => undefined)),
@@ -169,7 +169,7 @@ describe("the admission webhook", () => {
     expect([stopped?.aborted, metrics.recorded.length]).toEqual([true, 1]);
   });
 
-  test("drops the hints of a flood, allows all of it, and tells again a second later", async () => {
+  test("drops the hints of a flood, allows all changes, and sends hints again a second later", async () => {
     const { call, clock, sent, metrics } = admissionWorld();
     for (let count = 0; count < hintBurst + 10; count++) expect(await call(review())).toEqual(yes);
     expect([sent.length, metrics.recorded.length]).toEqual([hintBurst, 10]);

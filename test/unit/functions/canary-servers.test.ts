@@ -35,7 +35,7 @@ function world() {
   return { ask, clock, first, second, sent };
 }
 
-test("one reading serves all Canaries that ask the same of the same server within a second", async () => {
+test("one metric query serves all Canaries that send the same query to the same server within a second", async () => {
   const { ask, clock, first, sent } = world();
   expect(await Promise.all([ask(first.shared(["apps"])), ask(first.shared(["other"]))])).toEqual(["1", "1"]);
   clock.pass(999);
@@ -45,7 +45,7 @@ test("one reading serves all Canaries that ask the same of the same server withi
   expect(sent).toHaveLength(2);
 });
 
-test("one reading serves all of them also where hundreds of Canaries ask something else in between", async () => {
+test("one metric query serves all of them, even if hundreds of Canaries send other queries in between", async () => {
   const { ask, clock, first, sent } = world();
   const way = first.shared(["apps"]);
   expect(await ask(way)).toBe("1");
@@ -55,7 +55,7 @@ test("one reading serves all of them also where hundreds of Canaries ask somethi
   expect(sent).toHaveLength(501);
 });
 
-test("another query, login or cluster has a reading of its own", async () => {
+test("another query, login or cluster gets a separate answer", async () => {
   const { ask, first, second, sent } = world();
   const way = first.shared(["apps"]);
   await ask(way);
@@ -65,7 +65,7 @@ test("another query, login or cluster has a reading of its own", async () => {
   expect(sent).toEqual(["first ?query=up", "first ?query=up2", "first ?query=up", "second ?query=up"]);
 });
 
-test("a reading is given to those only who may ask for it", async () => {
+test("a shared answer is given only to namespaces that may send the query", async () => {
   const { ask, first, sent } = world();
   const own = { url: "http://prometheus.apps.svc:9090/?query=up" };
   await ask(first.shared(["apps"]), own);
@@ -73,7 +73,7 @@ test("a reading is given to those only who may ask for it", async () => {
   expect(sent).toHaveLength(1);
 });
 
-test("a server that does not answer is asked again", async () => {
+test("a server that does not answer is queried again", async () => {
   const { ask, first, sent } = world();
   const elsewhere = { url: "https://prom.example.com/" };
   await expect(ask(first.shared(["apps"]), elsewhere)).rejects.toThrow("down");
@@ -81,14 +81,14 @@ test("a server that does not answer is asked again", async () => {
   expect(sent).toHaveLength(2);
 });
 
-test("webhooks share nothing", async () => {
+test("answers of webhooks are not shared", async () => {
   const { ask, first, sent } = world();
   await ask(first.of(["apps"]));
   await ask(first.of(["apps"]));
   expect(sent).toHaveLength(2);
 });
 
-test("so does one of CloudWatch, in each cluster for each namespace", async () => {
+test("answers of CloudWatch are shared too, separately for each cluster and namespace", async () => {
   const clock = steppedClock();
   const asked: string[] = [];
   const http: Http = { send: () => Promise.reject(new Error("the test did not expect a request")) };

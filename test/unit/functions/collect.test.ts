@@ -25,7 +25,7 @@ function collector() {
   return { handle, log };
 }
 
-test("an event of the schedule collects, and the log says how many artifacts are deleted", async () => {
+test("an event of the schedule starts a collection, and the log has the number of deleted artifacts", async () => {
   const { handle, log } = collector();
   await handle({}, never);
   expect(log.infos).toEqual([{ message: "artifacts deleted that no source names", stored: 1, unnamed: 1, deleted: 1 }]);

@@ -94,7 +94,7 @@ function world(given: { readonly post?: () => Promise<void>; readonly get?: () =
   return { take, takeBodies, sent, created, log, asked };
 }
 
-test("what an event of a run is dispatched as is what the function delivers", async () => {
+test("the event that a run sends is the one that the function delivers", async () => {
   const dispatching = notifyWorld();
   const metadata = { name: "on-call", namespace: "apps" };
   const spec = { providerRef: { name: "topic" }, eventSources: [{ kind: "Kustomization", name: "*" }] };
@@ -108,7 +108,7 @@ test("what an event of a run is dispatched as is what the function delivers", as
 });
 
 describe("a process that delivers notifications", () => {
-  test("sends each by the types of its cluster, which are made once", async () => {
+  test("sends each notification with the Provider types of its cluster, which are created once", async () => {
     const { take, sent, asked } = world();
     expect(await take("home", "other")).toBe(0);
     expect(await take("home")).toBe(0);
@@ -126,7 +126,7 @@ describe("a process that delivers notifications", () => {
     expect([...sent, ...asked]).toEqual([]);
   });
 
-  test("tells on the Alert what a Provider refuses, and is done with the message", async () => {
+  test("reports a Provider's refusal on the Alert, and removes the message", async () => {
     const { take, created } = world({ post: () => Promise.reject(new Error("no such topic")) });
     expect(await take("home")).toBe(0);
     expect(created).toMatchObject([
@@ -139,7 +139,7 @@ describe("a process that delivers notifications", () => {
     ]);
   });
 
-  test("takes a message again whose cluster does not answer", async () => {
+  test("retries a message if its cluster does not answer", async () => {
     const get = () => Promise.reject(new ApiError({ code: 0, reason: "Unreachable", message: "no route" }));
     const { take, created, log } = world({ get });
     expect(await take("home")).toBe(1);

@@ -76,7 +76,7 @@ function world(given: Partial<ReconcileAdapters> = {}) {
 }
 
 describe("a process that reconciles", () => {
-  test("runs what a sweep has found, with flows that are made once for its cluster", async () => {
+  test("runs objects that a sweep has found, with flows that are created once for its cluster", async () => {
     using process = world();
     const done = { batchItemFailures: [] };
     expect(await process.handle({ sweep: "home" })).toEqual(done);
@@ -89,13 +89,13 @@ describe("a process that reconciles", () => {
     expect(await process.stores.items.get(process.key, never)).toMatchObject({ requested: 1, handled: 1 });
   });
 
-  test("asks for the run of an object that is announced and shows a change", async () => {
+  test("requests a run of an announced object that has changed", async () => {
     using process = world();
     await process.handle({ look: { key: formatWorkKey(process.key), tries: 0 } });
     expect(await process.stores.items.get(process.key, never)).toMatchObject({ requested: 1 });
   });
 
-  test("leaves a cluster alone that it does not serve", async () => {
+  test("skips a cluster that it does not serve", async () => {
     using process = world();
     const key = { ...process.key, cluster: "elsewhere" };
     await process.handle({ sweep: "elsewhere" });
@@ -111,7 +111,7 @@ describe("a process that reconciles", () => {
       given: { gates: { ...defaultGates, ExternalArtifact: true } },
       more: ["ExternalArtifact"],
     },
-  ])("observes $what, and what Canaries follow", ({ given, more }) => {
+  ])("observes $what, and the objects that Canaries follow", ({ given, more }) => {
     using process = world(given);
     expect(process.observedKinds.map(({ kind }) => kind)).toEqual([
       ...kinds.map((kind) => servedKind(kind).kind),
@@ -121,7 +121,7 @@ describe("a process that reconciles", () => {
   });
 });
 
-test("flows have the settings of the installation and the clients of their cluster", async () => {
+test("creates flows with the settings of the installation and the clients of their cluster", async () => {
   const [kind] = kinds;
   if (kind === undefined) throw new Error("no kinds");
   const given: FlowParts[] = [];
@@ -170,7 +170,7 @@ test("flows have the settings of the installation and the clients of their clust
   database.close();
 });
 
-test("a delivery for a Receiver in a cluster that is not served is refused, and the log names the cluster", async () => {
+test("refuses a delivery for a Receiver in a cluster that is not served, and logs the cluster", async () => {
   const log = recordedLog();
   const key = { ...keyOf("hook"), kind: "Receiver", cluster: "elsewhere" };
   const entry = { state: "ready", type: "generic", events: [], secret: "token", resources: [] } as const;

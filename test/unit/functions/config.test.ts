@@ -20,7 +20,7 @@ function faultOf(env: Readonly<Record<string, string | undefined>>): string {
 }
 
 describe("the environment of a function", () => {
-  test("may leave out what has a usual value", () => {
+  test("may leave out variables with a default", () => {
     expect(readConfig(ReconcileConfig, { ...functionEnvironment, PATH: "/bin" })).toEqual({
       ...functionEnvironment,
       SLUICE_QUEUE_URLS: { default: "https://sqs.eu-west-1.amazonaws.com/123456789012/reconcile" },
@@ -32,7 +32,7 @@ describe("the environment of a function", () => {
     });
   });
 
-  test("that lacks everything is told every variable", () => {
+  test("reports every missing variable", () => {
     const fault = faultOf({});
     for (const name of Object.keys(functionEnvironment)) expect(fault).toContain(`${name} `);
   });
@@ -60,7 +60,7 @@ describe("the environment of a function", () => {
     ["SLUICE_DEADLINE_RESERVE_MS", "1.5"],
     ["SLUICE_CONCURRENCY", "0"],
     ["SLUICE_LOG_LEVEL", "hunter2"],
-  ])("with a bad %s is refused by that name, and the value %j is not quoted", (name = "", value = "") => {
+  ])("with a bad %s is refused by that name without quoting the value %j", (name = "", value = "") => {
     const fault = faultOf({ ...functionEnvironment, [name]: value });
     expect(fault).toMatch(new RegExp(`the function's environment is not usable: ${name} [^;]+$`));
     expect(fault).not.toContain("unter2");
@@ -72,14 +72,14 @@ describe("the environment of a function", () => {
     );
   });
 
-  test("with several bad variables is told all of them at once", () => {
+  test("reports all bad variables at once", () => {
     expect(faultOf({ ...functionEnvironment, SLUICE_TABLE: "", SLUICE_BUCKET: "" })).toMatch(
       /SLUICE_TABLE .*; SLUICE_BUCKET /,
     );
   });
 });
 
-describe("repositories that a namespace may pull with our identity", () => {
+describe("repositories that a namespace may pull with Sluice's identity", () => {
   const allowed = { apps: ["r.test/team/*", "r.test/one"], constructor: ["r.test/x"] };
   test.each([
     ["apps", "r.test/team/web", true],
@@ -100,7 +100,7 @@ describe("repositories that a namespace may pull with our identity", () => {
     "111122223333.dkr-ecr-fips.eu-west-1.on.aws",
     `${host}:443`,
   ];
-  test.each(hosts)("are the same by each host of a registry of ECR: %s", (listed) => {
+  test.each(hosts)("are the same for each host name of an ECR registry: %s", (listed) => {
     const one = { apps: [`${listed}/team/*`, `${listed}/one`] };
     for (const named of hosts) {
       expect(isAllowedRepository(one, "apps", `${named}/team/web`)).toBe(true);
@@ -119,18 +119,16 @@ describe("repositories that a namespace may pull with our identity", () => {
   };
 
   const codeCommit = "git-codecommit.eu-west-1.amazonaws.com";
-  test.each(["/v1/repos/*", "/v1/repos/app", "/v1/repos/Team.a_b-*"])(
-    "are named with the whole host of CodeCommit: %s",
-    (path) => expect(faultsOf(`${codeCommit}${path}`)).toEqual([]),
+  test.each(["/v1/repos/*", "/v1/repos/app", "/v1/repos/Team.a_b-*"])("need the full host of CodeCommit: %s", (path) =>
+    expect(faultsOf(`${codeCommit}${path}`)).toEqual([]),
   );
   test.each(["/*", "/v1/*", "/v1/repos/", "/v1/repos/a/b", ".evil.example/v1/repos/*"])(
-    "of CodeCommit have its whole path: %s",
+    "of CodeCommit need their full path: %s",
     (path) => expect(faultsOf(`${codeCommit}${path}`)).toHaveLength(1),
   );
 
-  test.each(["/*", "/team/*", "/team*", "/team/web", "/a.b_c-d/e"])(
-    "are named with the whole host of ECR: %s",
-    (path) => expect(faultsOf(`${host}${path}`)).toEqual([]),
+  test.each(["/*", "/team/*", "/team*", "/team/web", "/a.b_c-d/e"])("need the full host of ECR: %s", (path) =>
+    expect(faultsOf(`${host}${path}`)).toEqual([]),
   );
 
   test.each([
@@ -144,7 +142,7 @@ describe("repositories that a namespace may pull with our identity", () => {
     "r.test/team/*",
     `${host}.hunter2.test/team`,
     `${host}/a*b`,
-  ])("that are not are refused: %s", (pattern) => {
+  ])("are refused if they are invalid: %s", (pattern) => {
     expect(faultsOf(pattern)).toEqual([
       expect.stringMatching(
         /^clusters\[0\]\.repositories\.apps\[0\] must begin with the whole host of ECR or CodeCommit/,

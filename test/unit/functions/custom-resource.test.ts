@@ -45,14 +45,14 @@ const identity = {
   LogicalResourceId: "ClusterProd",
 };
 
-test("a success is answered with the id and the attributes, to the URL of the event and without a content type", async () => {
+test("a success is sent with the id and the attributes, to the URL of the event and without a content type", async () => {
   const { answer, seen, types } = await answers(made);
   expect(answer).toEqual({ ...identity, Status: "SUCCESS", PhysicalResourceId: "made", Data: { Version: "1" } });
   expect(seen).toEqual(["PUT /answer?X-Amz-Signature=hunter2"]);
   expect(types).toEqual([""]);
 });
 
-test("the handler learns who asks for what", async () => {
+test("the handler gets the requesting stack and resource", async () => {
   const asked: unknown[] = [];
   const handle: HandleResource = async (request) => {
     asked.push(request);
@@ -75,7 +75,7 @@ test("the handler learns who asks for what", async () => {
   ]);
 });
 
-test("a failure is answered with its reason, and the id that the resource has stays", async () => {
+test("a failure is sent with its reason, and the resource keeps its id", async () => {
   const fails: HandleResource = async () => {
     throw new Error("the cluster is gone");
   };
@@ -89,7 +89,7 @@ test("a failure is answered with its reason, and the id that the resource has st
   expect((await answers(fails)).answer).toMatchObject({ Status: "FAILED", PhysicalResourceId: "sluice-never-made" });
 });
 
-test("what a failed create has left does not keep its stack from being deleted", async () => {
+test("leftovers of a failed create do not block the deletion of its stack", async () => {
   const fails: HandleResource = async () => {
     throw new Error("still gone");
   };
@@ -102,12 +102,12 @@ test("what a failed create has left does not keep its stack from being deleted",
   expect((await answers(fails, made)).answer).toMatchObject({ Status: "FAILED", PhysicalResourceId: "made" });
 });
 
-test("a delete answers the id that it was asked for, whatever the handler says", async () => {
+test("a delete returns the id of the request, whatever the handler returns", async () => {
   const { answer } = await answers(made, { RequestType: "Delete", PhysicalResourceId: "former" });
   expect(answer).toMatchObject({ Status: "SUCCESS", PhysicalResourceId: "former" });
 });
 
-test("a reason is short, and quotes no URL of the event; attributes are short too", async () => {
+test("a reason is shortened and quotes no URL of the event; attributes are shortened too", async () => {
   const quoting: HandleResource = async (_, signal) => {
     signal.throwIfAborted();
     throw new Error(`x${"é".repeat(9_000)}`);
@@ -118,7 +118,7 @@ test("a reason is short, and quotes no URL of the event; attributes are short to
   expect(Buffer.byteLength(JSON.stringify((await answers(many)).answer))).toBeLessThan(4_096);
 });
 
-test("a handler whose time is up says so", async () => {
+test("a handler that runs out of time reports that", async () => {
   const stopped = AbortSignal.abort(new Error("the invocation's time is up"));
   const handle: HandleResource = async (_, signal) => {
     signal.throwIfAborted();
@@ -131,21 +131,21 @@ test("a handler whose time is up says so", async () => {
   });
 });
 
-test("an answer that is lost is sent again", async () => {
+test("a lost answer is sent again", async () => {
   const { bodies, thrown } = await answers(made, {}, { faults: ["dropped", { status: 503 }, ok] });
   expect(thrown).toBeUndefined();
   expect(bodies).toHaveLength(3);
   expect(bodies[2]).toEqual(bodies[0]);
 });
 
-test("an answer that can never be sent fails the invocation, so that Lambda makes another", async () => {
+test("an answer that can never be sent fails the invocation, so that Lambda retries", async () => {
   const { thrown, bodies } = await answers(made, {}, { faults: Array(9).fill({ status: 403 }) });
   expect(bodies).toHaveLength(4);
   expect(String(thrown)).toContain("could not be sent (HTTP status 403): a function in a VPC needs a way to S3");
 });
 
 test.each([{}, { RequestType: "Read" }, "hello", { ResponseURL: "hunter2" }])(
-  "an event that is none of CloudFormation's is refused: %j",
+  "an event that is not CloudFormation's is refused: %j",
   async (event) => {
     const log = recordedLog();
     const refused = customResource(made, { clock: systemClock, log })(event, never);

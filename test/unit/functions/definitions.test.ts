@@ -76,7 +76,7 @@ test.each([
     says: "Give the cluster a network with its VPC and subnets",
   },
   { what: "does not answer", error: unreachable, described: {}, says: "publicAccessCidrs" },
-])("a cluster that $what is told of with what to do", async ({ error, described, says }) => {
+])("a cluster that $what is reported with a mend", async ({ error, described, says }) => {
   const { message, seconds } = await created(refuses(error), described);
   expect(message).toMatch(`cluster ${id}: `);
   expect(message).toContain(says);
@@ -84,7 +84,7 @@ test.each([
   expect(seconds).toBe(error.code === 0 ? 0 : 90);
 });
 
-test("an access entry that counts only after a while is waited for", async () => {
+test("an access entry that takes effect late is awaited", async () => {
   let asked = 0;
   const late = async () => {
     if (asked++ < 5) throw asked < 3 ? unauthorized : forbidden;

@@ -53,7 +53,7 @@ async function answer(
 }
 
 describe("a deployment", () => {
-  test("that drops nothing, the first one, and the deletion of the stack pass", async () => {
+  test("that drops nothing passes, and so do the first one and the deletion of the stack", async () => {
     const more = { ...full, clusters: { ...full.clusters, [`${prod}-2`]: "namespaces" as const } };
     const bare = { ...full, clusters: {}, repositories: {}, decryptionKeys: {}, targets: {}, webhooks: [] };
     expect(
@@ -65,30 +65,30 @@ describe("a deployment", () => {
     ).toEqual(["sluice-installation", "sluice-installation", "sluice-installation"]);
   });
 
-  test("that drops a cluster is refused with its name, where nothing is taken away, and what to write", async () => {
+  test("that drops a cluster is refused with its name, the place and a mend", async () => {
     expect(await answer("Update", full, { ...full, clusters: onlyProd })).toBe(
       `Error: this deployment would drop the cluster ${edge}. Nothing has been taken away. Write it into the installation again (the context of cdk.json, or the code of your app), or, if it is meant, deploy with -c allowDrops=true (the property allowDrops of Sluice)`,
     );
   });
 
-  test("that drops something passes with allowDrops", async () => {
+  test("that drops a grant passes with allowDrops", async () => {
     const passed = await answer("Update", full, { ...full, clusters: onlyProd }, { allowDrops: "true" });
     expect(passed).toBe("sluice-installation");
   });
 
-  test("that is rolled back takes away what it had added", async () => {
+  test("that is rolled back removes what it had added", async () => {
     for (const status of ["UPDATE_ROLLBACK_IN_PROGRESS", "ROLLBACK_IN_PROGRESS"])
       expect(await answer("Update", full, { ...full, clusters: onlyProd }, { status })).toBe("sluice-installation");
   });
 
-  test("that drops something is refused where the status of the stack cannot be read, and the error says how to go on", async () => {
+  test("that drops a grant is refused if the status of the stack cannot be read, and the error says how to continue", async () => {
     const said = await answer("Update", full, { ...full, admission: false }, { status: new Error("denied") });
     expect(said).toContain("would drop the admission webhook.");
     expect(said).toContain("cannot be found out: denied. A rollback that stops here goes on with aws cloudformation");
   });
 });
 
-test("clusters, narrower rights, repositories, keys, targets, webhooks and the admission webhook are told of by name", () => {
+test("reports by name dropped clusters, rights, repositories, keys, targets, webhooks and the admission webhook", () => {
   expect(
     dropped(full, {
       clusters: { [prod]: "namespaces" },
@@ -110,7 +110,7 @@ test("clusters, narrower rights, repositories, keys, targets, webhooks and the a
   expect(dropped(full, full)).toEqual([]);
 });
 
-test("a bucket that a namespace may no longer read is dropped; former releases had none", () => {
+test("drops a bucket that a namespace may no longer read; former releases had none", () => {
   const withBucket: Granted = { ...full, buckets: { [prod]: { apps: ["team-manifests"] } } };
   expect(dropped(withBucket, full)).toEqual([
     `the bucket team-manifests for the namespace apps of the cluster ${prod}`,
@@ -119,7 +119,7 @@ test("a bucket that a namespace may no longer read is dropped; former releases h
   expect(readGranted(writeGranted(withBucket))).toEqual(withBucket);
 });
 
-test("notifications and what they may go to are dropped by name; former releases had none", () => {
+test("drops notifications and their targets by name; former releases had none", () => {
   const topic = "arn:aws:sns:eu-west-1:123456789012:alerts";
   const told: Granted = {
     ...full,
@@ -134,7 +134,7 @@ test("notifications and what they may go to are dropped by name; former releases
   expect(readGranted(writeGranted(told))).toEqual(told);
 });
 
-test("CloudWatch is dropped by region and namespace; former releases had none", () => {
+test("drops CloudWatch by region and namespace; former releases had none", () => {
   const reading: Granted = { ...full, cloudWatchRegions: { [prod]: { apps: ["eu-west-1"] } } };
   expect(dropped(reading, full)).toEqual([
     `the CloudWatch of the region eu-west-1 for the namespace apps of the cluster ${prod}`,
@@ -143,7 +143,7 @@ test("CloudWatch is dropped by region and namespace; former releases had none", 
   expect(readGranted(writeGranted(reading))).toEqual(reading);
 });
 
-test("200 clusters with 40 repositories each fit into a request of CloudFormation, and can be read again", () => {
+test("fits 200 clusters with 40 repositories each into a request of CloudFormation, and can read it back", () => {
   const arns = Array.from({ length: 200 }, (_each, index) => `${prod}-${index}`);
   const patterns = Array.from({ length: 40 }, (_each, index) => `${apps}/team-${index}`);
   const granted = {

@@ -33,7 +33,7 @@ function clusterOf(connected: Cluster, more: { readonly webhookUrl?: string } = 
   return eksClusters(config, [entryOf(arn)], { ...deps, ...more }).get(arn);
 }
 
-test("an installation in AWS is that of its table, by account and region, and its log can say how to give it a cluster", () => {
+test("an installation in AWS is identified by its table, account and region, and its log says how to give it a cluster", () => {
   const { id, takeOverCommand } = tableInstallation(config);
   expect(id).toBe("123456789012/eu-west-1/sluice");
   expect(takeOverCommand).toBe("sluice take-over --installation 123456789012/eu-west-1/sluice");
@@ -45,7 +45,7 @@ test("an installation in AWS is that of its table, by account and region, and it
   expect(new Set([id, ...others]).size).toBe(4);
 });
 
-test("a function whose cluster is another installation's writes nothing to it", async () => {
+test("a function writes nothing to a cluster of another installation", async () => {
   const { signal } = new AbortController();
   const metadata = { name: "sluice-owner", namespace: "kube-system", uid: "u", resourceVersion: "1" };
   const data = { installation: "another", version: "1", since: "2026-11-22T12:00:00Z", cluster: "cluster-1" };
@@ -62,7 +62,7 @@ test("a function whose cluster is another installation's writes nothing to it", 
   await expect(cluster?.home.create(manifest, { manager: "test" }, signal)).rejects.toThrow(GateClosed);
 });
 
-test("a function takes no cluster without an owner that serves no Kustomizations", async () => {
+test("a function without Kustomizations takes over no cluster without an owner", async () => {
   const { signal } = new AbortController();
   const served = async () => ({ resources: [], silentGroups: [] });
   const connected = { ...noCluster, uid: async () => "cluster-1", get: async () => undefined, served };
@@ -70,7 +70,7 @@ test("a function takes no cluster without an owner that serves no Kustomizations
   await expect(cluster?.gate.enter(signal)).rejects.toThrow("does not serve Kustomizations");
 });
 
-test("a function that knows where webhooks come in tells its clusters", async () => {
+test("a function that knows the address of webhooks writes it to its clusters", async () => {
   const { signal } = new AbortController();
   const created: Manifest[] = [];
   const connected: Cluster = {
@@ -90,7 +90,7 @@ test("a function that knows where webhooks come in tells its clusters", async ()
 });
 
 test.each(["reconcile", "receiver", "notify"] as const)(
-  "the function %s enters a cluster of another account by its own role there, and by no other",
+  "the function %s uses only its own role in a cluster of another account",
   async (entersAs) => {
     const asked: string[] = [];
     await using sts = await faultyWire(undefined, (_, __, body) => {

@@ -14,8 +14,8 @@ function isAllowed(
   return policy({ host, port: 443, address }) === undefined;
 }
 
-describe("what a function connects to", () => {
-  test("is public, or ECR of its own region wherever that is", () => {
+describe("addresses that a function connects to", () => {
+  test("are public, or ECR of its own region at any address", () => {
     expect(isAllowed("r.test", "203.0.113.9")).toBe(true);
     expect(isAllowed("r.test", "10.0.0.7")).toBe(false);
     expect(isAllowed("r.test", "127.0.0.1")).toBe(false);
@@ -24,7 +24,7 @@ describe("what a function connects to", () => {
     expect(isAllowed("111122223333.dkr.ecr.eu-west-1.amazonaws.com", "127.0.0.1")).toBe(false);
   });
 
-  test("is what the settings add, or no more than what they list", () => {
+  test("are extended or restricted by the settings", () => {
     const allowed = { network: { allow: ["r.test"] } };
     expect(isAllowed("r.test", "10.0.0.7", allowed)).toBe(true);
     expect(isAllowed("r.test", "169.254.169.254", allowed)).toBe(false);
@@ -33,7 +33,7 @@ describe("what a function connects to", () => {
     expect(isAllowed("111122223333.dkr.ecr.eu-west-1.amazonaws.com", "203.0.113.9", listed)).toBe(true);
   });
 
-  test("may be on this machine where a stand-in of Lambda says so, but not the services of an instance", () => {
+  test("may be on this machine if a Lambda emulator says so, but not the metadata services of an instance", () => {
     const local = { env: { SLUICE_LOCAL_ADDRESSES: "allowed" } };
     expect(isAllowed("r.test", "127.0.0.1", local)).toBe(true);
     expect(isAllowed("r.test", "169.254.169.254", local)).toBe(false);

@@ -4,7 +4,7 @@ import { lambdaHandler } from "../../../functions/lambda/lambda-handler.ts";
 const context = (ms: number) => ({ getRemainingTimeInMillis: () => ms });
 
 describe("a handler as Lambda calls it", () => {
-  test("is started by its first invocation, and once", async () => {
+  test("is started once, by its first invocation", async () => {
     let starts = 0;
     const handler = lambdaHandler(async () => {
       const start = ++starts;
@@ -15,7 +15,7 @@ describe("a handler as Lambda calls it", () => {
     expect(await handler("b", context(10_000))).toEqual([1, "b"]);
   });
 
-  test("that could not be started is started again by the next", async () => {
+  test("that could not be started is started again by the next one", async () => {
     let starts = 0;
     const handler = lambdaHandler(async () => {
       if (starts++ === 0) throw new Error("not yet");
@@ -25,7 +25,7 @@ describe("a handler as Lambda calls it", () => {
     expect(await handler({}, context(10_000))).toBe("done");
   });
 
-  test("is stopped before its time is up, by the reserve", async () => {
+  test("is aborted by the reserve before its time is up", async () => {
     const handler = lambdaHandler(
       async () => (_, signal) =>
         new Promise((resolve) => signal.addEventListener("abort", () => resolve(String(signal.reason)))),
@@ -34,7 +34,7 @@ describe("a handler as Lambda calls it", () => {
     expect(await handler({}, context(60_010))).toBe("Error: the invocation's time is up");
   });
 
-  test("leaves no clock running that would stop the next invocation", async () => {
+  test("leaves no timer running that would abort the next invocation", async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const signals: AbortSignal[] = [];

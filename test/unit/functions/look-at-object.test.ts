@@ -74,7 +74,7 @@ const web = (generation = 1, resourceVersion = String(generation)): Live => ({
 const beforeOf = ({ uid, resourceVersion = "" }: Live) => ({ uid, resourceVersion });
 
 describe("a look at an object that is about to change", () => {
-  test("asks for its run once the change shows, reads one object's metadata for that, and waits for nothing more", async () => {
+  test("requests its run once the change is visible, reads one object's metadata for that, and waits no longer", async () => {
     using world = lookWorld();
     world.live.set("web", web());
     await world.look(keyOf("web"));
@@ -86,7 +86,7 @@ describe("a look at an object that is about to change", () => {
     expect(world.sent).toEqual([]);
   });
 
-  test("looks once more, 4 s later, where the change does not show, and then leaves it to the sweep", async () => {
+  test("checks once more, 4 s later, if the change is not visible, and then leaves it to the sweep", async () => {
     using world = lookWorld();
     await world.look(keyOf("web"));
     expect(world.sent).toEqual([{ look: { key: formatWorkKey(keyOf("web")), tries: 1 }, delayMs: 4_000 }]);
@@ -99,7 +99,7 @@ describe("a look at an object that is about to change", () => {
     expect([world.sent.length, world.asked]).toEqual([2, ["web"]]);
   });
 
-  test("a change that asks for no run, of a label for example, is over once it shows", async () => {
+  test("ends for a change that needs no run, for example of a label, once it is visible", async () => {
     using world = lookWorld();
     world.live.set("web", web());
     await world.look(keyOf("web"));
@@ -108,7 +108,7 @@ describe("a look at an object that is about to change", () => {
     expect([world.sent, world.asked]).toEqual([[], ["web"]]);
   });
 
-  test("of an object that is gone asks for a last run, and of one that was never seen for none", async () => {
+  test("requests a last run of a deleted object, and none of an unknown one", async () => {
     using world = lookWorld();
     world.live.set("web", web());
     await world.look(keyOf("web"));
@@ -119,7 +119,7 @@ describe("a look at an object that is about to change", () => {
     expect([world.sent.length, world.asked]).toEqual([1, ["web", "web"]]);
   });
 
-  test("of a Secret is by its labels, and asks those that subscribe to it", async () => {
+  test("at a Secret depends on its labels, and requests runs of its subscribers", async () => {
     using world = lookWorld();
     const vars = { name: "vars", namespace: "apps", uid: "v", labels: { watched: "Enabled" } };
     world.live.set("vars", { ...vars, resourceVersion: "1" });
@@ -146,7 +146,7 @@ describe("a look at an object that is about to change", () => {
         },
       },
     },
-  ])("of $name asks nobody and sends nothing", async ({ deps, key = keyOf("web") }) => {
+  ])("at $name requests no run and sends nothing", async ({ deps, key = keyOf("web") }) => {
     using world = lookWorld(deps);
     world.live.set("web", web());
     await world.look(key);
@@ -154,7 +154,7 @@ describe("a look at an object that is about to change", () => {
     expect(world.log.lines.filter((line) => "error" in line)).toEqual([]);
   });
 
-  test("that gets no answer is not repeated: the sweep looks", async () => {
+  test("without an answer is not repeated, because the sweep checks later", async () => {
     const refused = new ApiError({ code: 503, reason: "ServiceUnavailable", message: "busy" });
     const home = { listMetadata: () => Promise.reject(refused) };
     using world = lookWorld({ clusters: { get: () => ({ gate: openGate, home }) } });
@@ -260,9 +260,9 @@ function missedIn({ asked, shown }: Awaited<ReturnType<typeof story>>, withinMs:
 
 const seeds = Array.from({ length: 100 }, (_, seed) => seed);
 
-describe("hints that get lost, come twice, late and in any order", () => {
+describe("hints that are lost, duplicated, late and out of order", () => {
   test.each<{ name: string; faults: Faults; withinMs: number }>([
-    { name: "none of it", faults: { dropped: 0, doubled: 0, lateMs: 0, showsWithinMs: 900 }, withinMs: 1_000 },
+    { name: "no loss", faults: { dropped: 0, doubled: 0, lateMs: 0, showsWithinMs: 900 }, withinMs: 1_000 },
     { name: "slow changes", faults: { dropped: 0, doubled: 0, lateMs: 0, showsWithinMs: 4_900 }, withinMs: 5_000 },
     { name: "all doubled", faults: { dropped: 0, doubled: 1, lateMs: 500, showsWithinMs: 900 }, withinMs: 1_500 },
     {
@@ -277,7 +277,7 @@ describe("hints that get lost, come twice, late and in any order", () => {
     },
     { name: "all lost", faults: { dropped: 1, doubled: 0, lateMs: 0, showsWithinMs: 30_000 }, withinMs: 60_000 },
   ])(
-    "$name: every change that shows has its run asked for in time, and no run is asked for twice",
+    "$name: every visible change gets its run in time, and no run is requested twice",
     async ({ faults, withinMs }) => {
       for (const seed of seeds) {
         const told = await story(seed, faults);

@@ -65,7 +65,7 @@ const flows = makeFlows(kinds, {
 
 // An Alert and a Provider have nothing in the state.
 test.each(kinds.filter(({ isStatusless }) => isStatusless !== true))(
-  "a state that does not answer is waited out by the flow of a $kind, and counts as no attempt",
+  "the flow of a $kind waits while the state store does not answer, and this does not count as an attempt",
   async ({ group, kind }) => {
     const key = { ...keyOf("web"), group, kind };
     const fence = { key, token: 1 };
@@ -82,20 +82,20 @@ test.each(kinds.filter(({ isStatusless }) => isStatusless !== true))(
   },
 );
 
-test("each declared kind has a flow of its own", () => {
+test("each declared kind has its own flow", () => {
   const named = ({ group, kind }: KindDeclaration) => `${kind}.${group}`;
   expect(kinds.map(named)).toEqual(declaredKinds.map(named));
   expect(new Set(kinds.map(({ flow }) => flow)).size).toBe(declaredKinds.length);
 });
 
-test("a kind is known by its group and its name", () => {
+test("a flow is selected by the group and name of its kind", () => {
   const key = keyOf("web");
   expect(flows(key)).toBeDefined();
   expect(flows({ ...key, kind: "Kustomize" })).toBeUndefined();
   expect(flows({ ...key, group: "kustomize.config.k8s.io" })).toBeUndefined();
 });
 
-test("objects of another cluster have no flow here, those of a served one the same each time", () => {
+test("objects of another cluster have no flow here, those of a served one always get the same", () => {
   const key = keyOf("web");
   const clusters = servedClusters([
     {

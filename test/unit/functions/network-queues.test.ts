@@ -40,15 +40,15 @@ async function queuesOf(SLUICE_QUEUE_URLS: Readonly<Record<string, string>>, nam
   return { urls: queues.map(({ url }) => url), reads };
 }
 
-test("the queue of a cluster is that of its network; messages for an unknown cluster are left to any function", async () => {
+test("the queue of a cluster is that of its network; messages for an unknown cluster are handled by any function", async () => {
   expect(await queuesOf({ blue, green }, ["two", "one", "three"])).toEqual({ urls: [green, blue, blue], reads: 3 });
 });
 
-test("where there is one network the document is not read", async () => {
+test("with a single network the document is not read", async () => {
   expect(await queuesOf({ blue }, ["two"])).toEqual({ urls: [blue], reads: 0 });
 });
 
-test("a function hides messages of the queue of its own network", () => {
+test("a function hides messages in the queue of its own network", () => {
   const config = { AWS_REGION: region, SLUICE_QUEUE_URLS: { blue, green } };
   expect(queueOfNetwork({ ...config, SLUICE_NETWORK: "green" })).toEqual({ url: green, region });
   expect(() => queueOfNetwork({ ...config, SLUICE_NETWORK: "red" })).toThrow(RangeError);

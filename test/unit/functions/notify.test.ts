@@ -55,14 +55,14 @@ function world({ failing = [], tookMs = 0 }: { readonly failing?: readonly strin
 }
 
 describe("the function notify", () => {
-  test("delivers the messages of a group in order, and tells the queue that they are done", async () => {
+  test("delivers the messages of a group in order, and removes them from the queue", async () => {
     const { handle, delivered, hidden } = world();
     expect(await handle(["a", "b", "c"].map((id) => ({ id, group: "g" })))).toEqual([]);
     expect(delivered).toEqual(["a", "b", "c"]);
     expect(hidden).toEqual([]);
   });
 
-  test("leaves those behind a failed one for later, together with it, and goes on with the other groups", async () => {
+  test("leaves messages behind a failed one for later, together with it, and continues with the other groups", async () => {
     const { handle, delivered, hidden, log } = world({ failing: ["b"] });
     const failed = await handle([
       { id: "a", group: "g" },
@@ -81,7 +81,7 @@ describe("the function notify", () => {
   test.each([
     ["no JSON", "{"],
     ["no notification", '{"cluster":"prod"}'],
-  ])("makes a message that is %s a dead letter soon, and quotes nothing of it", async (_, body) => {
+  ])("turns a message that is %s into a dead letter soon, and quotes nothing of it", async (_, body) => {
     const { handle, hidden, log } = world();
     expect(await handle([{ id: "a", group: "g", body }])).toEqual(["a"]);
     expect(hidden).toEqual(["handle-a 0"]);
@@ -89,20 +89,20 @@ describe("the function notify", () => {
     expect(JSON.stringify(log.lines)).not.toContain("prod");
   });
 
-  test("begins no delivery so late that Lambda could break it off", async () => {
+  test("starts no delivery so late that Lambda could interrupt it", async () => {
     const { handle, delivered, hidden } = world({ tookMs: beginWithinMs / 2 + 1 });
     expect(await handle(["a", "b", "c", "d"].map((id) => ({ id, group: "g" })))).toEqual(["c", "d"]);
     expect(delivered).toEqual(["a", "b"]);
     expect(hidden).toEqual([]);
   });
 
-  test("begins none once its time is up", async () => {
+  test("starts no delivery once its time is up", async () => {
     const { handle, delivered } = world();
     expect(await handle([{ id: "a", group: "g" }], AbortSignal.abort())).toEqual(["a"]);
     expect(delivered).toEqual([]);
   });
 
-  test("still answers where a message cannot be hidden", async () => {
+  test("still answers if a message cannot be hidden", async () => {
     const log = recordedLog();
     const handler = notifyHandler({
       ...{ clock: steppedClock(), log },
@@ -122,7 +122,7 @@ describe("the function notify", () => {
   });
 });
 
-test("a message that is not delivered waits twice as long each time, a quarter of an hour at most", () => {
+test("a message that is not delivered waits twice as long each time, up to a quarter of an hour", () => {
   expect([1, 2, 3, 4, 5, 6, 12].map(retryAfterMs)).toEqual([
     30_000, 60_000, 120_000, 240_000, 480_000, 900_000, 900_000,
   ]);

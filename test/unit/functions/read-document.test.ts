@@ -30,7 +30,7 @@ test("the document of an installation is read from its bucket", async () => {
 });
 
 test.each([
-  { what: "is not there", stored: undefined, why: /there is none; deploy/ },
+  { what: "is missing", stored: undefined, why: /there is none; deploy/ },
   {
     what: "was changed after the deploy",
     stored: '{"version":1,"clusters":["hunter2"]}',
@@ -47,7 +47,7 @@ test.each([
     stored: JSON.stringify({ version: 1, clusters: [{ arn, network: "blue" }] }),
     why: /SLUICE_QUEUE_URLS has no queue for its networks blue/,
   },
-])("a document that $what is refused, and no value of it is quoted", async ({ stored, deployed, why }) => {
+])("a document that $what is refused without quoting any value of it", async ({ stored, deployed, why }) => {
   const error: unknown = await read(stored, deployed).catch((thrown: unknown) => thrown);
   expect(String(error)).toMatch(
     /^Error: the document of the installation is not usable, SLUICE_INSTALLATION_KEY in bucket sluice-assets: /,

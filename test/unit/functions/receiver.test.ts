@@ -25,14 +25,14 @@ async function bodyOf({ body }: IncomingRequest): Promise<string> {
 }
 
 describe("an event of a function URL", () => {
-  test("is read to the bytes of its body, whether they are written in base64 or not", async () => {
+  test("has a limited body, in base64 or not", async () => {
     expect(await bodyOf(requestOfEvent({ ...event, body: "ä" }))).toBe("Ã¤");
     const binary = { ...event, body: Buffer.from([0xff, 0x00]).toString("base64"), isBase64Encoded: true };
     expect(await bodyOf(requestOfEvent(binary))).toBe("\u00ff\u0000");
     expect(await bodyOf(requestOfEvent(event))).toBe("");
   });
 
-  test("keeps its query, which makes it another webhook, and its headers whatever their case", () => {
+  test("keeps its query, which makes it another webhook, and its headers in any letter case", () => {
     expect(requestOfEvent(event).uri).toBe("/hook/x");
     expect(requestOfEvent({ ...event, rawQueryString: "a=b" }).uri).toBe("/hook/x?a=b");
     expect(requestOfEvent(event).header("X-Gitlab-Token")).toBe(token);
@@ -42,7 +42,7 @@ describe("an event of a function URL", () => {
     expect(() => requestOfEvent({ ...event, version: "1.0" })).toThrow("2.0");
   });
 
-  test("is answered by status, and where no webhook is, in words", async () => {
+  test("gets an answer with its status, and a text if there is no webhook", async () => {
     const world = receiverWorld();
     await world.ready({ type: "gitlab" });
     const answer = async (rawPath: string) => resultOf(await world.receive(requestOfEvent({ ...event, rawPath })));
@@ -52,7 +52,7 @@ describe("an event of a function URL", () => {
   });
 });
 
-test.each(["/a/../b?\u20ac", "/a/../b?\ud800"])("%j, which no header can hold, is sent nowhere", async (uri) => {
+test.each(["/a/../b?\u20ac", "/a/../b?\ud800"])("%j, which is not a valid header value, is dropped", async (uri) => {
   const { receive, found } = receiverWorld();
   const answer = await receive({ uri, header: () => undefined, body: (async function* () {})() });
   expect([answer.status, found]).toEqual([404, []]);
@@ -70,13 +70,13 @@ test.each([
   ["/a/b/..", "/a"],
   ["/hook/..", "/"],
   ["//\\evil.example/%2e", "/%5Cevil.example/%252e"],
-])("%s is sent to %s, as Go's router does", async (uri, location) => {
+])("%s is redirected to %s, as by Go's router", async (uri, location) => {
   const { receive, found } = receiverWorld();
   const answer = await receive({ uri, header: () => undefined, body: (async function* () {})() });
   expect([answer.status, answer.headers.get("location"), await answer.text(), found]).toEqual([307, location, "", []]);
 });
 
-test("a state that does not answer is answered for with 500 in time", async () => {
+test("gets 500 in time if the state store does not answer", async () => {
   vi.useFakeTimers();
   try {
     const world = receiverWorld();
@@ -104,7 +104,7 @@ test("a state that does not answer is answered for with 500 in time", async () =
   }
 });
 
-describe("a Secret that is read in three seconds", () => {
+describe("a Secret that takes three seconds to read", () => {
   const readMs = 3_000;
 
   /** Deliveries to Receivers of type gitlab, one in each of these clusters, whose Secrets take so long each time. */
@@ -141,7 +141,7 @@ describe("a Secret that is read in three seconds", () => {
     }
   });
 
-  test("is not waited for later, when the cluster should answer at once", async () => {
+  test("is not awaited later, when the cluster should answer at once", async () => {
     vi.useFakeTimers();
     try {
       const { statusAfter, world } = slowSecrets(["here"]);
@@ -153,7 +153,7 @@ describe("a Secret that is read in three seconds", () => {
     }
   });
 
-  test("is not waited for in vain for longer than git hosts wait", () => {
+  test("is not awaited for longer than git hosts wait", () => {
     // GitHub and GitLab give up after ten seconds; a function that starts has taken some of them already.
     expect(firstAnswerWithinMs).toBeLessThanOrEqual(5_000);
   });
@@ -195,7 +195,7 @@ function oneReceiverIn(
   return { world, deliver: () => receive(requestOfEvent({ ...event, rawPath })) };
 }
 
-test("what an authentic delivery is for is asked to run also after the time in which it had to prove itself", async () => {
+test("an authentic delivery is still handled after its time for authentication", async () => {
   vi.useFakeTimers();
   try {
     const hint: DeliveryDeps["requests"]["hint"] = async (_key, _reason, signal) => {
@@ -214,7 +214,7 @@ test("what an authentic delivery is for is asked to run also after the time in w
   }
 });
 
-test("what does not end is given up before Lambda would end the function", async () => {
+test("a delivery that does not end is aborted before Lambda would stop the function", async () => {
   vi.useFakeTimers();
   try {
     const hint: DeliveryDeps["requests"]["hint"] = (_key, _reason, signal) =>
@@ -230,7 +230,7 @@ test("what does not end is given up before Lambda would end the function", async
   }
 });
 
-test("a cluster that does not answer keeps no other of the same path waiting", async () => {
+test("a cluster that does not answer does not delay another with the same path", async () => {
   vi.useFakeTimers();
   try {
     const woken: string[] = [];

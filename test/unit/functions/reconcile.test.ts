@@ -53,7 +53,7 @@ function reconcileWorld(flow: Flow, gate: Pick<WriteGate, "enter"> = openGate) {
 }
 
 describe("reconcile", () => {
-  test("runs the flow of each object that a batch names, under its lease", async () => {
+  test("runs the flow of each object in a batch, under its lease", async () => {
     const seen: string[] = [];
     using world = reconcileWorld(async (run) => {
       run.assertLease();
@@ -68,7 +68,7 @@ describe("reconcile", () => {
     expect([item?.handled, item?.lease]).toEqual([1, undefined]);
   });
 
-  test("only the messages that cannot be read come again", async () => {
+  test("retries only messages that cannot be parsed", async () => {
     using world = reconcileWorld(async () => ({ outcome: "applied", dueInMs: undefined }));
     const bodies = [
       "no json",
@@ -82,7 +82,7 @@ describe("reconcile", () => {
     });
   });
 
-  test("a message that asks for the sweep of a cluster has it swept, one that asks for both is refused", async () => {
+  test("sweeps the cluster of a sweep message, and refuses a message that is both", async () => {
     using world = reconcileWorld(async () => {
       throw new Error("must not run");
     });
@@ -97,7 +97,7 @@ describe("reconcile", () => {
     expect(world.swept).toEqual([sweep, "home"]);
   });
 
-  test("a message about a change that is coming has its object looked at, one without a place for it comes again", async () => {
+  test("looks at the object of a change message, and retries one that got no place", async () => {
     using world = reconcileWorld(async () => {
       throw new Error("must not run");
     });
@@ -112,7 +112,7 @@ describe("reconcile", () => {
     expect(world.swept).toEqual([`look at ${key}`]);
   });
 
-  test("a message that guesses a lease, by the fence's number or by a name, takes none", async () => {
+  test("does not accept a lease that a message guesses, by the fence's number or by a name", async () => {
     using world = reconcileWorld(async () => {
       throw new Error("must not run");
     });
@@ -130,7 +130,7 @@ describe("reconcile", () => {
     expect((await world.items.get(key, never))?.lease).toEqual(lease);
   });
 
-  test("a wake-up for a kind that Sluice does not reconcile is acknowledged", async () => {
+  test("acknowledges a wake-up for a kind that Sluice does not reconcile", async () => {
     using world = reconcileWorld(async () => {
       throw new Error("must not run");
     });
@@ -140,7 +140,7 @@ describe("reconcile", () => {
     expect((await world.items.get(key, never))?.started).toBe(0);
   });
 
-  test("a wake-up for a cluster that Sluice does not serve is acknowledged, also where another has objects of the same names", async () => {
+  test("acknowledges a wake-up for a cluster that is not served, even if another has objects of the same names", async () => {
     using world = reconcileWorld(async () => {
       throw new Error("must not run");
     });
@@ -150,7 +150,7 @@ describe("reconcile", () => {
     expect((await world.items.get(key, never))?.started).toBe(0);
   });
 
-  test("a closed gate lets no run begin: what was asked for stays asked for, costs no attempt and is counted", async () => {
+  test("starts no run while the gate is closed: requests stay, no attempt is counted, and the refusal is counted", async () => {
     let isOpen = false;
     const enter = async (): Promise<void> => {
       if (!isOpen) throw new GateClosed("this cluster belongs to another Sluice");
@@ -178,7 +178,7 @@ describe("reconcile", () => {
     expect(await world.items.get(key, never)).toMatchObject({ handled: 1, attempts: 0, lease: undefined });
   });
 
-  test("a gate that cannot be read does not stop a run from starting, and the run reports what does not answer", async () => {
+  test("starts a run even if the gate cannot be read, and the run reports the outage", async () => {
     const enter = async (): Promise<void> => {
       throw new Outage("ReconciliationFailed", "no answer");
     };
@@ -189,7 +189,7 @@ describe("reconcile", () => {
     expect(runs).toBe(1);
   });
 
-  test("an invocation whose time is up names the messages that were not handled, and those alone", async () => {
+  test("names exactly the messages that were not handled when its time is up", async () => {
     const invocation = new AbortController();
     using world = reconcileWorld(async () => {
       invocation.abort(new Error("time is up"));
@@ -205,7 +205,7 @@ describe("reconcile", () => {
     expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).not.toContain(handled?.id);
   });
 
-  test("an event of another shape is refused", async () => {
+  test("refuses an event of another shape", async () => {
     using world = reconcileWorld(async () => ({ outcome: "applied", dueInMs: undefined }));
     await expect(world.handler({ records: [] }, never)).rejects.toThrow("Records");
   });

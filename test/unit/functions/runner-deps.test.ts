@@ -40,7 +40,7 @@ test("each dead letter is counted once it is sent", async () => {
   database.close();
 });
 
-test("each lease gets a name of 122 random bits, so that no message can name one by guessing", () => {
+test("each lease gets a random name of 122 bits, so that no message can guess it", () => {
   const database = openStateDatabase(":memory:");
   const queue = {
     items: sqliteWorkItems(database),

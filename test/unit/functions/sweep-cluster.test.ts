@@ -99,7 +99,7 @@ function heldClock(): Clock & { pass(): void } {
 }
 
 describe("the sweep of a cluster", () => {
-  test("adopts what no event told of: new, changed and vanished resources, each once", async () => {
+  test("observes changes without an event: new, changed and deleted resources, each once", async () => {
     let present: Listed = [kustomization("web"), kustomization("db")];
     using world = sweepWorld({ home: async () => present });
     await world.sweep();
@@ -121,7 +121,7 @@ describe("the sweep of a cluster", () => {
     expect(world.woken()).toEqual([]);
   });
 
-  test("tells in each sweep which objects are Stalled or not Ready for long, and none that is gone or has just failed", async () => {
+  test("reports in each sweep objects that are Stalled or not Ready for long, but no deleted or just failed ones", async () => {
     let present: Listed = [kustomization("web"), kustomization("db"), kustomization("new"), kustomization("fine")];
     using world = sweepWorld({ home: async () => present });
     const now = systemClock.now();
@@ -146,7 +146,7 @@ describe("the sweep of a cluster", () => {
     expect(world.counted).toEqual([]);
   });
 
-  test(`names ${maxNamed} objects that are not Ready, and counts the others`, async () => {
+  test(`names ${maxNamed} objects that are not Ready, and counts the rest`, async () => {
     const names = Array.from({ length: maxNamed + 5 }, (_, number) => `web-${number}`);
     using world = sweepWorld({ home: async () => names.map((name) => kustomization(name)) });
     for (const name of names) await world.observed.markNotReady(keyOf(name), { since: 0, outcome: "failed" }, never);
@@ -155,7 +155,7 @@ describe("the sweep of a cluster", () => {
     expect(world.counted.at(-1)).toEqual(["Cluster//", { ObjectsNotReady: 5 }]);
   });
 
-  test("tells of no object in a cluster that may not be written to", async () => {
+  test("reports no object in a cluster that must not be written to", async () => {
     const refusing = { enter: () => Promise.reject(new GateClosed("paused")) };
     const clusters = { get: () => ({ gate: refusing, home: { listMetadata: async () => [kustomization("web")] } }) };
     using world = sweepWorld({}, { clusters });
@@ -164,7 +164,7 @@ describe("the sweep of a cluster", () => {
     expect(world.counted).toEqual([]);
   });
 
-  test("knows objects of equal names in two clusters apart", async () => {
+  test("distinguishes objects of equal names in two clusters", async () => {
     const lists = { one: async () => [kustomization("web")], two: async () => [kustomization("web")] };
     using world = sweepWorld(lists);
     await world.sweep("one");
@@ -173,7 +173,7 @@ describe("the sweep of a cluster", () => {
     expect(world.woken()).toEqual(["two/web"]);
   });
 
-  test("adopts nothing while the gate is closed, takes nothing for seen, and makes it good once it is open", async () => {
+  test("observes nothing while the gate is closed, and catches up when it opens", async () => {
     let isOpen = false;
     const enter = async (): Promise<void> => {
       if (!isOpen) throw new GateClosed("this cluster belongs to another Sluice");
@@ -187,7 +187,7 @@ describe("the sweep of a cluster", () => {
     expect(world.woken()).toEqual(["home/web"]);
   });
 
-  test("that still runs is not started twice, and its end lets the next one begin", async () => {
+  test("that still runs is not started twice, and its end allows the next one to start", async () => {
     const answer = Promise.withResolvers<Listed>();
     let lists = 0;
     const list = (): Promise<Listed> => ((lists += 1), answer.promise);
@@ -203,7 +203,7 @@ describe("the sweep of a cluster", () => {
     expect(lists).toBe(2);
   });
 
-  test("finds ConfigMaps and Secrets that have changed, if they are labelled, and asks those that subscribe to them (124)", async () => {
+  test("finds changed ConfigMaps and Secrets with the watch label, and requests runs of their subscribers (124)", async () => {
     const asked: string[] = [];
     const queries: ListQuery[] = [];
     let present: Listed = [];
@@ -274,13 +274,13 @@ describe("the sweep of a cluster", () => {
       };
     }
 
-    test("asks for nothing more while there are none", async () => {
+    test("lists nothing more while there are none", async () => {
       using world = canaryWorld();
       world.state.generations = { apps: 1 };
       expect(await world.sweep()).toEqual({ queries: ["Canary *"], asked: [] });
     });
 
-    test("keeps what it knows of targets while there are none", async () => {
+    test("keeps its records of targets while there are none", async () => {
       using world = canaryWorld();
       world.state.generations = { apps: 1 };
       world.state.namespaces = ["apps"];
@@ -291,7 +291,7 @@ describe("the sweep of a cluster", () => {
       expect((await world.sweep()).asked).toEqual([]);
     });
 
-    test("canary/18: finds a changed target in their namespaces, and looks into no other", async () => {
+    test("canary/18: finds a changed target in their namespaces, and lists no other", async () => {
       using world = canaryWorld();
       world.state.namespaces = ["apps"];
       world.state.generations = { apps: 1, other: 1 };
@@ -303,7 +303,7 @@ describe("the sweep of a cluster", () => {
       expect((await world.sweep()).asked).toEqual(["apps"]);
     });
 
-    test("lists the objects of all namespaces at once where many have Canaries", async () => {
+    test("lists the objects of all namespaces at once if many have Canaries", async () => {
       using world = canaryWorld();
       world.state.namespaces = ["a", "b", "c", "d", "e"];
       world.state.generations = { a: 1, e: 1, other: 1 };
@@ -318,7 +318,7 @@ describe("the sweep of a cluster", () => {
     { code: 403, reason: "Forbidden" },
     { code: 404, reason: "NoMatch" },
   ])(
-    "that cannot list what others watch ($reason) looks after its own kinds all the same, and says what it left out",
+    "that cannot list watched objects ($reason) still checks its own kinds, and reports what it skipped",
     async (refusal) => {
       const requests = { request: async () => undefined };
       const configs = configKinds("watched=Enabled", { subscriptions: { subscribers: async () => [] }, requests });
@@ -340,7 +340,7 @@ describe("the sweep of a cluster", () => {
     },
   );
 
-  test("renews its lease, and gives up once another process has it", async () => {
+  test("renews its lease, and stops once another process has it", async () => {
     const clock = heldClock();
     const answers = [true, true, false];
     const taken: number[] = [];
@@ -360,7 +360,7 @@ describe("the sweep of a cluster", () => {
     expect(world.lines()).toEqual([expect.stringContaining("another process sweeps the cluster")]);
   });
 
-  test("a cluster that never answers, or refuses, is left to the next minute and holds up no other", async () => {
+  test("skips a cluster that never answers, or refuses, until the next minute, and delays no other", async () => {
     const clock = heldClock();
     const refused = new ApiError({ code: 403, reason: "Forbidden", message: "hunting season" });
     const lists = {
@@ -382,7 +382,7 @@ describe("the sweep of a cluster", () => {
     ]);
   });
 
-  test("the sweep is the probe: it says that the cluster hangs, that its gate is closed, or that it answers", async () => {
+  test("probes the cluster: it reports whether the cluster hangs, its gate is closed, or it answers", async () => {
     const clock = heldClock();
     const said: unknown[] = [];
     const probe: ClusterSweepDeps["limits"]["probe"] = async (cluster, sweepCluster, signal) => {
@@ -405,7 +405,7 @@ describe("the sweep of a cluster", () => {
     expect(said.at(-1)).toEqual(["paused", "paused"]);
   });
 
-  test("a cluster that is not looked after here is none of its business", async () => {
+  test("ignores a cluster that is not served here", async () => {
     using world = sweepWorld({});
     await world.sweep("arn:aws:eks:eu-west-1:123456789012:cluster/other");
     expect(world.lines()).toEqual([expect.stringContaining("not looked after here")]);

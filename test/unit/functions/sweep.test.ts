@@ -69,7 +69,7 @@ const kustomization = (name: string) => ({ ...keyOf(name), group: "kustomize.too
 const sweeps = ['{"sweep":"home"}', "prod"];
 
 describe("the sweep", () => {
-  test("counts an object that it wakes for a quarter of an hour while no run begins, and none that has run", async () => {
+  test("counts an object that it wakes for a quarter of an hour while no run starts, but none that has run", async () => {
     using world = sweepWorld();
     await world.items.put(workItem(kustomization("web"), due), never);
     await world.minutes(notRunSweeps);
@@ -88,7 +88,7 @@ describe("the sweep", () => {
     expect(world.counted).toEqual([]);
   });
 
-  test("counts no object of a kind that is not reconciled, of a cluster on hold, or that is parked; nor any that has nothing due", async () => {
+  test("counts no object of an undeclared kind, of a cluster on hold, parked or with nothing due", async () => {
     using world = sweepWorld();
     const hold = { kind: "unreachable", reason: "no answer", since: 1, probes: 1 } as const;
     await world.clusterStates.hold(arn, hold, never);
@@ -100,7 +100,7 @@ describe("the sweep", () => {
     expect(world.counted).toEqual([]);
   });
 
-  test("asks for the sweep of each cluster, and wakes what is overdue", async () => {
+  test("requests the sweep of each cluster, and wakes overdue objects", async () => {
     using world = sweepWorld();
     await world.items.put(workItem(keyOf("late"), due), never);
     await world.items.put(workItem({ ...keyOf("far"), cluster: arn }, due), never);
@@ -109,7 +109,7 @@ describe("the sweep", () => {
     expect(world.sent()).toEqual(["far", "late", ...sweeps].toSorted());
   });
 
-  test("leaves what is overdue in a cluster that is no longer looked after", async () => {
+  test("skips overdue objects in a cluster that is no longer served", async () => {
     using world = sweepWorld();
     await world.items.put(workItem({ ...keyOf("gone"), cluster: "removed" }, due), never);
     await world.items.put(workItem(keyOf("late"), due), never);
@@ -118,7 +118,7 @@ describe("the sweep", () => {
   });
 
   test.each(["unreachable", "refused"] as const)(
-    "leaves what is overdue in a cluster that is on hold: %s",
+    "skips overdue objects in a cluster that is on hold: %s",
     async (kind) => {
       using world = sweepWorld();
       await world.clusterStates.hold("home", { kind, reason: "", since: 0, probes: 1 }, never);
@@ -129,7 +129,7 @@ describe("the sweep", () => {
     },
   );
 
-  test("a cluster whose sweep cannot be requested keeps nothing from the others, and the function fails at its end", async () => {
+  test("handles the other clusters if one sweep cannot be requested, and fails at its end", async () => {
     using world = sweepWorld("home");
     await world.items.put(workItem(keyOf("late"), due), never);
     await expect(world.sweep()).rejects.toThrow("the sweep of 1 clusters was not requested");

@@ -12,7 +12,7 @@ const refusalOfB =
   "this cluster belongs to another Sluice, a at a-host:/state, version 1.2.3, since 2026-11-22T12:00:00.000Z; this is b, and two would undo each other's work. To move the cluster to this one, stop the other and run sluice take-over --installation b. If the other is gone for good, deleting ConfigMap/kube-system/sluice-owner works too: the first installation that looks then takes the cluster";
 
 describe("the owner of a cluster", () => {
-  test("is the first that looks, and is only read from then on", async () => {
+  test("is the first installation that looks, and is only read from then on", async () => {
     const { self, check } = clusterWith();
     expect(await check(a)).toBe(undefined);
     expect(self.object?.["data"]).toEqual(ofA);
@@ -20,7 +20,7 @@ describe("the owner of a cluster", () => {
     expect(self.calls).toEqual(["get", "create", "get"]);
   });
 
-  test("is not taken where Sluice's definitions are gone, as after an uninstall; one that has an owner is not asked", async () => {
+  test("is not set if Sluice's definitions are missing, as after an uninstall; a cluster with an owner needs no check", async () => {
     const { self, cluster } = clusterWith();
     let asked = 0;
     const isInstalled = async () => asked++ > 0;
@@ -35,13 +35,13 @@ describe("the owner of a cluster", () => {
     expect([self.object?.["data"], asked]).toEqual([ofA, 2]);
   });
 
-  test("lets no other installation in, which is told who it is and how to take over", async () => {
+  test("refuses another installation, with its own name and how to take over", async () => {
     const { self, check } = clusterWith(ofA);
     expect(await check(b)).toBe(refusalOfB);
     expect(self.calls).toEqual(["get"]);
   });
 
-  test("is one of two that look at the same moment", async () => {
+  test("is one of two installations that look at the same moment", async () => {
     const { self, check } = clusterWith();
     const answers = await Promise.all([check(a), check(b)]);
     expect(answers).toEqual([undefined, refusalOfB]);
@@ -55,7 +55,7 @@ describe("the owner of a cluster", () => {
     expect(self.object).toMatchObject({ data: ofA });
   });
 
-  test("is known again where the answer to its creation was lost", async () => {
+  test("is recognised if the answer to its creation was lost", async () => {
     const { self, cluster, check } = clusterWith();
     const create: Cluster["create"] = async (...args) => {
       await cluster.create(...args);
@@ -67,13 +67,13 @@ describe("the owner of a cluster", () => {
     expect(self.calls).toEqual(["get", "create", "get"]);
   });
 
-  test("of another cluster, whose object came here with a backup, is none", async () => {
+  test("of another cluster, whose object was restored from a backup, does not count", async () => {
     const { self, check } = clusterWith({ ...ofA, cluster: "cluster-0" });
     expect(await check(b)).toBe(undefined);
     expect(self.object?.["data"]).toMatchObject({ installation: "b", where: "b-host:/state", cluster: "cluster-1" });
   });
 
-  test("outlives a release: a written version stays until an installation takes over", async () => {
+  test("stays after an upgrade: a written version stays until an installation takes over", async () => {
     const { self, check } = clusterWith(ofA);
     expect(await check({ ...a, version: "2.0.0" })).toBe(undefined);
     expect(self.calls).toEqual(["get"]);
@@ -83,7 +83,7 @@ describe("the owner of a cluster", () => {
     { data: {}, fault: "data.installation" },
     { data: { ...ofA, installation: "" }, fault: "data.installation" },
     { data: { ...ofA, since: "x".repeat(maxOwnerFieldChars + 1) }, fault: "data.since" },
-  ])("that cannot be read closes the cluster to all, and the mend is told: $fault", async ({ data, fault }) => {
+  ])("that cannot be read closes the cluster to all, and the mend is reported: $fault", async ({ data, fault }) => {
     const { self, check, take } = clusterWith(data);
     for (const who of [a, b]) expect(await check(who)).toContain(fault);
     expect(await check(b)).toContain(
@@ -100,8 +100,8 @@ describe("the owner of a cluster", () => {
       fault: new ApiError({ code: 403, reason: "Forbidden", message: 'User "x" cannot get it' }),
       text: 'User "x" cannot get it. Allow Sluice to get, create and patch ConfigMaps in namespace kube-system',
     },
-    { fault: new ApiError({ code: 422, reason: "Invalid", message: "a policy says no" }), text: "a policy says no" },
-  ])("that cannot be found out is no fault of any object: $text", async ({ fault, text }) => {
+    { fault: new ApiError({ code: 422, reason: "Invalid", message: "a policy says no" }), text: "a policy refuses" },
+  ])("that cannot be determined is not blamed on any object: $text", async ({ fault, text }) => {
     for (const verb of ["get", "create"]) {
       const { self, check } = clusterWith();
       self.fault = (called) => {
@@ -115,7 +115,7 @@ describe("the owner of a cluster", () => {
     }
   });
 
-  test("tells where its webhooks come in, by one write where that is new, and changes nothing else", async () => {
+  test("publishes its webhook address with one write if that is new, and changes nothing else", async () => {
     const { self, check, take } = clusterWith(ofA);
     const [one, two] = ["https://one.example", "https://two.example"] as const;
     for (const webhookUrl of [one, one, two, two])
@@ -132,7 +132,7 @@ describe("the owner of a cluster", () => {
     expect(self.object?.["data"]).not.toHaveProperty("webhookUrl");
   });
 
-  test("tells it with the claim, and not to the cluster of another or a paused one", async () => {
+  test("publishes its webhook address with the claim, and not to another's or a paused cluster", async () => {
     const { self, check, pause } = clusterWith();
     const webhookUrl = "https://hooks.example";
     await check({ ...a, webhookUrl });
@@ -143,7 +143,7 @@ describe("the owner of a cluster", () => {
     expect(self.object?.["data"]).toMatchObject({ webhookUrl });
   });
 
-  test("is let in although the API server does not take the address of webhooks", async () => {
+  test("is accepted even if the API server refuses the webhook address", async () => {
     const { self, check } = clusterWith({ ...ofA, webhookUrl: "no URL" });
     self.fault = (verb) => {
       if (verb === "patch") throw new ApiError({ code: 403, reason: "Forbidden", message: "no" });
@@ -152,14 +152,14 @@ describe("the owner of a cluster", () => {
     expect(self.calls).toEqual(["get", "patch"]);
   });
 
-  test("has its place cut where that is too long to be read again", async () => {
+  test("has its address cut if that is too long to be read back", async () => {
     const { check } = clusterWith();
     const far = { ...a, where: "/far".repeat(maxOwnerFieldChars) };
     expect(await check(far)).toBe(undefined);
     expect(await check(far)).toBe(undefined);
   });
 
-  test("is not fought for without an end where the object changes each time", async () => {
+  test("is not retried forever if the object changes each time", async () => {
     const { self, check } = clusterWith({ ...ofA, cluster: "cluster-0" });
     self.fault = (verb) => {
       if (verb === "patch")
@@ -170,8 +170,8 @@ describe("the owner of a cluster", () => {
   });
 });
 
-describe("taking over", () => {
-  test("gives the cluster to another, and says whose it was", async () => {
+describe("a take-over", () => {
+  test("gives the cluster to another installation, and reports the old owner", async () => {
     const { self, check, take } = clusterWith(ofA);
     const { where: _where, ...plain } = b;
     expect(await take(plain)).toEqual({
@@ -183,7 +183,7 @@ describe("taking over", () => {
     expect(await check(a)).toContain("belongs to another Sluice, b, version 1.2.3");
   });
 
-  test("of a cluster that is its own, or of none, is no trouble", async () => {
+  test("of an own or unowned cluster succeeds", async () => {
     const { self, take } = clusterWith();
     expect(await take(a)).toEqual({ former: undefined, isChanged: true });
     expect(await take(a)).toMatchObject({ former: { id: "a" }, isChanged: false });

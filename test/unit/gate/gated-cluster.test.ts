@@ -50,20 +50,20 @@ function world() {
 }
 
 describe.each(Object.entries(writes))("%s", (_verb, write) => {
-  test("passes an open gate with one look for many", async () => {
+  test("passes an open gate, with one look for many", async () => {
     const { self, cluster } = world();
     await Promise.all([write(cluster), write(cluster), write(cluster)]);
     expect([self.sent.length, self.looks]).toEqual([3, 1]);
   });
 
-  test("is not sent through one that is closed", async () => {
+  test("is not sent through a closed gate", async () => {
     const { self, cluster } = world();
     self.reason = "it is another's";
     await expect(write(cluster)).rejects.toThrow(GateClosed);
     expect(self.sent).toEqual([]);
   });
 
-  test("is sent no later than five seconds after the gate was closed, however long it was on its way", async () => {
+  test("is sent at most five seconds after the gate was closed, however long it was on its way", async () => {
     const { self, clock, cluster } = world();
     await write(cluster);
     const closedAt = clock.now();
@@ -75,7 +75,7 @@ describe.each(Object.entries(writes))("%s", (_verb, write) => {
     expect(self.sent.map((at) => at - closedAt)).toEqual([0, lookCountsMs - 1]);
   });
 
-  test("that was so long on its way that the look is too old is sent after another look", async () => {
+  test("that took so long that the look is too old is sent after another look", async () => {
     const { self, clock, cluster } = world();
     let slow = 1;
     self.onItsWay = () => {
@@ -88,7 +88,7 @@ describe.each(Object.entries(writes))("%s", (_verb, write) => {
     expect([self.sent.length, self.looks]).toEqual([1, 4]);
   });
 
-  test("asks what it was given before, too: the lease of its run", async () => {
+  test("also makes its earlier check: the lease of its run", async () => {
     const { self, cluster } = world();
     const beforeSend = (): void => {
       throw new LeaseLost("lost");
@@ -98,7 +98,7 @@ describe.each(Object.entries(writes))("%s", (_verb, write) => {
   });
 });
 
-test("reads and dry runs ask for nothing", async () => {
+test("reads and dry runs check no gate", async () => {
   const { self, cluster } = world();
   self.reason = "it is another's";
   await cluster.get(ref, signal);

@@ -105,7 +105,7 @@ test("the table knows four writes, and every method of the port", () => {
 });
 
 describe.each(guards)("$guard", ({ around, refusal }) => {
-  test.each(methodsWith("read"))("lets %s through when it is closed", async (method) => {
+  test.each(methodsWith("read"))("allows %s when it is closed", async (method) => {
     const { cluster, reached } = notingCluster();
     await calls[method](around(cluster, () => true));
     expect(reached).toEqual([method]);
@@ -126,7 +126,7 @@ describe.each(guards)("$guard", ({ around, refusal }) => {
     expect(written[0]).toThrow(refusal);
   });
 
-  test.each(methodsWith("write"))("lets %s ask what it was given before it, too", async (method) => {
+  test.each(methodsWith("write"))("also lets %s make its earlier check", async (method) => {
     const { cluster, reached } = notingCluster();
     const beforeSend = (): void => {
       throw new Error("given before");
@@ -140,14 +140,14 @@ describe.each(guards)("$guard", ({ around, refusal }) => {
     expect(reached).toEqual([]);
   });
 
-  test("has none of the methods that the cluster has beside the port", () => {
+  test("has only the methods of the port", () => {
     const { cluster } = notingCluster();
     const methods = Object.entries(around(cluster, () => false)).filter(([, value]) => typeof value === "function");
     expect(methods.map(([name]) => name).toSorted()).toEqual(Object.keys(clusterAccess).toSorted());
   });
 });
 
-test("a method that takes beforeSend cannot be called a read", () => {
+test("a method with beforeSend cannot be declared a read", () => {
   // @ts-expect-error A write that the table calls a read does not compile.
   const access: typeof clusterAccess = { ...clusterAccess, patch: "read" };
   expect(access.patch).toBe("read");

@@ -63,7 +63,7 @@ test.each(writes)("a dry run of %s writes nothing and needs no lease", async (_v
   expect(calls.map((given) => given?.beforeSend)).toEqual([undefined]);
 });
 
-test("home stays home and target stays target", () => {
+test("a leased cluster keeps the role home or target", () => {
   const run = { assertLease: () => undefined };
   expect([leasedCluster(noHome, run).role, leasedCluster(noTarget, run).role]).toEqual(["home", "target"]);
 });

@@ -9,7 +9,7 @@ const ofEve = { paused: "true", pausedBy: "eve@laptop", pausedAt: since };
 const eve = { by: "eve@laptop", since };
 
 describe("a pause", () => {
-  test("closes the cluster to its owner, which is told by whom and how to go on, and costs no further read", async () => {
+  test("closes the cluster to its owner, reports by whom and how to resume, and costs no further read", async () => {
     const { self, refusal, pause, resume } = clusterWith(ofA);
     expect(await pause("eve@laptop")).toEqual({ pause: eve, isChanged: true });
     expect(self.object?.["data"]).toEqual({ ...ofA, ...ofEve });
@@ -24,7 +24,7 @@ describe("a pause", () => {
     expect(await refusal(a)).toBe(undefined);
   });
 
-  test("keeps its author when another pauses again, and a second resume changes nothing", async () => {
+  test("keeps its author when another user pauses again, and a second resume changes nothing", async () => {
     const { self, pause, resume } = clusterWith(ofA);
     await pause("eve@laptop");
     expect(await pause("bob@desk")).toEqual({ pause: eve, isChanged: false });
@@ -33,7 +33,7 @@ describe("a pause", () => {
     expect(self.calls.filter((call) => call === "patch")).toHaveLength(2);
   });
 
-  test("of a cluster that nobody owns keeps everybody from taking it, and the first that looks after resume does", async () => {
+  test("of a cluster without an owner blocks every installation, and the first that looks after resume becomes the owner", async () => {
     const { self, check, pause, resume } = clusterWith();
     await pause("eve@laptop");
     expect(self.object?.["data"]).toEqual({ ...ofEve, cluster: "cluster-1" });
@@ -44,7 +44,7 @@ describe("a pause", () => {
     expect(self.object?.["data"]).toMatchObject({ installation: "b" });
   });
 
-  test("stays through a take-over: it belongs to the cluster and not to its owner", async () => {
+  test("stays through a take-over, because it belongs to the cluster and not to its owner", async () => {
     const { self, check, refusal, pause, take } = clusterWith(ofA);
     await pause("eve@laptop");
     expect(await take(b)).toMatchObject({ former: { id: "a" }, isChanged: true });
@@ -60,7 +60,7 @@ describe("a pause", () => {
     expect(self.object?.["data"]).toEqual({ ...ofEve, cluster: "cluster-1" });
   });
 
-  test("in an object whose owner cannot be read stays through the take-over that mends it", async () => {
+  test("in an object whose owner cannot be read stays through the take-over that repairs it", async () => {
     const { self, pause, paused, take, refusal } = clusterWith({ ...ofA, version: "" });
     await pause("eve@laptop");
     expect(await refusal(a)).toMatchObject({ reason: "owner" });
@@ -69,7 +69,7 @@ describe("a pause", () => {
     expect(self.object?.["data"]).toEqual({ ...ofA, ...ofEve });
   });
 
-  test("of another cluster, whose object came here with a backup, holds neither before nor after this one has an owner", async () => {
+  test("of another cluster, whose object was restored from a backup, does not count before or after this one has an owner", async () => {
     const { self, check, paused } = clusterWith({ ...ofA, ...ofEve, cluster: "cluster-0" });
     expect(await paused()).toBe(undefined);
     expect(await check(b)).toBe(undefined);
@@ -82,7 +82,7 @@ describe("a pause", () => {
     { paused: "yes", words: "paused" },
     { paused: "", words: "paused" },
     { paused: "false", words: undefined },
-  ])("written by hand as '$paused' is read: $words", async ({ paused: written, words }) => {
+  ])("written by hand as '$paused' is read as: $words", async ({ paused: written, words }) => {
     const { check, paused } = clusterWith({ ...ofA, paused: written });
     const pause = await paused();
     expect(pause && describePause(pause)).toBe(words);
@@ -91,7 +91,7 @@ describe("a pause", () => {
   });
 });
 
-describe("pausing, resuming and owning at the same moment", () => {
+describe("concurrent pauses, resumes and claims", () => {
   test("keep each other's fields", async () => {
     const { self, check, pause } = clusterWith();
     await Promise.all([check(a), pause("eve@laptop"), check(b)]);
@@ -102,7 +102,7 @@ describe("pausing, resuming and owning at the same moment", () => {
     expect(taken.self.object?.["data"]).toMatchObject({ ...ofEve, installation: owner });
   });
 
-  test("a pause that meets other writers each time gives up with a reason", async () => {
+  test("a pause that conflicts with other writers each time gives up with a reason", async () => {
     const { self, pause } = clusterWith(ofA);
     self.fault = (verb) => {
       if (verb === "patch") throw new ApiError({ code: 409, reason: "Conflict", message: "modified" });
@@ -111,7 +111,7 @@ describe("pausing, resuming and owning at the same moment", () => {
     expect(self.calls.filter((call) => call === "patch")).toHaveLength(5);
   });
 
-  test("a pause that may not be written says what the API server says", async () => {
+  test("a pause that must not be written reports the API server's message", async () => {
     const { cluster } = clusterWith(ofA);
     const patch: Cluster["patch"] = () =>
       Promise.reject(new ApiError({ code: 403, reason: "Forbidden", message: "eve cannot patch configmaps" }));

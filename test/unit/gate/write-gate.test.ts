@@ -21,7 +21,7 @@ function world() {
 }
 
 describe("a gate", () => {
-  test("looks once for all who ask within five seconds, and again after that", async () => {
+  test("looks once for all callers within five seconds, and again after that", async () => {
     const { self, clock, gate } = world();
     await Promise.all(Array.from({ length: 20 }, () => gate.enter(signal)));
     clock.pass(lookCountsMs - 1);
@@ -36,7 +36,7 @@ describe("a gate", () => {
     expect(lookCountsMs).toBe(5_000);
   });
 
-  test("counts the five seconds from before the look: what was seen may have changed while the answer was on its way", async () => {
+  test("counts the five seconds from before the look, because the owner may change while the answer is on its way", async () => {
     const { self, clock, gate } = world();
     self.answer = async () => {
       clock.pass(lookCountsMs);
@@ -46,7 +46,7 @@ describe("a gate", () => {
     expect(() => gate.assertOpen()).toThrow(LookTooOld);
   });
 
-  test("goes by no look from before its process was frozen", async () => {
+  test("ignores a look from before its process was frozen", async () => {
     const { self, clock, gate } = world();
     await gate.enter(signal);
     clock.freeze(lookCountsMs);
@@ -55,7 +55,7 @@ describe("a gate", () => {
     expect(self.looks).toBe(2);
   });
 
-  test("closes with a reason, says each reason once, and opens again by itself", async () => {
+  test("closes with a reason, logs each reason once, and opens again by itself", async () => {
     const { self, clock, log, gate } = world();
     await gate.enter(signal);
     expect(log.lines).toEqual([]);
@@ -80,7 +80,7 @@ describe("a gate", () => {
     ]);
   });
 
-  test("lets no write through if it cannot read the owner, and does not count as closed", async () => {
+  test("allows no write if it cannot read the owner, and does not count as closed", async () => {
     const { self, gate } = world();
     self.answer = () => Promise.reject(new Outage("ReconciliationFailed", "no answer"));
     await expect(gate.enter(signal)).rejects.toThrow("no answer");
@@ -89,7 +89,7 @@ describe("a gate", () => {
     expect(self.looks).toBe(2);
   });
 
-  test("that is closed stays closed where it cannot look", async () => {
+  test("that is closed stays closed if it cannot look", async () => {
     const { self, clock, gate } = world();
     self.answer = async () => anothers;
     expect(await closedReason(gate, signal)).toBe("owner");
@@ -98,7 +98,7 @@ describe("a gate", () => {
     expect(await closedReason(gate, signal)).toBe("owner");
   });
 
-  test("asks its checks in order, up to the first that closes it", async () => {
+  test("calls its checks in order, up to the first that closes it", async () => {
     const asked: string[] = [];
     const check = (name: string, message?: string) => async () => {
       asked.push(name);

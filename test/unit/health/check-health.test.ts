@@ -61,7 +61,7 @@ describe("a set of Pods", () => {
   });
 });
 
-describe("several objects", () => {
+describe("the health of several objects", () => {
   const owned = { owner: "app" };
   const maps = [
     object("ConfigMap", "b", "x", {}, owned),
@@ -70,14 +70,14 @@ describe("several objects", () => {
     object("ConfigMap", "b", "y", {}, owned),
   ];
 
-  test("are read by one list for each kind and namespace, and told in their own order", async () => {
+  test("is read with one list per kind and namespace, and reported in its own order", async () => {
     const { check, calls } = clusterWith(maps);
     const told = await check(maps, "owner=app");
     expect(told.map(({ ref }) => `${ref.namespace}/${ref.name}`)).toEqual(["b/x", "a/x", "a/y", "b/y"]);
     expect(calls.toSorted()).toEqual(["list ConfigMap/a owner=app", "list ConfigMap/b owner=app"]);
   });
 
-  test("without labels in common are read one by one, as is one that the list does not have", async () => {
+  test("is read one by one if they have no labels in common, and also for an object missing from the list", async () => {
     const { check, calls } = clusterWith([...maps, object("ConfigMap", "a", "unlabelled")]);
     await check(maps.slice(0, 2));
     expect(calls.toSorted()).toEqual(["get ConfigMap/a/x", "get ConfigMap/b/x"]);

@@ -56,7 +56,7 @@ describe("Deployment (kustomization 3.17)", () => {
     expect(deployment(status)).toBe(expected);
   });
 
-  test("without a deadline the Progressing condition does not count", () => {
+  test("without a deadline the Progressing condition is ignored", () => {
     expect(
       deployment({ conditions: [condition("Available", "True")] }, { progressDeadlineSeconds: 2_147_483_647 }),
     ).toBe("Current");
@@ -200,7 +200,7 @@ describe("other kinds", () => {
   });
 });
 
-describe("the message says why an object is not Current, in kstatus' words", () => {
+describe("the message why an object is not Current, with kstatus' text", () => {
   const observed = { observedGeneration: 1 };
   test.each<[string, string, JsonObject, string]>([
     ["apps/v1", "Deployment", { spec: { replicas: 2 }, status: { replicas: 1 } }, "Replicas: 1/2"],
@@ -254,7 +254,7 @@ describe("the message says why an object is not Current, in kstatus' words", () 
   });
 });
 
-test("a Ready condition whose status is not True, False or Unknown counts as none (104)", () => {
+test("a Ready condition with a status other than True, False or Unknown is ignored (104)", () => {
   const status = { conditions: [condition("Ready", "Maybe")] };
   expect(statusOf("example.com/v1", "Widget", { status })).toBe("Current");
   const after = { conditions: [condition("Ready", "Maybe"), condition("Ready", "False")] };
@@ -301,7 +301,7 @@ describe("the verdict", () => {
     });
   });
 
-  test("nothing to wait for is healthy", () => {
+  test("is healthy if there is nothing to wait for", () => {
     expect(verdict([{ ref: ref("a"), status: "Current" }])).toEqual({ kind: "healthy", unknown: [] });
     expect(verdict([])).toEqual({ kind: "healthy", unknown: [] });
   });

@@ -14,7 +14,7 @@ const release = (more: Partial<LiveObject> = {}, generation = 2): LiveObject => 
   ...more,
 });
 
-describe("a status shows that a controller works on an object", () => {
+describe("a status shows that a controller handles an object", () => {
   test.each([
     { name: "no status", status: undefined, isAlone: true },
     { name: "an empty one", status: {}, isAlone: true },
@@ -41,7 +41,7 @@ describe("a status shows that a controller works on an object", () => {
   });
 });
 
-test("an object was last changed when it was created, or when a manager last wrote anything but its status", () => {
+test("the last change of an object is its creation, or the last write of anything but its status", () => {
   const entry = { manager: "m", operation: "Apply", apiVersion: "v1" } as const;
   const metadata = {
     ...release().metadata,
@@ -78,18 +78,18 @@ describe("the health of an object that Sluice does not reconcile", () => {
     expect(await check(behind, now, since)).toMatchObject([{ status }]);
   });
 
-  test("is what kstatus says of a kind that Sluice reconciles, however long that takes", async () => {
+  test("is kstatus' result for a kind that Sluice reconciles, however long that takes", async () => {
     expect(await check(behind, at + 3_600_000, undefined, false)).toMatchObject([{ status: "InProgress" }]);
   });
 
-  test("is unknown at once of a kind without a status, which kstatus takes for Current", async () => {
+  test("is unknown at once for a kind without a status, which kstatus considers Current", async () => {
     const [seen] = await check(release({ apiVersion: "notification.toolkit.fluxcd.io/v1beta3", kind: "Alert" }), at);
     const error =
       "Sluice does not reconcile Alert (notification.toolkit.fluxcd.io), and no other controller has worked on this object";
     expect(seen).toMatchObject({ status: "Unknown", error, isUnattended: true });
   });
 
-  test.each(["Terminating", "Failed"])("is %s where it is that", async (status) => {
+  test.each(["Terminating", "Failed"])("is %s in that case", async (status) => {
     const metadata = { ...release().metadata, deletionTimestamp: created };
     const stalled = [{ type: "Stalled", status: "True", reason: "x", message: "" }];
     const live =
@@ -97,7 +97,7 @@ describe("the health of an object that Sluice does not reconcile", () => {
     expect(await check(live, at + 3_600_000)).toMatchObject([{ status }]);
   });
 
-  test("holds up no verdict, and is named in it", async () => {
+  test("blocks no verdict, and is named in it", async () => {
     const [alone] = await check(behind, at + attendedWithinMs);
     if (alone === undefined) throw new Error("nothing seen");
     const other = { ref: { ...alone.ref, name: "db" }, status: "Current" } as const;
@@ -111,7 +111,7 @@ describe("the health of an object that Sluice does not reconcile", () => {
     expect(verdict([alone, failed], { isFailFast: false })).toMatchObject({ kind: "failed", unhealthy: [failed] });
   });
 
-  test("is told of ten objects, and the others are counted", async () => {
+  test("is reported for ten objects, and the rest are counted", async () => {
     const [alone] = await check(behind, at + attendedWithinMs);
     if (alone === undefined) throw new Error("nothing seen");
     const many = Array.from({ length: 12 }, (_, index) => ({ ...alone, ref: { ...alone.ref, name: `r${index}` } }));

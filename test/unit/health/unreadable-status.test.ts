@@ -4,7 +4,7 @@ import { kstatus } from "../../../lib/health/kstatus.ts";
 const now = Date.parse("2026-01-01T00:01:00Z");
 const widget = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "x", uid: "u", generation: 1 } };
 
-describe("an object that kstatus cannot read is Unknown, in its words (104)", () => {
+describe("an object whose status kstatus cannot parse is Unknown, with kstatus' text (104)", () => {
   const observed = "looking up status.observedGeneration from resource: .status.observedGeneration accessor error: ";
   test.each<[unknown, string]>([
     ["text", `${observed}text is of the type string, expected map[string]interface{}`],
@@ -30,7 +30,7 @@ describe("an object that kstatus cannot read is Unknown, in its words (104)", ()
     }
   });
 
-  test("unless it is being deleted, or has nothing there", () => {
+  test("unless it is being deleted, or the field is empty", () => {
     const metadata = { ...widget.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
     expect(kstatus({ ...widget, status: "x", metadata }, now).status).toBe("Terminating");
     for (const status of [null, {}, { conditions: null }, { conditions: [] }, { conditions: [null] }]) {
@@ -38,7 +38,7 @@ describe("an object that kstatus cannot read is Unknown, in its words (104)", ()
     }
   });
 
-  test("without a generation, which some kinds have not, the observed one does not count", () => {
+  test("without a generation, as in some kinds, the observed one is ignored", () => {
     const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: "x", uid: "u" } };
     expect(kstatus({ ...object, status: { observedGeneration: "1" } }, now).status).toBe("Current");
     expect(kstatus({ ...object, status: "x" }, now).message).toBe("cannot restore struct from: string");

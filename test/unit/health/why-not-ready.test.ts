@@ -60,8 +60,8 @@ const pulling = pod("web-1", {
   ],
 });
 
-describe("why an object is not ready", () => {
-  test("kstatus' message, the failing container and the newest Warning about the object or its Pod", async () => {
+describe("the reason why an object is not ready", () => {
+  test("is kstatus' message, the failing container and the newest Warning about the object or its Pod", async () => {
     const { target } = cluster(
       [pod("web-0", { phase: "Running" }), pulling],
       [
@@ -91,14 +91,14 @@ describe("why an object is not ready", () => {
     ],
     ["is being created", { name: "app", state: { waiting: { reason: "ContainerCreating" } } }, ""],
     ["has succeeded", { name: "app", state: { terminated: { exitCode: 0 } } }, ""],
-  ])("a container that %s", async (_what, status, text) => {
+  ])("names a container that %s", async (_what, status, text) => {
     const { target } = cluster([pod("web-1", { phase: "Running", initContainerStatuses: [status] })], []);
     expect(await whyNotReady([unhealthy(deployment("web"))], target, signal)).toEqual(
       text === "" ? [] : [`Deployment/t/web: ${text}`],
     );
   });
 
-  test("a container of an init step comes before the others, and a Pod that is going is not looked at", async () => {
+  test("names an init container before others, and ignores a terminating Pod", async () => {
     const failing = (name: string) => ({ name, state: { terminated: { exitCode: 1 } } });
     const both = { containerStatuses: [failing("app")], initContainerStatuses: [failing("migrate")] };
     const { metadata, ...going } = pod("web-0", { phase: "Running", containerStatuses: [failing("former")] });
@@ -109,7 +109,7 @@ describe("why an object is not ready", () => {
     ]);
   });
 
-  test("a Pod without a failing container is named by its event if it is not running", async () => {
+  test("is the event of a Pod without a failing container, if it is not running", async () => {
     const events = [
       event("web-0", "Unhealthy", "a while ago", "2026-01-01T00:00:09Z"),
       event("web-1", "FailedScheduling", "no node", "2026-01-01T00:00:01Z"),
@@ -124,7 +124,7 @@ describe("why an object is not ready", () => {
     ["lastTimestamp", { lastTimestamp: "2026-01-01T00:00:09Z" }],
     ["the last of its series", { series: { lastObservedTime: "2026-01-01T00:00:09.000000Z" } }],
     ["eventTime", { eventTime: "2026-01-01T00:00:09.000000Z" }],
-  ])("the newest event is known by %s", async (_field, times) => {
+  ])("uses the newest event by %s", async (_field, times) => {
     const { lastTimestamp: _, ...timeless } = event("web", "Newest", "last", "");
     const older = ["01", "05"].map((second) => event("web", "Older", "before", `2026-01-01T00:00:${second}Z`));
     const [first, last] = older;
@@ -135,7 +135,7 @@ describe("why an object is not ready", () => {
     ]);
   });
 
-  test("says less where rights are missing, and nothing where nothing is known", async () => {
+  test("is shorter without rights, and empty if nothing is known", async () => {
     const events = [event("web", "Failed", "image not found", "2026-01-01T00:00:00Z")];
     const web = [unhealthy(deployment("web"), "Available: 0/1")];
     expect(await whyNotReady(web, cluster([pulling], events, ["Pod"]).target, signal)).toEqual([
@@ -148,7 +148,7 @@ describe("why an object is not ready", () => {
     expect(await whyNotReady([missing], cluster([], []).target, signal)).toEqual([]);
   });
 
-  test("of the first objects only, each with few requests, and no long text", async () => {
+  test("is given for the first objects only, with few requests and short texts", async () => {
     const { target, asked } = cluster([pulling], []);
     const many = Array.from({ length: maxExplained + 2 }, (_, at) =>
       unhealthy(deployment(`d${at}`), "x".repeat(maxQuotedBytes + 1)),

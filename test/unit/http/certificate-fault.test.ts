@@ -7,7 +7,7 @@ const now = new Date("2026-11-22T16:00:00.900Z");
 const leafOf = async (name: string) => new X509Certificate(await pem(`${name}.crt`));
 const unknown = "x509: certificate signed by unknown authority";
 
-describe("why a certificate is not trusted, with Go's messages", () => {
+describe("the reason why a certificate is not trusted, with Go's messages", () => {
   // Codes of OpenSSL as Node has them, and one of its own.
   test.each([
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", unknown],
@@ -60,7 +60,7 @@ describe("why a certificate is not trusted, with Go's messages", () => {
   });
 
   test.each(["ECONNREFUSED", "ENOTFOUND", "EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER", "INVALID_URL", ""])(
-    "%s is no fault of a certificate",
+    "%s is not a certificate error",
     (code) => {
       expect(isCertificateFault(code)).toBe(false);
     },

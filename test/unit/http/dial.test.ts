@@ -37,15 +37,15 @@ test("a connection goes to the host", async () => {
   expect(await talk(await dial({ host: "127.0.0.1", port }, never))).toBe("hello YOU");
 });
 
-test("an abort after the connection is open does nothing to it", async () => {
+test("an abort after the connection is open has no effect on it", async () => {
   const abort = new AbortController();
   const socket = await dial({ host: "127.0.0.1", port }, abort.signal);
   abort.abort(new Error("late"));
   expect(await talk(socket)).toBe("hello YOU");
 });
 
-describe("no connection:", () => {
-  test("every address of a name is judged before one is tried", async () => {
+describe("no connection is opened", () => {
+  test("before every address of a name is checked", async () => {
     const guarded = dialer({
       network: networkPolicy({ allow: [] }, "functions"),
       resolve: (_host, _options, found) =>
@@ -61,14 +61,14 @@ describe("no connection:", () => {
     });
   });
 
-  test("nobody listens", async () => {
+  test("if nothing listens", async () => {
     await expect(dial({ host: "127.0.0.1", port: 1 }, never)).rejects.toMatchObject({
       reason: "unreachable",
       message: "dial tcp 127.0.0.1:1: connect: connection refused",
     });
   });
 
-  test("the name does not exist", async () => {
+  test("if the name does not exist", async () => {
     const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
     const lost = dialer({ network: homeNetwork, resolve: (_host, _options, found) => found(unknown, []) });
     await expect(lost({ host: "git.example.com", port: 22 }, never)).rejects.toMatchObject({
@@ -77,15 +77,15 @@ describe("no connection:", () => {
     });
   });
 
-  test("it was aborted before", async () => {
+  test("if it was aborted before", async () => {
     await expect(dial({ host: "127.0.0.1", port }, AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
   });
 });
 
-describe("through a proxy", () => {
+describe("a connection through a proxy", () => {
   const login = { username: "jane", password: new Secret("hunter2") };
 
-  test("by HTTP, which resolves the name, with a login", async () => {
+  test("over HTTP, which resolves the name, with a login", async () => {
     using proxy = await tunnelProxy();
     const way = { url: new URL(`http://127.0.0.1:${proxy.port}`), ...login };
     expect(await talk(await dial({ host: "git.example.com", port, proxy: way }, never))).toBe("hello YOU");
@@ -98,7 +98,7 @@ describe("through a proxy", () => {
     ["git.example.com", "git.example.com"],
     ["127.0.0.1", "127.0.0.1"],
     ["::1", "[::1]"],
-  ])("by HTTP, to %s, which CONNECT writes as %s", async (host, written) => {
+  ])("over HTTP, to %s, which CONNECT writes as %s", async (host, written) => {
     using proxy = await tunnelProxy();
     const url = new URL(`http://127.0.0.1:${proxy.port}`);
     for (const own of [{}, { username: "" }, { username: "jane" }]) {
@@ -116,11 +116,11 @@ describe("through a proxy", () => {
     ["http://proxy.test:3128", 3128],
     ["https://proxy.test:80", 80],
     ["socks5://proxy.test:443", 443],
-  ])("%s listens at port %i", (url, at) => {
+  ])("uses for %s the port %i", (url, at) => {
     expect(proxyPort({ url: new URL(url) })).toBe(at);
   });
 
-  test("by SOCKS5, which resolves the name", async () => {
+  test("over SOCKS5, which resolves the name", async () => {
     using proxy = await socksProxy();
     const way = { url: new URL(`socks5://127.0.0.1:${proxy.port}`) };
     for (const host of ["git.example.com", "127.0.0.1"]) {
@@ -129,7 +129,7 @@ describe("through a proxy", () => {
     expect(proxy.asked).toEqual([`git.example.com:${port}`, `127.0.0.1:${port}`]);
   });
 
-  test("by SOCKS5 with a login", async () => {
+  test("over SOCKS5 with a login", async () => {
     using proxy = await socksProxy({ login: "jane:hunter2" });
     const way = { url: new URL(`socks5://127.0.0.1:${proxy.port}`), ...login };
     expect(await talk(await dial({ host: "git.example.com", port, proxy: way }, never))).toBe("hello YOU");
@@ -138,21 +138,21 @@ describe("through a proxy", () => {
   test.each([
     ["jane", "wrong", "socks connect: username/password authentication failed"],
     ["", "", "socks connect: no acceptable authentication methods"],
-  ])("by SOCKS5 with a wrong login: %s", async (username, password, message) => {
+  ])("over SOCKS5 with a wrong login fails: %s", async (username, password, message) => {
     using proxy = await socksProxy({ login: "jane:hunter2" });
     const way = { url: new URL(`socks5://127.0.0.1:${proxy.port}`), username, password: new Secret(password) };
     const fault = dial({ host: "git.example.com", port, proxy: way }, never);
     await expect(fault).rejects.toMatchObject({ reason: "proxy", message });
   });
 
-  test("by SOCKS5, which says no", async () => {
+  test("over SOCKS5 that refuses fails", async () => {
     using proxy = await socksProxy({ refusal: 2 });
     const way = { url: new URL(`socks5://127.0.0.1:${proxy.port}`) };
     const fault = dial({ host: "git.example.com", port, proxy: way }, never);
     await expect(fault).rejects.toMatchObject({ message: "socks connect: connection not allowed by ruleset" });
   });
 
-  test("by HTTP, which says no, without its words", async () => {
+  test("over HTTP that refuses fails without the proxy's text", async () => {
     using proxy = await tunnelProxy("407 hunter2");
     const way = { url: new URL(`http://127.0.0.1:${proxy.port}`) };
     await expect(dial({ host: "git.example.com", port, proxy: way }, never)).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe("through a proxy", () => {
     });
   });
 
-  test("that does not speak its protocol", async () => {
+  test("that does not speak its protocol fails", async () => {
     const way = (protocol: string) => ({ url: new URL(`${protocol}://127.0.0.1:${port}`) });
     const byHttp = dial({ host: "git.example.com", port, proxy: way("http") }, never);
     await expect(byHttp).rejects.toMatchObject({
@@ -175,7 +175,7 @@ describe("through a proxy", () => {
     });
   });
 
-  test("whose certificate is not trusted", async () => {
+  test("whose certificate is untrusted fails", async () => {
     await using front = await tlsFront(`127.0.0.1:${port}`);
     const way = { url: new URL(`https://${front.address}`) };
     await expect(dial({ host: "git.example.com", port, proxy: way }, never)).rejects.toMatchObject({
@@ -184,7 +184,7 @@ describe("through a proxy", () => {
     });
   });
 
-  test("that hangs, an abort ends it", async () => {
+  test("that hangs can be aborted", async () => {
     const silent = createServer((socket) => socket.resume());
     const abort = new AbortController();
     const way = { url: new URL(`http://127.0.0.1:${await portOnLoopback(silent)}`) };
@@ -196,7 +196,7 @@ describe("through a proxy", () => {
     silent.close();
   });
 
-  test("the proxy's address is judged, and so is the host that is asked of it", async () => {
+  test("checks the proxy's address and the requested host", async () => {
     const guarded = dialer({ network: networkPolicy({ allow: [] }, "functions") });
     const local = { url: new URL("http://127.0.0.1:3128") };
     await expect(guarded({ host: "git.example.com", port, proxy: local }, never)).rejects.toMatchObject({

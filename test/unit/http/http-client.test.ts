@@ -44,7 +44,7 @@ async function refusal(answer: Promise<unknown>): Promise<string> {
   }
 }
 
-describe("functions connect to nothing on this machine", () => {
+describe("functions cannot connect to this machine", () => {
   test.each([
     ["127.0.0.1", "127.0.0.1 is a loopback address"],
     ["0x7f.1", "127.0.0.1 is a loopback address"],
@@ -63,7 +63,7 @@ describe("functions connect to nothing on this machine", () => {
     expect(asked).toBe(0);
   });
 
-  test("a name is judged by its addresses, and the error names both", async () => {
+  test("a name is checked by its addresses, and the error has both", async () => {
     const port = await serve((_, response) => void response.end("reached"));
     for (const scheme of ["http", "https"]) {
       const told = await refusal(send(`${scheme}://localhost:${port}/`));
@@ -71,13 +71,13 @@ describe("functions connect to nothing on this machine", () => {
     }
   });
 
-  test("the credentials of the instance cannot be reached", async () => {
+  test("the metadata service of the instance cannot be reached", async () => {
     const url = "http://169.254.169.254/latest/meta-data/iam/security-credentials/";
     expect(await refusal(send(url))).toMatch(/^refused: .*169\.254\.169\.254 is a link-local address/);
   });
 });
 
-test("a header with a line end is refused by its name, without its value", async () => {
+test("a header with a line break is refused by its name, without its value", async () => {
   const told = await refusal(
     send("http://127.0.0.1:1/", { network: homeNetwork }, { headers: { "x-key": "hunter2\n" } }),
   );
@@ -110,8 +110,8 @@ describe("a redirect", () => {
   });
 });
 
-describe("a name", () => {
-  test("is resolved once for a connection, which goes to a judged address", async () => {
+describe("a host name", () => {
+  test("is resolved once per connection, which uses a checked address", async () => {
     const judged: string[] = [];
     const reached: (string | undefined)[] = [];
     const port = await serve((request, response) => {
@@ -146,11 +146,11 @@ function resolving(...answers: (readonly string[])[]): { readonly resolve: Resol
   return { resolve, asked };
 }
 
-describe("the addresses of a name", () => {
+describe("the addresses of a host name", () => {
   const private_ = "a private address: the installation allows it with network.allow";
 
   test.each([["10.0.0.7"], ["203.0.113.9", "10.0.0.7"], ["203.0.113.9", "64:ff9b::10.0.0.7"]])(
-    "is judged answer by answer: %s %s",
+    "are checked answer by answer: %s %s",
     async (...answer) => {
       const { resolve } = resolving(answer);
       for (const scheme of ["http", "https"]) {
@@ -161,7 +161,7 @@ describe("the addresses of a name", () => {
     },
   );
 
-  test("may be private if the host is allowed, with its port", async () => {
+  test("may be private if the host is allowed with its port", async () => {
     const port = await serve((_, response) => void response.end("reached"));
     const { resolve } = resolving(["127.0.0.1"]);
     // Stands for a private address: loopback is one that functions never open.
@@ -172,7 +172,7 @@ describe("the addresses of a name", () => {
     expect(await refusal(send(`http://other.test:${port}/`, { network, resolve }))).toMatch(/^refused: /);
   });
 
-  test("are judged for each connection, so that a second answer is judged too", async () => {
+  test("are checked for each connection, so that a changed answer is checked too", async () => {
     let reached = 0;
     const port = await serve((_, response) => {
       reached += 1;
@@ -190,7 +190,7 @@ describe("the addresses of a name", () => {
   });
 });
 
-test("a request that waits for a free connection is judged when it gets one", async () => {
+test("a request that waits for a free connection is checked when it gets one", async () => {
   const port = await serve((_, response) => {
     setImmediate(() => response.setHeader("connection", "close").end("ok"));
   });
@@ -208,7 +208,7 @@ test("a request that waits for a free connection is judged when it gets one", as
   expect(answers.filter((answer) => /^refused: .*enough$/.test(answer))).toHaveLength(20);
 });
 
-test("a token service is judged for each request, also on a kept connection", async () => {
+test("a token service is checked for each request, also on a kept connection", async () => {
   const port = await serve((_, response) => void response.end("{}"));
   const { resolve } = resolving(["127.0.0.1"]);
   const network = networkPolicy({ allow: ["127.0.0.0/8"], unlisted: "public" }, "home");
@@ -221,7 +221,7 @@ test("a token service is judged for each request, also on a kept connection", as
   expect(told).toMatch(/^refused: .*registry registry.test asks to log in at another host, 'other.test'/);
 });
 
-test("at home this machine's own servers are allowed, and the services of an instance are refused", async () => {
+test("in sluice local this machine's own servers are allowed, and metadata services of an instance are refused", async () => {
   const port = await serve((_, response) => void response.end("here"));
   const { body } = await send(`http://localhost:${port}/`, { network: homeNetwork });
   expect(new TextDecoder().decode(body)).toBe("here");

@@ -36,7 +36,7 @@ async function serve(answer: RequestListener) {
   return { http, request, connections: () => connections };
 }
 
-test("an answer that is still read is not cut off by requests of many other trusts", async () => {
+test("an answer that is still being read is not cut off by requests with many other CAs", async () => {
   const rest = Promise.withResolvers<void>();
   let isFirst = true;
   const { http, request } = await serve((_, response) => {
@@ -53,7 +53,7 @@ test("an answer that is still read is not cut off by requests of many other trus
   expect(text).toBe("begin, end");
 });
 
-test("the connections of a trust that is used again and again are kept", async () => {
+test("connections for a CA that is used repeatedly are kept", async () => {
   const { http, request, connections } = await serve((_, response) => void response.end("ok"));
   for (const tls of others) {
     await http.send(request({ ca }), never);
@@ -62,7 +62,7 @@ test("the connections of a trust that is used again and again are kept", async (
   expect(connections()).toBe(1 + others.length);
 });
 
-test("the connections of the system's own trust are always kept", async () => {
+test("connections for the system's own CAs are always kept", async () => {
   const system = getCACertificates("default");
   opened.defer(() => setDefaultCACertificates(system));
   setDefaultCACertificates([ca]);

@@ -35,7 +35,7 @@ async function ask(request: Pick<HttpRequest, "headers" | "proxy" | "tls" | "url
   return Buffer.from((await http.send({ ...bounds, ...request }, never)).body).toString();
 }
 
-test("a proxy of HTTP takes a request for plain http itself, with the whole URL", async () => {
+test("an HTTP proxy gets a plain HTTP request itself, with the full URL", async () => {
   const proxy = { url: new URL(`http://127.0.0.1:${port}`), ...login };
   const url = "http://git.example.com:8080/app.git/info/refs?service=git-upload-pack";
   const said = await ask({ url, proxy, headers: { authorization: "Basic own" } });
@@ -65,7 +65,7 @@ test.each(["http://git.example.com/new", "http://mirror.example.com/new"])(
   },
 );
 
-test("a request over https goes through a tunnel, and the proxy's login goes to the proxy alone", async () => {
+test("an HTTPS request goes through a tunnel, and the proxy's login is sent only to the proxy", async () => {
   await using front = await tlsFront(`127.0.0.1:${port}`);
   using tunnel = await tunnelProxy();
   const proxy = { url: new URL(`http://127.0.0.1:${tunnel.port}`), ...login };
@@ -74,7 +74,7 @@ test("a request over https goes through a tunnel, and the proxy's login goes to 
   expect(tunnel.asked).toEqual([{ target: front.address, authorization: basic }]);
 });
 
-test("the certificate of the server behind a tunnel is checked, for the name that was asked for", async () => {
+test("the certificate of the server behind a tunnel is checked for the requested name", async () => {
   await using front = await tlsFront(`127.0.0.1:${port}`);
   using tunnel = await tunnelProxy();
   const proxy = { url: new URL(`http://127.0.0.1:${tunnel.port}`) };
@@ -86,14 +86,14 @@ test("the certificate of the server behind a tunnel is checked, for the name tha
   });
 });
 
-test("a proxy of SOCKS tunnels plain http too", async () => {
+test("a SOCKS proxy tunnels plain HTTP too", async () => {
   using socks = await socksProxy();
   const proxy = { url: new URL(`socks5://127.0.0.1:${socks.port}`) };
   expect(await ask({ url: `http://git.example.com:${port}/a`, proxy })).toBe(`GET /a git.example.com:${port}  `);
   expect(socks.asked).toEqual([`git.example.com:${port}`]);
 });
 
-test("a proxy that does not connect fails the request, without its words", async () => {
+test("a proxy that does not connect fails the request, without the proxy's text", async () => {
   using tunnel = await tunnelProxy("407 hunter2");
   const proxy = { url: new URL(`http://127.0.0.1:${tunnel.port}`), ...login };
   await expect(ask({ url: "https://git.example.com/a", proxy })).rejects.toMatchObject({
@@ -102,7 +102,7 @@ test("a proxy that does not connect fails the request, without its words", async
   });
 });
 
-test("the address of a proxy is judged", async () => {
+test("the address of a proxy is checked", async () => {
   const guarded = httpClient({ network: networkPolicy({ allow: [] }, "functions") });
   const proxy = { url: new URL(`http://127.0.0.1:${port}`) };
   for (const url of ["http://git.example.com/a", "https://git.example.com/a"]) {

@@ -35,7 +35,7 @@ function world(rules: Partial<ClusterHttpRules> = {}, outside?: HttpError) {
   };
 }
 
-describe("an address that a Canary names", () => {
+describe("an address in a Canary", () => {
   test.each([
     ["http://prometheus:9090/api?query=a+b", "http apps/prometheus:9090 /api?query=a+b"],
     ["http://prometheus.monitoring:9090/", "http monitoring/prometheus:9090 /"],
@@ -58,19 +58,19 @@ describe("an address that a Canary names", () => {
     // With https and without a port it is a host on the Internet, whatever the namespaces are called.
     "https://web.monitoring/",
     "http://a.b.monitoring:9090/",
-  ])("%s is elsewhere", async (url) => {
+  ])("%s is not a Service of the cluster", async (url) => {
     expect(await world()(url)).toBe(`outside ${url}`);
   });
 
-  test("that has a proxy of its own goes through that one", async () => {
+  test("with its own proxy goes through that proxy", async () => {
     const proxy = { url: new URL("http://proxy.example.com:3128") };
     expect(await world()("http://prometheus:9090/", { proxy })).toBe("outside http://prometheus:9090/");
   });
 });
 
-describe("a Service that may not be reached", () => {
+describe("a Service that cannot be reached", () => {
   const off = { namespaces: [] };
-  test("is refused by its full name, and what is missing is said", async () => {
+  test("because of missing rights is refused by its full name, and the message names the rights", async () => {
     expect(await world()("http://gate.other.svc/a?token=t")).toBe(
       "refused: GET http://gate.other.svc/a: the installation's setting canary-service-namespaces does not list namespace other",
     );
@@ -87,7 +87,7 @@ describe("a Service that may not be reached", () => {
     ["http://prometheus.monitoring:9090/", "monitoring", off],
     ["http://prometheus.other:9090/", "other", {}],
   ])(
-    "is tried as a host by the short name %s, and what may be missing is said if there is none",
+    "is tried as a host by the short name %s, and the message says what may be missing",
     async (url, namespace, rules) => {
       const error = new HttpError("unreachable", "GET x: no such host");
       expect(await world(rules)(url)).toBe(`outside ${url}`);

@@ -60,7 +60,7 @@ describe("an address of a Provider", () => {
     "ftp://alertmanager.monitoring.svc",
     "https://example.com/?http://alertmanager.monitoring.svc",
     "alertmanager.monitoring.svc",
-  ])("%s names none", (url) => {
+  ])("%s names no Service", (url) => {
     expect(serviceOf(url)).toBeUndefined();
   });
 });
@@ -79,13 +79,13 @@ describe("a request of a Provider", () => {
     expect(outside).toEqual([]);
   });
 
-  test("to a Service of its own namespace does too, where any namespace is listed", async () => {
+  test("to a Service of its own namespace does too, if any namespace is listed", async () => {
     const { inside, send } = world();
     await send({ url: "http://hook.apps.svc/" });
     expect(inside.map(({ service }) => service.namespace)).toEqual(["apps"]);
   });
 
-  test("to a Service of another namespace is refused, and sent nowhere", async () => {
+  test("to a Service of another namespace is refused and not sent", async () => {
     const { inside, outside, faultOf } = world();
     expect(await faultOf({ url: "http://hook.other.svc/path?token=t" })).toBe(
       "refused: POST http://hook.other.svc/path: the installation's setting notification-service-namespaces does not list namespace other",
@@ -94,7 +94,7 @@ describe("a request of a Provider", () => {
   });
 
   test.each([{ namespaces: [] }, { services: undefined }])(
-    "to a Service goes as any other does where the setting is empty or the cluster has no proxy: %j",
+    "to a Service goes directly if the setting is empty or the cluster has no proxy: %j",
     async (rules) => {
       const { inside, outside, send } = world(rules);
       await send({ url: "http://hook.apps.svc/" });
@@ -102,7 +102,7 @@ describe("a request of a Provider", () => {
     },
   );
 
-  test("to a host that is no Service, or through a proxy of the Provider, does not go through the API server", async () => {
+  test("to a host that is not a Service, or through the Provider's proxy, does not go through the API server", async () => {
     const { inside, outside, send } = world();
     await send({ url: "https://hooks.example.com/" });
     await send({ proxy: { url: new URL("http://proxy.example.com:3128") } });
@@ -113,14 +113,14 @@ describe("a request of a Provider", () => {
     { headers: { Authorization: "Bearer t" } },
     { headers: { authorization: "Basic dTpw" } },
     { url: "http://u:p@alertmanager.monitoring.svc:9093/" },
-  ])("with a login is refused, since the API server would take it for its own: %j", async (change) => {
+  ])("with a login is refused, because the API server would read it as its own: %j", async (change) => {
     const { inside, faultOf } = world();
     expect(await faultOf(change)).toContain("which takes the header Authorization for itself");
     expect(inside).toEqual([]);
   });
 
   test.each(["Impersonate-User", "impersonate-extra-scopes", "X-Remote-User", "sec-websocket-protocol"])(
-    "with the header %s, by which it could come as somebody else, is refused",
+    "with the header %s, which could impersonate a user, is refused",
     async (name) => {
       const { inside, faultOf } = world();
       expect(await faultOf({ headers: { [name]: "admin" } })).toContain(`takes the header ${name} for itself`);
@@ -143,7 +143,7 @@ describe("a request of a Provider", () => {
   });
 
   test.each(["a/%2e%2e%2f..%2fsecrets", "..%2fsecrets", "%2E%2E%5Csecrets", "a%2f.%2fb", "%ff"])(
-    "with a path that could lead out of the Service's is refused: %s",
+    "with a path that could leave the Service is refused: %s",
     async (path) => {
       const { inside, faultOf } = world();
       expect(await faultOf({ url: `http://hook.apps.svc/${path}` })).toContain("the path must not have a segment");

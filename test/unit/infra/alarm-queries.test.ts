@@ -196,7 +196,7 @@ const happens: Readonly<Record<QueryName, (world: World) => Promise<unknown>>> =
 const queries: readonly (readonly [string, AlarmQuery])[] = Object.entries(alarmQueries);
 
 test.each(Object.entries(happens))(
-  "the query %s finds what the code writes, and every field that it shows",
+  "the query %s finds the log lines that the code writes, with every field that it shows",
   async (name, happen) => {
     const world = writing();
     await happen(world);
@@ -214,7 +214,7 @@ test.each(Object.entries(happens))(
   },
 );
 
-test("the address of a query has the form that the console gives it, and names no log groups if there are many", () => {
+test("the address of a query has the console's format, and leaves out log groups if there are many", () => {
   const query: AlarmQuery = { logs: ["sweep"], lines: ['filter name = "it\'s"', "limit 5"] };
   const place = { region: "eu-west-1", domain: "console.aws.amazon.com" };
   const start =

@@ -33,7 +33,7 @@ function printed([name, row]: readonly [string, AlarmRow]): string {
 }
 
 describe("the alarms", () => {
-  test("docs/metrics.md lists them as they are", async () => {
+  test("are listed in docs/metrics.md", async () => {
     const page = await readFile(join(import.meta.dirname, "../../../docs/metrics.md"), "utf8");
     const lines = page.split("\n");
     const start = lines.indexOf("| alarm | severity | when | no data | what has happened, and what to do | query |");
@@ -41,13 +41,13 @@ describe("the alarms", () => {
     expect(table).toEqual(rows.map(printed));
   });
 
-  test("on metrics of Sluice look at metrics that exist", () => {
+  test("on Sluice's metrics use existing metrics", () => {
     const looked = rows.flatMap(([, { source }]) => (source.of === "sluice" ? [source.metric] : []));
     expect(Object.keys(metricUnits)).toEqual(expect.arrayContaining(looked));
     expect(looked).toHaveLength(8);
   });
 
-  test("are billed by the metric, and for each network one more, three with webhooks or two with notifications", () => {
+  test("are billed per metric, and per further network one more, three with webhooks or two with notifications", () => {
     const always = rows.filter(([, { only }]) => only === undefined);
     expect(billedAlarms(1)).toBe(always.length + 3);
     expect(billedAlarms(1, ["webhooks", "notifications", "admission"])).toBe(rows.length + 3);
@@ -56,7 +56,7 @@ describe("the alarms", () => {
     expect(billedAlarms(3, ["notifications"])).toBe(billedAlarms(1, ["notifications"]) + 2 * 2);
   });
 
-  test("page for what stops the service, and make a ticket of what one object or one event needs", () => {
+  test("page for failures of the service, and open a ticket for single objects or events", () => {
     const pages = rows.flatMap(([name, { severity }]) => (severity === "page" ? [name] : []));
     expect(pages).toEqual(["SweepNotRun", "SweepErrors", "ReconcileNotRun", "ReconcileErrors", "ClusterUnreachable"]);
   });

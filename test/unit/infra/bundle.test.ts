@@ -43,7 +43,7 @@ async function load({ entry }: Bundle, env: Readonly<Record<string, string>>): P
 
 // One of them bundles all again, as the hook above does.
 describe("the bundles of the functions", () => {
-  test("are one a function; the threads of a build and the engine lie beside it", async () => {
+  test("exist one per function, with the threads of a build and the engine next to it", async () => {
     const files = await Promise.all(
       bundles.map(async ({ name, folder: own }) => [
         name,
@@ -75,7 +75,7 @@ describe("the bundles of the functions", () => {
     });
   });
 
-  test("hold the flows of kinds only where they run", async () => {
+  test("contain the flows of kinds only where they run", async () => {
     const texts = await Promise.all(
       bundles.map(async ({ name, folder: own }) => [name, await textOf(own, await readdir(own))] as const),
     );
@@ -85,7 +85,7 @@ describe("the bundles of the functions", () => {
     }
   });
 
-  test("load at their start no more than a cold start can bear", async () => {
+  test("load at start no more than a cold start allows", async () => {
     const bytes = bundles.map(async ({ name, folder: own, startFiles }) => [
       name,
       (await textOf(own, startFiles)).length <= maxStartBytes,
@@ -97,9 +97,9 @@ describe("the bundles of the functions", () => {
     { what: "the matcher of RE2, for the range or filter of a source", text: "RE2JS" },
     { what: "the client of ECR, for its login", text: "AmazonEC2ContainerRegistry" },
     { what: "the client of SSH, for a repository of git", text: "Malformed OpenSSH private key" },
-    { what: "what checks certificates of Sigstore", text: "Failed to verify certificate chain" },
-    { what: "what reads signatures of Notation", text: "certificate-chain is invalid" },
-  ])("hold, but do not load at their start, $what", async ({ text }) => {
+    { what: "the client for certificates of Sigstore", text: "Failed to verify certificate chain" },
+    { what: "the parser for signatures of Notation", text: "certificate-chain is invalid" },
+  ])("contain, but do not load at start, $what", async ({ text }) => {
     const { folder: own = "", startFiles = [] } = bundles.find(({ name }) => name === "reconcile") ?? {};
     const inAll = (await textOf(own, await readdir(own))).includes(text);
     expect([inAll, (await textOf(own, startFiles)).includes(text)]).toEqual([true, false]);
@@ -119,7 +119,7 @@ describe("the bundles of the functions", () => {
     }
   });
 
-  test("load without anything beside them, and reach for nothing before they are called", async () => {
+  test("load without other files, and read nothing before they are called", async () => {
     const loaded = await Promise.all(
       bundles.map((bundle) =>
         load(bundle, {
@@ -132,7 +132,7 @@ describe("the bundles of the functions", () => {
     expect(loaded).toEqual(bundles.map(() => "handler function"));
   });
 
-  test("fail at their start where a variable is missing, and name each", async () => {
+  test("fail at start if variables are missing, and name each", async () => {
     const failing = bundles.filter(({ name }) => !customResources.includes(name));
     const ofInstallation = ["SLUICE_QUEUE_URLS", "SLUICE_INSTALLATION_DIGEST"];
     for (const bundle of failing) {
@@ -148,13 +148,13 @@ describe("the bundles of the functions", () => {
     }
   });
 
-  test("of custom resources start without any, since CloudFormation would wait for their answer", async () => {
+  test("of custom resources start without variables, because CloudFormation would wait for their answer", async () => {
     const answering = bundles.filter(({ name }) => customResources.includes(name));
     const loaded = await Promise.all(answering.map((bundle) => load(bundle, {})));
     expect(loaded).toEqual(customResources.map(() => "handler function"));
   });
 
-  test("hold a client of SSH that starts without anything beside it", async () => {
+  test("contain an SSH client that starts without other files", async () => {
     const own = join(folder, "reconcile");
     const files = await readdir(own);
     const texts = await Promise.all(files.map((file) => textOf(own, [file])));
@@ -164,7 +164,7 @@ describe("the bundles of the functions", () => {
     expect(run.stdout.trim()).toBe("client-socket");
   });
 
-  test("hold what verifies a signature without a key, which starts without anything beside it", async () => {
+  test("contain the keyless signature verification, which starts without other files", async () => {
     const own = join(folder, "reconcile");
     const files = await readdir(own);
     const texts = await Promise.all(files.map((file) => textOf(own, [file])));
@@ -176,7 +176,7 @@ describe("the bundles of the functions", () => {
     expect(run.stdout).toContain("verifyKeyless");
   });
 
-  test("hold a thread that builds", async () => {
+  test("contain a thread that builds", async () => {
     const worker = join(folder, "reconcile", "build-worker.mjs");
     const text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n";
     const thread = new Worker(worker, { workerData: { kind: "parse", text }, env: {} });
@@ -185,7 +185,7 @@ describe("the bundles of the functions", () => {
     expect(JSON.stringify(answer)).toContain('"name":"a"');
   });
 
-  test("hold the engine: its thread builds with the module beside it", async () => {
+  test("contain the engine: its thread builds with the module next to it", async () => {
     const own = join(folder, "reconcile");
     const module = await WebAssembly.compile(brotliDecompressSync(await readFile(join(own, "kustomize.wasm.br"))));
     const thread = new Worker(join(own, "module-thread.mjs"), { workerData: module, env: {} });

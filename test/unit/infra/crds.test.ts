@@ -10,13 +10,13 @@ import { customResourceDefinition } from "../../../lib/definitions/custom-resour
 const folder = join(import.meta.dirname, "../../../infra/crds");
 
 describe("the custom resource definitions", () => {
-  test("checked in are those that the schemas give; else run: node infra/write-crds.ts", async () => {
+  test("checked in are generated from the schemas; otherwise run: node infra/write-crds.ts", async () => {
     const files = await crdFiles();
     expect((await readdir(folder)).toSorted()).toEqual([...files.keys()].toSorted());
     for (const [name, text] of files) expect(await readFile(join(folder, name), "utf8")).toBe(text);
   });
 
-  test.each(kinds)("of $kind is what YAML of its file says", async (kind) => {
+  test.each(kinds)("of $kind is the same as the YAML of its file", async (kind) => {
     const text = (await crdFiles()).get(`${kind.plural}.${kind.group}.yaml`) ?? "";
     expect(parse(text)).toEqual(JSON.parse(JSON.stringify(await customResourceDefinition(kind))));
   });
@@ -38,7 +38,7 @@ describe("the custom resource definitions", () => {
       columns: ["URL", "Ready", "Status", "Age"],
       required: ["interval", "url"],
     },
-  ])("of $kind is shown and named as Flux has it, in every version", async (expected) => {
+  ])("of $kind has the same names and columns as in Flux, in every version", async (expected) => {
     const definition = await definitionOf(expected.kind);
     expect(definition).toMatchObject({
       metadata: {
@@ -71,7 +71,7 @@ describe("the custom resource definitions", () => {
     });
   });
 
-  test("carry Flux's rules and defaults in the schema itself (2, 3, 5)", async () => {
+  test("have Flux's rules and defaults in the schema itself (2, 3, 5)", async () => {
     expect(await specOf("Kustomization")).toMatchObject({
       interval: { type: "string", pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$" },
       targetNamespace: { minLength: 1, maxLength: 63 },
@@ -100,7 +100,7 @@ describe("the custom resource definitions", () => {
     },
     { kind: "MetricTemplate", columns: ["Provider"], wide: [], required: ["provider", "query"], hasStatus: false },
     { kind: "AlertProvider", columns: ["Type"], wide: [], required: undefined, hasStatus: false },
-  ])("of $kind is shown as Flagger has it, and is none that flux finds", async (expected) => {
+  ])("of $kind has the same columns as in Flagger, and is not listed by flux", async (expected) => {
     const definition = await definitionOf(expected.kind);
     expect(at(definition, "metadata", "labels")).toBeUndefined();
     expect(at(definition, "spec", "names")).toMatchObject({ shortNames: [], categories: ["all"] });
@@ -118,7 +118,7 @@ describe("the custom resource definitions", () => {
     expect(at(schema, "status", "default")).toBeUndefined();
   });
 
-  test("of Canary carries Flagger's rules and defaults in the schema itself", async () => {
+  test("of Canary has Flagger's rules and defaults in the schema itself", async () => {
     expect(await specOf("Canary")).toMatchObject({
       analysis: {
         oneOf: [
@@ -143,7 +143,7 @@ describe("the custom resource definitions", () => {
     expect(at(await specOf("Canary"), "service", "default")).toBeUndefined();
   });
 
-  test.each(kinds)("of $kind is structural: every field has a type or is free on purpose", async (kind) => {
+  test.each(kinds)("of $kind is structural: every field has a type or is deliberately free", async (kind) => {
     expect(untyped(schemaOf(await customResourceDefinition(kind)), "")).toEqual([]);
   });
 });

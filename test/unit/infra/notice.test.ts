@@ -7,13 +7,13 @@ import { goModuleNames, npmPackages } from "../../../infra/notice/third-party.ts
 const root = join(import.meta.dirname, "../../..");
 const notice = readFileSync(join(root, "NOTICE"), "utf8");
 
-test("NOTICE has what package-lock.json ships, with its licences: else run node infra/write-notice.ts", () => {
+test("NOTICE lists the packages of package-lock.json with their licences; otherwise run node infra/write-notice.ts", () => {
   const expected = [noticeHeading, noticePart(npmTitle, npmPackages(root))].join("\n");
   expect(notice.slice(0, expected.length)).toBe(expected);
 });
 
 test.each(goFolders)(
-  "NOTICE lists the Go modules of %s/go.mod in their versions: else run node infra/write-notice.ts",
+  "NOTICE lists the Go modules of %s/go.mod with their versions; otherwise run node infra/write-notice.ts",
   (folder) => {
     const after = notice.slice(notice.indexOf(goTitles[folder]));
     const [part = ""] = after.split("=".repeat(80));
@@ -25,7 +25,7 @@ test.each(goFolders)(
 const apache = "Apache License\nVersion 2.0, January 2004\nEND OF TERMS AND CONDITIONS\nCopyright 2020 One";
 const mit = "Copyright 2021 Two\nPermission is hereby granted, free of charge";
 
-test("a text stands once, and of the Apache licence only who holds the copyright", () => {
+test("NOTICE has each licence text once, and of the Apache licence only the copyright holders", () => {
   const part = noticePart("Title", [
     { name: "a", version: "1.0.0", licence: "Apache-2.0", texts: [apache] },
     { name: "b", version: "2.0.0", licence: "MIT", texts: [mit] },
@@ -38,14 +38,14 @@ test("a text stands once, and of the Apache licence only who holds the copyright
   ]);
 });
 
-test("a file that holds another licence beside Apache's stays whole", () => {
+test("a file that contains another licence next to Apache's is kept completely", () => {
   const both = `${mit}\n${apache}`;
   const part = noticePart("Title", [{ name: "a", version: "1.0.0", licence: "Apache-2.0 AND MIT", texts: [both] }]);
   expect(part).toContain(`a\n\n${both}\n`);
 });
 
 test.each(["LGPL-3.0-or-later", "MIT AND SSPL-1.0", "none", ""])(
-  "the licence %j is refused until it has been read",
+  "the licence %j is refused until it has been reviewed",
   (licence) => {
     expect(() => noticePart("Title", [{ name: "a", version: "1.0.0", licence, texts: [] }])).toThrow(
       `licences to be read first: a 1.0.0, ${licence}`,

@@ -122,7 +122,7 @@ describe("requests to an API server", () => {
     client.close();
   });
 
-  test("that would have to wait beyond their limit fail at once and name the wait", async () => {
+  test("fail at once if Retry-After exceeds their limit, and name the wait", async () => {
     await using api = await fakeApi((_, response) => {
       sendJson(
         response,
@@ -175,7 +175,7 @@ describe("requests to an API server", () => {
     client.close();
   });
 
-  test("to an address where nothing listens fail with address and context", async () => {
+  test("to an address without a listener fail with address and context", async () => {
     const client = apiClient(configOf(new URL("http://127.0.0.1:1")), apiDeps);
     const error = await faultOf(client.send(readNodes, signal));
     expect(error).toMatchObject({ code: 0, reason: "Unreachable" });
@@ -184,7 +184,7 @@ describe("requests to an API server", () => {
     );
   });
 
-  test("report an answer of a proxy by its code and text", async () => {
+  test("report an answer of a proxy with its code and text", async () => {
     await using api = await fakeApi((_, response) => {
       response.writeHead(403).end("<html>denied by proxy</html>");
     });

@@ -39,7 +39,7 @@ describe("endless answers", () => {
   });
 });
 
-describe("a server of another version", () => {
+describe("an API server of another version", () => {
   const group = (extra: object = {}) => ({
     metadata: { name: "" },
     versions: [
@@ -86,7 +86,7 @@ describe("a server of another version", () => {
     cluster.close();
   });
 
-  test("of the future without this form of discovery is a clear error", async () => {
+  test("of the future without this form of discovery gives a clear error", async () => {
     await using api = await serving("v3");
     const cluster = connect(configOf(api.url), apiDeps);
     const error = await faultOf(cluster.get({ ...configMaps, name: "a" }, signal));
@@ -106,7 +106,7 @@ describe("a server of another version", () => {
     cluster.close();
   });
 
-  test("that gives an unknown reason has it passed on", async () => {
+  test("that returns an unknown reason has it passed on", async () => {
     await using api = await fakeApi((_, response) => {
       sendJson(response, 418, { kind: "Status", code: 418, reason: "Teapot", message: "short and stout" });
     });
@@ -125,7 +125,7 @@ describe("an aggregated API server that does not answer", () => {
     });
   const query = { group: "metrics.example.com", kind: "Gauge" };
 
-  test("leaves open whether its kinds are served, so that their objects are not taken for deleted", async () => {
+  test("leaves it unknown whether its kinds are served, so that their objects do not count as deleted", async () => {
     await using api = await serving({ version: "v1", resources: [], freshness: "Stale" });
     const cluster = connect(configOf(api.url), apiDeps);
     const error = await faultOf(cluster.resource(query, signal));
@@ -135,7 +135,7 @@ describe("an aggregated API server that does not answer", () => {
     cluster.close();
   });
 
-  test("is still asked for its known kinds", async () => {
+  test("is still called for its known kinds", async () => {
     const gauge = { resource: "gauges", scope: "Namespaced", verbs: ["list"], responseKind: { kind: "Gauge" } };
     await using api = await serving({ version: "v1", resources: [gauge], freshness: "Stale" });
     const cluster = connect(configOf(api.url), apiDeps);

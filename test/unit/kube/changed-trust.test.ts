@@ -47,10 +47,10 @@ describe("a cluster whose certificates changed", () => {
   });
 });
 
-describe("a credential that expires in the middle of a run", () => {
+describe("credentials that expire during a run", () => {
   const unauthorized = { kind: "Status", code: 401, reason: "Unauthorized", message: "Unauthorized" };
 
-  test("and is in the kubeconfig is one clear failure, without the token", async () => {
+  test("in a kubeconfig give one clear failure, without the token", async () => {
     let requests = 0;
     await using api = await fakeApi((_, response) => {
       requests++;
@@ -68,7 +68,7 @@ describe("a credential that expires in the middle of a run", () => {
     client.close();
   });
 
-  test("and comes from a file is read again, once for all refused requests", async () => {
+  test("from a file are read again, once for all refused requests", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sluice-token-"));
     const path = join(folder, "token");
     await writeFile(path, "one");
@@ -87,7 +87,7 @@ describe("a credential that expires in the middle of a run", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("is renewed for the next watch", async () => {
+  test("are renewed for the next watch", async () => {
     const tokens: (string | undefined)[] = [];
     let made = 0;
     await using api = await fakeApi((request, response) => {
@@ -109,8 +109,8 @@ describe("a credential that expires in the middle of a run", () => {
   });
 });
 
-describe("connections of a certificate that was replaced", () => {
-  test("are closed if they are idle, and the others once they are", async () => {
+describe("connections with a certificate that was replaced", () => {
+  test("are closed if they are idle, and otherwise when they become idle", async () => {
     const held = Promise.withResolvers<void>();
     const closed: string[] = [];
     await using api = await fakeApi((request, response) => {

@@ -62,7 +62,7 @@ describe("lists of the cluster adapter", () => {
 });
 
 describe("answers to the cluster adapter", () => {
-  test("with warnings give their texts", async () => {
+  test("with warnings return their texts", async () => {
     await using api = await fakeApi((request, response) => {
       if (sendDiscovery(request, response)) return;
       response.setHeader("warning", ['299 - "v1 X is deprecated"', '299 - "unknown field \\"a\\", dropped"']);
@@ -75,7 +75,7 @@ describe("answers to the cluster adapter", () => {
     cluster.close();
   });
 
-  test("of a path that is no longer served are NoMatch, never a missing object, and discovery runs again", async () => {
+  test("for a path that is no longer served are NoMatch, never a missing object, and discovery runs again", async () => {
     let looks = 0;
     await using api = await fakeApi((request, response) => {
       if (request.url === "/api") looks++;
@@ -91,7 +91,7 @@ describe("answers to the cluster adapter", () => {
     cluster.close();
   });
 
-  test("of a path that is no longer served do not delay lookups of other kinds", async () => {
+  test("for a path that is no longer served do not delay lookups of other kinds", async () => {
     let looks = 0;
     await using api = await fakeApi((request, response) => {
       if (request.url === "/api" || request.url === "/apis") {
@@ -124,7 +124,7 @@ describe("answers to the cluster adapter", () => {
 });
 
 describe("discovery of the cluster adapter", () => {
-  test("asks once for known kinds, and concurrent misses share one request", async () => {
+  test("sends one request for known kinds, and concurrent misses share one request", async () => {
     let looks = 0;
     await using api = await fakeApi((request, response) => {
       if (request.url === "/apis") looks++;
@@ -140,7 +140,7 @@ describe("discovery of the cluster adapter", () => {
     cluster.close();
   });
 
-  test("of an aborted caller does not stop the others", async () => {
+  test("for an aborted caller does not stop the others", async () => {
     await using api = await fakeApi((request, response) => void sendDiscovery(request, response));
     const cluster = connect(configOf(api.url), apiDeps);
     const stop = new AbortController();
@@ -152,7 +152,7 @@ describe("discovery of the cluster adapter", () => {
     cluster.close();
   });
 
-  test("of a server that is too old says so", async () => {
+  test("reports a server that is too old", async () => {
     await using api = await fakeApi((_, response) => {
       sendJson(response, 200, { kind: "APIVersions" });
     });
@@ -188,7 +188,7 @@ test.each([
   cluster.close();
 });
 
-test("an answer that broke off is not quoted: it may be a Secret", async () => {
+test("an answer that is cut off is not quoted, because it may be a Secret", async () => {
   await using api = await fakeApi((request, response) => {
     if (sendDiscovery(request, response, { resource: "secrets", kind: "Secret" })) return;
     response.end('{"kind":"Secret","data":{"a":"hunter');
@@ -216,7 +216,7 @@ test("the uid of the cluster is requested once, and again after a failure", asyn
 describe("tokens of service accounts", () => {
   const account = { namespace: "apps", name: "decrypts" };
 
-  test("are asked for with the audience, and cannot be printed", async () => {
+  test("are requested with the audience, and cannot be printed", async () => {
     const asked: unknown[] = [];
     await using api = await fakeApi((request, response) => {
       asked.push(request.method, request.url);
@@ -244,7 +244,7 @@ describe("tokens of service accounts", () => {
     cluster.close();
   });
 
-  test("that the server refuses are its error", async () => {
+  test("that the server refuses give its error", async () => {
     const message = 'serviceaccounts "decrypts" is forbidden';
     await using api = await fakeApi((_request, response) =>
       sendJson(response, 403, { kind: "Status", code: 403, reason: "Forbidden", message }),
@@ -257,7 +257,7 @@ describe("tokens of service accounts", () => {
     cluster.close();
   });
 
-  test("that are missing in the answer are an error", async () => {
+  test("that are missing in the answer give an error", async () => {
     await using api = await fakeApi((_request, response) =>
       sendJson(response, 201, { kind: "TokenRequest", status: {} }),
     );

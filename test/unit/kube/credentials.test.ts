@@ -58,7 +58,7 @@ describe("a credential plugin", () => {
     expect(await calls()).toBe(2);
   });
 
-  test("gets the environment that Kubernetes defines, its own and ours", async () => {
+  test("gets the environment that Kubernetes defines, its own and Sluice's", async () => {
     const { plugin: login } = await plugin(
       `printf '{"apiVersion":"${apiVersion}","kind":"ExecCredential","status":{"token":"%s/%s/%s"}}' "$OURS" "$THEIRS" "$(echo "$KUBERNETES_EXEC_INFO" | tr -d '"')"`,
     );
@@ -78,7 +78,7 @@ describe("a credential plugin", () => {
     expect([certificate?.cert, certificate?.key.reveal()]).toEqual(["CERT", "KEY"]);
   });
 
-  test("whose credential is refused runs once more", async () => {
+  test("whose credentials are refused runs once more", async () => {
     const { plugin: login, calls } = await plugin(printing({ token: "t" }));
     await using api = await fakeApi((_, response) => {
       sendJson(response, 401, { kind: "Status", code: 401, reason: "Unauthorized", message: "Unauthorized" });
@@ -95,7 +95,7 @@ describe("a credential plugin", () => {
     client.close();
   });
 
-  test("that does not exist is named with the hint of the kubeconfig", async () => {
+  test("that is missing is named with the hint in the kubeconfig", async () => {
     const missing = {
       ...(await plugin("")).plugin,
       command: join(folder, "no-such-plugin"),
@@ -131,9 +131,9 @@ describe("a credential plugin", () => {
       `echo '{"kind":"ExecCredential","apiVersion":"v0"}'`,
       `its apiVersion is not ${apiVersion}`,
     ],
-    ["gives nothing", printing({}), "it has neither a token nor a client certificate"],
+    ["prints nothing", printing({}), "it has neither a token nor a client certificate"],
     [
-      "gives a time that is none",
+      "prints an invalid time",
       printing({ token: "t", expirationTimestamp: "soon" }),
       "its expirationTimestamp is not a time",
     ],
@@ -151,7 +151,7 @@ describe("a credential plugin", () => {
 describe("a supplied token", () => {
   const request = { verb: "get", method: "GET", path: "/", repeatable: true } as const;
 
-  test("is renewed in time, and once when it is refused in the middle of a run", async () => {
+  test("is renewed in time, and once when it is refused during a run", async () => {
     let made = 0;
     let now = 0;
     let valid = "Bearer t1";
@@ -208,7 +208,7 @@ describe("a token file", () => {
     expect(await current()).toBe("Bearer three");
   });
 
-  test("that does not exist is named", async () => {
+  test("that is missing is named", async () => {
     const path = join(folder, "no-token");
     const identity = credentials(userOf({ kind: "file", path }), {}, apiDeps.clock);
     await expect(identity.current(signal)).rejects.toThrow(`token file ${path} cannot be read`);
@@ -225,7 +225,7 @@ describe("a token", () => {
     ["a web token without an end", `a.${Buffer.from("{}").toString("base64url")}.b`, undefined],
     ["three words", "a.b.c", undefined],
     ["one word", "k8s-aws-v1", undefined],
-  ])("of the form of %s expires when it says so", (_, token, expected) => {
+  ])("in the format of %s expires at its stated time", (_, token, expected) => {
     expect(expiryOfJwt(token)).toEqual(expected);
   });
 });

@@ -6,7 +6,7 @@ import { apiDeps, configOf, fakeApi, sendJson } from "./fake-api.ts";
 const { signal } = new AbortController();
 const metric = { namespace: "apps", name: "queue/length", labelSelector: "queue in (a,b)" };
 
-test("the values of an external metric are asked for by its path, without discovery", async () => {
+test("an external metric is requested by its path, without discovery", async () => {
   const sent: string[] = [];
   await using api = await fakeApi((request, response) => {
     sent.push(`${request.method} ${request.url}`);
@@ -22,7 +22,7 @@ test("the values of an external metric are asked for by its path, without discov
   ]);
 });
 
-test("the values of an external metric are read with the rights of the user that is named", async () => {
+test("an external metric is read with the rights of the named user", async () => {
   const users: unknown[] = [];
   await using api = await fakeApi(({ headers }, response) => {
     users.push(headers["impersonate-user"]);
@@ -35,7 +35,7 @@ test("the values of an external metric are read with the rights of the user that
   expect(users).toEqual(["system:serviceaccount:apps:deployer", undefined]);
 });
 
-test("the right that it needs is among those that the steps of a Canary need", async () => {
+test("the right to read external metrics is one of those that the steps of a Canary need", async () => {
   const verbs: string[] = [];
   await using api = await fakeApi((_request, response) => sendJson(response, 200, { items: [] }));
   const cluster = connect(configOf(api.url), { ...apiDeps, observe: ({ verb }) => void verbs.push(verb) });
@@ -45,7 +45,7 @@ test("the right that it needs is among those that the steps of a Canary need", a
   expect(rights.flatMap((right) => right.verbs.map(({ verb }) => verb))).toEqual(verbs);
 });
 
-test("what the API server refuses is its error", async () => {
+test("a refusal of an external metric gives the API server's error", async () => {
   await using api = await fakeApi((_request, response) => {
     const status = { apiVersion: "v1", kind: "Status", code: 403, reason: "Forbidden", message: "no right" };
     sendJson(response, 403, status);

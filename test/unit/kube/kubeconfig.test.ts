@@ -109,12 +109,12 @@ describe("a kubeconfig", () => {
       ["its ARN", arn("test", "us-east-1"), "test-us"],
       ["the name in its ARN", "prod", "prod-alias"],
       ["the name that eksctl gave it", "demo", "demo"],
-    ])("has the context of the cluster with %s", async (_, cluster, context) => {
+    ])("uses the context of the cluster with %s", async (_, cluster, context) => {
       expect(await find(cluster)).toMatchObject({ name: context });
       expect(await find(cluster, "home-a")).toMatchObject({ name: context });
     });
 
-    test("has the current context if that is one of several of the cluster", async () => {
+    test("uses the current context if that is one of several for the cluster", async () => {
       expect(await find("home", "home-b")).toMatchObject({ name: "home-b" });
     });
 
@@ -131,12 +131,12 @@ describe("a kubeconfig", () => {
     });
   });
 
-  test("has another context on request", async () => {
+  test("uses another context on request", async () => {
     const text = kubeconfig({}).replace("contexts: [", "contexts: [{name: prod, context: {cluster: c, user: u}}, ");
     expect((await read(text, "prod")).namespace).toBeUndefined();
   });
 
-  test("names files relative to its folder", async () => {
+  test("resolves file names relative to its folder", async () => {
     const ca = await pem("server.crt");
     await write("nested/ca.crt", ca);
     const cluster = "server: https://a, certificate-authority: ca.crt, tls-server-name: api.sluice.test";
@@ -147,7 +147,7 @@ describe("a kubeconfig", () => {
     });
   });
 
-  test("may have certificates as data, which win over files", async () => {
+  test("may contain certificates as data, which take precedence over files", async () => {
     const cert = await pem("client.crt");
     const data = (text: string) => Buffer.from(text).toString("base64");
     const user = `client-certificate: none.crt, client-certificate-data: ${data(cert)}, client-key-data: ${data("key")}`;
@@ -164,7 +164,7 @@ describe("a kubeconfig", () => {
     expect(config.user.impersonate).toEqual({ user: "jane", groups: ["dev", "ops"] });
   });
 
-  test("may have a credential plugin with its environment, and the cluster if the plugin wants it", async () => {
+  test("may have a credential plugin with its environment, which gets the cluster if it asks for it", async () => {
     const exec =
       "exec: {apiVersion: client.authentication.k8s.io/v1, command: ./bin/login, args: [a, b], env: [{name: X, value: y}], provideClusterInfo: true}";
     const cluster =
@@ -189,7 +189,7 @@ describe("a kubeconfig", () => {
 });
 
 describe("several kubeconfigs in KUBECONFIG", () => {
-  test("are merged: the first value and the first entry of a name win, missing files are left out", async () => {
+  test("are merged: the first value and the first entry of a name win, missing files are skipped", async () => {
     const first = await write(
       "first",
       "current-context: two\nclusters: [{name: c, cluster: {server: https://first}}]\nusers: [{name: u, user: {token: one}}]",
@@ -204,7 +204,7 @@ describe("several kubeconfigs in KUBECONFIG", () => {
     expect(config.server.host).toBe("first");
   });
 
-  test("that share a context name: a cluster is found by the context that wins, never by another file's of that name", async () => {
+  test("that share a context name use the context that wins, never another file's of that name", async () => {
     const files = ["a", "b"].map((name) => {
       const server = { name, cluster: { server: `https://${name}` } };
       return write(
@@ -259,13 +259,13 @@ describe("a pod without a kubeconfig", () => {
     );
   });
 
-  test("outside of a cluster has none", () => {
+  test("outside of a cluster has no kubeconfig", () => {
     expect(inClusterConfig({})).toBeUndefined();
   });
 });
 
 describe("a kubeconfig that cannot be used", () => {
-  test("because it is missing: the error says where it was looked for and how to name one", async () => {
+  test("because it is missing gives an error that says where it was looked for and how to name one", async () => {
     const file = join(folder, "nowhere");
     await expect(readKubeconfig({ file, env: {}, homeDir: folder })).rejects.toThrow(
       `no kubeconfig at ${file}: give --kubeconfig FILE or set KUBECONFIG`,
@@ -281,7 +281,7 @@ describe("a kubeconfig that cannot be used", () => {
     ["names a cluster that it lacks", kubeconfig({}).replace("name: c,", "name: d,"), "has no cluster c: it has d"],
     ["has no server", kubeconfig({ cluster: "" }), "clusters[c].cluster.server is required"],
     [
-      "has a server that is no address",
+      "has an invalid server address",
       kubeconfig({ cluster: "server: localhost" }),
       'clusters[c].cluster.server is "localhost": it must be an address',
     ],
@@ -309,16 +309,16 @@ describe("a kubeconfig that cannot be used", () => {
     ],
     ["uses a login that Kubernetes dropped", kubeconfig({ user: "auth-provider: {name: gcp}" }), "use an exec plugin"],
     [
-      "uses a plugin that asks questions",
+      "uses an interactive plugin",
       kubeconfig({ user: "exec: {apiVersion: v1, command: a, interactiveMode: Always}" }),
       "interactiveMode is Always",
     ],
-  ])("because it %s: the error names the field", async (_, text, message) => {
+  ])("because it %s gives an error that names the field", async (_, text, message) => {
     await expect(read(text)).rejects.toThrow(message);
     await expect(read(text)).rejects.toThrow(join(folder, "config"));
   });
 
-  test("because its certificate has expired: the error says when", async () => {
+  test("because its certificate has expired gives an error with the time", async () => {
     const user = `client-certificate: ${pemFile("expired.crt")}, client-key: ${pemFile("expired.key")}`;
     await expect(read(kubeconfig({ user }))).rejects.toThrow(
       "users[u].user.client-certificate has expired at 2021-01-01T00:00:00.000Z: renew it and write the kubeconfig again",

@@ -9,7 +9,7 @@ const signal = new AbortController().signal;
 const filler = `"filler":""${" ".repeat(checkedChars)}`;
 
 describe("an answer with items", () => {
-  test("is read item by item as it is read whole", async () => {
+  test("gives the same items one by one as in one piece", async () => {
     const space = fc.constantFrom("", " ", "\n\t ", " ".repeat(100));
     const key = fc.constantFrom('"items"', '"a\\"items"', '"metadata"', '"spec"');
     const value = fc.jsonValue().map((json) => formatJson(json));
@@ -36,16 +36,16 @@ describe("an answer with items", () => {
     `{"items":[1],${filler}`,
     `{"items":[1,${filler}}`,
     `{"items":[{]},${filler}}`,
-  ])("is refused where it is not JSON: %#", async (text) => {
+  ])("is refused if it is not JSON: %#", async (text) => {
     await expect(parseList(text, signal)).rejects.toThrow(SyntaxError);
   });
 
-  test("keeps every digit of the whole numbers in its items and beside them", async () => {
+  test("keeps every digit of integers in its items and around them", async () => {
     const text = `{"a":9007199254740993,"items":[{"b":9223372036854775807}],${filler}}`;
     expect(await parseList(text, signal)).toMatchObject({ a: 9007199254740993n, items: [{ b: 2n ** 63n - 1n }] });
   });
 
-  test("may have more parts than one text may have, each item fewer", async () => {
+  test("may have more parts than one text may have, if each item has fewer", async () => {
     const items = `${"{},".repeat(maxJsonParts)}{}`;
     expect(await parseList(`{"items":[${items}]}`, signal)).toMatchObject({ items: { length: maxJsonParts + 1 } });
     await expect(parseList(`{"items":[{"a":[${items}]}]}`, signal)).rejects.toThrow(
@@ -54,7 +54,7 @@ describe("an answer with items", () => {
   });
 });
 
-test("an answer has a limit of items", async () => {
+test("a list answer has a limit of items", async () => {
   const text = `{"items":[${"1,".repeat(maxListedObjects)}1]}`;
   await expect(parseList(text, signal)).rejects.toThrow(`it has more than ${maxListedObjects} items`);
 });
@@ -73,7 +73,7 @@ describe("a long JSON text", () => {
     expect(() => parseJson(ofDepth(maxJsonDepth + 1))).toThrow(`it nests deeper than ${maxJsonDepth} levels`);
   });
 
-  test("has commas and brackets in its strings that do not count", () => {
+  test("ignores commas and brackets in its strings", () => {
     const text = `["${'[,\\"{'.repeat(maxJsonParts)}","\\\\",1]`;
     expect(parseJson(text)).toHaveLength(3);
   });

@@ -27,7 +27,7 @@ async function listed(...pages: readonly number[]): Promise<number> {
   return (await listPages(client, resource, { ...resource }, "whole", signal)).items.length;
 }
 
-test("a list has a limit of objects, all pages together", async () => {
+test("a list has a limit of objects over all pages", async () => {
   expect(await listed(maxListedObjects / 2, maxListedObjects / 2 - 1)).toBe(maxListedObjects - 1);
   expect(await listed(maxListedObjects / 2, maxListedObjects / 2)).toBe(maxListedObjects);
   await expect(listed(maxListedObjects / 2, maxListedObjects / 2, 1)).rejects.toThrow(
@@ -35,7 +35,7 @@ test("a list has a limit of objects, all pages together", async () => {
   );
 });
 
-test("each page of a list is asked for with the same selectors", async () => {
+test("each page of a list is requested with the same selectors", async () => {
   const asked: unknown[] = [];
   const client: Client = {
     budget: answerBudget(),
@@ -53,7 +53,7 @@ test("each page of a list is asked for with the same selectors", async () => {
   ]);
 });
 
-describe("a list of a cluster that a kubeconfig names", () => {
+describe("a list of a cluster in a kubeconfig", () => {
   /** Whether a list without an end is given up, and how many pages that took. What is kept of each item has about this many bytes. */
   const endless = async (parts: "metadata" | "whole", item: (bytes: number) => JsonObject) => {
     const budget = answerBudget(remoteLimits);
@@ -70,7 +70,7 @@ describe("a list of a cluster that a kubeconfig names", () => {
     return { told, pages, held: budget.lists.bytes };
   };
 
-  test("has a limit of bytes, all pages and all lists of one moment together", async () => {
+  test("has a limit of bytes over all pages and all concurrent lists", async () => {
     const inMetadata = (bytes: number) => ({ metadata: { name: "a", annotations: { a: "x".repeat(bytes) } } });
     const told = `the cluster has lists of more than ${remoteLimits.lists} bytes at /api/v1/configmaps`;
     expect(await endless("whole", inMetadata)).toEqual({ told, pages: 16, held: 0 });
@@ -80,7 +80,7 @@ describe("a list of a cluster that a kubeconfig names", () => {
     expect(await endless("metadata", inData)).toEqual({ told: "no end", pages: 41, held: 0 });
   });
 
-  test("has its limit of bytes for what it takes in memory: short values take more than their text", async () => {
+  test("has a limit of bytes in memory: short values take more than their text", async () => {
     const short = { metadata: { name: "a", annotations: Array.from({ length: 80_000 }, () => []) } };
     const text = JSON.stringify({ metadata: { continue: "next" }, items: Array.from({ length: 10 }, () => short) });
     for (const parts of ["whole", "metadata"] as const) {
@@ -97,7 +97,7 @@ describe("a list of a cluster that a kubeconfig names", () => {
     }
   });
 
-  test("ends although the server gives empty pages for ever", async () => {
+  test("ends even if the server sends empty pages forever", async () => {
     let pages = 0;
     const client: Client = {
       budget: answerBudget(),
@@ -110,7 +110,7 @@ describe("a list of a cluster that a kubeconfig names", () => {
     expect(pages).toBe(maxEmptyPages + 1);
   });
 
-  test("is asked for in smaller pages if one is too long", async () => {
+  test("is requested in smaller pages if one is too long", async () => {
     const data = { a: "x".repeat(remoteLimits.answer / 100) };
     const limits: string[] = [];
     await using api = await fakeApi((request, response) => {
@@ -127,7 +127,7 @@ describe("a list of a cluster that a kubeconfig names", () => {
     cluster.close();
   });
 
-  test("comes in beside few others", async () => {
+  test("runs while only a few other lists run", async () => {
     const text = " ".repeat(remoteLimits.answer - 2) + "{}";
     const waiting: (() => void)[] = [];
     await using api = await fakeApi((_, response) => {

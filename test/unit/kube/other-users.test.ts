@@ -6,7 +6,7 @@ const { signal } = new AbortController();
 const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "n", name: "a" };
 const deployer = "system:serviceaccount:n:deployer";
 
-test("another user is named in each request, discovery included, on the same connections", async () => {
+test("another user is sent in each request, including discovery, on the same connections", async () => {
   const sent: string[] = [];
   const sockets = new Set<unknown>();
   await using api = await fakeApi((request, response) => {
@@ -41,7 +41,7 @@ test("another user is named in each request, discovery included, on the same con
   expect(sockets.size).toBe(2);
 });
 
-test("what a user is served is remembered for the hundred that were last in use", () => {
+test("discovery is cached for the hundred users that were used last", () => {
   const cluster = connect(configOf(new URL("http://127.0.0.1:1")), apiDeps);
   const first = cluster.as("user-0");
   for (let number = 1; number <= 99; number += 1) cluster.as(`user-${number}`);

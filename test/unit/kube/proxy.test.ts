@@ -26,7 +26,7 @@ describe("a proxy", () => {
     client.close();
   });
 
-  test("carries watches too, to a server with a custom authority", async () => {
+  test("carries watches too, to a server with a custom CA", async () => {
     await using api = await secure((request, response) => {
       if (!sendDiscovery(request, response))
         response.write(`${JSON.stringify({ type: "ADDED", object: configMapOf("a") })}\n`);
@@ -41,7 +41,7 @@ describe("a proxy", () => {
     cluster.close();
   });
 
-  test("gets its user and password, which no error shows", async () => {
+  test("gets its username and password, which no error shows", async () => {
     await using api = await secure((_, response) => {
       sendJson(response, 200, {});
     });

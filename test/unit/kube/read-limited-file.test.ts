@@ -24,7 +24,7 @@ describe("a file with a limit", () => {
     await expect(readLimitedFile("/dev/zero", 100_000)).rejects.toThrow("it is larger than 100000 bytes");
   });
 
-  test("and is named by a kubeconfig: the error names the field", async () => {
+  test("named by a kubeconfig gives an error that names the field", async () => {
     const file = join(folder, "kubeconfig");
     const cluster = "{server: https://127.0.0.1:1, certificate-authority: /dev/zero}";
     await writeFile(
@@ -36,7 +36,7 @@ describe("a file with a limit", () => {
     );
   });
 
-  test("and is docker's configuration: the error names it", async () => {
+  test("of docker's configuration gives an error that names it", async () => {
     await writeFile(join(folder, "config.json"), " ".repeat(1024 * 1024 + 1));
     await expect(dockerCredentials("r", { DOCKER_CONFIG: folder }, folder)).rejects.toThrow(
       /config\.json cannot be read: it is larger than 1048576 bytes/,

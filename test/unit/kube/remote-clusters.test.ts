@@ -55,7 +55,7 @@ const target = {
 };
 
 describe("clusters of kubeconfigs", () => {
-  test("keep their connection as long as the Secret is the same; another version closes the former one", async () => {
+  test("keep their connection as long as the Secret is the same; another version closes the old one", async () => {
     const api = await counted();
     const clusters = remoteClusters({ clock: systemClock, network: homeNetwork });
     const text = inlineKubeconfig(configOf(api.url));
@@ -72,7 +72,7 @@ describe("clusters of kubeconfigs", () => {
     await api[Symbol.asyncDispose]();
   });
 
-  test(`are ${maxRemoteClusters} at most: the one that was longest unused is dropped, and opened again when it is needed`, async () => {
+  test(`are ${maxRemoteClusters} at most: the least recently used is dropped, and opened again when needed`, async () => {
     const clusters = remoteClusters({ clock: systemClock, network: homeNetwork });
     const text = inlineKubeconfig(configOf(new URL("https://api.example.com")));
     const open = (id: number) => clusters.byKubeconfig(stored(String(id), "1", text));
@@ -85,7 +85,7 @@ describe("clusters of kubeconfigs", () => {
     clusters.close();
   });
 
-  test("of EKS are described again after ten minutes: the connection stays if EKS says the same, and another token is signed before", async () => {
+  test("on EKS are described again after ten minutes: the connection stays if the answer is the same, and a new token is signed before", async () => {
     const [api, moved] = [await tokens(), await tokens()];
     const world = { now: 0, server: api.url, described: 0, signed: 0 };
     const clusters = remoteClusters({
@@ -128,7 +128,7 @@ describe("clusters of kubeconfigs", () => {
     await moved[Symbol.asyncDispose]();
   });
 
-  test("go through the proxy of the kubeconfig, whose address is judged, too", async () => {
+  test("are reached through the proxy of the kubeconfig, whose address is checked too", async () => {
     const [cert, key] = await Promise.all([pem("server.crt"), pem("server.key")]);
     await using api = await fakeApi(
       (_, response) =>
@@ -160,7 +160,7 @@ describe("clusters of kubeconfigs", () => {
     refusing.close();
   });
 
-  test("stand for their uid by authority and address alone", async () => {
+  test("are identified for their uid by CA and address only", async () => {
     const ca = await pem("server.crt");
     const other = await pem("amazon.crt");
     const of = (address: string, authority?: string) =>
@@ -178,7 +178,7 @@ describe("clusters of kubeconfigs", () => {
     ).toBe(5);
   });
 
-  test("are told apart by what TLS verifies: the authorities, without them the host name, over plain HTTP the address", async () => {
+  test("are distinguished by what TLS verifies: the CAs, without them the host name, over plain HTTP the address", async () => {
     const [ca, other] = await Promise.all([pem("server.crt"), pem("amazon.crt")]);
     const of = (address: string, tls: { ca?: string; serverName?: string } = {}) =>
       endpointOf({ server: new URL(address), tls: { ca: undefined, serverName: undefined, insecure: false, ...tls } })
@@ -195,7 +195,7 @@ describe("clusters of kubeconfigs", () => {
     expect(endpointOf({ server: new URL("https://a"), tls: unverified }).authority).toBeUndefined();
   });
 
-  test("trust no certificate that their identity does not count, whatever else OpenSSL reads in the text", async () => {
+  test("trust no certificate that their identity does not include, whatever else OpenSSL reads in the text", async () => {
     const [cert, key, other] = await Promise.all([pem("server.crt"), pem("server.key"), pem("amazon.crt")]);
     await using api = await fakeApi((_, response) => sendJson(response, 200, {}), { cert, key });
     const hidden = cert.replaceAll("CERTIFICATE", "X509 CERTIFICATE");

@@ -20,7 +20,7 @@ const read = (text: string) =>
   readStoredKubeconfig({ secret: "t/remote", key: "value", id: "uid value", version: "1", bytes: Buffer.from(text) });
 
 describe("a kubeconfig of a Secret", () => {
-  test("has its server, authority, names, proxy and credentials inline", async () => {
+  test("has its server, CA, names, proxy and credentials inline", async () => {
     const [ca, cert, key] = await Promise.all([pem("server.crt"), pem("client.crt"), pem("client.key")]);
     const text = written(
       {
@@ -45,7 +45,7 @@ describe("a kubeconfig of a Secret", () => {
     expect(basic).toMatchObject({ server: new URL("https://api.example.com"), user: { token: { kind: "basic" } } });
   });
 
-  test("is never made insecure and never acts as another user, and an exec plugin beside a credential is left out", async () => {
+  test("is never insecure and never impersonates a user, and an exec plugin next to credentials is ignored", async () => {
     const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "touch", args: ["/tmp/never"] };
     const text = written(
       { "insecure-skip-tls-verify": true },
@@ -94,7 +94,7 @@ describe("a kubeconfig of a Secret", () => {
       "clusters[c].cluster.certificate-authority names a file",
     ],
     [
-      "an authority that is none",
+      "an invalid CA",
       written({ "certificate-authority-data": base64(canary) }),
       "clusters[c].cluster.certificate-authority-data holds no certificate in PEM",
     ],
@@ -159,9 +159,9 @@ describe("a kubeconfig of a Secret", () => {
       written({}, {}, { kind: "Secret" }),
       'no kind "Secret" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
     ],
-    ["a user that is not there", written({}, {}, { users: [] }), 'auth info "u" does not exist'],
+    ["a missing user", written({}, {}, { users: [] }), 'auth info "u" does not exist'],
     [
-      "a cluster that is not there",
+      "a missing cluster",
       written({}, {}, { clusters: [] }),
       "invalid configuration: no configuration has been provided, try setting",
     ],
@@ -176,15 +176,15 @@ describe("a kubeconfig of a Secret", () => {
       "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct",
     ],
     ["a number", "7", "json: cannot unmarshal number into Go value"],
-    ["nothing in it", " \n", "invalid configuration: no configuration has been provided, try setting"],
+    ["no content", " \n", "invalid configuration: no configuration has been provided, try setting"],
     [
-      "a context that is not there",
+      "a missing context",
       written({}, {}, { "current-context": "nope" }),
       "invalid configuration: [context was not found for specified context: nope, cluster has no server defined]",
     ],
     ["an unknown alias", `a: *${canary}`, "yaml: line 1: not YAML. Store a kubeconfig"],
     ["fields of another type", written({ server: { a: canary } }), "clusters[c].cluster.server must be a text"],
-  ])("with %s is refused, and nothing of it is quoted", async (_, text, said) => {
+  ])("with %s is refused without quoting it", async (_, text, said) => {
     const error: unknown = await read(text).catch((fault: unknown) => fault);
     expect(error).toBeInstanceOf(KubeconfigFault);
     expect(messageOf(error)).toContain(said);
@@ -210,7 +210,7 @@ test("200,000 characters that are almost base64 are refused at once", async () =
   }
 });
 
-test("an authority whose second certificate is broken is a fault of the kubeconfig", async () => {
+test("a CA with a broken second certificate makes the kubeconfig invalid", async () => {
   const broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   for (const [ca, reason] of [
     [`${await pem("server.crt")}${broken}`, "holds a certificate that cannot be read"],

@@ -38,7 +38,7 @@ async function sentBy(call: (cluster: Cluster) => Promise<unknown>): Promise<rea
 }
 
 describe("the request of a write", () => {
-  test("a delete names the uid and version of the judged object, and the propagation", async () => {
+  test("for a delete contains the uid and version of the checked object, and the propagation policy", async () => {
     const options = { uid: "u-1", resourceVersion: "7", propagation: "Background" } as const;
     const [{ method, url, body } = {}] = await sentBy((cluster) => cluster.delete(ref, options, signal));
     expect([method, url]).toEqual(["DELETE", path]);
@@ -49,7 +49,7 @@ describe("the request of a write", () => {
     });
   });
 
-  test("a delete without preconditions names neither", async () => {
+  test("for a delete without preconditions contains neither", async () => {
     const [{ body } = {}] = await sentBy((cluster) => cluster.delete(ref, { propagation: "Background" }, signal));
     expect(body).toMatchObject({ preconditions: {} });
   });
@@ -58,7 +58,7 @@ describe("the request of a write", () => {
     [true, "true", undefined],
     [false, "false", undefined],
     [true, "true", "All"],
-  ])("an apply names its manager and whether it forces: %s, dry run %s %s", async (force, said, dryRun) => {
+  ])("for an apply contains its manager and whether it forces: %s, dry run %s %s", async (force, said, dryRun) => {
     const options = { manager: "kustomize-controller", force, dryRun: dryRun !== undefined };
     const [{ method, url = "", type } = {}] = await sentBy((cluster) => cluster.apply(manifest, options, signal));
     const { pathname, searchParams } = new URL(url, "http://api");
@@ -70,7 +70,7 @@ describe("the request of a write", () => {
     });
   });
 
-  test("a dry run of a create and of a patch is marked, and a status is written at its own path", async () => {
+  test("for a dry run of a create or a patch is marked, and a status is written at its own path", async () => {
     const options = { manager: "m", dryRun: true };
     const sent = [
       ...(await sentBy((cluster) => cluster.create(manifest, options, signal))),
@@ -87,12 +87,12 @@ describe("the request of a write", () => {
   });
 });
 
-describe("what a delete answers", () => {
+describe("the result of a delete", () => {
   const deletionTimestamp = "2026-01-01T00:00:00Z";
   test.each<[string, object, string]>([
     ["a status", { kind: "Status", status: "Success" }, "deleted"],
     ["the object as it was", configMapOf("a"), "deleted"],
-    ["a terminating object that nothing holds", { metadata: { name: "a", deletionTimestamp } }, "deleted"],
+    ["a terminating object without a finalizer", { metadata: { name: "a", deletionTimestamp } }, "deleted"],
     ["one that a finalizer holds", { metadata: { name: "a", deletionTimestamp, finalizers: ["x"] } }, "deleting"],
     [
       "one that has its grace period",
@@ -138,7 +138,7 @@ describe("requests that are repeated if a connection breaks", () => {
   });
 });
 
-describe("how long one call may take", () => {
+describe("the duration of one call", () => {
   /** The pauses of a call that the server always answers with 429, on a clock that only pauses move. */
   async function pausesOf(headers: Record<string, string>, limitMs?: number) {
     const pauses: number[] = [];
@@ -158,12 +158,12 @@ describe("how long one call may take", () => {
     return pauses;
   }
 
-  test("the retry waits as long as the server says, or a second", async () => {
+  test("includes a retry after the time that the server asks for, or after a second", async () => {
     expect((await pausesOf({ "retry-after": "3" })).slice(0, 2)).toEqual([3_000, 3_000]);
     expect((await pausesOf({})).slice(0, 2)).toEqual([1_000, 1_000]);
   });
 
-  test("for any configured limit, a call ends within the margin of a lease", async () => {
+  test("stays within the margin of a lease, for any configured limit", async () => {
     expect(maxLimitMs).toBeLessThanOrEqual(marginMs);
     expect(await pausesOf({ "retry-after": "6" }, 600_000)).toEqual([6_000, 6_000]);
   });

@@ -14,7 +14,7 @@ const groups = ["a.example", "b.example"].map((name) => ({
   })),
 }));
 
-describe("kinds of one name in two groups", () => {
+describe("kinds of the same name in two groups", () => {
   const widget = (group: string, version: string) => ({ group, version, kind: "Widget", namespace: "n", name: "w" });
 
   test("each have their own path, by their version", async () => {
@@ -38,7 +38,7 @@ describe("kinds of one name in two groups", () => {
     cluster.close();
   });
 
-  test("are forgotten one by one: after one is gone only its own lookup asks the server what it serves", async () => {
+  test("are forgotten one by one: after one is removed only its own lookup repeats discovery", async () => {
     let looks = 0;
     await using api = await fakeApi(({ url = "" }, response) => {
       if (url === "/api") return sendJson(response, 200, { kind: "APIGroupDiscoveryList", items: [] });
@@ -79,7 +79,7 @@ describe("a 404", () => {
     { of: "the object", answer: missing("n", "configmaps"), isGone: true },
     { of: "a namespace of the object's name", answer: missing("n", "namespaces"), isGone: false },
     { of: "another object", answer: missing("m", "configmaps"), isGone: false },
-  ])("of $of says that the object is gone: $isGone", async ({ answer, isGone }) => {
+  ])("for $of means that the object is missing: $isGone", async ({ answer, isGone }) => {
     await using api = await fakeApi((request, response) => {
       if (!sendDiscovery(request, response)) sendJson(response, 404, answer);
     });
@@ -94,7 +94,7 @@ describe("a 404", () => {
   });
 });
 
-test("a name stands in a path as the server reads it", async () => {
+test("a name is escaped in a path as the server expects it", async () => {
   const asked: (string | undefined)[] = [];
   await using api = await fakeApi((request, response) => {
     if (sendDiscovery(request, response)) return;
@@ -117,7 +117,7 @@ describe("the selectors of a list and of a watch", () => {
     { streams: true, isMetadataOnly: false },
     { streams: false, isMetadataOnly: true },
     { streams: false, isMetadataOnly: false },
-  ])("are in every request, as is whether metadata are enough: %o", async ({ streams, isMetadataOnly }) => {
+  ])("are in every request, and so is the request for metadata only: %o", async ({ streams, isMetadataOnly }) => {
     const asked: { readonly is: string; readonly selectors: object; readonly isPartial: boolean | undefined }[] = [];
     await using api = await fakeApi((request, response) => {
       if (sendDiscovery(request, response)) return;

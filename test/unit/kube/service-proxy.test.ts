@@ -65,7 +65,7 @@ function statusOf(code: number, reason: string, words: string, details: object =
 }
 
 describe("a request to a Service", () => {
-  test("is sent to its proxy with method, query, body and headers, and with our own credential", async () => {
+  test("is sent to its proxy with method, query, body and headers, and with Sluice's own credentials", async () => {
     const seen: { readonly request: IncomingMessage; readonly body: string }[] = [];
     await using api = await fakeApi((request, response) => {
       void text(request).then((body) => {
@@ -84,7 +84,7 @@ describe("a request to a Service", () => {
     });
   });
 
-  test("by https names the scheme, and a PUT stays one", async () => {
+  test("by HTTPS names the scheme, and a PUT stays a PUT", async () => {
     const seen: string[] = [];
     await using api = await fakeApi((request, response) => {
       seen.push(`${request.method} ${request.url}`);
@@ -95,7 +95,7 @@ describe("a request to a Service", () => {
     expect(seen).toEqual(["PUT /api/v1/namespaces/apps/services/https:hook:443/proxy/"]);
   });
 
-  test("has a body of bytes that are no text unchanged", async () => {
+  test("with binary data in its body is sent unchanged", async () => {
     const sent = Buffer.from([0, 255, 128, 10]);
     await using api = await fakeApi((request, response) => {
       response.writeHead(200);
@@ -104,7 +104,7 @@ describe("a request to a Service", () => {
     expect(Buffer.from((await sendTo(api, { body: sent })).body)).toEqual(sent);
   });
 
-  test("is observed without the path at the Service, which may hold a secret", async () => {
+  test("is measured without the path at the Service, which may contain a secret", async () => {
     const observed: SentRequest[] = [];
     await using api = await fakeApi((_, response) => {
       response.end();
@@ -113,7 +113,7 @@ describe("a request to a Service", () => {
     expect(observed).toEqual([{ verb: "create", dryRun: false, path: below, status: 200 }]);
   });
 
-  test.each([401, 403, 404, 429, 500, 503])("that the Service answers with %d has that answer", async (status) => {
+  test.each([401, 403, 404, 429, 500, 503])("that the Service answers with %d returns that answer", async (status) => {
     await using api = await fakeApi((_, response) => {
       response.writeHead(status).end("from the Service");
     });
@@ -121,7 +121,7 @@ describe("a request to a Service", () => {
     expect([answer.status, Buffer.from(answer.body).toString()]).toEqual([status, "from the Service"]);
   });
 
-  test("that the Service redirects has the address at the Service, as it had before the API server wrote its own", async () => {
+  test("that the Service redirects returns the Service's own address, which the API server had rewritten", async () => {
     let location = "";
     await using api = await fakeApi((_, response) => {
       response.writeHead(307, { location }).end();
@@ -140,7 +140,7 @@ describe("a request to a Service", () => {
 describe("a request that the API server does not pass on", () => {
   test.each([
     {
-      what: "for want of a right says which",
+      what: "because of a missing right names the right",
       answer: statusOf(403, "Forbidden", 'services "alertmanager:9093" is forbidden', {
         ...{ name: "alertmanager:9093", kind: "services" },
       }),
@@ -148,7 +148,7 @@ describe("a request that the API server does not pass on", () => {
         'refused: POST http://alertmanager.monitoring.svc:9093/api/v2/alerts: the API server may not pass it on to Service monitoring/alertmanager: the right create on services/proxy of the name alertmanager:9093 in namespace monitoring is missing: services "alertmanager:9093" is forbidden',
     },
     {
-      what: "since there is no such Service says so",
+      what: "because there is no such Service reports that",
       answer: statusOf(404, "NotFound", 'services "alertmanager" not found', {
         name: "alertmanager",
         kind: "services",
@@ -157,13 +157,13 @@ describe("a request that the API server does not pass on", () => {
         "refused: POST http://alertmanager.monitoring.svc:9093/api/v2/alerts: there is no Service alertmanager in namespace monitoring",
     },
     {
-      what: "since no Pod is behind it is tried again, with what the API server says",
+      what: "because no Pod is behind it is retried, with the API server's text",
       answer: statusOf(503, "ServiceUnavailable", 'no endpoints available for service "alertmanager:9093"'),
       fault:
         'unreachable: POST http://alertmanager.monitoring.svc:9093/api/v2/alerts: the API server cannot reach Service monitoring/alertmanager: no endpoints available for service "alertmanager:9093"',
     },
     {
-      what: "since it has no proxy says so",
+      what: "because the cluster has no proxy reports that",
       answer: statusOf(501, "NotImplemented", "no containers"),
       fault:
         "refused: POST http://alertmanager.monitoring.svc:9093/api/v2/alerts: the API server passes nothing on to Service monitoring/alertmanager: no containers",
@@ -181,21 +181,21 @@ describe("a request that the API server does not pass on", () => {
     expect(await faultOf(sendTo(api, { method: "PUT" }))).toContain("the right update on services/proxy");
   });
 
-  test("since it is throttled has the answer, with the time to wait", async () => {
+  test("because it is throttled returns the answer, with the time to wait", async () => {
     await using api = await fakeApi((_, response) =>
       sendJson(response, 429, statusOf(429, "TooManyRequests", "later"), { "retry-after": "3" }),
     );
     expect(await sendTo(api)).toMatchObject({ status: 429, headers: { "retry-after": "3" } });
   });
 
-  test("since it does not take our credential is no answer of the Service", async () => {
+  test("because it rejects the credentials does not count as an answer of the Service", async () => {
     await using api = await fakeApi((_, response) =>
       sendJson(response, 401, statusOf(401, "Unauthorized", "Unauthorized")),
     );
     expect(await faultOf(sendTo(api))).toContain("the API server does not take our credential: Unauthorized");
   });
 
-  test("with a credential that is no longer taken is sent again with a new one", async () => {
+  test("because the credentials have expired is sent again with new ones", async () => {
     const seen: (string | undefined)[] = [];
     await using api = await fakeApi((request, response) => {
       seen.push(request.headers.authorization);
@@ -208,7 +208,7 @@ describe("a request that the API server does not pass on", () => {
     expect(seen).toEqual(["Bearer old", "Bearer new"]);
   });
 
-  test("since the API server does not answer says so", async () => {
+  test("because the API server does not answer reports that", async () => {
     const api = await fakeApi(() => {});
     await api[Symbol.asyncDispose]();
     expect(await faultOf(sendTo(api))).toMatch(/^unreachable: POST .*: the cluster at .* cannot be reached/);
@@ -216,7 +216,7 @@ describe("a request that the API server does not pass on", () => {
 });
 
 describe("an answer of a Service", () => {
-  test("that is longer than 1 MiB is refused, also where the request would take it", async () => {
+  test("that is longer than 1 MiB is refused, even if the request allows more", async () => {
     await using api = await fakeApi((request, response) => {
       response.end(Buffer.alloc(maxServiceAnswerBytes + (request.headers["x-api-key"] === "k" ? 1 : 0)));
     });

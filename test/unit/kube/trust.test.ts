@@ -46,7 +46,7 @@ describe("credentials of requests", () => {
     client.close();
   });
 
-  test("by certificate, with TLS to a server that is trusted by its authority", async () => {
+  test("by certificate, with TLS to a server that is trusted by its CA", async () => {
     const server = { cert: await pem("server.crt"), key: await pem("server.key") };
     const ca = await pem("client.crt");
     await using api = await fakeApi(
@@ -86,7 +86,7 @@ describe("TLS", () => {
   test.each([
     { name: "its own name", serverName: "api.sluice.test", outcome: 200 },
     { name: "another name", serverName: "other.sluice.test", outcome: "Unreachable" },
-  ])("by tls-server-name of $name ends with $outcome", async ({ serverName, outcome }) => {
+  ])("with the tls-server-name of $name ends with $outcome", async ({ serverName, outcome }) => {
     await using api = await secure();
     const config = configOf(api.url, { tls: { ca: await pem("server.crt"), serverName, insecure: false } });
     const client = apiClient(config, apiDeps);

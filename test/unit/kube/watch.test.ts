@@ -54,7 +54,7 @@ describe("watches of the cluster adapter", () => {
       reason: "Expired",
     },
     { name: "half a line", line: '{"type":"ADD', reason: "Unreachable" },
-    { name: "something that is no event", line: "{}\n", reason: "InternalError" },
+    { name: "a line that is not an event", line: "{}\n", reason: "InternalError" },
   ])("end with $name by throwing", async ({ line, reason }) => {
     await using api = await fakeApi((request, response) => {
       if (!sendDiscovery(request, response)) response.end(event("ADDED", "a", "1") + line);
@@ -92,7 +92,7 @@ describe("watches of the cluster adapter", () => {
     cluster.close();
   });
 
-  test("that cannot start leave no listener on a signal that lives on", async () => {
+  test("that cannot start leave no listener on a long-lived signal", async () => {
     await using api = await fakeApi((request, response) => {
       if (!sendDiscovery(request, response)) request.socket.destroy();
     });

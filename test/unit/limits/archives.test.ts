@@ -27,7 +27,7 @@ describe("an archive has limits", () => {
     expect(await outcome(tar, { [what]: at - 1 })).toContain(message);
   });
 
-  test("maxRatio, which honest YAML of 10 MiB may pass", async () => {
+  test("on maxRatio, which valid YAML of 10 MiB may exceed", async () => {
     const ofZeros = (mebibytes: number) => tarOf([{ name: "a", content: "\0".repeat(mebibytes * 1024 ** 2) }]);
     expect(await outcome(ofZeros(9), { maxRatio: 2 })).toBe("unpacked");
     const large = ofZeros(12);
@@ -36,11 +36,11 @@ describe("an archive has limits", () => {
     expect(await outcome(large, { maxRatio: Math.floor(ratio / 2) })).toContain("times its packed size");
   });
 
-  test("maxPackedBytes is looked at before a layer is asked for: see the pulling of artifacts", () => {
+  test("on maxPackedBytes, checked before a layer is requested: see the pulling of artifacts", () => {
     expect(defaultArchiveLimits.maxPackedBytes).toBeLessThan(defaultArchiveLimits.maxBytes);
   });
 
-  test("of a long name", async () => {
+  test("on a long name", async () => {
     const named = (bytes: number): Member[] => [{ name: "long", type: "K", content: "x".repeat(bytes) }, { name: "a" }];
     expect(await outcome(tarOf(named(maxHeaderBytes - 1)))).toBe("unpacked");
     expect(await outcome(tarOf(named(maxHeaderBytes)))).toBe("unpacked");

@@ -17,15 +17,15 @@ import { helmIgnore, maxHelmIgnoreBytes, maxHelmIgnoreRules } from "../../../lib
 import { maxPackedChartBytes, packageChart } from "../../../lib/sources/helm/package-chart.ts";
 import { tarOf } from "../sources/tar-of.ts";
 
-describe("charts of Helm", () => {
-  test("a packed chart", async ({ signal }) => {
+describe("limits on charts of Helm", () => {
+  test("apply to a packed chart", async ({ signal }) => {
     const shape = { valuesFiles: [], ignoreMissing: false, metadata: "" };
     await expect(buildRemote(Buffer.alloc(maxChartBytes + 1), "1.0.0", shape, signal)).rejects.toThrow(
       `exceeds '${maxChartBytes}' bytes limit`,
     );
   });
 
-  test("a chart that is packed here", async ({ signal }) => {
+  test("apply to a chart that Sluice packs", async ({ signal }) => {
     const text = "apiVersion: v2\nname: app\nversion: 1.0.0\n";
     const chart = await chartOf([{ name: "Chart.yaml", bytes: Buffer.from(text) }], chartBudget(), signal);
     const { length } = await packageChart(chart, maxPackedChartBytes);
@@ -33,14 +33,14 @@ describe("charts of Helm", () => {
     await expect(packageChart(chart, length - 1)).rejects.toThrow(`more than ${length - 1} bytes when it is packed`);
   });
 
-  test("a file of a chart", async ({ signal }) => {
+  test("apply to a file of a chart", async ({ signal }) => {
     const archive = await gzip([tarOf([{ name: "app/a", size: maxChartFileBytes + 1 }])]);
     await expect(readArchive(archive, chartBudget(), signal)).rejects.toThrow(
       `larger than the maximum file size ${maxChartFileBytes}`,
     );
   });
 
-  test("all files of a chart", async ({ signal }) => {
+  test("apply to all files of a chart", async ({ signal }) => {
     const archive = await gzip([tarOf([{ name: "app/a", content: "abc" }])]);
     await expect(readArchive(archive, { ...chartBudget(), bytes: 2 }, signal)).rejects.toThrow(
       `larger than the maximum size ${maxUnpackedChartBytes}`,
@@ -48,7 +48,7 @@ describe("charts of Helm", () => {
     expect(chartBudget().bytes).toBe(maxUnpackedChartBytes);
   });
 
-  test("the number of files of a chart", async ({ signal }) => {
+  test("apply to the number of files of a chart", async ({ signal }) => {
     const archive = await gzip([tarOf([{ name: "app/a" }, { name: "app/b" }])]);
     await expect(readArchive(archive, { ...chartBudget(), files: 1 }, signal)).rejects.toThrow(
       `more than ${maxChartFiles} files`,
@@ -56,7 +56,7 @@ describe("charts of Helm", () => {
     expect(chartBudget().files).toBe(maxChartFiles);
   });
 
-  test("charts in charts", async ({ signal }) => {
+  test("apply to charts in charts", async ({ signal }) => {
     const chart = "apiVersion: v2\nname: app\nversion: 1.0.0\n";
     const nested = (depth: number) =>
       Array.from({ length: depth + 1 }, (_, at) => ({
@@ -65,11 +65,11 @@ describe("charts of Helm", () => {
       }));
     await expect(chartOf(nested(maxNestedCharts), chartBudget(), signal)).resolves.toBeDefined();
     await expect(chartOf(nested(maxNestedCharts + 1), chartBudget(), signal)).rejects.toThrow(
-      `charts lie in charts more than ${maxNestedCharts} deep`,
+      `charts are nested more than ${maxNestedCharts} deep`,
     );
   });
 
-  test("YAML of a chart", () => {
+  test("apply to the YAML of a chart", () => {
     expect(chartYaml(Buffer.from(`a: ${"b".repeat(maxChartYamlBytes - 3)}`))).toHaveLength(1);
     expect(() => chartYaml(Buffer.alloc(maxChartYamlBytes + 1))).toThrow(`more than ${maxChartYamlBytes} bytes`);
     const bomb = Array.from(
@@ -79,7 +79,7 @@ describe("charts of Helm", () => {
     expect(() => chartYaml(Buffer.from(bomb.join("\n")))).toThrow("its aliases expand to more than");
   });
 
-  test("lists in Chart.yaml", () => {
+  test("apply to lists in Chart.yaml", () => {
     const text = (count: number) => `name: app\nkeywords: [${"a,".repeat(count)}]\n`;
     expect(() => readMetadata(Buffer.from(text(maxListedItems)), undefined)).not.toThrow();
     expect(() => readMetadata(Buffer.from(text(maxListedItems + 1)), undefined)).toThrow(
@@ -87,14 +87,14 @@ describe("charts of Helm", () => {
     );
   });
 
-  test(".helmignore", () => {
+  test("apply to .helmignore", () => {
     expect(() => helmIgnore(Buffer.alloc(maxHelmIgnoreBytes + 1))).toThrow(`more than ${maxHelmIgnoreBytes} bytes`);
     expect(() => helmIgnore(Buffer.from("a\n".repeat(maxHelmIgnoreRules)))).toThrow(
       `more than ${maxHelmIgnoreRules} rules`,
     );
   });
 
-  test("values files of a HelmChart", () => {
+  test("apply to values files of a HelmChart", () => {
     const spec = (count: number) =>
       HelmChartSpec.parse({
         chart: "app",

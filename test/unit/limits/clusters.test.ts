@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-describe("what an API server says has limits", () => {
-  test("the bytes of an answer", async () => {
+describe("limits on an API server's answers", () => {
+  test("apply to the bytes of an answer", async () => {
     const told = async (bytes: number): Promise<string> => {
       await using api = await fakeApi((_, response) => response.end("{}".padEnd(bytes)));
       const client = apiClient(configOf(api.url), apiDeps);
@@ -36,7 +36,7 @@ describe("what an API server says has limits", () => {
     expect(await told(maxAnswerBytes + 1)).not.toMatch(/^\d+$/);
   });
 
-  test("the bytes of an event in a watch", async () => {
+  test("apply to the bytes of an event in a watch", async () => {
     const told = async (bytes: number): Promise<string> => {
       const event = JSON.stringify({ type: "ADDED", object: configMapOf("a") });
       await using api = await fakeApi((request, response) => {
@@ -53,7 +53,7 @@ describe("what an API server says has limits", () => {
     expect(await told(maxEventBytes + 1)).toBe("the cluster broke off a watch");
   });
 
-  test("the texts of an error", () => {
+  test("apply to the texts of an error", () => {
     const told = (message: number, cause: number, causes: number) => {
       const details = { causes: Array.from({ length: causes }, () => ({ message: "x".repeat(cause), field: "f" })) };
       const status = { kind: "Status", code: 422, reason: "Invalid", message: "x".repeat(message), details };
@@ -69,7 +69,7 @@ describe("what an API server says has limits", () => {
     expect(above.causes[0]?.message).toMatch(/^x{2048}… \(1 more letters\)$/);
   });
 
-  test("the time that it has, however much a caller gives it", async () => {
+  test("apply to the time of a call, whatever a caller allows", async () => {
     const stop = new AbortController();
     let now = 0;
     await using api = await fakeApi(() => {
@@ -88,21 +88,21 @@ describe("what an API server says has limits", () => {
   });
 });
 
-describe("what says who we are has limits", () => {
+describe("limits on credentials", () => {
   async function written(name: string, text: string): Promise<string> {
     const path = join(folder, name);
     await writeFile(path, text);
     return path;
   }
 
-  test("a kubeconfig", async () => {
+  test("apply to a kubeconfig", async () => {
     const read = async (bytes: number) => readKubeconfigFile(await written("kubeconfig", "{}".padEnd(bytes)));
     expect(await read(maxKubeconfigBytes - 1)).toBeDefined();
     expect(await read(maxKubeconfigBytes)).toBeDefined();
     await expect(read(maxKubeconfigBytes + 1)).rejects.toThrow(`larger than ${maxKubeconfigBytes} bytes`);
   });
 
-  test("a kubeconfig in a Secret", async () => {
+  test("apply to a kubeconfig in a Secret", async () => {
     const told = async (bytes: number) => {
       const stored = {
         secret: "t/remote",
@@ -118,7 +118,7 @@ describe("what says who we are has limits", () => {
     expect(await told(maxStoredKubeconfigBytes + 1)).toContain(`${maxStoredKubeconfigBytes} are allowed`);
   });
 
-  test("the files of a Pod's service account", async () => {
+  test("apply to the files of a Pod's service account", async () => {
     const read = async (bytes: number) => {
       await written("namespace", "apps");
       await written("ca.crt", "c".repeat(bytes));
@@ -129,7 +129,7 @@ describe("what says who we are has limits", () => {
     await expect(read(maxInClusterFileBytes + 1)).rejects.toThrow(`larger than ${maxInClusterFileBytes} bytes`);
   });
 
-  test("a file with a token", async () => {
+  test("apply to a token file", async () => {
     const read = async (bytes: number) => {
       const path = await written("token", "t".repeat(bytes));
       const user = {
@@ -146,7 +146,7 @@ describe("what says who we are has limits", () => {
     await expect(read(maxTokenBytes + 1)).rejects.toThrow(`larger than ${maxTokenBytes} bytes`);
   });
 
-  test("the output of a credential plugin, and its time", async () => {
+  test("apply to the output of a credential plugin, and to its time", async () => {
     const apiVersion = "client.authentication.k8s.io/v1";
     const answer = JSON.stringify({ apiVersion, kind: "ExecCredential", status: { token: "t" } });
     const ask = async (bytes: number) => {

@@ -18,7 +18,7 @@ test("standard input has a limit", async () => {
   await expect(readAll(input(maxStdinBytes + 1))).rejects.toThrow(`more than ${maxStdinBytes} bytes`);
 });
 
-test("--timeout is as long as a timer can wait, in whole milliseconds", () => {
+test("--timeout is limited to the longest timer, in whole milliseconds", () => {
   const timeouts = ["1.5ms", `${maxTimerMs - 1}ms`, `${maxTimerMs}ms`, `${maxTimerMs + 1}ms`, "99999999m"];
   const waits = [2, maxTimerMs - 1, maxTimerMs, maxTimerMs, maxTimerMs];
   expect(timeouts.map((timeout) => timeoutOf({ timeout }))).toEqual(waits);

@@ -61,7 +61,7 @@ async function isTried({ test: named, path }: Row): Promise<boolean> {
 }
 
 describe("the table of limits", () => {
-  test("is there", () => {
+  test("exists", () => {
     expect(rows.length).toBeGreaterThan(70);
     expect(new Set(rows.map(({ module, path }) => `${module} ${path.join(".")}`)).size).toBe(rows.length);
   });

@@ -16,15 +16,15 @@ function inputOf(files: Readonly<Record<string, string>>): EngineInput {
 const small = inputOf({ "kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": configMap("a") });
 const printed = configMap("a").length;
 
-describe("a build by kustomize has limits", () => {
-  test("the bytes that it prints", async () => {
+describe("limits on a build by kustomize", () => {
+  test("apply to the bytes that it prints", async () => {
     const build = (maxOutputBytes: number) => engine.build(small, { ...engineLimits, maxOutputBytes }, forever);
     expect(await build(printed + 1)).toHaveLength(printed);
     expect(await build(printed)).toHaveLength(printed);
     await expect(build(printed - 1)).rejects.toMatchObject({ reason: "output" });
   });
 
-  test("the time that it takes by the clock, whatever the processor does", async () => {
+  test("apply to its wall-clock time, whatever its processor time is", async () => {
     const count = 3_000;
     const numbers = Array.from({ length: count }, (_, index) => index);
     const replacement = (index: number): string =>

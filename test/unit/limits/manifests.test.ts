@@ -9,7 +9,7 @@ function nested(levels: number): string {
   return `${"[".repeat(levels)}${"]".repeat(levels)}\n`;
 }
 
-describe("a YAML document has a limit of nesting", () => {
+describe("the nesting limit of a YAML document applies", () => {
   test("in an artifact", () => {
     const read = (levels: number) => readDocument({ text: `a: ${nested(levels - 1)}`, line: 1 });
     expect(read(maxDepth - 1)).toHaveProperty("a");
@@ -17,7 +17,7 @@ describe("a YAML document has a limit of nesting", () => {
     expect(() => read(maxDepth + 1)).toThrow(`nested deeper than ${maxDepth} levels`);
   });
 
-  test("in what kustomize prints", () => {
+  test("in the output of kustomize", () => {
     const parse = (levels: number) => parseOutput(`a: ${nested(levels - 1)}`);
     expect(parse(maxPrintedDepth - 1).kind).toBe("parsed");
     expect(parse(maxPrintedDepth).kind).toBe("parsed");
@@ -25,7 +25,7 @@ describe("a YAML document has a limit of nesting", () => {
   });
 });
 
-test("a string has a limit of characters, past which kustomize prints it", () => {
+test("a string has a limit of characters, above which kustomize prints it", () => {
   const place = { indent: 0, column: 0, isKey: false };
   const printed = (length: number) => renderScalar("a".repeat(length), place)?.length;
   expect(printed(maxStringChars - 1)).toBe(maxStringChars - 1);
@@ -33,13 +33,13 @@ test("a string has a limit of characters, past which kustomize prints it", () =>
   expect(printed(maxStringChars + 1)).toBeUndefined();
 });
 
-describe("a Kustomization has a limit of objects", () => {
+describe("the limit of objects in a Kustomization applies", () => {
   const text = (count: number): string =>
     Array.from({ length: count }, (_, index) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c${index}\n`).join(
       "---\n",
     );
 
-  test("in plain files, all together", () => {
+  test("in plain files, in total", () => {
     const build = (...counts: readonly number[]) => {
       const files = counts.map((count, index) => ({
         path: `${index}.yaml`,
@@ -52,7 +52,7 @@ describe("a Kustomization has a limit of objects", () => {
     expect(() => build(maxObjects - 10, 11)).toThrow(`more than ${maxObjects} objects`);
   });
 
-  test("in what kustomize prints", () => {
+  test("in the output of kustomize", () => {
     expect(parseOutput(text(maxObjects))).toMatchObject({ kind: "parsed" });
     expect(parseOutput(text(maxObjects + 1))).toMatchObject({
       kind: "unacceptable",

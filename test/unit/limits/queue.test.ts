@@ -24,20 +24,20 @@ import { openLimits } from "../../doubles/open-limits.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { applied, key, queueWorld } from "../queue/queue-world.ts";
 
-describe("what comes over a queue has limits", () => {
-  test("the bytes of a message", () => {
+describe("limits on messages of a queue", () => {
+  test("apply to the bytes of a message", () => {
     const body = (bytes: number) => messageBody("ä".repeat((bytes - 2) / 2)).length;
     expect(() => body(maxMessageBytes - 2)).not.toThrow();
     expect(() => body(maxMessageBytes)).not.toThrow();
     expect(() => body(maxMessageBytes + 2)).toThrow("is too long for a queue");
   });
 
-  test("the key of a wake-up", () => {
+  test("apply to the key of a wake-up", () => {
     const isTaken = (length: number) => WakeUp.safeParse({ key: "k".repeat(length) }).success;
     expect([maxKeyChars - 1, maxKeyChars, maxKeyChars + 1].map(isTaken)).toEqual([true, true, false]);
   });
 
-  test("the uid and the resourceVersion in a hint about a change", () => {
+  test("apply to the uid and the resourceVersion in a hint about a change", () => {
     const isTaken = (length: number) => {
       const before = { uid: "u".repeat(length), resourceVersion: "1".repeat(length) };
       return LookRequest.safeParse({ look: { key: "k", before, tries: 0 } }).success;
@@ -45,14 +45,14 @@ describe("what comes over a queue has limits", () => {
     expect([maxVersionChars, maxVersionChars + 1].map(isTaken)).toEqual([true, false]);
   });
 
-  test("the name of a lease in a wake-up: a longer one counts as none", () => {
+  test("apply to the lease name in a wake-up: a longer one is ignored", () => {
     const heldOf = (length: number) =>
       WakeUp.parse({ key: "k", held: { holder: "h".repeat(length), renewals: 0 } }).held;
     expect(heldOf(maxHolderChars)?.holder).toHaveLength(maxHolderChars);
     expect(heldOf(maxHolderChars + 1)).toBeUndefined();
   });
 
-  test("the messages of an invocation", async () => {
+  test("apply to the messages of an invocation", async () => {
     const { deps } = queueWorld();
     const handler = reconcileHandler({
       ...deps,
@@ -74,7 +74,7 @@ describe("what comes over a queue has limits", () => {
     await expect(failures(maxBatch + 1)).rejects.toThrow("Too big");
   });
 
-  test("the names in an event of ECR", () => {
+  test("apply to the names in an event of ECR", () => {
     const isTaken = (names: { account?: string; region?: string }, detail: object) =>
       EcrAction.safeParse({
         source: "aws.ecr",
@@ -137,7 +137,7 @@ describe("what comes over a queue has limits", () => {
   });
 });
 
-test("what a work item keeps of a fault has a limit", async () => {
+test("the error text in a work item has a limit", async () => {
   const { deps, handle, row } = queueWorld();
   const failing = async (length: number): Promise<number | undefined> => {
     await requestReconcile(key, "test", deps, never);
@@ -154,7 +154,7 @@ test("what a work item keeps of a fault has a limit", async () => {
   expect(await failing(maxFaultLength + 1)).toBe(maxFaultLength);
 });
 
-test("what a row of the table unpacks to has a limit", () => {
+test("the unpacked size of a row has a limit", () => {
   const lengthOf = (bytes: number) => unpack(pack("x".repeat(bytes))).length;
   expect(lengthOf(maxUnpackedBytes - 1)).toBe(maxUnpackedBytes - 1);
   expect(lengthOf(maxUnpackedBytes)).toBe(maxUnpackedBytes);

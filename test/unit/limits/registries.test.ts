@@ -8,7 +8,7 @@ import { resolve } from "../../../lib/sources/oci/resolve.ts";
 const forever = new AbortController().signal;
 const clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
 
-test("the answer of a token service is asked for with its limit", async () => {
+test("the answer of a token service is requested with its limit", async () => {
   const sent: HttpRequest[] = [];
   const challenge = { "www-authenticate": 'Bearer realm="https://reg.example/token"' };
   const send = async (request: HttpRequest) => {
@@ -21,13 +21,13 @@ test("the answer of a token service is asked for with its limit", async () => {
   expect(sent.map(({ url, maxBytes }) => [url.split("/").at(-1), maxBytes])).toContainEqual(["token", maxTokenBytes]);
 });
 
-test("a repository's name has a limit", () => {
+test("a repository name has a limit", () => {
   const named = (length: number) => parseRepositoryUrl(`oci://reg.example/${"a".repeat(length)}`).repository.length;
   expect([named(maxRepositoryLength - 1), named(maxRepositoryLength)]).toEqual([254, 255]);
   expect(() => named(maxRepositoryLength + 1)).toThrow("repository must be between 2 and 255 characters in length");
 });
 
-describe("a tag that a spec names", () => {
+describe("a tag in a spec", () => {
   const at = { host: "reg.example", repository: "app" };
   const digest = `sha256:${"0".repeat(64)}`;
   const notHere = (): never => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { maxShownBytes, statusInventory } from "../../../lib/apply/status-inventory.ts";
 import { maxSnapshots, withSnapshot } from "../../../lib/flows/kustomization/status.ts";
 
-test("the inventory that a status shows has a limit of bytes", () => {
+test("the inventory in a status has a limit of bytes", () => {
   const line = { id: "x".repeat(1_000 - '{"id":"","v":"v1"},'.length), version: "v1", state: "live" } as const;
   const shown = (count: number) =>
     statusInventory(
@@ -13,7 +13,7 @@ test("the inventory that a status shows has a limit of bytes", () => {
   expect([shown(fits - 1), shown(fits), shown(fits + 1)]).toEqual([fits - 1, fits, fits]);
 });
 
-test("the history that a status shows has a limit of attempts", () => {
+test("the history in a status has a limit of attempts", () => {
   let history: ReturnType<typeof withSnapshot> = [];
   for (let index = 1; index <= maxSnapshots + 1; index++) {
     const finished = {

@@ -34,7 +34,7 @@ test.each([
   expect(written((log) => namingClusters(log, nameOf), fields)).toEqual(becomes);
 });
 
-test("the log of a cluster names it in each line", () => {
+test("the log of a cluster has the cluster's name in each line", () => {
   expect(written((log) => logOfCluster(log, "prod"), { kind: "Secret" })).toEqual({ cluster: "prod", kind: "Secret" });
   expect(written((log) => logOfCluster(log, "prod"))).toEqual({ cluster: "prod" });
 });

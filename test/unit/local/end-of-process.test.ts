@@ -65,7 +65,7 @@ describe.runIf(process.platform === "linux")("a process that follows its launche
     await expect.poll(() => isAlive(followerPid)).toBe(false);
   });
 
-  test("follows no process if there is no sign of a launcher", async () => {
+  test("does not follow a process if there is no sign of a launcher", async () => {
     await launch("node", {});
     const { stdout } = launcher ?? {};
     launcher?.kill("SIGKILL");

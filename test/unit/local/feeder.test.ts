@@ -40,7 +40,7 @@ function bodyOf({ Records }: SqsEvent): string {
 }
 
 describe("the feeder", () => {
-  test("gives each message to the function, in the shape of SQS, and removes it when the function has ended", async () => {
+  test("gives each message to the function, in the shape of SQS, and removes it when the function has finished", async () => {
     const events: SqsEvent[] = [];
     const handler: Handler = async (event) => {
       events.push(event);
@@ -75,7 +75,7 @@ describe("the feeder", () => {
     });
   });
 
-  test("runs no more handlers than its concurrency, and takes the next message as soon as one ends", async () => {
+  test("runs at most as many handlers as its concurrency, and takes the next message as soon as one ends", async () => {
     const waiting = new Map<string, () => void>();
     const handler: Handler = async (event) => {
       await new Promise<void>((resolve) => waiting.set(bodyOf(event), resolve));
@@ -96,7 +96,7 @@ describe("the feeder", () => {
     );
   });
 
-  test("a group whose handlers all hang keeps no other group waiting, and one without places stays in the queue", async () => {
+  test("a group whose handlers all hang does not delay another group, and one without places stays in the queue", async () => {
     const seen: string[] = [];
     const handler: Handler = async (event, signal) => {
       const body = bodyOf(event);
@@ -138,7 +138,7 @@ describe("the feeder", () => {
         throw new Error("broken");
       },
     },
-  ])("a message whose handler $name stays hidden and comes again", async ({ handler }) => {
+  ])("a message whose handler $name stays hidden and is delivered again", async ({ handler }) => {
     let handled = 0;
     const counted: Handler = async (event) => {
       handled += 1;
@@ -203,7 +203,7 @@ describe("the feeder", () => {
 });
 
 describe("receipt handles", () => {
-  test("name their delivery", () => {
+  test("contain their delivery", () => {
     const [record] = sqsEvent([{ id: "17", body: "", receives: 3 }]).Records;
     expect(parseReceiptHandle(record?.receiptHandle ?? "")).toEqual({ id: "17", receives: 3 });
   });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe("makeFolder", () => {
-  test("makes the folder and its parents, and accepts an existing folder", async () => {
+  test("creates the folder and its parents, and accepts an existing folder", async () => {
     const path = join(folder, "a/b/c");
     await makeFolder(path);
     await makeFolder(path);
@@ -25,7 +25,7 @@ describe("makeFolder", () => {
     await expect(makeFolder(join(folder, "file/below"))).rejects.toThrow("ENOTDIR");
   });
 
-  test.skipIf(!existsSync("/proc/self"))("refuses a place where nothing can be made, at once", async () => {
+  test.skipIf(!existsSync("/proc/self"))("refuses at once a place where no folder can be created", async () => {
     await expect(makeFolder("/proc/sluice/state")).rejects.toThrow("ENOENT");
   });
 });

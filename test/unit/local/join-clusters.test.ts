@@ -88,7 +88,7 @@ test("two clusters are served, each under its own id, and known by the names tha
   expect([joining.nameOf("1"), joining.nameOf("2"), joining.nameOf("3")]).toEqual(["a", "b", undefined]);
 });
 
-test("a cluster that is open and cannot be served has its fault in place of its id, and each new fault is logged once", async () => {
+test("an open cluster that cannot be served has its error in place of its id, and each new error is logged once", async () => {
   const faults = ["no room", "no room", "no disk"];
   const { joining, log, wake } = play(
     new Map([
@@ -108,7 +108,7 @@ test("a cluster that is open and cannot be served has its fault in place of its 
   expect(warned.map((line) => /no \w+/.exec(line)?.[0])).toEqual(["no room", "no disk"]);
 });
 
-test("the only cluster that cannot be used ends the start, with its own error", async () => {
+test("the start fails with the error of the only cluster if that cannot be used", async () => {
   const { joining, log } = play(new Map([[entryA, [new Error("away")]]]));
   await expect(joining.begun).rejects.toThrow(/^away$/);
   expect(log).toEqual([]);
@@ -126,7 +126,7 @@ test("the start fails if no cluster can be used, with the reason of each", async
   );
 });
 
-test("a cluster that cannot be used is tried again, says so once for each reason, and is served when it can be", async () => {
+test("a cluster that cannot be used is retried, logged once per reason, and served when it works", async () => {
   const { joining, served, log, wake } = play(
     new Map([
       [entryA, [new Error("away"), new Error("away"), "1"]],
@@ -147,7 +147,7 @@ test("a cluster that cannot be used is tried again, says so once for each reason
   ]);
 });
 
-test("a cluster that does not answer keeps the others waiting for 5 s and no longer", async () => {
+test("a cluster that does not answer delays the others by at most 5 s", async () => {
   const { joining, wake } = play(
     new Map([
       [entryA, [undefined]],
@@ -162,7 +162,7 @@ test("a cluster that does not answer keeps the others waiting for 5 s and no lon
   ]);
 });
 
-test("two entries that lead to one cluster end the start, and are named", async () => {
+test("two entries for the same cluster end the start, and are named", async () => {
   const { joining, served } = play(
     new Map([
       [entryA, ["1"]],
@@ -173,7 +173,7 @@ test("two entries that lead to one cluster end the start, and are named", async 
   expect(served).toEqual(["1"]);
 });
 
-test("an entry that is found to lead to the cluster of another after the start is not served, and says so", async () => {
+test("an entry found after the start to be the same cluster as another is not served, and logged", async () => {
   const { joining, served, log, wake } = play(
     new Map([
       [entryA, [new Error("away"), "2"]],

@@ -39,7 +39,7 @@ test("a zip without a kubectl is reported as incomplete", async () => {
   expect(await readdir(join(folder, "broken"))).toEqual([]);
 });
 
-test("on other machines it takes a kubectl from the PATH and says so in a line", async () => {
+test("on other machines it uses a kubectl from the PATH and prints that in a line", async () => {
   const bin = join(folder, "bin");
   await mkdir(bin);
   const lines: string[] = [];

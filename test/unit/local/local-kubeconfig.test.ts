@@ -36,11 +36,11 @@ describe("the kubeconfig of sluice local in the working folder", () => {
     ["KUBECONFIG", { KUBECONFIG: "/elsewhere" }],
     ["KUBECONFIG with an empty entry", { KUBECONFIG: `${delimiter}/elsewhere${delimiter}` }],
     ["the service account of a pod", { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" }],
-  ])("does not come before %s", async (_, env) => {
+  ])("does not take precedence over %s", async (_, env) => {
     expect(await find(env)).toEqual({ kind: "none" });
   });
 
-  test("does not come before ~/.kube/config, as with kubectl, but is named", async () => {
+  test("does not take precedence over ~/.kube/config, as with kubectl, but is named", async () => {
     await writeFile(join(homeDir, ".kube", "config"), "{}");
     expect(await find()).toEqual({ kind: "passed over", file, inFavourOf: join(homeDir, ".kube", "config") });
   });

@@ -37,7 +37,7 @@ test.each([
     "09:05:07 watch ended waitMs=200: the server is gone\n",
   ],
   [
-    "lists, texts with spaces, and what is not set",
+    "lists, texts with spaces, and unset values",
     "settings read",
     { file: "my file", given: ["a", "b"], none: undefined },
     '09:05:07 settings read file="my file" given=["a","b"]\n',
@@ -47,7 +47,7 @@ test.each([
   expect(logged("info", (log) => log.info(message, fields))).toBe(line);
 });
 
-test("warnings and errors are marked, and debug lines are printed only if they are asked for", () => {
+test("warnings and errors are marked, and debug lines are printed only on request", () => {
   const all = (log: ReturnType<typeof humanLog>) => {
     log.debug("d");
     log.warn("w");
@@ -61,7 +61,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe("grouped lines", () => {
-  test("that come within 20 ms are written together, in order, and later lines later", () => {
+  test("within 20 ms are written together, in order, and later lines later", () => {
     const written: string[] = [];
     const lines = groupedLines((text) => void written.push(text));
     lines.write("a\n");

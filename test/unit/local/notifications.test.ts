@@ -53,8 +53,8 @@ function world(faults: number[] = []) {
   };
 }
 
-describe("the notifications of this process", () => {
-  test("of one Provider are delivered one after the other, those of another beside them", async () => {
+describe("the notifications of sluice local", () => {
+  test("for one Provider are delivered one after the other, those for different Providers in parallel", async () => {
     const { add, begun, finish, settled } = world();
     await add(notification("one"), notification("two"), notification("other", "mail"));
     await settled();
@@ -67,7 +67,7 @@ describe("the notifications of this process", () => {
     expect(begun).toEqual(["one", "other", "two", "three"]);
   });
 
-  test("are tried again where the cluster does not answer, each time later, and then given up", async () => {
+  test("are retried with growing delay if the cluster does not answer, and then given up", async () => {
     const one = world([1, 1, 0]);
     await one.add(notification("one"));
     await one.settled();
@@ -82,7 +82,7 @@ describe("the notifications of this process", () => {
     expect(JSON.stringify(lost.log.lines)).toContain("notification not handled");
   });
 
-  test("do not pile up without end before a Provider that is slower than its events", async () => {
+  test("are limited in number for a Provider that is slower than its events", async () => {
     const { add, begun, finish, log, settled } = world();
     await add(...Array.from({ length: 10_003 }, (_, index) => notification(String(index))));
     await settled();
@@ -93,7 +93,7 @@ describe("the notifications of this process", () => {
     expect(begun).toEqual(["0", "1"]);
   });
 
-  test("that wait are dropped when the process ends, once what is being delivered has ended", async () => {
+  test("that wait are dropped when the process ends, after the current delivery", async () => {
     const { add, begun, ended, finish, settled, stopped } = world();
     await add(notification("one"), notification("two"));
     await settled();

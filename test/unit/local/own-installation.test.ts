@@ -5,7 +5,7 @@ import { ownInstallation, stateInstallation } from "../../../local/own-installat
 const key = "ab".repeat(32);
 const folder = (path: string, hex = key) => ({ path, installationKey: new Secret(hex) });
 
-test("the installation of a state folder keeps its id when the folder is moved, and does not reveal the key", () => {
+test("the installation of a state folder keeps its id when the folder is moved, and the id does not reveal the key", () => {
   const { id, where } = stateInstallation(folder("/home/me/.sluice"));
   expect(id).toMatch(/^local-[0-9a-f]{16}$/);
   expect(where).toMatch(/:\/home\/me\/\.sluice$/);

@@ -22,12 +22,12 @@ function about(name: string, message = "kustomize build failed"): Notification {
   };
 }
 
-describe("the page of the last notifications", () => {
-  test("says that there are none", () => {
+describe("the page of recent notifications", () => {
+  test("reports that there are none", () => {
     expect(recentNotifications(clock).page()).toContain("None yet: no event has matched an Alert.\n");
   });
 
-  test("shows each with its event, its Alert, its Provider and what became of it, the newest first", () => {
+  test("shows each with its event, Alert, Provider and result, the newest first", () => {
     const recent = recentNotifications(clock);
     const first = about("web");
     recent.add(first);
@@ -47,7 +47,7 @@ describe("the page of the last notifications", () => {
 `);
   });
 
-  test("keeps the last ones only, and long messages up to 2 KiB", () => {
+  test("keeps only the last ones, and long messages up to 2 KiB", () => {
     const recent = recentNotifications(clock);
     const forgotten = about("old");
     recent.add(forgotten);
@@ -60,7 +60,7 @@ describe("the page of the last notifications", () => {
     expect(page.length).toBeLessThan(maxRecent * (maxTextBytes + 300));
   });
 
-  test("shows a message of several lines, or with control characters, as nothing else", () => {
+  test("escapes line breaks and control characters in messages", () => {
     const recent = recentNotifications(clock);
     recent.add(about("web", "first\n2026-11-29T09:00:07Z error Kustomization/apps/other Faked\u001b[2J"));
     const lines = recent.page().split("\n");

@@ -61,27 +61,30 @@ describe("Sluice refuses a cluster on which Flux runs", () => {
     await expect(starting).rejects.toThrow("runs in namespace gitops");
   });
 
-  test("after Flux was killed it waits as long as a running Flux needs to renew its lease", async () => {
+  test("after Flux was killed, for as long as a running Flux needs to renew its lease", async () => {
     expect(await start(() => [lease("kustomize-controller-leader-election", renewed(0))])).toBe(12_000);
   });
 
   test.each([
     ["no lease is held", []],
-    ["others renew theirs", [lease("node-1", { holderIdentity: "node-1", renewTime: "2026" }, "kube-node-lease")]],
+    [
+      "only other programs renew their leases",
+      [lease("node-1", { holderIdentity: "node-1", renewTime: "2026" }, "kube-node-lease")],
+    ],
     [
       "Flux has given its lease back",
       [lease("kustomize-controller-leader-election", { ...renewed(0), holderIdentity: "" })],
     ],
     [
-      "a lease of that name holds something else",
+      "a lease of that name has another content",
       [lease("kustomize-controller-leader-election", { holderIdentity: 1 })],
     ],
-  ])("it starts at once if %s", async (_what, leases) => {
+  ])("but not if %s", async (_what, leases) => {
     expect(await start(() => leases)).toBe(0);
   });
 
   test.each(["Forbidden", "NoMatch"])(
-    "and where leases are %s: what it cannot know does not stop it",
+    "but not where leases are %s, because an unknown state does not block the start",
     async (reason) => {
       const forbidden = new ApiError({ code: 403, reason, message: "leases is forbidden" });
       expect(
@@ -92,7 +95,7 @@ describe("Sluice refuses a cluster on which Flux runs", () => {
     },
   );
 
-  test("an outage is not taken as an answer", async () => {
+  test("and does not treat an outage as an answer", async () => {
     const unreachable = new ApiError({ code: 0, reason: "Unreachable", message: "no answer" });
     const starting = start(() => {
       throw unreachable;

@@ -11,7 +11,7 @@ describe("ports over a restart", () => {
   });
   afterEach(() => rm(path, { recursive: true, force: true }));
 
-  test("are read as they were written", async () => {
+  test("are read back unchanged", async () => {
     expect(await readPorts({ path })).toEqual({});
     await writePorts({ path }, { api: 1, registry: 2, receiver: 3 });
     expect(await readPorts({ path })).toEqual({ api: 1, registry: 2, receiver: 3 });

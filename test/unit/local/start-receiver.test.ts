@@ -26,7 +26,7 @@ async function ask(path: string, headers: Readonly<Record<string, string>> = {})
   return { status: response.statusCode, type: response.headers["content-type"], body: await text(response) };
 }
 
-test("a page is shown as plain text at this machine, and everything else is a webhook", async () => {
+test("a page is shown as plain text on this machine, and everything else is a webhook", async () => {
   const type = "text/plain; charset=utf-8";
   expect(await ask("/notifications")).toEqual({ status: 200, type, body: "what Alerts send\n" });
   expect((await ask("/notifications/x")).body).toBe("webhook /notifications/x");
@@ -39,11 +39,11 @@ test.each([
   { "x-forwarded-for": "203.0.113.7" },
   { forwarded: "for=203.0.113.7" },
   { origin: "https://evil.example" },
-])("a page is not shown to who comes by a tunnel or from another page: %o", async (headers) => {
+])("a page is not shown to requests from a tunnel or another web page: %o", async (headers) => {
   const { status, body } = await ask("/notifications", headers);
   expect([status, body]).toEqual([403, expect.not.stringContaining("Alerts")]);
 });
 
-test("webhooks come by the names of the receiver", async () => {
+test("webhooks are accepted under the receiver's host names", async () => {
   expect((await ask("/hook/a", { host: "hooks.example", "x-forwarded-for": "203.0.113.7" })).status).toBe(200);
 });

@@ -24,14 +24,14 @@ async function sweeps(calls: number, work: (call: number, stop: AbortController)
   return { called, told };
 }
 
-test("continues after a failure, and logs it", async () => {
+test("a loop continues after a failure, and logs it", async () => {
   const work = async (call: number): Promise<void> => {
     if (call === 1) throw new Error("table away");
   };
   expect(await sweeps(3, work)).toEqual({ called: 3, told: ["table away"] });
 });
 
-test("ends when it is stopped, and logs a failure but not the stop", async () => {
+test("a loop ends when it is stopped, and logs a failure but not the stop", async () => {
   const stopped = await sweeps(1, async (_call, stop) => stop.signal.throwIfAborted());
   expect(stopped).toEqual({ called: 1, told: [] });
   expect(await sweeps(1, () => Promise.reject(new Error("broken")))).toEqual({ called: 1, told: ["broken"] });

@@ -49,7 +49,7 @@ describe("the state folder", () => {
       resetStateFolder(folder, confirm, { clock: systemClock }, never);
     const yes = () => Promise.resolve(true);
 
-    test("is empty after the user has confirmed it, and the next start makes a new installation", async () => {
+    test("is empty after the user has confirmed, and the next start creates a new installation", async () => {
       const before = await openAndClose();
       await mkdir(join(folder, "registry"));
       await writeFile(join(folder, "registry", "blob"), "");
@@ -83,7 +83,7 @@ describe("the state folder", () => {
       expect(await readdir(folder)).toEqual(["thesis.txt"]);
     });
 
-    test("loses all that Sluice writes into it", async () => {
+    test("loses everything that Sluice has written to it", async () => {
       const state = await open();
       const cluster = await startEmbeddedCluster({ stateFolder: folder, port: 0, names: [], log: silentLog });
       await writeFile(state.kubeconfig, cluster.kubeconfig());
@@ -112,7 +112,7 @@ describe("the state folder", () => {
       expect((await readdir(folder)).toSorted()).toEqual([...left, "lock.db", "lock.pid"].toSorted());
     });
 
-    test("is refused and stays unchanged if it only has a file layout with a number", async () => {
+    test("is refused and stays unchanged if it contains only a file named layout with a number", async () => {
       await mkdir(join(folder, ".git"), { recursive: true });
       await writeFile(join(folder, "layout"), "1\n");
       await expect(reset(yes)).rejects.toThrow(`${folder} is not a state folder of Sluice`);
@@ -130,7 +130,7 @@ describe("the state folder", () => {
     );
   });
 
-  test("keeps committed data over a restart", async () => {
+  test("a state folder keeps committed data over a restart", async () => {
     const state = await open();
     state.database.connection.exec("INSERT INTO edges (what, key) VALUES ('src#a', 'home/g/K/ns/web')");
     state.close();
@@ -139,7 +139,7 @@ describe("the state folder", () => {
     again.close();
   });
 
-  test("a folder with other content is refused and stays unchanged", async () => {
+  test("a state folder with other content is refused and stays unchanged", async () => {
     await mkdir(folder, { mode: 0o755 });
     await writeFile(join(folder, "thesis.txt"), "");
     await expect(open()).rejects.toThrow(
@@ -149,7 +149,7 @@ describe("the state folder", () => {
     expect(await readdir(folder)).toEqual(["thesis.txt"]);
   });
 
-  test("a folder of a newer version is refused and named", async () => {
+  test("a state folder of a newer version is refused and named", async () => {
     await openAndClose();
     await writeFile(join(folder, "layout"), "2\n");
     await expect(open()).rejects.toThrow(`${folder} was written by a newer Sluice (layout 2, this one knows 1)`);
@@ -178,13 +178,13 @@ describe("the state folder", () => {
     await expect(open()).rejects.toThrow("is damaged: state.db");
   });
 
-  test("a path that cannot be a folder is one clear error", async () => {
+  test("a state path that cannot be a folder gives one clear error", async () => {
     await writeFile(join(parent, "file"), "");
     folder = join(parent, "file", "state");
     await expect(open()).rejects.toThrow(`the state folder ${folder} cannot be used: ENOTDIR`);
   });
 
-  test("a second process on the folder is refused with the names of folder and holder until the first ends", async () => {
+  test("a second process in the folder is refused with the names of folder and lock holder until the first ends", async () => {
     const first = await lockOf(folder);
     await expect(lockFolder(folder, 100, systemClock, never)).rejects.toThrow(
       `the state folder ${folder} is in use by process ${process.pid}`,
@@ -194,7 +194,7 @@ describe("the state folder", () => {
     (await waiting).release();
   });
 
-  test("the lock of a killed process is free at once", async () => {
+  test("the lock of a killed process is released at once", async () => {
     await openAndClose();
     const script = `
       const { DatabaseSync } = require("node:sqlite");

@@ -39,7 +39,7 @@ function fedCluster() {
   };
 }
 
-test("canary/18: targets are watched while there are Canaries, and only in their namespaces", async () => {
+test("canary/18: targets are watched only while there are Canaries, and only in their namespaces", async () => {
   const cluster = fedCluster();
   const database = openStateDatabase(":memory:");
   const stop = new AbortController();

@@ -22,7 +22,7 @@ test("the expanded bytes of aliases are counted: at the limit they are accepted,
   expect(() => refuse(document(fits + 1, 16))).toThrow(`its aliases expand to more than ${maxAliasedBytes} bytes`);
 });
 
-test("a character of several bytes counts with all of them", () => {
+test("all bytes of a multi-byte character count", () => {
   const text = document(maxAliasedBytes / 32 - nodeBytes, 17);
   expect(() => refuse(text)).not.toThrow();
   expect(() => refuse(text.replaceAll("x".repeat(100), "ü".repeat(100)))).toThrow("its aliases expand to more than");
@@ -44,6 +44,6 @@ test("a small artifact whose aliases expand to 1.5 GB is refused before anything
   });
 });
 
-test("an alias in the output of kustomize is refused: kustomize prints none", () => {
+test("an alias in the output of kustomize is refused, because kustomize prints none", () => {
   expect(parseOutput("a: &x y\nb: *x\n")).toMatchObject({ kind: "unacceptable" });
 });

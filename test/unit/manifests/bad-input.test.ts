@@ -45,7 +45,7 @@ describe("bad input is refused with one clear message", () => {
       message: `${decode}missing metadata.name in object {{v1 ConfigMap} {{ } map[] map[]}}`,
     },
     {
-      name: "a file that is no object",
+      name: "a file that is not an object",
       text: "stages: [build, test]\n",
       message: `${decode}missing Resource metadata`,
     },
@@ -105,7 +105,7 @@ describe("bad input is refused with one clear message", () => {
         'BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: {"kind":"ConfigMap","metadata":{"name":"a"}}',
     },
     {
-      name: "a Secret without apiVersion, whose values are not told on",
+      name: "a Secret without apiVersion, whose values are not shown",
       text: "kind: Secret\nmetadata:\n  name: a\ndata:\n  pin: aHVudGVyMg==\nstringData:\n  word: hunter2\n",
       message:
         'BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: {"data":{"pin":"*****"},"kind":"Secret","metadata":{"name":"a"},"stringData":{"word":"*****"}}',
@@ -122,7 +122,7 @@ describe("bad input is refused with one clear message", () => {
     return ["  a0: &a0 x", ...levels, ""].join("\n");
   }
 
-  test("a stray CI file fails the build by its name (37)", async () => {
+  test("a stray CI file fails the build, and is named (37)", async () => {
     const message = await failureOf({ ".ci/jobs.yml": "on: push\n", "a.yaml": configMap("a") });
     expect(message).toBe("BuildFailed: failed to decode Kubernetes YAML from .ci/jobs.yml: missing Resource metadata");
   });
@@ -137,16 +137,13 @@ describe("bad input is refused with one clear message", () => {
     { path: "x/y", says: "stat x/y: no such file or directory; the artifact has no folders in x" },
     { path: "x/a.yaml", says: "x/a.yaml: not a directory; it is a file, set spec.path to its folder ./x" },
     { path: "x/a.yaml/y", says: "stat x/a.yaml/y: not a directory; the artifact has no folders in x" },
-  ])(
-    "a path that is not in the artifact is reported in Flux's words, with the folders that exist: $path (22, 23)",
-    async (one) => {
-      const files = { "x/a.yaml": configMap("a"), "z/dev/a.yaml": "", "z/test/a.yaml": "" };
-      await expect(buildFiles(files, { path: one.path }, noEngine)).rejects.toMatchObject({
-        reason: "ArtifactFailed",
-        message: `kustomization path not found: ${one.says}`,
-      });
-    },
-  );
+  ])("a missing path is reported with Flux's text and the existing folders: $path (22, 23)", async (one) => {
+    const files = { "x/a.yaml": configMap("a"), "z/dev/a.yaml": "", "z/test/a.yaml": "" };
+    await expect(buildFiles(files, { path: one.path }, noEngine)).rejects.toMatchObject({
+      reason: "ArtifactFailed",
+      message: `kustomization path not found: ${one.says}`,
+    });
+  });
 });
 
 describe("unusual input that is valid", () => {
@@ -176,7 +173,7 @@ describe("unusual input that is valid", () => {
     expect(manifests.map(({ metadata }) => metadata.name)).toEqual(["a"]);
   });
 
-  test("a folder with nothing in it builds to nothing (39)", async () => {
+  test("an empty folder builds to nothing (39)", async () => {
     const { manifests, digest } = await buildFiles({ "README.md": "# nothing" }, {}, noEngine);
     expect(manifests).toEqual([]);
     expect(digest).toBe("sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -186,7 +183,7 @@ describe("unusual input that is valid", () => {
 test.each([
   { name: "a large file", rows: 120_000, images: 0 },
   { name: "a small one that a thousand images are looked for in", rows: 2_000, images: 1_000 },
-])("$name is read in a thread of its own: this one goes on meanwhile", async ({ rows, images }) => {
+])("$name is parsed in a separate thread, while this one continues", async ({ rows, images }) => {
   const text = Array.from({ length: rows }, (_, index) => `  key-${index}: value`).join("\n");
   const spec = { images: Array.from({ length: images }, (_, index) => ({ name: `image-${index}`, newTag: "v1" })) };
   let ticks = 0;

@@ -39,7 +39,7 @@ function imageOf(manifest: Manifest | undefined): string | undefined {
   return /"image":"([^"]*)"/.exec(JSON.stringify(manifest))?.[1];
 }
 
-test("a literal block at the end of a file without a line end has none either, as kustomize reads it", async () => {
+test("a literal block at the end of a file without a line break has none either, as in kustomize", async () => {
   const content = configMap("a", "a: |\n    x\n    y").trimEnd();
   const { manifests } = await buildFiles(
     { "a.yaml": content, "b.yaml": `${content.replace("name: a", "name: b")}\n` },
@@ -49,8 +49,8 @@ test("a literal block at the end of a file without a line end has none either, a
   expect(manifests.map((manifest) => manifest["data"])).toEqual([{ a: "x\ny" }, { a: "x\ny\n" }]);
 });
 
-describe("which files are built", () => {
-  test("all YAML files below the path in the order of the walk, a folder with a kustomization as one, and no other files (36)", async () => {
+describe("the files that are built", () => {
+  test("are all YAML files below the path in walk order, a folder with a kustomization as a unit, and no other files (36)", async () => {
     const files = {
       "app/z.yaml": configMap("z"),
       "app/b.yml": configMap("b"),
@@ -66,7 +66,7 @@ describe("which files are built", () => {
     expect(await namesOf(files, { path: "/../app/b/" })).toEqual(["inner"]);
   });
 
-  describe("links of an artifact", () => {
+  describe("links in an artifact", () => {
     const built = async (members: Parameters<typeof tarOf>[0], skipLinks: boolean) => {
       const deps = { engine: noEngine, log: silentLog, skipLinks };
       const signal = untilDeadline();
@@ -83,13 +83,13 @@ describe("which files are built", () => {
       expect(await built(outside, true)).toEqual(["a"]);
     });
 
-    test("that lead out of it are refused by name", async () => {
+    test("out of the artifact are refused by name", async () => {
       await expect(built(outside, false)).rejects.toThrow(
         "failed to extract archive (check whether file size exceeds max download size): 'passwd.yaml' is a link to '/etc/passwd', which leads out of the archive: put a file in its place",
       );
     });
 
-    test("inside of it are followed", async () => {
+    test("inside of the artifact are followed", async () => {
       const members = [
         { name: "elsewhere/a", content: configMap("a") },
         { name: "a.yaml", type: "2", link: "elsewhere/a" },
@@ -98,7 +98,7 @@ describe("which files are built", () => {
     });
   });
 
-  test("every name of a kustomization file is known, and the first one that exists is used", async () => {
+  test("every name of a kustomization file is supported, and the first that exists is used", async () => {
     const files = {
       Kustomization: "resources: [a.yaml]\nnameSuffix: -1\n",
       "a.yaml": configMap("a"),
@@ -118,13 +118,13 @@ describe("which files are built", () => {
     expect(await namesOf({ "kustomization.yaml": "", "a.yaml": configMap("a") })).toEqual([]);
   });
 
-  test("fields that kustomize does not know are ignored in the kustomization file of the path, as in Flux", async () => {
+  test("unknown fields are ignored in the kustomization file of the path, as in Flux", async () => {
     const text = "resources: [a.yaml]\nowner: team-a\nimages: [{name: x, newTag: v1, note: why}]\n";
     expect(await namesOf({ "kustomization.yaml": text, "a.yaml": configMap("a") })).toEqual(["a"]);
   });
 });
 
-describe("what the spec asks for", () => {
+describe("the build options in the spec", () => {
   const plain = { "cm.yaml": configMap("cm") };
   const file = { "kustomization.yaml": "resources: [cm.yaml]\nnamePrefix: old-\nnamespace: old\n", ...plain };
 
@@ -176,7 +176,7 @@ describe("what the spec asks for", () => {
     expect(imageOf(manifests[0])).toBe(result);
   });
 
-  test("images of a plain folder are replaced in process", async () => {
+  test("images of a plain folder are replaced without the engine", async () => {
     const images = [{ name: "reg.test:5000/web", newTag: "v2" }];
     const { manifests } = await buildFiles({ "d.yaml": deployment("reg.test:5000/web:v1") }, { images }, noEngine);
     expect(imageOf(manifests[0])).toBe("reg.test:5000/web:v2");

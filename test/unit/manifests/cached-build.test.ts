@@ -24,7 +24,7 @@ async function inputOf(files: Files, spec: BuildSpec = {}) {
   };
 }
 
-test("equal owner, artifact, spec and inputs are built once; a change in any of them is another build", async () => {
+test("the same owner, artifact, spec and inputs are built once; a change in any of them builds again", async () => {
   const build = cachedBuild(deps);
   const input = await inputOf({ "a.yaml": configMap("a") }, { targetNamespace: "x" });
   const first = await build(input, signal);
@@ -55,22 +55,19 @@ const specs: Readonly<Required<BuildSpec>> = {
   commonMetadata: { labels: { a: "b" } },
 };
 
-test.each(Object.entries(specs))(
-  "a spec is built by its %s, and so is not taken for one without it",
-  async (field, value) => {
-    const kustomization = { interval: "1m", prune: true, sourceRef: { kind: "GitRepository", name: "a" } };
-    expect(buildSpec(KustomizationSpec.parse({ ...kustomization, [field]: value }))).toEqual({ [field]: value });
-    const input = await inputOf({ "a.yaml": configMap("a") });
-    let builds = 0;
-    const build = cachedBuild(deps);
-    const made = (spec: BuildSpec) =>
-      build({ ...input, spec, archive: () => input.archive().finally(() => builds++) }, signal).catch(() => undefined);
-    await made({});
-    await made({ [field]: value });
-    await made({});
-    expect(builds).toBe(2);
-  },
-);
+test.each(Object.entries(specs))("a spec with %s is cached separately from one without", async (field, value) => {
+  const kustomization = { interval: "1m", prune: true, sourceRef: { kind: "GitRepository", name: "a" } };
+  expect(buildSpec(KustomizationSpec.parse({ ...kustomization, [field]: value }))).toEqual({ [field]: value });
+  const input = await inputOf({ "a.yaml": configMap("a") });
+  let builds = 0;
+  const build = cachedBuild(deps);
+  const made = (spec: BuildSpec) =>
+    build({ ...input, spec, archive: () => input.archive().finally(() => builds++) }, signal).catch(() => undefined);
+  await made({});
+  await made({ [field]: value });
+  await made({});
+  expect(builds).toBe(2);
+});
 
 const plain: PostBuild = { variables: new Map(), secrets: [], always: false, strict: true };
 /** Others than the ones of the plain input; the values of Secrets are hidden in texts alone, and stand among the variables. */
@@ -82,20 +79,17 @@ const postBuilds: Readonly<Required<Omit<PostBuild, "secrets">>> = {
   fault: "a variable cannot be read",
 };
 
-test.each(Object.entries(postBuilds))(
-  "another input of the substitution is another build: %s",
-  async (field, value) => {
-    const input = await inputOf({ "a.yaml": configMap("a") });
-    let builds = 0;
-    const build = cachedBuild(deps);
-    const archive = () => input.archive().finally(() => builds++);
-    const made = (postBuild: PostBuild) => build({ ...input, postBuild, archive }, signal).catch(() => undefined);
-    await made(plain);
-    await made({ ...plain, [field]: value });
-    await made({ ...plain, variables: new Map() });
-    expect(builds).toBe(2);
-  },
-);
+test.each(Object.entries(postBuilds))("another input of the substitution builds again: %s", async (field, value) => {
+  const input = await inputOf({ "a.yaml": configMap("a") });
+  let builds = 0;
+  const build = cachedBuild(deps);
+  const archive = () => input.archive().finally(() => builds++);
+  const made = (postBuild: PostBuild) => build({ ...input, postBuild, archive }, signal).catch(() => undefined);
+  await made(plain);
+  await made({ ...plain, [field]: value });
+  await made({ ...plain, variables: new Map() });
+  expect(builds).toBe(2);
+});
 
 test("an artifact is fetched only if its build is not cached", async () => {
   const build = cachedBuild(deps);
@@ -117,7 +111,7 @@ test("an artifact that is missing, or whose fetch fails, is fetched again", asyn
   expect(await build(input, signal)).toMatchObject({ manifests: [{ metadata: { name: "a" } }] });
 });
 
-test("the least recently used build is dropped first, and a build larger than the cache at once", async () => {
+test("the least recently used build is evicted first, and a build larger than the cache at once", async () => {
   const files = { "a.yaml": configMap("a") };
   const inputs = await Promise.all(
     ["team-x", "team-y", "team-z"].map((targetNamespace) => inputOf(files, { targetNamespace })),
@@ -139,7 +133,7 @@ describe("a build with decryption", () => {
   const failing = () => Promise.reject(new Failure("BuildFailed", 'secrets "sops" not found'));
   const plainOf = (manifests: readonly Manifest[] = []) => JSON.stringify(manifests).includes(btoa(canary));
 
-  test("is remembered as it was before its objects were decrypted: the artifact is fetched once, the keys are read in each run", async () => {
+  test("is cached as it was before its objects were decrypted: the artifact is fetched once, the keys are read in each run", async () => {
     const build = cachedBuild(deps);
     const input = await inputOf({ "data.yaml": encrypted("data.yaml") }, { targetNamespace: "n" });
     const keys = vi.fn<Decryption["keys"]>(decryptionWith().keys);
@@ -154,7 +148,7 @@ describe("a build with decryption", () => {
     expect(input.archive).toHaveBeenCalledTimes(1);
   });
 
-  test("says of a changed file and a key that is gone what it said the first time", async () => {
+  test("reports a changed file and a missing key from the cache with the first text", async () => {
     const build = cachedBuild(deps);
     const input = await inputOf({ "data.yaml": encrypted("data.yaml") }, { targetNamespace: "n" });
     await build({ ...input, decryption: decryptionWith() }, signal);
@@ -164,7 +158,7 @@ describe("a build with decryption", () => {
     expect(await build(another, signal).catch(messageOf)).toBe(says);
   });
 
-  test("is not remembered if files were decrypted for it", async () => {
+  test("is not cached if files were decrypted for it", async () => {
     const build = cachedBuild({ ...deps, engine: realEngine });
     const files = {
       "kustomization.yaml": JSON.stringify({ secretGenerator: [{ name: "g", envs: ["app.env"] }] }),
@@ -177,7 +171,7 @@ describe("a build with decryption", () => {
     expect(input.archive).toHaveBeenCalledTimes(2);
   });
 
-  test("is not taken from one that was made for names alone, with ciphertext in it", async () => {
+  test("does not use a cached build for names only, which contains ciphertext", async () => {
     const build = cachedBuild({ ...deps, engine: realEngine });
     const files = {
       "kustomization.yaml": JSON.stringify({ secretGenerator: [{ name: "g", files: ["blob.bin"] }] }),

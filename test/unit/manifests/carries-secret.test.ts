@@ -30,7 +30,7 @@ const copied = {
   targets: [{ select: { kind: "ConfigMap" }, fieldPaths: ["data.a"] }],
 };
 
-describe("whether a build carries data of a Secret", () => {
+describe("the check whether a build carries data of a Secret", () => {
   test.each<{ name: string; files: Files; carries: boolean }>([
     { name: "a folder without one", files: { "a.yaml": reference }, carries: false },
     {
@@ -39,7 +39,7 @@ describe("whether a build carries data of a Secret", () => {
       carries: false,
     },
     {
-      name: "one elsewhere in the artifact",
+      name: "one in another place of the artifact",
       files: { "a.yaml": reference, "kustomization.yaml": kustomization({}), "other/s.yaml": secret },
       carries: false,
     },

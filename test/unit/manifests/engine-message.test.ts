@@ -27,7 +27,7 @@ async function saidByFlux(): Promise<ReadonlySet<string>> {
   return said;
 }
 
-test("messages of Flux about builds are shown word for word, without the configuration of a transformer", async () => {
+test("messages of Flux about builds are shown unchanged, without the configuration of a transformer", async () => {
   const said = await saidByFlux();
   const isCut = (text: string): boolean => /^kustomize build failed: trouble configuring builtin /.test(text);
   expect(said.size).toBeGreaterThan(10);
@@ -83,7 +83,7 @@ describe("messages of the engine are shown without values", () => {
     );
   });
 
-  test("a password that begins like an alias is hidden", () => {
+  test("a password that starts like an alias is hidden", () => {
     const said =
       "failed to decode Kubernetes YAML from s.yaml: MalformedYAMLError: yaml: unknown anchor 'hunter2' referenced";
     expect(safeEngineMessage(said)).toBe(said.replace("hunter2", "*****"));
@@ -100,14 +100,14 @@ describe("messages of the engine are shown without values", () => {
     { of: "quotes", said: "'".repeat(16_000) },
     { of: "line feeds", said: "\n".repeat(16_000) },
     { of: "quotes in quotes", said: `accumulateDirectory: "${"'".repeat(100)}"`.repeat(100) },
-  ])("and of pieces, each of which is looked for in every form, only a thousand are: $of", ({ said }) => {
+  ])("of the pieces of a message, each searched in every form, only a thousand are searched: $of", ({ said }) => {
     const shown = safeEngineMessage(said);
     expect(shown.replaceAll("accumulateDirectory: ", "").length).toBeLessThanOrEqual(1_000 + cut.length + 40);
     expect(shown).toContain(cut);
   });
 });
 
-test("the address of a remote base is shown without its query, which may hold a token", () => {
+test("the address of a remote base is shown without its query, which may contain a token", () => {
   const shown = safeEngineMessage(
     `open https://git.example/apps.git?ref=main&token=${canary}: no such file or directory`,
   );

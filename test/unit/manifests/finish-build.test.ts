@@ -56,7 +56,7 @@ describe("normalisation", () => {
       before: object("x.test/v1", "Deployment", { spec: template(ports) }),
       after: object("x.test/v1", "Deployment", { spec: template(ports) }),
     },
-  ])("the protocol of ports is settled in $name (88)", ({ before, after }) => {
+  ])("sets the protocol of ports in $name (88)", ({ before, after }) => {
     expect(normalise(before)).toEqual(after);
   });
 
@@ -67,7 +67,7 @@ describe("normalisation", () => {
     ["apps/v1 ReplicaSet", {}],
     ["batch/v1 Job", {}],
     ["example.com/v1 Deployment", undefined],
-  ] as const)("the Pods of a %s are settled as a Pod is, and no others", (kind, own) => {
+  ] as const)("treats the Pods of a %s like a Pod, and no others", (kind, own) => {
     const [apiVersion = "", name = ""] = kind.split(" ");
     const before = object(apiVersion, name, { spec: template(ports) });
     const after =
@@ -86,17 +86,17 @@ describe("normalisation", () => {
       after: { spec: { updateStrategy: { type: "OnDelete" }, template: { metadata: {} } } },
     },
     { kind: "v1 ConfigMap", before: {}, after: {} },
-  ])("of a $kind what Go's types write even where it is empty is written", ({ kind, before, after }) => {
+  ])("writes for a $kind the fields that Go's types write even if they are empty", ({ kind, before, after }) => {
     const [apiVersion = "", name = ""] = kind.split(" ");
     expect(normalise(object(apiVersion, name, before))).toEqual(object(apiVersion, name, after));
   });
 
   test.each([
-    { name: "text that is no base64 goes", caBundle: "invalid-cert-data", stays: false },
-    { name: "base64 of no certificate goes", caBundle: "Cg==", stays: false },
+    { name: "text that is not base64 is removed", caBundle: "invalid-cert-data", stays: false },
+    { name: "base64 that is not a certificate is removed", caBundle: "Cg==", stays: false },
     { name: "a certificate stays", caBundle: certificate.toString("base64"), stays: true },
-    { name: "an empty one stays, which the API server takes", caBundle: "", stays: true },
-  ])("of a definition's caBundle $name (87)", ({ caBundle, stays }) => {
+    { name: "is empty is kept, because the API server accepts it", caBundle: "", stays: true },
+  ])("changes a definition's caBundle that $name (87)", ({ caBundle, stays }) => {
     const url = "https://convert.example.test";
     const definition = (clientConfig: JsonObject): JsonObject =>
       object("apiextensions.k8s.io/v1", "CustomResourceDefinition", {
@@ -105,12 +105,12 @@ describe("normalisation", () => {
     expect(normalise(definition({ url, caBundle }))).toEqual(definition(stays ? { url, caBundle } : { url }));
   });
 
-  test("stringData of a Secret is merged into data and wins", () => {
+  test("merges stringData of a Secret into data, and stringData wins", () => {
     const secret = object("v1", "Secret", { data: { a: "YQ==", b: "Yg==" }, stringData: { b: "é", c: "" } });
     expect(normalise(secret)).toEqual(object("v1", "Secret", { data: { a: "YQ==", b: "w6k=", c: "" } }));
   });
 
-  test("status and creationTimestamp are removed, but a definition keeps its status and a role all its fields", () => {
+  test("removes status and creationTimestamp, but keeps the status of a definition and all fields of a role", () => {
     const dated: JsonObject = { metadata: { name: "x", creationTimestamp: null }, status: { a: 1 } };
     expect(normalise(object("v1", "ConfigMap", dated))).toEqual(object("v1", "ConfigMap"));
     const definition = object("apiextensions.k8s.io/v1", "CustomResourceDefinition", dated);
@@ -119,7 +119,7 @@ describe("normalisation", () => {
     expect(normalise(role)).toEqual(role);
   });
 
-  test("an empty list of managed fields is removed, which the API server would refuse, and any other is left to be refused", () => {
+  test("removes an empty list of managed fields, which the API server would refuse, and leaves any other to be refused", () => {
     const managed = (fields: JsonObject[]) =>
       object("v1", "ConfigMap", { metadata: { name: "x", managedFields: fields } });
     expect(normalise(managed([]))).toEqual(object("v1", "ConfigMap"));
@@ -128,7 +128,7 @@ describe("normalisation", () => {
 });
 
 describe("after the build", () => {
-  test("lists are expanded and kustomizations left out", () => {
+  test("lists are expanded and kustomizations dropped", () => {
     const list = {
       apiVersion: "v1",
       kind: "ThingList",
@@ -145,7 +145,7 @@ describe("after the build", () => {
   });
 });
 
-test("a label that is not text stays, and so do the others", () => {
+test("a label that is not text is kept, and so are the others", () => {
   const metadata = { name: "x", labels: { odd: true, even: "yes" } };
   const [built] = finishBuild([{ apiVersion: "v1", kind: "ConfigMap", metadata }], owner);
   expect(built?.metadata.labels).toMatchObject(metadata.labels);

@@ -24,7 +24,7 @@ describe("builds that were recorded with Flux", () => {
     { scenario: "health-check-timeout", push: "latest, push 2", step: "03-recovered" },
     { scenario: "depends-on", push: "latest, push 1", step: "03-ready", path: "./app" },
     { scenario: "depends-on", push: "latest, push 1", step: "03-ready", path: "./base" },
-  ])("$scenario/$step: the history digest of $push ($path) is the one that was built", async (row) => {
+  ])("$scenario/$step: the history digest of $push ($path) is the same", async (row) => {
     const { scenario, push, step, path = "./" } = row;
     const files = await pushed(scenario, push);
     const { digest } = await buildFiles(files, { path, targetNamespace: `golden-${scenario}` }, noEngine);
@@ -46,7 +46,7 @@ describe("builds that were recorded with Flux", () => {
       path: "./bad",
       says: "missing metadata.name",
     },
-  ])("$name is told in Flux's words", async ({ scenario, step, path, says }) => {
+  ])("$name is reported with Flux's text", async ({ scenario, step, path, says }) => {
     const files = await pushed(scenario, "latest, push 1");
     const recorded = await recordedText(scenario, step);
     const building = buildFiles(files, { path, targetNamespace: `golden-${scenario}` });

@@ -27,7 +27,7 @@ describe("differences between kustomize 5.8.1 and 5.7.1", () => {
     expect(await now(files)).not.toContain("old");
   });
 
-  test("a replacement reaches into JSON or YAML that a string holds", async () => {
+  test("a replacement can change JSON or YAML inside a string", async () => {
     const files = {
       "kustomization.yaml": `${sorted}resources: [a.yaml]\nreplacements:\n- source: {kind: ConfigMap, name: from, fieldPath: data.a}\n  targets: [{select: {kind: ConfigMap, name: to}, fieldPaths: [data.config.port]}]\n`,
       "a.yaml": [configMap("from", "a: '8080'"), configMap("to", `config: '{"port":"80"}'`)].join("---\n"),
@@ -47,7 +47,7 @@ describe("differences between kustomize 5.8.1 and 5.7.1", () => {
     expect(await now(files)).toContain('unknown field "odd"');
   });
 
-  test("an integer past 2^53 keeps its digits in an object that a JSON patch changes", async () => {
+  test("an integer beyond 2^53 keeps its digits in an object that a JSON patch changes", async () => {
     const patch = '[{"op": "add", "path": "/data/a", "value": 1.50}]';
     const files = {
       "kustomization.yaml": `resources: [a.yaml]\npatches: [{patch: '${patch}', target: {kind: ConfigMap}}]\n`,
@@ -57,7 +57,7 @@ describe("differences between kustomize 5.8.1 and 5.7.1", () => {
     expect(await now(files)).toContain('{"even":9007199254740994,"odd":9007199254740993,"tiny":0.1}');
   });
 
-  test("each is in docs/kustomize-versions.md", async () => {
+  test("each is listed in docs/kustomize-versions.md", async () => {
     const page = await readFile(new URL("../../../docs/kustomize-versions.md", import.meta.url), "utf8");
     for (const words of ["regular expressions", "inside JSON or YAML", "`options` of a patch", "digits, up to 64 bits"])
       expect(page).toContain(words);

@@ -34,7 +34,7 @@ describe("large input is built, or refused with one message", () => {
     expect(manifests[0]).toMatchObject({ data: { a: text } });
   });
 
-  test("more objects than one Kustomization may have, in one file: named with the figure and the line", async () => {
+  test("more objects than one Kustomization may have, in one file: refused with the number and the line", async () => {
     const text = Array.from({ length: maxObjects + 1 }, (_, index) => configMap(`c${index}`)).join("---\n");
     await expect(buildFiles({ "a.yaml": text }, {}, noEngine)).rejects.toThrow(
       `failed to decode Kubernetes YAML from a.yaml: yaml: line ${7 * maxObjects + 1}: more than 25000 objects: split them over several Kustomizations`,
@@ -42,14 +42,14 @@ describe("large input is built, or refused with one message", () => {
   });
 });
 
-describe("what a variable brings is read with the limits of any YAML of others", () => {
-  test("a value of 1 MB", async () => {
+describe("the value of a variable is parsed with the limits of any foreign YAML", () => {
+  test("a value of 1 MB is accepted", async () => {
     const value = "x".repeat(1_000_000);
     const [manifest] = await substituted({ "a.yaml": configMap("a", "a: ${v}") }, { v: value });
     expect(manifest).toMatchObject({ data: { a: value } });
   });
 
-  test("a value that is YAML becomes what it says", async () => {
+  test("a value that is YAML becomes its parsed content", async () => {
     const [manifest] = await substituted({ "a.yaml": configMap("a", "a: ${v}") }, { v: "{b: [1, yes]}" });
     expect(manifest).toMatchObject({ data: { a: { b: [1, true] } } });
   });
@@ -64,7 +64,7 @@ describe("what a variable brings is read with the limits of any YAML of others",
     { name: "a tag that runs something", value: "!!js/function 'return 1'" },
     { name: "a tag of python", value: "!!python/object/apply:os.system [ls]" },
     { name: "a sequence that does not end", value: "[" },
-  ])("$name is refused, and names the object and the variable", async ({ value }) => {
+  ])("$name is refused, and the message names the object and the variable", async ({ value }) => {
     await expect(substituted({ "a.yaml": configMap("a", "a: ${v}") }, { v: value })).rejects.toThrow(
       `${failed} the object with the values of v cannot be read: `,
     );

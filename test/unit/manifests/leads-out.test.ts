@@ -23,7 +23,7 @@ test.each([
   { text: "components: ['https://example.test/o/r.git']", says: "accumulating components: " },
   // kustomize itself takes this for the name of a folder.
   { text: "resources: ['oci://example.test/o/r']", says: "not a valid directory" },
-])("a remote base is refused, with what to do instead (47): $text", async ({ text, says }) => {
+])("a remote base is refused, and the message says what to do instead (47): $text", async ({ text, says }) => {
   await expect(buildFiles(kustomization(text), { path: "app" })).rejects.toMatchObject({
     reason: "BuildFailed",
     message: expect.stringMatching(/^kustomize build failed: /),
@@ -47,7 +47,7 @@ test.each([
   { text: "openapi: {path: /x}", path: "/x" },
   { text: "patches: [{path: /x}]", path: "/x" },
   { text: "patches: [{path: ../../x}]", path: "../../x" },
-])("a path that leads out of the artifact is refused by name (48): $text", async ({ text, path }) => {
+])("a path out of the artifact is refused by name (48): $text", async ({ text, path }) => {
   const said = await buildFiles(kustomization(text), { path: "app" }).catch((error: Error) => error.message);
   expect(said).toMatch(/^kustomize build failed: /);
   expect(said).toContain("fs-security-constraint ");
@@ -64,7 +64,7 @@ test.each([
     text: "generators: ['{apiVersion: v1, kind: X, metadata: {name: x, annotations: {config.kubernetes.io/function: \"exec: {path: ./x}\"}}}']",
     says: "; Sluice runs no plugins in a build: run them in CI and commit the manifests that they make",
   },
-])("charts and programs are refused, with what to do instead (49): $text", async ({ text, says }) => {
+])("charts and programs are refused in a build, with what to do instead (49): $text", async ({ text, says }) => {
   await expect(buildFiles(kustomization(text), { path: "app" })).rejects.toThrow(says);
 });
 
@@ -76,7 +76,7 @@ test("files of sibling folders in the artifact may be used", async () => {
   expect(manifests.map(({ metadata }) => metadata.name)).toEqual(["b", "a", "c"]);
 });
 
-test("variables without a value in an env file do not take one from the environment", async () => {
+test("variables without a value in an env file are not read from the environment", async () => {
   process.env["SLUICE_CANARY"] = "canary-in-the-mine";
   try {
     const env = kustomization(

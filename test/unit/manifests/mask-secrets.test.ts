@@ -17,7 +17,7 @@ describe("a text about a build is shown without the values of its Secrets", () =
     { what: "without its last line feed", of: { stringData: { pw: "S3CRt\n" } }, text: said("S3CRt") },
     { what: "escaped in quotes", of: { stringData: { pw: 'S3"CRt\nx' } }, text: said('S3\\"CRt\\nx') },
     { what: "that is a number", of: { stringData: { pw: 123_456 } }, text: said("123456") },
-    { what: "in a shape that is none of data", of: { data: [{ pw: "S3CRt" }] }, text: said("S3CRt") },
+    { what: "in an invalid form of data", of: { data: [{ pw: "S3CRt" }] }, text: said("S3CRt") },
     { what: "of four characters", of: { stringData: { pw: "S3CR" } }, text: said("S3CR") },
     { what: "that has another one in it", of: { stringData: { a: "S3CRt", b: "xS3CRtx" } }, text: said("xS3CRtx") },
     { what: "that overlaps another one", of: { stringData: { a: "S3CRt", b: "CRtable" } }, text: said("S3CRtable") },
@@ -26,7 +26,7 @@ describe("a text about a build is shown without the values of its Secrets", () =
     expect(maskSecrets(text, { manifests: [secret(of)], secrets: [] })).toBe(hidden);
   });
 
-  test("a value that is a name or a kind", () => {
+  test("a value that is also a name or a kind", () => {
     const secrets = [secret({ stringData: { pw: "S3CRt" } })];
     expect(maskSecrets("Service/default/S3CRt dry-run failed", { manifests: secrets, secrets: [] })).toBe(
       "Service/default/***** dry-run failed",
@@ -36,12 +36,12 @@ describe("a text about a build is shown without the values of its Secrets", () =
     );
   });
 
-  test("every occurrence of a value, also at the beginning and the end", () => {
+  test("every occurrence of a value, including at the start and the end", () => {
     const secrets = [secret({ stringData: { a: "first" } }), secret({ stringData: { b: "other" } })];
     expect(maskSecrets("first, other and first", { manifests: secrets, secrets: [] })).toBe("*****, ***** and *****");
   });
 
-  test.each(["S3CRt", "S3CR"])("and without the beginning of one where a text was cut: %s...", (begin) => {
+  test.each(["S3CRt", "S3CR"])("without the start of a value where a text was cut: %s...", (begin) => {
     const secrets = [secret({ stringData: { pw: "S3CRt/x" } })];
     expect(maskSecrets(`Invalid value: "${begin}...`, { manifests: secrets, secrets: [] })).toBe(
       'Invalid value: "*****...',
@@ -52,7 +52,7 @@ describe("a text about a build is shown without the values of its Secrets", () =
   });
 
   test.each(["abcab", "a".repeat(300), `${"a".repeat(300)}b`, `${"ab".repeat(200)}c`])(
-    "each cut of a value that repeats its own beginning, and each whole one: %s",
+    "each cut of a value that repeats its own start, and each complete one: %s",
     (value) => {
       const secrets = [secret({ stringData: { pw: value } })];
       const masked = (text: string) => maskSecrets(text, { manifests: secrets, secrets: [] });
@@ -64,7 +64,7 @@ describe("a text about a build is shown without the values of its Secrets", () =
     },
   );
 
-  test("everything else stays: other kinds, short values, a build without Secrets", () => {
+  test("everything else is kept: other kinds, short values, a build without Secrets", () => {
     const config = { ...secret({ data: { pw: "S3CRt" } }), kind: "ConfigMap" };
     const short = secret({ stringData: { pin: "a l" }, data: null });
     expect(maskSecrets(said("S3CRt"), { manifests: [config, short], secrets: [] })).toBe(said("S3CRt"));

@@ -13,7 +13,7 @@ interface Selector {
   readonly group?: string | undefined;
 }
 
-test("the table is kustomize's", () => {
+test("the table of name references is the same as kustomize's", () => {
   const theirs = kustomizeTable.flatMap(({ fieldSpecs, ...target }) =>
     fieldSpecs.map(({ path, ...referrer }) => `${written(referrer)} ${segmentsOf(path).join(" ")}: ${written(target)}`),
   );
@@ -23,7 +23,7 @@ test("the table is kustomize's", () => {
   expect(ours.toSorted()).toEqual([...new Set(theirs)].toSorted());
 });
 
-test("each field is in one row, since the kinds that it may name are looked for together", () => {
+test("each field is in one row, because the kinds that it may name are searched together", () => {
   const fields = all.map(({ referrer, path }) => `${referrer.kind} ${path.join(" ")}`);
   expect(fields).toEqual([...new Set(fields)]);
 });
@@ -56,7 +56,7 @@ const account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\n";
 const files = { "a.yaml": deployment, "b.yaml": scaler, "c.yaml": configMap("settings"), "d.yaml": account };
 const renames = { namePrefix: "p-", nameSuffix: "-s", targetNamespace: "team" };
 
-test("references to renamed objects are renamed without the engine, and the result is kustomize's", async () => {
+test("references to renamed objects are renamed without the engine, with kustomize's result", async () => {
   const { manifests, digest } = await buildFiles(files, renames, noEngine);
   const kustomization = `resources: [${Object.keys(files).join(", ")}]\n`;
   const byEngine = await buildFiles({ ...files, "kustomization.yaml": kustomization }, renames, realEngine);
@@ -103,7 +103,7 @@ webhooks:
   clientConfig: {service: {name: web, namespace: default}}
 `;
 
-test("bindings and webhooks are built without the engine where nothing is renamed, patched or placed", async () => {
+test("bindings and webhooks are built without the engine if nothing is renamed, patched or moved to a namespace", async () => {
   const plain = { "a.yaml": bindings, "d.yaml": account };
   const { digest } = await buildFiles(plain, {}, noEngine);
   const byEngine = await buildFiles(
@@ -130,13 +130,13 @@ test.each([
   await expect(buildFiles({ "a.yaml": odd }, {}, noEngine)).rejects.toThrow("the engine was asked");
 });
 
-test("an object of another namespace is not meant", async () => {
+test("an object of another namespace does not match", async () => {
   const elsewhere = configMap("settings").replace("name: settings", "name: settings\n  namespace: elsewhere");
   const built = await buildFiles({ "a.yaml": deployment, "c.yaml": elsewhere }, { namePrefix: "p-" }, noEngine);
   expect(JSON.stringify(built.manifests)).not.toContain('{"name":"p-settings"}');
 });
 
-test("an object is found by the name that it had between prefix and suffix", async () => {
+test("an object is found by its name with only the prefix or only the suffix applied", async () => {
   const scaled = scaler.replace("name: web}}", "name: p-web}}");
   const { manifests } = await buildFiles({ "a.yaml": deployment, "b.yaml": scaled }, renames, noEngine);
   expect(JSON.stringify(manifests)).toContain(
@@ -181,7 +181,7 @@ test.each([
 
 const namespaces = [undefined, "default", "team", "team-old"];
 test.each(namespaces.flatMap((from) => namespaces.map((to) => ({ from, to }))))(
-  "a reference from namespace $from to a name in $to is renamed only if they are one, as no namespace is default",
+  "a reference from namespace $from to a name in $to is renamed only if they are equal, as no namespace is default",
   ({ from, to }) => {
     const metadata = (name: string, namespace: string | undefined) => ({
       name,

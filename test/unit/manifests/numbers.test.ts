@@ -55,7 +55,7 @@ describe("a number reaches the cluster with every digit that the API server keep
     expect(byEngine).toEqual(inProcess);
   });
 
-  test.each(numbers)("$yaml as a value of a variable, beside others that stay", async ({ yaml, json }) => {
+  test.each(numbers)("$yaml as a value of a variable, next to unchanged numbers", async ({ yaml, json }) => {
     const postBuild = { variables: new Map([["n", yaml]]), secrets: [], always: false, strict: true };
     const files = { "a.yaml": `${head}spec:\n  m: 9007199254740995\n  n: \${n}\n  text: x\${n}\n` };
     const { json: found } = await sent(files, {}, noEngine, postBuild);
@@ -69,13 +69,13 @@ describe("a number reaches the cluster with every digit that the API server keep
     expect(new Set(digests).size).toBe(2);
   });
 
-  test("a merge patch with a long integer keeps it, beside others that stay", async () => {
+  test("a merge patch keeps a long integer, next to unchanged numbers", async () => {
     const patches = [{ patch: `${head}spec: {n: 9007199254740993}\n` }];
     const { json } = await sent({ "a.yaml": `${file("1")}  m: 9007199254740995\n` }, { patches }, realEngine);
     expect(json).toBe('{"m":9007199254740995,"n":9007199254740993}');
   });
 
-  test.each(numbers)("$yaml where kustomize's own JSON patches change the object", async ({ yaml, json }) => {
+  test.each(numbers)("$yaml in an object that kustomize's own JSON patches change", async ({ yaml, json }) => {
     const add = (field: string) => `[{"op": "add", "path": "/spec/${field}", "value": ${yaml}}]`;
     const kustomization = `resources: [a.yaml]\npatches: [{patch: '${add("p")}', target: {kind: Number}}]\n`;
     // The second patch reads what the first has written.

@@ -22,13 +22,13 @@ test.each([
   "a: b: hunter2",
   'a: "hunter2',
   "a: [hunter2",
-])("a YAML fault is shown without the text that it quotes: %j", (text) => {
+])("a YAML error is shown without the text that it quotes: %j", (text) => {
   const fault = faultOf(text);
   expect(fault).not.toContain("hunter2");
   expect(fault).not.toContain("no fault");
 });
 
-test("a fault that quotes nothing is shown unchanged", () => {
+test("an error that quotes nothing is shown unchanged", () => {
   expect(faultOf("a: b: c")).toBe("bad indentation of a mapping entry");
   expect(faultOf("? a\n: b\n  c: d")).toBe("bad indentation of a mapping entry");
 });

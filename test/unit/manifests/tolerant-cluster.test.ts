@@ -9,7 +9,7 @@ import { silentLog } from "../../doubles/silent-log.ts";
 const signal = new AbortController().signal;
 const failed = "failed to create typed patch object (ns/a; apps/v1, Kind=Deployment): ";
 
-describe("fields that an API server calls undeclared", () => {
+describe("fields that an API server reports as undeclared", () => {
   const object = {
     extra: 1,
     "a.b[c]": 1,
@@ -37,11 +37,11 @@ describe("fields that an API server calls undeclared", () => {
         },
       },
     },
-  ])("$path goes, and nothing else", ({ path, gone }) => {
+  ])("$path is removed, and nothing else", ({ path, gone }) => {
     expect(withoutUndeclared(object, `${failed}${path}: field not declared in schema`)).toEqual({ ...object, ...gone });
   });
 
-  test("several fields at once, and none if the answer names none or the object lacks it", () => {
+  test("several fields are removed at once, and none if the answer names none or the object lacks it", () => {
     const several = `${failed}errors:\n  .extra: field not declared in schema\n  .rules[1].odd: field not declared in schema`;
     expect(withoutUndeclared(object, several)).toEqual({ ...object, extra: undefined, rules: [{ a: 1 }, {}] });
     expect(withoutUndeclared(object, `${failed}.absent: field not declared in schema`)).toBeUndefined();
@@ -87,7 +87,7 @@ describe("a tolerant cluster", () => {
     };
   }
 
-  test("leaves out unknown fields of built-in kinds, as Flux does, and reports them", async () => {
+  test("drops unknown fields of built-in kinds, as Flux does, and reports them", async () => {
     const seen: Manifest[] = [];
     const told: string[] = [];
     await tolerantCluster(strict(seen), silentLog, (_manifest, fields) => void told.push(...fields)).apply(
@@ -105,7 +105,7 @@ describe("a tolerant cluster", () => {
     { then: "failed to convert new object (ns/a; /v1, Kind=ConfigMap) to proper version: illegal", told: ".extra" },
     { then: `${failed}.data.a: expected string, got &value.valueUnstructured{Value:1}`, told: ".extra" },
     { then: 'ConfigMap "a" is invalid: metadata.name: Invalid value', told: "is invalid" },
-  ])("tells what is said of the whole object where its types do not fit either: $then", async ({ then, told }) => {
+  ])("passes on an error about the whole object if its types do not match either: $then", async ({ then, told }) => {
     const messages = [`${failed}.extra: field not declared in schema`, then];
     const cluster = {
       ...strict([]),
@@ -125,7 +125,7 @@ describe("a tolerant cluster", () => {
     { apiVersion: "example.test/v1", kind: "Widget" },
     { apiVersion: "gateway.networking.k8s.io/v1", kind: "Gateway" },
     { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" },
-  ])("passes on what is said of a $kind", async (type) => {
+  ])("passes on the error about a $kind", async (type) => {
     const seen: Manifest[] = [];
     const applying = tolerantCluster(strict(seen), silentLog, () => undefined).apply(
       { ...configMap, ...type },

@@ -38,7 +38,7 @@ const cases = [
   { image: { name: "web", newName: "", newTag: "", digest: "" }, changed: { "web:1": "web:1" }, kept: ["web-old:1"] },
 ];
 
-test.each(cases)("$image changes that image alone, wherever containers are", ({ image, changed, kept }) => {
+test.each(cases)("$image changes only that image, wherever containers are", ({ image, changed, kept }) => {
   const wanted: Readonly<Record<string, string>> = {
     ...Object.fromEntries(kept.map((one) => [one, one])),
     ...Object.fromEntries(Object.entries(changed)),

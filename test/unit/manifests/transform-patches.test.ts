@@ -30,7 +30,7 @@ async function built(...patches: readonly Patch[]): Promise<unknown> {
 
 const head = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n";
 
-test("a merge patch that names its object changes it alone, without the engine", async () => {
+test("a merge patch that names its object changes only this object, without the engine", async () => {
   const patch = `${head}  annotations: {a: b}\nspec:\n  replicas: 3\n  strategy: {type: Recreate}\n`;
   expect(await built({ patch })).toMatchObject({
     Deployment: { spec: { replicas: 3, strategy: { type: "Recreate" } }, annotations: { a: "b" } },
@@ -38,7 +38,7 @@ test("a merge patch that names its object changes it alone, without the engine",
   });
 });
 
-test("a merge patch with a target changes what the target selects, whatever it calls itself", async () => {
+test("a merge patch with a target changes the selected objects, whatever name it has itself", async () => {
   const patch = "apiVersion: v1\nkind: Any\nmetadata:\n  name: any\n  labels: {team: a}\n";
   const all = await built({ patch, target: {} });
   expect(all).toMatchObject({
@@ -52,7 +52,7 @@ test("a merge patch with a target changes what the target selects, whatever it c
   });
 });
 
-test("operations of a JSON patch are applied in order, and digits past 2^53 stay", async () => {
+test("operations of a JSON patch are applied in order, and keep digits beyond 2^53", async () => {
   const patch = operations(
     { op: "replace", path: "/spec/replicas", value: 9007199254740993n },
     { op: "add", path: "/spec/template/spec/containers/-", value: { name: "side", image: "app" } },
@@ -87,7 +87,7 @@ test("images and namespaces are changed after the patches", async () => {
   expect(formatJson(manifests)).toContain('"image":"app:2"');
 });
 
-test("the text of a patch is trimmed before it is read, so that a literal block at its end loses its line end", async () => {
+test("the text of a patch is trimmed before it is parsed, so that a literal block at its end loses its line break", async () => {
   const ending = "spec:\n  text: |\n    x\n    y\n\n";
   expect(await built({ patch: `\n${head}${ending}` })).toMatchObject({ Deployment: { spec: { text: "x\ny" } } });
   const patch =
@@ -105,7 +105,7 @@ test.each<{ name: string; patch: Patch }>([
     patch: { patch: `${head}spec: {template: {spec: {containers: [{name: web, image: x}]}}}\n` },
   },
   { name: "a null", patch: { patch: `${head}spec: {replicas: null}\n` } },
-  { name: "a null for a field that is not there", patch: { patch: `${head}spec: {fresh: null}\n` } },
+  { name: "a null for a missing field", patch: { patch: `${head}spec: {fresh: null}\n` } },
   { name: "a directive", patch: { patch: `${head}spec: {$patch: replace, replicas: 2}\n` } },
   {
     name: "a number in the place of a text",
@@ -148,7 +148,7 @@ test.each<{ name: string; patch: Patch }>([
     name: `a value for which YAML 1.1 takes another, ${value},`,
     patch: { patch: `- op: add\n  path: /spec/x\n  value: ${value}\n`, target: { kind: "Deployment" } },
   })),
-  { name: "a word that YAML 1.1 takes for a boolean in a merge patch", patch: { patch: `${head}spec: {x: yes}\n` } },
+  { name: "a word that YAML 1.1 reads as a boolean in a merge patch", patch: { patch: `${head}spec: {x: yes}\n` } },
   ...["[{op: add, path: /spec/x, value: 1}]", `[{"op":"add","path":"/spec/x","value":1}] # why`].map((patch) => ({
     name: `a JSON patch that is no JSON, ${patch},`,
     patch: { patch, target: { kind: "Deployment" } },
@@ -161,17 +161,17 @@ test.each<{ name: string; patch: Patch }>([
 
 test.each<{ name: string; patch: Patch; says: string }>([
   {
-    name: "a path to nothing",
+    name: "a path that does not exist",
     patch: { patch: operations({ op: "replace", path: "/spec/none/x", value: "y" }), target: { kind: "Deployment" } },
     says: "replace operation does not apply",
   },
-  { name: "an object that is not there", patch: { patch: head.replace("web", "none") }, says: "no resource matches" },
+  { name: "a missing object", patch: { patch: head.replace("web", "none") }, says: "no resource matches" },
   {
     name: "no YAML",
     patch: { patch: "a: [", target: { kind: "Deployment" } },
     says: "unable to parse SM or JSON patch",
   },
-])("$name fails in kustomize's words", async ({ patch, says }) => {
+])("$name fails with kustomize's text", async ({ patch, says }) => {
   await expect(buildFiles(files, { patches: [patch] }, realEngine)).rejects.toThrow(says);
 });
 
@@ -199,12 +199,17 @@ test.each([
   [{ group: "apps" }, [0, 1, 2, 3, 4, 7]],
   [{ group: "apps", version: "v1", kind: "Deployment", name: "web" }, [0, 7]],
   [{ group: "", version: "", kind: "", name: "web-old" }, [1]],
-])("a patch with the target %j changes what has all of it, and nothing that is called alike", (target, indexes) => {
-  const patch = operations({ op: "add", path: "/metadata/labels", value: { a: "b" } });
-  expect(() => changedBy({ patch, target })).toThrow("a patch of other metadata than labels and annotations");
-  expect(changedBy({ patch: operations({ op: "add", path: "/data", value: "x" }), target })).toEqual(indexes);
-  expect(changedBy({ patch: "apiVersion: v1\nkind: Any\nmetadata: {name: any}\ndata: x\n", target })).toEqual(indexes);
-});
+])(
+  "a patch with the target %j changes only objects that match all of it, and none with similar names",
+  (target, indexes) => {
+    const patch = operations({ op: "add", path: "/metadata/labels", value: { a: "b" } });
+    expect(() => changedBy({ patch, target })).toThrow("a patch of other metadata than labels and annotations");
+    expect(changedBy({ patch: operations({ op: "add", path: "/data", value: "x" }), target })).toEqual(indexes);
+    expect(changedBy({ patch: "apiVersion: v1\nkind: Any\nmetadata: {name: any}\ndata: x\n", target })).toEqual(
+      indexes,
+    );
+  },
+);
 
 test("a merge patch without a target changes the object with its group, version, kind, namespace and name", () => {
   for (const [index, object] of alike.entries()) {

@@ -65,7 +65,7 @@ describe("the message of an object that waits for another", () => {
     expect([isSent, joins]).toEqual([true, begin + 2_000]);
   });
 
-  test("opens no group if it is as old as the previous one, whose objects do not wait in it", () => {
+  test("opens a group with a later time than the previous one, so that the two are not confused", () => {
     expect(decideWaiting(open({ over: begin }), wait(begin), begin).joins).toBe(begin + 1);
   });
 });

@@ -44,7 +44,7 @@ test("objects of two clusters with equal names are read separately", async () =>
   expect([one.state.reads, other.state.reads]).toEqual([1, 1]);
 });
 
-test("a batch that takes long reads again, so that a suspended Alert and a new Secret count", async () => {
+test("a batch that takes long reads its objects again, so that a suspended Alert and a new Secret count", async () => {
   const { home, reads, state } = world();
   await reads.of(home).get(ref, signal);
   state.now = sharedReadMs - 1;

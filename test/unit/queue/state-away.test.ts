@@ -106,7 +106,7 @@ describe("an outage of the state store does not count as an attempt of the objec
     expect(row()).toMatchObject({ lease: undefined, attempts: 0, handled: 0, dueAt: expect.any(Number) });
   });
 
-  test("but a run whose process was frozen by itself counts", async () => {
+  test("but a run whose process froze by itself does count", async () => {
     const { deps, freeze, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const flow: Flow = async (run) => {

@@ -19,7 +19,7 @@ test.each([
   ["application/json; a*0=x; a*1=y", "application/json"],
   [`${form}; charset=utf-8`, form],
   ["json", "json"],
-])("the content type %j is %s", (header, type) => {
+])("the content type %j is parsed as %s", (header, type) => {
   expect(mediaTypeOf(header)).toBe(type);
 });
 
@@ -43,7 +43,7 @@ test.each([
   "application/json; a=b c",
   "application/json; a=\u00fc",
   "application/json; a=b;;c=d",
-])("the content type %j is none", (header) => {
+])("the content type %j is invalid", (header) => {
   expect(mediaTypeOf(header)).toBeUndefined();
 });
 
@@ -57,7 +57,7 @@ test.each([
   ['application/json; a="b,c"', false],
   ["application/jsonx", false],
   ["application/vnd.github+json", false],
-])("of the list %j filters read the body: %j", (header, isJson) => {
+])("with the header list %j filters read the body: %j", (header, isJson) => {
   expect(isJsonType(header)).toBe(isJson);
 });
 
@@ -69,7 +69,7 @@ test.each([
   ["payload=%7", 400],
   ["a=1&b=%", 400],
   ["a=b;c=d", 400],
-])("the form %j of GitHub is answered %i", async (body, status) => {
+])("the GitHub form %j is answered with %i", async (body, status) => {
   const world = await readyWorld({ type: "github" });
   const headers = { "Content-Type": form, "X-Hub-Signature-256": signatureOf(body) };
   expect(await world.deliver({ headers, body })).toBe(status);
@@ -87,7 +87,7 @@ test.each([
   ["acr", '{"action":null,"target":{"tag":null}}', 200],
   ["acr", '{"TARGET":[]}', 400],
   ["acr", "[]", 400],
-] as const)("%s with the body %s is answered %i", async (type, body, status) => {
+] as const)("%s with the body %s is answered with %i", async (type, body, status) => {
   const world = await readyWorld({ type });
   expect(await world.deliver({ body })).toBe(status);
 });
@@ -95,7 +95,7 @@ test.each([
 test.each([
   ["\u00fcbung", 200],
   ["ubung", 400],
-])("the event %s is answered %i where its capitals are listed", async (event, status) => {
+])("the event %s is answered with %i if it is listed in this letter case", async (event, status) => {
   const world = await readyWorld({ type: "gitlab", events: ["\u00dcBUNG"] });
   // Node hands out the bytes of a header as characters.
   const headers = { "X-Gitlab-Token": token, "X-Gitlab-Event": Buffer.from(event).toString("latin1") };

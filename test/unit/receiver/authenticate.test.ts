@@ -31,7 +31,7 @@ const shapes = [
 ] as const;
 const fields = shapes.flatMap(({ type, paths }) => paths.map((path) => ({ type, path })));
 test.each(fields)(
-  "a delivery to $type is refused for the type of $path and taken with null",
+  "a delivery to $type is refused with the type of $path and accepted with null",
   async ({ type, path }) => {
     const deliver = (value: unknown) => {
       const body = JSON.stringify(path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value));
@@ -60,11 +60,11 @@ describe.each([
     ["push_tag", "refused"],
     ["pus", "refused"],
     ["", "refused"],
-  ])(`of the event %j is %s where push and Tag are listed`, async (event, kind) => {
+  ])("with the event %j gets %s if push and Tag are listed", async (event, kind) => {
     expect(await kindOf(type, { headers: { ...headers, [header]: event }, events: ["push", "Tag"] })).toBe(kind);
   });
 
-  test("of any event is taken where none is listed", async () => {
+  test("with any event is accepted if none is listed", async () => {
     expect(await kindOf(type, { headers: { ...headers, [header]: "x" } })).toBe("accepted");
   });
 });
@@ -75,13 +75,13 @@ test.each([
   { newer: "sha256=00", older: signatureOf("{}", "sha1"), kind: "refused" },
   { newer: "", older: signatureOf("{}", "sha1"), kind: "accepted" },
   { newer: "", older: "", kind: "refused" },
-])("of two signatures the newer header counts where it is there: $kind", async ({ newer, older, kind }) => {
+])("with two signatures uses the newer header if it is present: $kind", async ({ newer, older, kind }) => {
   const headers = { "content-type": "application/json", "x-hub-signature-256": newer, "x-hub-signature": older };
   expect(await kindOf("github", { headers })).toBe(kind);
   expect(await kindOf("bitbucket", { headers })).toBe(kind);
 });
 
-test.each(["=", "=00", "=="])("a signature with %j behind its digits is refused", (more) => {
+test.each(["=", "=00", "=="])("with %j after the digits of its signature is refused", (more) => {
   const [bytes, body] = [Buffer.from(token), Buffer.from("{}")];
   expect(hmacFault(signatureOf("{}"), bytes, body)).toBeUndefined();
   expect(hmacFault(`${signatureOf("{}")}${more}`, bytes, body)).toBe("the signature is not hexadecimal");
@@ -90,7 +90,7 @@ test.each(["=", "=00", "=="])("a signature with %j behind its digits is refused"
 test.each([
   ["{", '{"a":', "}"],
   ["[", "[", "]"],
-])("a body nests %s as deep as the limit and not deeper, wherever it closes before", (_what, open, close) => {
+])("a body may nest %s as deep as the limit and no deeper, wherever it closes before", (_what, open, close) => {
   const deep = (levels: number): string => `${open.repeat(levels)}1${close.repeat(levels)}`;
   const many = Array.from({ length: 2 * maxBodyDepth }, () => deep(1)).join(",");
   const inside = JSON.stringify(`"${"[{".repeat(maxBodyDepth)}\\`);
@@ -103,7 +103,7 @@ test.each([
   { what: "numbers", bodyOf: (count: number) => `[${"1,".repeat(count - 2)}1]` },
   { what: "lists", bodyOf: (count: number) => `[${"[[]],".repeat((count - 100) / 3)}${"1,".repeat(97)}1,1]` },
   { what: "fields", bodyOf: (count: number) => `{${'"a":1,'.repeat(count - 2)}"a":1}` },
-])("a body may have as many $what as the limit and not more", ({ bodyOf }) => {
+])("a body may have as many $what as the limit and no more", ({ bodyOf }) => {
   const full = bodyOf(maxBodyValues);
   expect(parseBody(Buffer.from(full))).toHaveProperty("value");
   const text = `"${"[{,".repeat(maxBodyValues)}"`;

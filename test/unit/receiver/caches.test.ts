@@ -13,7 +13,7 @@ import { steppedClock } from "../../doubles/stepped-clock.ts";
 const { signal } = new AbortController();
 const clock = steppedClock();
 
-test("of more tokens than fit into memory the oldest is read again", async () => {
+test("of more tokens than fit into memory the oldest is evicted and read again", async () => {
   const reads: string[] = [];
   const secretOf = secretCache(async ({ name }) => {
     reads.push(name);
@@ -27,7 +27,7 @@ test("of more tokens than fit into memory the oldest is read again", async () =>
   expect(reads.at(-1)).toBe("token-0");
 });
 
-test("of tokens that are longer than fits into memory the oldest is read again", async () => {
+test("of tokens that together are too long for memory the oldest is evicted and read again", async () => {
   const reads: string[] = [];
   const token = new Secret("x".repeat(maxCachedChars / 4));
   const secretOf = secretCache(async ({ name }) => {
@@ -41,7 +41,7 @@ test("of tokens that are longer than fits into memory the oldest is read again",
   expect(reads).toEqual(["a", "b", "c", "d", "e", "a"]);
 });
 
-test("Secrets of the same name are kept by cluster and namespace", async () => {
+test("Secrets of the same name are cached per cluster and namespace", async () => {
   const secretOf = secretCache(
     async (ref) => new Map([["token", new Secret(`${ref.cluster} ${ref.namespace} ${ref.name}`)]]),
     clock,
@@ -59,9 +59,9 @@ const kinds = { fits: true, "does not fit": false, "is not there": undefined } a
 test.each([
   ["fits", maxSecretAgeMs],
   ["does not fit", 1_000],
-  ["is not there", maxMissingAgeMs],
+  ["does not exist", maxMissingAgeMs],
 ] as const)(
-  "a Secret that %s is read again after %i ms and not before, and once for all who wait",
+  "a Secret that %s is read again only after %i ms, and once for all waiting callers",
   async (kind, ageMs) => {
     const own = steppedClock();
     let reads = 0;
@@ -80,7 +80,7 @@ test.each([
   },
 );
 
-test("of more unknown paths than fit into memory the oldest is looked up again", async () => {
+test("of more unknown paths than fit into memory the oldest is evicted and looked up again", async () => {
   const asked: string[] = [];
   const index = rememberingUnknown(
     {
@@ -98,7 +98,7 @@ test("of more unknown paths than fit into memory the oldest is looked up again",
   expect(asked.at(-1)).toBe("/hook/0");
 });
 
-test("a caller that gives up does not stop the read that others wait for", async () => {
+test("a caller that aborts does not stop the read that others wait for", async () => {
   const { promise, resolve } = Promise.withResolvers<ReadonlyMap<string, Secret>>();
   const secretOf = secretCache(() => promise, clock);
   const ref = { cluster: "c", namespace: "n", name: "token" };
@@ -111,7 +111,7 @@ test("a caller that gives up does not stop the read that others wait for", async
   expect((await second)?.size).toBe(1);
 });
 
-test("what is kept grows old while the process is frozen", async () => {
+test("cached entries expire even while the process is frozen", async () => {
   const own = steppedClock();
   const asked: string[] = [];
   const secretOf = secretCache(async ({ name }) => {

@@ -33,7 +33,7 @@ function isValid(body: string): boolean {
   }
 }
 
-test("notification statement 35: a body that fails its schema is refused, for each type and field as the SDK does", () => {
+test("notification statement 35: a body that fails its schema is refused, for each type and field as in the SDK", () => {
   const got = cases.map((one) => {
     const path = one.path === "" ? [] : one.path.split(".");
     return { ...one, valid: isValid(JSON.stringify(changed(byType.get(one.type) ?? {}, path, one.value))) };
@@ -77,7 +77,7 @@ test.each([
   { field: "context.links", entry: { linkType: "PATH", from: { contextId: "a" }, tags: {} } },
   { field: "subject.content.labels", entry: "bug" },
   { field: "subject.content.assignees", entry: "somebody" },
-])("an event may have as many entries in $field as the limit and not more", ({ field, entry }) => {
+])("an event may have as many entries in $field as the limit and no more", ({ field, entry }) => {
   const ticket = byType.get("dev.cdevents.ticket.created.0.1.0") ?? {};
   const bodyWith = (entries: number): string =>
     JSON.stringify(

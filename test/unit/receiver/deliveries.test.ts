@@ -177,21 +177,21 @@ describe("a delivery", () => {
     expect(world.text()).not.toContain(token);
   });
 
-  test("that is repeated does nothing but ask for the same run again", async () => {
+  test("that is repeated only requests the same run again", async () => {
     const world = await readyWorld();
     expect([await world.deliver(), await world.deliver()]).toEqual([200, 200]);
     expect(world.requested).toEqual(["OCIRepository/retail/shop", "OCIRepository/retail/shop"]);
     expect(world.writes.filter(({ manager }) => manager !== "notification-controller")).toEqual([]);
   });
 
-  test("20: to an unknown path is 404, also to a known one with a query or a letter less", async () => {
+  test("20: to an unknown path gets 404, also to a known one with an extra query or a missing letter", async () => {
     const world = await readyWorld();
     const uris = [`/hook/${"0".repeat(64)}`, `${world.path()}?a=b`, world.path().slice(0, -1), "/hook/"];
     for (const uri of uris) expect(await world.deliver({ uri })).toBe(404);
     expect(world.requested).toEqual([]);
   });
 
-  test("20: to a Receiver that is suspended or not ready is 503, whoever sends it", async () => {
+  test("20: to a Receiver that is suspended or not ready gets 503, whoever sends it", async () => {
     const world = await readyWorld({ type: "generic-hmac" });
     world.receiver({ type: "generic-hmac", suspend: true });
     await world.run();
@@ -202,7 +202,7 @@ describe("a delivery", () => {
     expect(world.requested).toEqual([]);
   });
 
-  test("20: with a byte more than the limit is 413 before anything is looked up, and the last byte is taken", async () => {
+  test("20: above the limit by one byte gets 413 before any lookup, and at the limit is accepted", async () => {
     const world = await readyWorld();
     const reads = world.secretReads.length;
     expect(await world.deliver({ body: new Uint8Array(maxBodyBytes + 1) })).toBe(413);
@@ -211,7 +211,7 @@ describe("a delivery", () => {
     expect(await world.deliver({ body: new Uint8Array(maxBodyBytes) })).toBe(200);
   });
 
-  test("whose body does not end is 400", async () => {
+  test("with an endless body gets 400", async () => {
     const world = await readyWorld();
     const answer = await world.receive({
       uri: world.path(),
@@ -224,7 +224,7 @@ describe("a delivery", () => {
     expect(answer.status).toBe(400);
   });
 
-  test("to another path than those of webhooks is told so", async () => {
+  test("to a path that is not a webhook's gets a text that says so", async () => {
     const world = await readyWorld();
     for (const uri of ["/", "/hooks", "/other/x", "*", "http://a/hook/x"]) {
       const answer = await world.receive({ uri, header: () => undefined, body: (async function* () {})() });
@@ -233,7 +233,7 @@ describe("a delivery", () => {
     }
   });
 
-  test("21: after the Secret was deleted is 400 once it is read again, and 404 once the Receiver has run", async () => {
+  test("21: after the Secret was deleted gets 400 once it is read again, and 404 once the Receiver has run", async () => {
     const world = await readyWorld();
     expect(await world.deliver()).toBe(200);
     const path = world.path();
@@ -247,7 +247,7 @@ describe("a delivery", () => {
   test.each([
     ["gitlab", "X-Gitlab-Token"],
     ["harbor", "Authorization"],
-  ])("to %s is authentic by the bytes of its token, which need not be ASCII", async (type, header) => {
+  ])("to %s is authenticated with the bytes of its token, which need not be ASCII", async (type, header) => {
     const world = receiverWorld();
     world.secret({ token: "tökén ☃" });
     await world.ready({ type });
@@ -259,7 +259,7 @@ describe("a delivery", () => {
     ]);
   });
 
-  test("24: wakes what is there although the entry before it is missing, and is 500", async () => {
+  test("24: wakes existing objects even if an earlier entry's object is missing, and gets 500", async () => {
     const kind = "OCIRepository";
     const world = await readyWorld({
       resources: [
@@ -272,7 +272,7 @@ describe("a delivery", () => {
     expect(world.text()).toContain("OCIRepository/retail/missing does not exist");
   });
 
-  test("23: for a kind without apiVersion is 500, and one that has a default is woken", async () => {
+  test("23: for a kind without apiVersion gets 500, and one with a default version is woken", async () => {
     const resources = [
       { kind: "HelmRelease", name: "x" },
       { kind: "OCIRepository", name: "shop" },
@@ -282,7 +282,7 @@ describe("a delivery", () => {
     expect(world.requested).toEqual(["OCIRepository/retail/shop"]);
   });
 
-  test("25: wakes every match of a wildcard; no match is 200, and no labels at all are 500", async () => {
+  test("25: wakes every match of a wildcard; no match gets 200, and missing labels get 500", async () => {
     const kind = "OCIRepository";
     const wildcard = (labels?: Record<string, string>) => [
       { kind, name: "*", ...(labels === undefined ? {} : { matchLabels: labels }) },
@@ -299,7 +299,7 @@ describe("a delivery", () => {
     expect(world.requested).toHaveLength(2);
   });
 
-  test("26: to another namespace wakes what it names there, and not its namesake at home", async () => {
+  test("26: for another namespace wakes the objects there, and not those of the same name in its own", async () => {
     const kind = "OCIRepository";
     const world = receiverWorld();
     for (const within of ["retail", "retail-old", "other"]) {
@@ -325,7 +325,7 @@ describe("a delivery", () => {
     expect(world.requested).toHaveLength(4);
   });
 
-  test("26: to another namespace is 500 where that is forbidden, and nothing there is woken", async () => {
+  test("26: for another namespace gets 500 if that is forbidden, and nothing there is woken", async () => {
     const world = receiverWorld({ noCrossNamespaceRefs: true });
     world.source("shop", {}, "other");
     await world.ready({ resources: [{ kind: "OCIRepository", name: "shop", namespace: "other" }] });

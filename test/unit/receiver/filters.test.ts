@@ -4,7 +4,7 @@ import { maxBodyDepth } from "../../../lib/receiver/delivery.ts";
 import { b, form, json } from "./data-set.ts";
 import { receiverWorld, type Sent } from "./receiver-world.ts";
 
-describe("filters", () => {
+describe("filters of a Receiver", () => {
   const cel = wasmCel({ file: celModule, threads: 1, idleMs: 60_000 });
   afterAll(() => cel.close());
   let world: ReturnType<typeof receiverWorld>;
@@ -21,7 +21,7 @@ describe("filters", () => {
     return { status: await world.deliver(sent), woken: [...world.requested] };
   };
 
-  test("27: choose by the body and the object's metadata", async () => {
+  test("27: select by the body and the object's metadata", async () => {
     await world.ready({ resources: all, resourceFilter });
     expect(await told({ headers: json, body: '{"tag":"registry/x/cart:1"}' })).toEqual({
       status: 200,
@@ -29,17 +29,17 @@ describe("filters", () => {
     });
   });
 
-  test("of all entries see the metadata also where an entry's own is empty", async () => {
+  test("of all entries see the metadata even if an entry's own filter is empty", async () => {
     await world.ready({ resources: [{ ...all[0], filter: "" }], resourceFilter: "res.metadata.name == 'cart'" });
     expect(await told({})).toEqual({ status: 200, woken: ["OCIRepository/retail/cart"] });
   });
 
-  test("28: that ask for a key which the body lacks are 500", async () => {
+  test("28: that read a key missing in the body give 500", async () => {
     await world.ready({ resources: all, resourceFilter });
     expect(await told({ headers: json, body: "{}" })).toEqual({ status: 500, woken: [] });
   });
 
-  test("29: see no body that does not say that it is JSON", async () => {
+  test("29: see no body unless its content type is JSON", async () => {
     await world.ready({ resources: all, resourceFilter });
     const sent = { headers: { "Content-Type": "text/plain" }, body: '{"tag":"cart"}' };
     expect(await told(sent)).toEqual({ status: 500, woken: [] });
@@ -55,8 +55,8 @@ describe("filters", () => {
   test.each([
     { name: "a text", filter: "'x'", message: "CEL expression output type mismatch: expected bool, got string" },
     { name: "claims of another type", filter: "claims.sub == 'a'", message: "undeclared reference to 'claims'" },
-    { name: "what may be anything", filter: "req.open", message: "expected bool, got dyn" },
-    { name: "what does not parse", filter: "req.", message: "" },
+    { name: "an expression of type any", filter: "req.open", message: "expected bool, got dyn" },
+    { name: "an expression that cannot be parsed", filter: "req.", message: "" },
   ])("30: that are $name stall the Receiver", async ({ filter, message }) => {
     await world.ready({ type: "github", resources: all, resourceFilter: filter });
     expect(world.conditions()).toEqual(["Stalled=True InvalidCELExpression", "Ready=False InvalidCELExpression"]);
@@ -75,7 +75,7 @@ describe("filters", () => {
     );
   });
 
-  test("31: of an entry count beside the one for all", async () => {
+  test("31: of an entry count in addition to the one for all", async () => {
     await world.ready({
       resourceFilter: "true",
       resources: [{ ...all[0], filter: "res.metadata.labels.team == 'x'" }],
@@ -87,7 +87,7 @@ describe("filters", () => {
     expect(await told({})).toEqual({ status: 200, woken: [] });
   });
 
-  test("that fail for one object stop its entry there, and no other", async () => {
+  test("that fail for one object stop only its entry there", async () => {
     const filter = "res.metadata.annotations.go == 'yes'";
     // Between them is mail, which has no annotations.
     for (const name of ["cart", "shop"]) {
@@ -117,7 +117,7 @@ describe("filters", () => {
     ["all", "none", 200, []],
     ["none", "all", 200, []],
     ["all", "all", 200, ["cart", "mail", "shop"]],
-  ] as const)("for all (%s) and of an entry (%s) are %i together and wake %j", async (shared, own, status, names) => {
+  ] as const)("for all (%s) and of an entry (%s) give %i together and wake %j", async (shared, own, status, names) => {
     const expressions = { fails: "res.metadata.annotations.go == 'yes'", all: "true", none: "false" };
     for (const name of ["cart", "shop"]) {
       const metadata = { name, namespace: "retail", annotations: { go: "yes" } };
@@ -130,7 +130,7 @@ describe("filters", () => {
     expect(await told({})).toEqual({ status, woken: names.map((name) => `${kind}/retail/${name}`) });
   });
 
-  test.each([0, 1, 2])("of the entry at %i read the body, whatever the other entries have", async (index) => {
+  test.each([0, 1, 2])("of the entry at %i read the body, whatever filters the other entries have", async (index) => {
     const entries = ["cart", "mail", "shop"].map((name, at) => ({
       kind,
       name,
@@ -145,12 +145,12 @@ describe("filters", () => {
     });
   });
 
-  test("see an empty request where the body is null, as Go reads it", async () => {
+  test("see an empty request if the body is null, as in Go", async () => {
     await world.ready({ resources: [{ kind, name: "shop" }], resourceFilter: "req == {}" });
     expect(await told({ headers: json, body: "null" })).toEqual({ status: 200, woken: ["OCIRepository/retail/shop"] });
   });
 
-  test("read a body whose content type is JSON by Go's rules alone", async () => {
+  test("read a body only if its content type is JSON by Go's rules", async () => {
     await world.ready({ resources: [{ kind, name: "shop" }], resourceFilter: "has(req.a)" });
     for (const [type, woken] of [
       ["Application/JSON", 1],
@@ -162,7 +162,7 @@ describe("filters", () => {
     }
   });
 
-  test("of an entry are named with its name as Go quotes it", async () => {
+  test("of an entry are reported with its name quoted as in Go", async () => {
     await world.ready({ resources: [{ kind, name: 'a"b', filter: "1" }] });
     expect(world.messageOf("Ready")).toContain(String.raw`resources[0] (kind="${kind}", name="a\"b"): `);
   });
@@ -171,7 +171,7 @@ describe("filters", () => {
     { name: "is not JSON", body: "{" },
     { name: "is a list", body: "[]" },
     { name: "is nested too deep", body: `${'{"a":'.repeat(maxBodyDepth + 1)}1${"}".repeat(maxBodyDepth + 1)}` },
-  ])("of a body that $name are 500, and nothing is woken", async ({ body }) => {
+  ])("of a body that $name give 500, and nothing is woken", async ({ body }) => {
     await world.ready({ resources: all, resourceFilter: "true" });
     expect(await told({ headers: json, body })).toEqual({ status: 500, woken: [] });
     await world.ready({ resources: [{ kind, name: "shop" }] });

@@ -35,7 +35,7 @@ function verify(
   return verifyGoogleToken(authorization, { ...expected, ...own }, deps, new AbortController().signal);
 }
 
-test("a token of Google for the expected account and audience is taken", async () => {
+test("a token of Google for the expected account and audience is accepted", async () => {
   await expect(verify()).resolves.toBeUndefined();
   await expect(verify({ iss: "accounts.google.com" })).resolves.toBeUndefined();
 });
@@ -67,7 +67,7 @@ test.each([
   await expect(verify(more)).rejects.toThrow(message);
 });
 
-test("a token is valid until its last second is over, by the second as Google's library has it", async () => {
+test("a token is valid until its last second is over, in whole seconds as in Google's library", async () => {
   const now = Math.floor(clock.now() / 1000);
   await expect(verify({ exp: now })).resolves.toBeUndefined();
   await expect(verify({ exp: now - 1 })).rejects.toThrow("token expired");
@@ -77,7 +77,7 @@ test("a token is valid until its last second is over, by the second as Google's 
   await expect(verify({ exp: now })).rejects.toThrow("token expired");
 });
 
-test("a token by another key or algorithm is refused", async () => {
+test("a token with another key or algorithm is refused", async () => {
   await expect(verify({}, {}, { alg: "RS256", kid: "two" })).rejects.toThrow("no key of Google has signed it");
   await expect(verify({}, {}, { alg: "RS256" })).rejects.toThrow("no key of Google has signed it");
   await expect(verify({}, {}, { alg: "RS512", kid: "one" })).rejects.toThrow("expected JWT signed with RS256");

@@ -48,7 +48,7 @@ const selected = (namespace: string, ...names: readonly string[]) => ({
   objects: names.map((name) => ({ name })),
 });
 
-test("a delivery reads the Secret of each Receiver's own cluster and wakes the objects there", async () => {
+test("a delivery reads the Secret in each Receiver's own cluster and wakes the objects there", async () => {
   const { calls, receive } = world({
     prod: { secret: "token", resources: [selected("retail", "a")] },
     "prod-old": { secret: "token-old", resources: [selected("retail-old", "b")] },
@@ -69,16 +69,16 @@ test("a delivery reads the Secret of each Receiver's own cluster and wakes the o
 test.each([
   ["a Receiver with a Secret", { secret: "token" }, ['first contact with ""', 'first contact with "prod"']],
   ["one without, whose path can be guessed", {}, ['first contact with ""']],
-])("the first contact with a cluster is that of %s", async (_what, entry, contacts) => {
+])("the first contact with a cluster is for %s", async (_what, entry, contacts) => {
   const { calls, receive } = world({ prod: entry });
   await receive();
   expect(calls.filter((call) => call.startsWith("first"))).toEqual(contacts);
 });
 
-test("the log counts what all entries of a Receiver wake", async () => {
+test("the log counts the objects that all entries of a Receiver wake", async () => {
   const { log, receive } = world({ prod: { resources: [selected("n", "a", "b"), selected("m", "c"), selected("o")] } });
   expect(await receive()).toBe(200);
-  expect(log.infos).toEqual([expect.objectContaining({ message: "webhook taken", woken: 3, isWhole: true })]);
+  expect(log.infos).toEqual([expect.objectContaining({ message: "webhook accepted", woken: 3, isWhole: true })]);
 });
 
 test("all entries of a Receiver share one budget for their expressions", async () => {
@@ -87,7 +87,7 @@ test("all entries of a Receiver share one budget for their expressions", async (
   expect(calls.filter((call) => call.startsWith("a budget"))).toHaveLength(1);
 });
 
-test("a path of an earlier token wakes the Receiver alone", async () => {
+test("a path of an earlier token wakes only the Receiver", async () => {
   const { calls, receive } = world({ prod: { secret: "token", resources: [selected("retail", "a")] } }, "newer");
   expect(await receive()).toBe(404);
   const receiver = { cluster: "prod", group: "notification.toolkit.fluxcd.io", kind: "Receiver", ...own };

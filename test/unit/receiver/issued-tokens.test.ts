@@ -43,7 +43,7 @@ async function verdict(type: "generic-oidc" | "gcr" | "cdevents", sent: Sent): P
   return found;
 }
 
-test("notification statement 32: a delivery with a valid token has its claims, one that fails a validation is refused", async () => {
+test("notification statement 32: a delivery with a valid token has its claims, and one that fails a validation is refused", async () => {
   await using issuer = await startIssuer();
   const validations = [{ expression: "claims.sub == 'a'", message: "not a" }];
   const oidcProviders = [{ issuerURL: issuer.url, audience: "sluice", validations }];
@@ -65,7 +65,7 @@ test("notification statement 32: a delivery with a valid token has its claims, o
   expect(await verdict("generic-oidc", { oidcProviders })).toMatchObject({ kind: "refused" });
 });
 
-test("notification statement 34: without email or audience in the Secret nothing is asked of Google", async () => {
+test("notification statement 34: without email or audience in the Secret nothing is requested from Google", async () => {
   const secret = { token: "t", email: "a@example" };
   expect(await verdict("gcr", { secret, headers: { authorization: "Bearer a.b.c" } })).toEqual({
     kind: "refused",
@@ -73,7 +73,7 @@ test("notification statement 34: without email or audience in the Secret nothing
   });
 });
 
-test("notification statement 35: a CDEvent that is valid counts if its Ce-Type is listed", async () => {
+test("notification statement 35: a valid CDEvent is accepted if its Ce-Type is listed", async () => {
   const file = new URL("../../fixtures/cdevents/judged.json", import.meta.url);
   const { events } = z.object({ events: z.array(z.unknown()) }).parse(JSON.parse(await readFile(file, "utf8")));
   const body = JSON.stringify(events[0]);

@@ -33,7 +33,7 @@ test("keys that were fetched for a token are not fetched again for the same one"
   expect(issuer.asked).toEqual([url]);
 });
 
-test("an issuer that fails when it is asked for a new key is asked again after half a minute", async () => {
+test("an issuer that fails when a new key is requested is asked again after half a minute", async () => {
   const { clock, issuer, keys } = world();
   await keys.document(url, signal);
   await keys.hasSigned(url, forged("zero"), signal);
@@ -45,7 +45,7 @@ test("an issuer that fails when it is asked for a new key is asked again after h
   expect(await keys.hasSigned(url, ofNewKey, signal)).toBe(true);
 });
 
-test("keys that are fetched because the old ones are too old do not begin the count of requests anew", async () => {
+test("fetching expired keys does not restart the limit of requests for new keys", async () => {
   const { clock, issuer, keys } = world();
   await keys.hasSigned(url, forged("zero"), signal);
   clock.pass(5 * 60_000 - 1);
@@ -60,7 +60,7 @@ test("keys that are fetched because the old ones are too old do not begin the co
   expect(issuer.asked.length - before).toBe(1);
 });
 
-test("of two hundred issuers and one the first is asked again, and the others are not", async () => {
+test("of two hundred and one issuers the first is evicted, and the others are cached", async () => {
   const { issuer, keys } = world();
   const ask = (at: number) => keys.document(`https://issuer-${at}.example/`, signal);
   for (let at = 0; at <= 200; at++) await ask(at);
@@ -70,7 +70,7 @@ test("of two hundred issuers and one the first is asked again, and the others ar
   expect(issuer.asked).toHaveLength(202);
 });
 
-test("of issuers whose keys fill the memory for keys the first is asked again, and the last is not", async () => {
+test("of issuers whose keys fill the memory limit the first is evicted, and the last is cached", async () => {
   const { issuer, keys } = world();
   const kid = "k".repeat(1_000);
   issuer.keys = Array.from({ length: 100 }, () => ({ kid, key: rsa.publicKey }));
@@ -83,7 +83,7 @@ test("of issuers whose keys fill the memory for keys the first is asked again, a
   expect(issuer.asked.slice(34)).toEqual(["https://issuer-0.example/"]);
 });
 
-test("of a discovery document only what is read is kept", async () => {
+test("only the needed fields of a discovery document are cached", async () => {
   const clock = steppedClock();
   const document = { issuer: "i", jwks_uri: "https://keys.example/", more: "x".repeat(1_000) };
   const algorithms = { id_token_signing_alg_values_supported: ["none", "ES256", "RS256", "ES256"] };

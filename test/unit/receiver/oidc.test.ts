@@ -49,7 +49,7 @@ const verify = (authorization: string | undefined, providers = [provider()], own
   verifyOidc(authorization, providers, own, forever).then(({ text }): unknown => JSON.parse(text));
 
 describe("notification statement 32: a token of an OIDC provider", () => {
-  test("that is valid has its claims for the filters", async () => {
+  test("that is valid makes its claims available to the filters", async () => {
     expect(await verify(bearer({ number: 5 }))).toMatchObject({ repository: "shop/cart", number: 5 });
     expect(await verify(bearer({ aud: ["other", "notification-controller"] }))).toMatchObject({
       sub: "repo:shop/cart",
@@ -72,7 +72,7 @@ describe("notification statement 32: a token of an OIDC provider", () => {
     { more: { at_hash: 5 }, isTaken: false },
     { more: { _claim_names: "x" }, isTaken: false },
     { more: { _claim_names: { a: "b" } }, isTaken: true },
-  ])("with $more is taken as Flux takes it: $isTaken", async ({ more, isTaken }) => {
+  ])("with $more is accepted as in Flux: $isTaken", async ({ more, isTaken }) => {
     const verified = verify(bearer(more)).then(
       () => true,
       (error: unknown) => error instanceof RequestRefused && false,
@@ -85,7 +85,7 @@ describe("notification statement 32: a token of an OIDC provider", () => {
     { name: "no issuer", more: { iss: undefined }, message: "token is missing the 'iss' claim" },
     { name: "another audience", more: { aud: "flux" }, message: `expected audience "notification-controller"` },
     {
-      name: "an audience that only begins alike",
+      name: "an audience with the same prefix",
       more: { aud: ["notification-controller-old", "notification-controller/x", "notification"] },
       message: `expected audience "notification-controller"`,
     },
@@ -97,7 +97,7 @@ describe("notification statement 32: a token of an OIDC provider", () => {
       message: "token validation failed: wrong repository",
     },
     {
-      name: "claims without what a validation reads",
+      name: "claims that lack a field of a validation",
       more: { repository: undefined },
       message: "no such key: repository",
     },
@@ -128,7 +128,7 @@ describe("notification statement 32: a token of an OIDC provider", () => {
   });
 
   test.each(["x", "a.b", "a.b.c.d", "!.!.!", "e30.e30.e30", "bnVsbA.bnVsbA.", `${"a".repeat(70_000)}.b.c`])(
-    "%# that is none is refused without a request",
+    "%# that is invalid is refused without a request",
     async (token) => {
       await expect(verify(`Bearer ${token}`)).rejects.toThrow("failed to parse bearer token: ");
       expect(issuer.asked).toEqual([]);
@@ -136,15 +136,15 @@ describe("notification statement 32: a token of an OIDC provider", () => {
   );
 });
 
-describe("time", () => {
-  test("the expiry has no leeway, and the time before which a token is not valid has five minutes", async () => {
+describe("the time in a token", () => {
+  test("has no leeway for the expiry, and five minutes for the time before which a token is not valid", async () => {
     expect(await verify(bearer({ exp: seconds() }))).toBeDefined();
     await expect(verify(bearer({ exp: seconds() - 1 }))).rejects.toThrow("token is expired");
     expect(await verify(bearer({ nbf: seconds() + 300 }))).toBeDefined();
     await expect(verify(bearer({ nbf: seconds() + 301 }))).rejects.toThrow("before the nbf (not before) time");
   });
 
-  test("a clock five minutes behind the issuer's takes its new tokens; one five minutes ahead refuses short ones", async () => {
+  test("allows a clock five minutes behind the issuer's; a clock five minutes ahead refuses short-lived tokens", async () => {
     const issuedAt = seconds() + 300;
     expect(await verify(bearer({ nbf: issuedAt, exp: issuedAt + 60 }))).toBeDefined();
     clock.pass(600_000);
@@ -152,7 +152,7 @@ describe("time", () => {
   });
 });
 
-describe("signatures", () => {
+describe("signatures of a token", () => {
   const pairs = {
     RS256: rsa,
     RS384: rsa,
@@ -166,7 +166,7 @@ describe("signatures", () => {
     EdDSA: generateKeyPairSync("ed25519"),
   };
 
-  test.each(Object.entries(pairs))("by %s are verified, and one bit off is refused", async (alg, pair) => {
+  test.each(Object.entries(pairs))("by %s are verified, and refused with one bit changed", async (alg, pair) => {
     issuer.discovery = { id_token_signing_alg_values_supported: [alg, "none", "HS256"] };
     issuer.keys = [{ kid: "one", key: pair.publicKey }];
     const token = signedToken(pair.privateKey, { alg, kid: "one" }, claims());
@@ -179,7 +179,7 @@ describe("signatures", () => {
     );
   });
 
-  test("none, and those by a secret that is the public key, are refused whatever the issuer advertises", async () => {
+  test("of type none, and those with the public key as secret, are refused whatever the issuer advertises", async () => {
     issuer.discovery = { id_token_signing_alg_values_supported: ["none", "HS256", "RS256"] };
     const secret = rsa.publicKey.export({ format: "pem", type: "spki" }).toString();
     for (const alg of ["none", "HS256"]) {
@@ -188,11 +188,11 @@ describe("signatures", () => {
     }
   });
 
-  test("by an algorithm that the issuer does not advertise are refused; without a list it is RS256", async () => {
+  test("with an algorithm that the issuer does not advertise are refused; without a list RS256 is allowed", async () => {
     await expect(verify(bearer({}, { alg: "RS512", kid: "one" }))).rejects.toThrow("its algorithm is none of RS256");
   });
 
-  test("by another key with the same name, a short key or a key for encryption are refused", async () => {
+  test("by another key of the same name, a short key or an encryption key are refused", async () => {
     const other = generateKeyPairSync("rsa", { modulusLength: 2048 });
     issuer.keys = [{ kid: "one", key: other.publicKey }];
     await expect(verify(bearer())).rejects.toThrow("failed to verify id token signature");
@@ -202,22 +202,22 @@ describe("signatures", () => {
     await expect(verify(`Bearer ${token}`)).rejects.toThrow("failed to verify id token signature");
   });
 
-  test("of a token that names no key are tried with all", async () => {
+  test("without a key name are tried with all keys", async () => {
     expect(await verify(bearer({}, { alg: "RS256" }))).toBeDefined();
   });
 
-  test("of a token whose key has an empty name are tried with all", async () => {
+  test("whose key has an empty name are tried with all keys", async () => {
     expect(await verify(bearer({}, { alg: "RS256", kid: "" }))).toBeDefined();
   });
 
-  test("with a header that asks for extensions are refused", async () => {
+  test("with a header that requires extensions are refused", async () => {
     const token = signedToken(rsa.privateKey, { alg: "RS256", kid: "one", crit: ["b64"] }, claims());
     await expect(verify(`Bearer ${token}`)).rejects.toThrow("its header has crit");
   });
 });
 
 test.each(["", "/", "/tenant", "/tenant/"])(
-  "the issuer with the path '%s' is asked below it, with one slash",
+  "an issuer with the path '%s' is requested below it, with one slash",
   async (path) => {
     const [iss, jwksUri] = [`https://issuer.test${path}`, "https://keys.test/jwks"];
     const asked: string[] = [];
@@ -242,7 +242,7 @@ test.each(["", "/", "/tenant", "/tenant/"])(
   },
 );
 
-describe("the issuer", () => {
+describe("the issuer of a token", () => {
   const fetched = ["/.well-known/openid-configuration", "/jwks"];
   const jwksReads = (): number => issuer.asked.filter((path) => path === "/jwks").length;
 
@@ -257,14 +257,14 @@ describe("the issuer", () => {
     expect(issuer.asked).toHaveLength(4);
   });
 
-  test("is asked again too where the process was frozen meanwhile", async () => {
+  test("is asked again if the process was frozen for that time", async () => {
     await verify(bearer());
     clock.freeze(300_000);
     await verify(bearer());
     expect(issuer.asked).toHaveLength(4);
   });
 
-  test("rotates its keys: one that we do not know makes us ask again at once, but not without end", async () => {
+  test("may rotate its keys: an unknown key is requested at once, but only a limited number of times", async () => {
     await verify(bearer());
     const next = generateKeyPairSync("rsa", { modulusLength: 2048 });
     issuer.keys = [{ kid: "two", key: next.publicKey }];
@@ -277,7 +277,7 @@ describe("the issuer", () => {
     expect(await verify(`Bearer ${token}`)).toBeDefined();
   });
 
-  test("is asked once for a key that it does not have, and again after half a minute", async () => {
+  test("is asked once for a missing key, and again after half a minute", async () => {
     await verify(bearer());
     for (let count = 0; count < 3; count++)
       await expect(verify(bearer({}, { alg: "RS256", kid: "two" }))).rejects.toThrow("failed to verify id token");
@@ -287,7 +287,7 @@ describe("the issuer", () => {
     expect(jwksReads()).toBe(3);
   });
 
-  test("whose keys are rotated is asked within half a minute, however many forged tokens come", async () => {
+  test("whose keys rotate is asked within half a minute, however many forged tokens come", async () => {
     await verify(bearer());
     const forge = async () => {
       for (let count = 0; count < 10; count++)
@@ -304,7 +304,7 @@ describe("the issuer", () => {
     expect(jwksReads()).toBe(1 + maxRefreshesPerMinute);
   });
 
-  test("that fails when it is asked for a new key leaves those that it had", async () => {
+  test("that fails when a new key is requested keeps its cached keys", async () => {
     await verify(bearer());
     issuer.answer = (_request, response) => {
       response.writeHead(503).end();
@@ -314,7 +314,7 @@ describe("the issuer", () => {
     expect(await verify(bearer())).toBeDefined();
   });
 
-  test("is asked once by all who come with a new key at the same time", async () => {
+  test("is asked once by all concurrent callers with a new key", async () => {
     await verify(bearer());
     const next = generateKeyPairSync("rsa", { modulusLength: 2048 });
     issuer.keys = [{ kid: "two", key: next.publicKey }];
@@ -325,16 +325,20 @@ describe("the issuer", () => {
 
   test.each([
     { name: "another issuer", discovery: { issuer: "https://other.example" }, message: "names another issuer" },
-    { name: "an issuer that begins alike", discovery: { issuer: "http://127.0.0.1" }, message: "names another issuer" },
-    { name: "keys at no URL", discovery: { jwks_uri: "file:///etc/passwd" }, message: "has no issuer or no jwks_uri" },
-    { name: "keys that are not there", path: "/gone", message: "fetching keys" },
+    {
+      name: "an issuer with the same prefix",
+      discovery: { issuer: "http://127.0.0.1" },
+      message: "names another issuer",
+    },
+    { name: "keys at no URL", discovery: { jwks_uri: "file:///etc/passwd" }, message: "has no issuer or jwks_uri" },
+    { name: "missing keys", path: "/gone", message: "fetching keys" },
   ])("whose discovery document names $name is refused", async ({ discovery, path, message }) => {
     issuer.discovery = path === undefined ? discovery : { jwks_uri: `${issuer.url}${path}` };
     await expect(verify(bearer())).rejects.toThrow(message);
   });
 
   test.each([
-    { name: "no JSON", body: "<html>", message: "the answer is no JSON" },
+    { name: "no JSON", body: "<html>", message: "the answer is not JSON" },
     {
       name: "more than a megabyte",
       body: "[".repeat(maxDocumentBytes + 1),
@@ -353,7 +357,7 @@ describe("the issuer", () => {
     expect(await verify(bearer())).toBeDefined();
   });
 
-  test("that hangs leaves a caller who gives up with its own reason", async () => {
+  test("that hangs leaves a caller that aborts with its own reason", async () => {
     issuer.answer = () => true;
     const stop = new AbortController();
     const waiting = verifyOidc(bearer(), [provider()], deps, stop.signal);
@@ -362,7 +366,7 @@ describe("the issuer", () => {
     await expect(waiting).rejects.toThrow("given up");
   });
 
-  test("that is, or redirects to, an address inside is refused by the network policy", async () => {
+  test("that is, or redirects to, an internal address is refused by the network policy", async () => {
     const guarded = httpClient({ network: networkPolicy({ allow: [] }, "functions") });
     onTestFinished(() => guarded.close());
     const own = { cel, clock, keySets: keySets({ http: guarded, clock }) };
@@ -377,7 +381,7 @@ describe("the issuer", () => {
   });
 });
 
-test("no message holds the token or a claim that was not asked for", async () => {
+test("no message contains the token or an unused claim", async () => {
   for (const more of [
     { aud: "secret-audience" },
     { exp: 1 },

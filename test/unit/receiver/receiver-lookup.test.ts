@@ -6,7 +6,7 @@ import { maxUnknownAgeMs } from "../../../lib/receiver/unknown-paths.ts";
 import { a, json, sha256OfA, signed } from "./data-set.ts";
 import { readyWorld, receiverWorld, token } from "./receiver-world.ts";
 
-describe("the token", () => {
+describe("the token of a Receiver", () => {
   test("is read once for many deliveries, and again after a minute", async () => {
     const world = await readyWorld();
     expect(new Set(await Promise.all(Array.from({ length: 50 }, () => world.deliver())))).toEqual(new Set([200]));
@@ -19,7 +19,7 @@ describe("the token", () => {
     expect(world.secretReads).toHaveLength(2);
   });
 
-  test("that was replaced is read at once where a delivery comes to its new path", async () => {
+  test("that was replaced is read at once if a delivery comes to its new path", async () => {
     const world = await readyWorld({ type: "generic-hmac" });
     expect(await world.deliver(signed(sha256OfA))).toBe(200);
     world.secret({ token: "new" });
@@ -30,7 +30,7 @@ describe("the token", () => {
     expect(await world.deliver(signed(sha256OfA))).toBe(400);
   });
 
-  test("that was replaced makes its old path no webhook, whose Receiver is asked to run", async () => {
+  test("that was replaced turns its old path into an unknown one, and the Receiver is run", async () => {
     const world = await readyWorld();
     const old = world.path();
     expect(await world.deliver()).toBe(200);
@@ -42,7 +42,7 @@ describe("the token", () => {
     expect([await world.deliver(), await world.deliver({ uri: old })]).toEqual([200, 404]);
   });
 
-  test("that became empty is refused, although an empty key signs as well as any", async () => {
+  test("that became empty is refused, because anyone can sign with an empty key", async () => {
     const world = await readyWorld({ type: "github" });
     world.secret({ token: "" });
     const signature = `sha256=${createHmac("sha256", "").update(a).digest("hex")}`;
@@ -50,7 +50,7 @@ describe("the token", () => {
     expect(await world.deliver({ headers: json, body: a })).toBe(400);
   });
 
-  test("that is missing is not asked for again for two seconds", async () => {
+  test("that is missing is not requested again for two seconds", async () => {
     const world = await readyWorld();
     world.delete("Secret", "token");
     expect([await world.deliver(), await world.deliver()]).toEqual([400, 400]);
@@ -60,7 +60,7 @@ describe("the token", () => {
     expect(await world.deliver()).toBe(200);
   });
 
-  test("in a cluster that does not answer is 400, and is asked for again by the next delivery", async () => {
+  test("in a cluster that does not answer gives 400, and is requested again by the next delivery", async () => {
     const world = await readyWorld();
     world.state.isAway = true;
     expect(await world.deliver()).toBe(400);
@@ -70,7 +70,7 @@ describe("the token", () => {
 });
 
 describe("an unknown path", () => {
-  test("is asked for once a second, so a Receiver that gets it is served within that", async () => {
+  test("is looked up once a second, so that a Receiver that gets it is served within a second", async () => {
     const world = receiverWorld();
     const uri = "/hook/3907e385660662cde070490705fcf1afafdc63e83e0c40e29f95a30a535c409e";
     expect([await world.deliver({ uri }), await world.deliver({ uri })]).toEqual([404, 404]);
@@ -81,8 +81,8 @@ describe("an unknown path", () => {
   });
 });
 
-describe("two Receivers of one path", () => {
-  test("are both served, and one that cannot be does not stop the other", async () => {
+describe("two Receivers with the same path", () => {
+  test("are both served, and a failing one does not stop the other", async () => {
     const world = await readyWorld();
     // shop-hook of retail, and shop-hookre of tail: token, name and namespace are put together without a mark between them.
     const other = { ...world.keyOf("shop-hookre"), namespace: "tail" };
@@ -107,7 +107,7 @@ describe("two Receivers of one path", () => {
       { first: other, second: answer, answer },
     ]),
   );
-  test.each(pairs)("that answer $first and $second are answered $answer", async ({ first, second, answer }) => {
+  test.each(pairs)("that answer $first and $second give $answer", async ({ first, second, answer }) => {
     const world = await readyWorld();
     world.secret({ token: "another" }, "other");
     const [found] = await world.receivers.find(world.path(), new AbortController().signal);

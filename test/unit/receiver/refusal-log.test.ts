@@ -5,7 +5,7 @@ import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
 import { receiverWorld } from "./receiver-world.ts";
 
-test("a delivery that is refused is a warning once a second for each Receiver, however many come", async () => {
+test("a refused delivery logs one warning per second for each Receiver, however many come", async () => {
   const world = receiverWorld();
   const warned: unknown[] = [];
   const debugged: unknown[] = [];
@@ -35,7 +35,7 @@ function refusals() {
   return { clock, warned, refuse, counted: metrics.recorded };
 }
 
-test("refusals that never pause are warnings once a second too", () => {
+test("continuous refusals log one warning per second too", () => {
   const { clock, refuse, warned } = refusals();
   for (let times = 0; times <= 8; times++) {
     refuse("busy");
@@ -44,7 +44,7 @@ test("refusals that never pause are warnings once a second too", () => {
   expect(warned).toHaveLength(5);
 });
 
-test("a refusal is counted with its Receiver and its reason, once a second", () => {
+test("a refusal is counted with its Receiver and its reason, once per second", () => {
   const { clock, refuse, counted } = refusals();
   refuse("web");
   refuse("web");
@@ -54,14 +54,14 @@ test("a refusal is counted with its Receiver and its reason, once a second", () 
   expect(counted).toHaveLength(2);
 });
 
-test("what comes to a path that anyone can guess, or to a Receiver that is suspended, is not counted", () => {
+test("a delivery to a guessable path, or to a suspended Receiver, is not counted", () => {
   const { refuse, counted } = refusals();
   refuse("open", { isMeant: false });
   refuse("suspended", { status: 503 });
   expect(counted).toEqual([]);
 });
 
-test("of a thousand Receivers and one the first is forgotten, and the others are not", () => {
+test("of a thousand and one Receivers the first is forgotten, and the others are not", () => {
   const { refuse, warned } = refusals();
   for (let at = 0; at <= 1_000; at++) refuse(`hook-${at}`);
   refuse("hook-1");

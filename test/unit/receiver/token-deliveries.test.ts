@@ -45,7 +45,7 @@ describe("a delivery with a token of an OIDC provider", () => {
     return world.deliver({ headers: { ...json, Authorization: bearer({ ...claims, ...more }) }, body: "{}" });
   };
 
-  test("32: is 200, and its claims are there for filters", async () => {
+  test("32: gets 200, and its claims are available to filters", async () => {
     world.source("cart");
     await world.ready(
       oidc({ resources: all, resourceFilter: "claims.repository.endsWith(res.metadata.name)" }),
@@ -70,15 +70,15 @@ describe("a delivery with a token of an OIDC provider", () => {
     { name: "another audience", more: { aud: "flux" } },
     { name: "an expiry that is past", more: { exp: 1 } },
     { name: "claims that fail a validation", more: { repository: "shop/mail" } },
-    { name: "claims without what a variable reads", more: { repository: undefined } },
-  ])("32: with $name is 400, and wakes nothing", async ({ more }) => {
+    { name: "claims that lack a field of a variable", more: { repository: undefined } },
+  ])("32: with $name gets 400, and wakes nothing", async ({ more }) => {
     await world.ready(oidc());
     expect(await deliver(more)).toBe(400);
     expect(world.requested).toEqual([]);
     expect(world.text()).not.toContain("eyJ");
   });
 
-  test("32: without a token, or signed by another key, is 400", async () => {
+  test("32: without a token, or signed by another key, gets 400", async () => {
     await world.ready(oidc());
     expect(await world.deliver()).toBe(400);
     issuer.keys = [];
@@ -98,7 +98,7 @@ describe("a delivery with a token of an OIDC provider", () => {
       message:
         'invalid expression for validation "no sub": CEL expression output type mismatch: expected bool, got dyn',
     },
-  ])("30: whose Receiver has a $name that does not compile finds it stalled", async ({ more, message }) => {
+  ])("30: to a Receiver with a $name that does not compile finds it stalled", async ({ more, message }) => {
     await world.ready(oidc());
     const path = world.path();
     await world.ready(oidc({ oidcProviders: [provider(), provider({ ...more, issuerURL: "https://b.example" })] }));
@@ -109,7 +109,7 @@ describe("a delivery with a token of an OIDC provider", () => {
     expect(await world.deliver({ uri: path })).toBe(503);
   });
 
-  test("30: whose Receiver has a filter over claims is taken, and one over a bare claim stalls", async () => {
+  test("30: to a Receiver with a filter over claims is accepted, and one over a bare claim stalls", async () => {
     await world.ready(oidc({ resourceFilter: "claims.sub == 'a'" }));
     expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
     await world.ready(oidc({ resourceFilter: "claims.sub" }));
@@ -137,7 +137,7 @@ describe("a delivery with a token of an OIDC provider", () => {
       more: { oidcProviders: [oneOf("https://a.example", "")] },
       fault: 'oidcProviders[0] (issuerURL="https://a.example"): validations[0]: message is required',
     },
-  ])("33: whose Receiver is stored with $name finds it stalled with ValidationFailed", async ({ more, fault }) => {
+  ])("33: to a Receiver that is stored with $name finds it stalled with ValidationFailed", async ({ more, fault }) => {
     await world.ready(oidc(more));
     expect(world.conditions()).toEqual(["Stalled=True ValidationFailed", "Ready=False ValidationFailed"]);
     const begin = "Reconciliation failed terminally due to configuration error";
@@ -160,7 +160,7 @@ describe("a delivery of Google's registry", () => {
     return world.deliver({ headers, body: content });
   };
 
-  test("is 200, and filters read the event inside its envelope", async () => {
+  test("gets 200, and filters read the event inside its envelope", async () => {
     world.secret({ token, email, audience });
     world.source("cart");
     await world.ready({ type: "gcr", resources: all, resourceFilter: "req.tag.contains(res.metadata.name)" });
@@ -168,21 +168,24 @@ describe("a delivery of Google's registry", () => {
     expect(world.requested).toEqual([`${kind}/retail/shop`]);
   });
 
-  test.each(["email", "audience"])("34: to a Secret without %s is 400, although the token is valid", async (field) => {
-    const whole: Readonly<Record<string, string>> = { token, email, audience };
-    for (const secret of [
-      { ...whole, [field]: "" },
-      Object.fromEntries(Object.entries(whole).filter(([key]) => key !== field)),
-    ]) {
-      world = receiverWorld({ cel }, `${issuer.url}/jwks`);
-      world.secret(secret);
-      await world.ready({ type: "gcr" });
-      expect(await deliver()).toBe(400);
-      expect(world.requested).toEqual([]);
-    }
-  });
+  test.each(["email", "audience"])(
+    "34: to a Secret without %s gets 400, although the token is valid",
+    async (field) => {
+      const whole: Readonly<Record<string, string>> = { token, email, audience };
+      for (const secret of [
+        { ...whole, [field]: "" },
+        Object.fromEntries(Object.entries(whole).filter(([key]) => key !== field)),
+      ]) {
+        world = receiverWorld({ cel }, `${issuer.url}/jwks`);
+        world.secret(secret);
+        await world.ready({ type: "gcr" });
+        expect(await deliver()).toBe(400);
+        expect(world.requested).toEqual([]);
+      }
+    },
+  );
 
-  test("without a token, or that is no message of Pub/Sub, is 400", async () => {
+  test("without a token, or not in the format of Pub/Sub, gets 400", async () => {
     world.secret({ token, email, audience });
     await world.ready({ type: "gcr" });
     expect(await world.deliver({ headers: json, body })).toBe(400);
@@ -207,7 +210,7 @@ describe("a delivery of CDEvents", () => {
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
 
-  test("35: is 400 if its body fails the schema, or if its Ce-Type is not listed", async () => {
+  test("35: gets 400 if its body fails the schema, or if its Ce-Type is not listed", async () => {
     await world.ready({ type: "cdevents", events: [type] });
     expect(await deliver(event)).toBe(200);
     expect(await deliver(event, type.toUpperCase())).toBe(200);
@@ -218,7 +221,7 @@ describe("a delivery of CDEvents", () => {
     expect(world.requested).toHaveLength(2);
   });
 
-  test("of any type is 200 where none is listed", async () => {
+  test("of any type gets 200 if none is listed", async () => {
     await world.ready({ type: "cdevents" });
     expect(await deliver(event, "other")).toBe(200);
   });

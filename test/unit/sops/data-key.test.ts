@@ -18,7 +18,7 @@ const metadata = (...group: readonly Recipient[]) => ({
   macOnlyEncrypted: false,
 });
 
-test("keys at hand are tried before a service is asked, age first, wherever the file names them, as sops does", async () => {
+test("local keys are tried before a service is called, age first, in any order in the file, as in sops", async () => {
   const asked: string[] = [];
   const source: KeySource = {
     open: async ({ kind }) => {
@@ -67,7 +67,7 @@ function metadataOf(fields: JsonObject) {
 }
 
 test.each(Object.entries(recipients))(
-  "every field of a key of kind %s is read, alone and in a group",
+  "every field of a key of kind %s is parsed, alone and in a group",
   (kind, [file, read, named]) => {
     const wanted = { kind, enc: "E", ...read };
     for (const fields of [{ [kind]: [file] }, { [kind]: [], key_groups: [{ [kind]: [file] }] }]) {
@@ -85,7 +85,7 @@ test.each([
   [{ arn: "A", aws_profile: "P" }, "A||P"],
   [{ arn: "A", role: "", aws_profile: "", context: {} }, "A"],
   [{ arn: "A", role: "R", context: { a: "1" } }, "A+R|a:1"],
-])("a key of KMS %j is named %s", (key, named) => {
+])("a KMS key %j is named %s", (key, named) => {
   expect(
     metadataOf({ kms: [{ ...key, enc: "E" }] })
       .keyGroups.flat()
@@ -93,7 +93,7 @@ test.each([
   ).toEqual([named]);
 });
 
-test("keys at hand come before those of services, in a group as in a file, and no kind is left out", () => {
+test("local keys come before those of services, in a group as in a file, and no kind is skipped", () => {
   const group = Object.fromEntries(kinds.toReversed().map((kind) => [kind, [{ enc: kind }]]));
   const order = ["age", "pgp", "kms", "gcp_kms", "hckms", "azure_kv", "hc_vault"];
   expect(metadataOf(group).keyGroups.map((keys) => keys.map(({ enc }) => enc))).toEqual([order]);
@@ -107,14 +107,14 @@ test("keys at hand come before those of services, in a group as in a file, and n
 test.each([
   [["1", "t", "T", "true", "True", "TRUE", true], true],
   [["", "0", "f", "F", "false", "False", "FALSE", false, null], false],
-] as const)("mac_only_encrypted of %j is %s, as Go reads it", (words, is) => {
+] as const)("mac_only_encrypted of %j is %s, as parsed in Go", (words, is) => {
   for (const word of words) {
     const fields = { age: [{ enc: "E" }], mac_only_encrypted: word };
     expect(metadataOf(fields).macOnlyEncrypted).toBe(is);
   }
 });
 
-test("of several groups no more are asked than the threshold wants, and one that fails is made up for by the next", async () => {
+test("only as many key groups as the threshold are tried, and a failing one is replaced by the next", async () => {
   const asked: string[] = [];
   const source: KeySource = {
     open: async ({ enc }) => {
@@ -133,7 +133,7 @@ test("of several groups no more are asked than the threshold wants, and one that
   expect(asked).toEqual(["1", "2", "fails", "fails", "1", "fails"]);
 });
 
-test("other work of the process goes on between two recipients", async () => {
+test("the process does other work between two recipients", async () => {
   let turns = 0;
   let next = setImmediate(function count() {
     turns++;

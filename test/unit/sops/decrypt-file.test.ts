@@ -26,7 +26,7 @@ describe("a file that the real sops has encrypted", () => {
     expect(mac).toMatch(/^ENC\[AES256_GCM,/);
   });
 
-  test("is refused like by sops if a comment inside a list was encrypted", async () => {
+  test("is refused as in sops if a comment inside a list was encrypted", async () => {
     await expect(decrypt("list-comment.yaml")).rejects.toThrow("failed to verify sops data integrity: MAC mismatch");
     expect(await decrypt("list-comment.yaml", true)).toBe(fixture("decrypted/list-comment.yaml").toString("latin1"));
   });

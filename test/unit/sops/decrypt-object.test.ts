@@ -13,13 +13,13 @@ function objectOf(path: string): JsonObject {
 
 describe("an object with encrypted values", () => {
   const names = ["secret.regex.yaml", "secret.post-quantum.yaml", "secret.two-keys.yaml", "secret.mac-only.yaml"];
-  test.each(names)("is decrypted, and loses sops: %s", async (name) => {
+  test.each(names)("is decrypted, and loses its field sops: %s", async (name) => {
     const encrypted = objectOf(`encrypted/${name}`);
     expect(isEncryptedObject(encrypted)).toBe(true);
     expect(await decryptObject(encrypted, allKeys(), never)).toEqual(objectOf("plain/secret.regex.yaml"));
   });
 
-  test("is refused if a value stands at another place", async () => {
+  test("is refused if a value is moved to another place", async () => {
     const encrypted = objectOf("encrypted/secret.regex.yaml");
     const { stringData } = encrypted;
     const moved = { ...encrypted, stringData: {}, data: stringData ?? {} };

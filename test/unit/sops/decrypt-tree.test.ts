@@ -58,7 +58,7 @@ function fileWith(of: (path: readonly string[]) => string): object {
   };
 }
 
-describe("a rule by keys encrypts all that is below a key that it matches:", () => {
+describe("a rule by keys encrypts everything below a matching key:", () => {
   const isBelow = (wanted: (key: string) => boolean) => (path: readonly string[]) => path.some(wanted);
   test.each([
     ["encrypted_suffix", "data", isBelow((key) => key.endsWith("data"))],
@@ -81,7 +81,7 @@ describe("a rule by keys encrypts all that is below a key that it matches:", () 
   });
 });
 
-describe("a rule by comments goes by those before a value and before all that it lies in, in a mapping as in a list:", () => {
+describe("a rule by comments applies to the comments before a value and before its parents, in a mapping as in a list:", () => {
   const note = new SopsComment(" mine", false);
   /** What is behind the comment, and what is not. */
   const fileOf = (mine: (path: string) => string, other: (path: string) => string): Branch => {
@@ -112,7 +112,7 @@ describe("a rule by comments goes by those before a value and before all that it
   });
 });
 
-describe("a decrypted value is what Go reads of its type:", () => {
+describe("a decrypted value is parsed by its type as in Go:", () => {
   const read = (text: string, type: string) => decryptValue(encrypted(text, "a:", type), dataKey, "a:");
   const accepted: readonly (readonly [type: string, text: string, value: Scalar])[] = [
     ["str", "007", "007"],
@@ -151,7 +151,7 @@ describe("a decrypted value is what Go reads of its type:", () => {
     ["bool", "yes"],
     ["bool", "tRUE"],
     ["time", "2023-02-29T12:30:00Z"],
-  ])("%s %s is refused, and no message quotes it", (type, text) => {
+  ])("%s %s is refused without quoting it", (type, text) => {
     expect(() => read(text, type)).toThrow(`a decrypted value does not hold what its type ${type} says`);
     expect(() => read(text, type)).not.toThrow(text);
   });

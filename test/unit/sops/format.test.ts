@@ -16,7 +16,7 @@ describe("the format of a file", () => {
     expect(formatOfName(name)).toBe(format);
   });
 
-  test("is known by its marker", () => {
+  test("is recognised by its marker", () => {
     expect(encryptedFormat(fixture("encrypted/secret.regex.yaml"))).toBe("yaml");
     expect(encryptedFormat(fixture("encrypted/docker.json"))).toBe("json");
     expect(encryptedFormat(fixture("plain/secret.regex.yaml"))).toBeUndefined();
@@ -24,7 +24,7 @@ describe("the format of a file", () => {
     expect(isEncrypted(fixture("encrypted/docker.json"), "binary")).toBe(true);
   });
 
-  test("is spelled as Flux spells it", () => {
+  test("is spelled as in Flux", () => {
     expect(Object.values(formatLabel)).toEqual(["YAML", "JSON", "dotenv", "INI", "binary"]);
   });
 });

@@ -19,12 +19,12 @@ test.each([
 test.each([
   ...["2023-02-29", "2100-02-29", "1900-02-29", "2024-02-30", "2024-04-31", "2024-06-31", "2024-09-31", "2024-11-31"],
   ...["2024-01-32", "2024-12-32", "2024-01-00", "2024-00-01", "2024-13-01"],
-])("%s is no day of the calendar", (day) => {
+])("%s is not a valid date", (day) => {
   expect(goTime(`${day}T00:00:00Z`)).toBeUndefined();
 });
 
 test.each(["2024-02-29", "2000-02-29", "2023-02-28", "2024-01-31", "2024-04-30", "2024-12-31"])(
-  "%s is a day",
+  "%s is a valid date",
   (day) => {
     expect(goTime(`${day}T23:59:59Z`)?.seconds).toBe(`${day}T23:59:59Z`);
   },
@@ -34,7 +34,7 @@ test.each([
   ...["2024-01-01", "2024-01-01T00:00:00", "2024-01-01 00:00:00Z", "2024-1-1T00:00:00Z", "2024-01-01T00:00:00.Z"],
   ...["2024-01-01T24:00:00Z", "2024-01-01T00:60:00Z", "2024-01-01T00:00:60Z", "2024-01-01T00:00:00.1234567890Z"],
   ...["2024-01-01T00:00:00+24:00", "2024-01-01T00:00:00+00:60", "2024-01-01T00:00:00z", ""],
-])("'%s' is no time of RFC 3339", (text) => {
+])("'%s' is not a time of RFC 3339", (text) => {
   expect(goTime(text)).toBeUndefined();
 });
 
@@ -65,6 +65,6 @@ test.each([
   ["text", "text"],
   ["2024-02-29T12:30:00Z", new SopsTime("2024-02-29T12:30:00.25Z")],
   ["[1 255]", Buffer.from([1, 255])],
-])("a value without type is written as Go prints it: %s", (text, value) => {
+])("a value without a type is printed as in Go: %s", (text, value) => {
   expect(shownScalar(value)).toBe(text);
 });

@@ -29,8 +29,8 @@ async function faultOf(text: string | Buffer, format: SopsFormat = "json", from:
   return error.message;
 }
 
-describe("a file is refused", () => {
-  test("whose value was changed in the open", async () => {
+describe("a SOPS file is refused", () => {
+  test("if a value was changed in plain text", async () => {
     const values = { open_unencrypted: "visible", a: encrypted(secret, "a:") };
     expect(await faultOf(file(values, sopsOf(macOf("visible", secret))))).toBe("");
     expect(await faultOf(file({ ...values, open_unencrypted: "changed" }, sopsOf(macOf("visible", secret))))).toBe(
@@ -38,7 +38,7 @@ describe("a file is refused", () => {
     );
   });
 
-  test("in which a value was added, taken out or put in another order", async () => {
+  test("if a value was added, removed or reordered", async () => {
     const [a, b] = [encrypted("1", "a:"), encrypted("2", "b:")];
     const sops = sopsOf(macOf("1", "2"));
     const mismatch = "failed to verify sops data integrity: MAC mismatch";
@@ -48,7 +48,7 @@ describe("a file is refused", () => {
     expect(await faultOf(file({ a, b, c: encrypted("3", "c:") }, sops))).toBe(mismatch);
   });
 
-  test("whose MAC is of another time, damaged, in plain text or gone", async () => {
+  test("if its MAC has another time, or is damaged, in plain text or missing", async () => {
     const values = { a: encrypted(secret, "a:") };
     const head = "failed to verify sops data integrity: ";
     const later = sopsOf(macOf(secret), { lastmodified: "2026-01-02T03:04:06Z" });
@@ -59,7 +59,7 @@ describe("a file is refused", () => {
     expect(await faultOf(file(values, sopsOf("")))).toBe(`${head}MAC mismatch`);
   });
 
-  test("whose value stands under another key, or is a plain text", async () => {
+  test("if a value is under another key, or is plain text", async () => {
     const walk = "error decrypting sops tree: Error walking tree: Could not decrypt value: ";
     expect(await faultOf(file({ b: encrypted(secret, "a:") }))).toBe(
       `${walk}Could not decrypt with AES_GCM: cipher: message authentication failed: 'b' was changed, moved or renamed after its encryption`,
@@ -73,21 +73,21 @@ describe("a file is refused", () => {
     );
   });
 
-  test("whose tag was cut, so that it could be guessed", async () => {
+  test("if a tag was shortened, so that it could be guessed", async () => {
     const value = encrypted(secret, "a:");
     const tag = /tag:([^,]*)/.exec(value)?.[1] ?? "";
     const short = value.replace(tag, Buffer.from(tag, "base64").subarray(0, 4).toString("base64"));
     expect(await faultOf(file({ a: short }))).toContain("Could not decrypt with AES_GCM");
   });
 
-  test("whose plaintext is not of its type, without showing it", async () => {
+  test("if a plaintext does not match its type, without showing it", async () => {
     for (const type of ["int", "float", "bool", "time"]) {
       expect(await faultOf(file({ a: encrypted(secret, "a:", type) }))).toContain(`its type ${type}`);
     }
     expect(await faultOf(file({ a: encrypted(secret, "a:", "other") }))).toContain("Unknown datatype: other");
   });
 
-  test("that no key opens, in the words of sops", async () => {
+  test("if no key decrypts it, with the text of sops", async () => {
     const other = dataKeys([ageKeys(identities("second"))]);
     const text = `cannot get sops data key: Failed to get the data key required to decrypt the SOPS file.
 
@@ -104,7 +104,7 @@ but none were.`;
     expect(await faultOf(fixture("encrypted/secret.regex.yaml"), "yaml", dataKeys([]))).toContain("no key");
   });
 
-  test("for a post-quantum recipient, which is named by its beginning and its end", async () => {
+  test("for a post-quantum recipient, which is named by its start and its end", async () => {
     const other = dataKeys([ageKeys(identities("second"))]);
     const fault = await faultOf(fixture("encrypted/secret.post-quantum.yaml"), "yaml", other);
     expect(fault).toMatch(/^ {2}age1pq1[a-z0-9]{53}\.\.\.[a-z0-9]{12}: FAILED$/m);
@@ -120,7 +120,7 @@ but none were.`;
     expect(await faultOf(fixture("encrypted/groups.secret.regex.yaml"), "yaml", two)).toBe("");
   });
 
-  test("that is not of its format, without showing it", async () => {
+  test("if it is not in its format, without showing it", async () => {
     expect(await faultOf(`{"a": ${secret}`)).toBe(
       "failed to load encrypted JSON data: Could not unmarshal input data: line 1 is not JSON",
     );
@@ -151,12 +151,12 @@ but none were.`;
     expect(await faultOf(file({ a: encrypted(secret, "a:") }, sopsOf(macOf(secret), more)))).toContain(why);
   });
 
-  test("whose metadata stands there twice, or is a text", async () => {
+  test("if its metadata occurs twice, or is a text", async () => {
     expect(await faultOf(`{"sops": {}, "sops": {}}`)).toContain("Found duplicate sops entry");
     expect(await faultOf(`{"sops": "yes"}`)).toContain("Found sops entry that is not a mapping");
   });
 
-  test("that cannot be printed in the format that is asked for", async () => {
+  test("if it cannot be printed in the requested format", async () => {
     const bytes = fixture("encrypted/types.yaml");
     for (const [output, why] of [
       ["dotenv", "cannot use complex value in dotenv file; offending key list"],
@@ -168,7 +168,7 @@ but none were.`;
   });
 });
 
-test("an expression that takes a backtracking engine for ever is matched at once", async () => {
+test("an expression that would hang a backtracking engine is matched at once", async () => {
   const sops = sopsOf(macOf("v"), { encrypted_regex: "^(a+)+$" });
   expect(await faultOf(file({ [`${"a".repeat(5000)}!`]: "v" }, sops))).toBe("");
 });
@@ -185,7 +185,7 @@ test("a file encrypted twice is decrypted once", async () => {
   expect(Buffer.from(plain)).toEqual(fixture("plain/token.bin"));
 });
 
-test("a run that ends stops the search for a key", async () => {
+test("an aborted run stops the search for a key", async () => {
   const stop = new AbortController();
   stop.abort(new Error("over"));
   await expect(verifyFile(fixture("encrypted/secret.regex.yaml"), "yaml", allKeys(), stop.signal)).rejects.toThrow(
@@ -194,7 +194,7 @@ test("a run that ends stops the search for a key", async () => {
 });
 
 describe("an object", () => {
-  test("keeps the digits of an integer, and loses comments of lists", async () => {
+  test("keeps the digits of an integer, and loses comments in lists", async () => {
     const object = {
       big: encrypted("9007199254740993", "big:", "int"),
       small: encrypted("42", "small:", "int"),
@@ -212,7 +212,7 @@ describe("an object", () => {
     });
   });
 
-  test("from a file whose comments said what is encrypted is decrypted by what its values look like", async () => {
+  test("from a file whose comments marked the encrypted values is decrypted by the form of its values", async () => {
     const object = {
       open: "visible",
       hidden: encrypted(secret, "hidden:"),
@@ -221,7 +221,7 @@ describe("an object", () => {
     expect(await decryptObject(object, keys, never)).toEqual({ open: "visible", hidden: secret });
   });
 
-  test("without keys, metadata or with a text for it is refused in Flux's words", async () => {
+  test("without keys, without metadata or with text as metadata is refused with Flux's text", async () => {
     await expect(decryptObject({ a: "b" }, keys, never)).rejects.toThrow(
       "failed to load encrypted JSON data: sops metadata not found",
     );
@@ -230,7 +230,7 @@ describe("an object", () => {
   });
 });
 
-test("a data key is opened once for all files of a run that have it", async () => {
+test("a data key is decrypted once for all files of a run that have it", async () => {
   let asked = 0;
   const counted = dataKeys([{ open: async (recipient, signal) => (asked++, plainKeys.open(recipient, signal)) }]);
   const text = Buffer.from(file({ a: encrypted(secret, "a:") }));

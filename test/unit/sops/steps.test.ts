@@ -37,19 +37,19 @@ describe.each([
   { what: "a mapping in YAML", text: mapping, format: "yaml" },
   { what: "a list in YAML", text: lines, format: "yaml" },
 ] as const)("a large file, $what", ({ text, format }) => {
-  test("lets a heartbeat through while it is read and while it is decrypted", async () => {
+  test("lets a heartbeat run while it is parsed and decrypted", async () => {
     // A step of a thousand values, for reading and for decryption.
     expect(await turnsDuring(decrypt(text, format, new AbortController().signal))).toBeGreaterThan((2 * count) / 1_200);
   });
 
-  test("is given up between two steps", async () => {
+  test("is aborted between two steps", async () => {
     const controller = new AbortController();
     setImmediate(() => controller.abort(new Error("the lease is lost")));
     await expect(decrypt(text, format, controller.signal)).rejects.toThrow("the lease is lost");
   });
 });
 
-test("a run that is given up does no further step", async () => {
+test("an aborted run makes no further step", async () => {
   let done = 0;
   function* work(): Steps<void> {
     for (; done < 1_000; done++) yield;
@@ -60,7 +60,7 @@ test("a run that is given up does no further step", async () => {
   expect(done).toBeLessThan(10);
 });
 
-test("a small file is one step", async () => {
+test("a small file is handled in one step", async () => {
   const small = JSON.stringify({ a: "b", sops: sopsOf(macOf("b"), { encrypted_regex: "^none$" }) });
   expect(await turnsDuring(decrypt(small, "yaml", new AbortController().signal))).toBeLessThan(2);
 });

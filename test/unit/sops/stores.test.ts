@@ -17,21 +17,18 @@ function read(store: Store, text: string): readonly Branch[] {
 const branch = (fields: Readonly<Record<string, string>>): Branch =>
   new Branch(Object.entries(fields).map(([key, value]) => ({ key, value })));
 
-test.each([...odd, "", " a ", "a\nb\nc\n", "\n\n"])(
-  "the value %j of a dotenv file is read as it was written",
-  (value) => {
-    const file = branch({ before: "x", KEY: value, after: "y" });
-    const text = String(dotenvStore.emit([file]));
-    expect(text.split("\n")).toHaveLength(4);
-    expect(read(dotenvStore, text)).toEqual([file]);
-  },
-);
+test.each([...odd, "", " a ", "a\nb\nc\n", "\n\n"])("the value %j of a dotenv file is read back unchanged", (value) => {
+  const file = branch({ before: "x", KEY: value, after: "y" });
+  const text = String(dotenvStore.emit([file]));
+  expect(text.split("\n")).toHaveLength(4);
+  expect(read(dotenvStore, text)).toEqual([file]);
+});
 
 // What stands in quotes loses them, as in the Go module that sops uses.
 const withoutQuotes = odd.filter((text) => text !== "'a'");
 
 test.each([...withoutQuotes, "", "a", " a ", "a\nb\nc", '"a', "a\t"])(
-  "the value %j of an INI file is read as it was written",
+  "the value %j of an INI file is read back unchanged",
   (value) => {
     const file = new Branch([{ key: "section", value: branch({ before: "x", key: value, after: "y" }) }]);
     const [found] = read(iniStore, String(iniStore.emit([file])));
@@ -40,7 +37,7 @@ test.each([...withoutQuotes, "", "a", " a ", "a\nb\nc", '"a', "a\t"])(
 );
 
 test.each(["a=b", "a:b", 'a"b', "a`b", "a.b", "a b", "é"])(
-  "the name %j of an INI file is read as it was written",
+  "the name %j of an INI file is read back unchanged",
   (name) => {
     const file = new Branch([{ key: "section", value: branch({ [name]: "x", other: "y" }) }]);
     const [found] = read(iniStore, String(iniStore.emit([file])));
@@ -48,7 +45,7 @@ test.each(["a=b", "a:b", 'a"b', "a`b", "a.b", "a b", "é"])(
   },
 );
 
-test("a list in the names of keys has its items by their numbers, whatever their order in the file", () => {
+test("a list stored in key names has its items in numeric order, whatever their order in the file", () => {
   const items = Array.from({ length: 12 }, (_, index) => ({ key: `age__list_${index}__map_enc`, value: `e${index}` }));
   for (const order of [items, items.toReversed(), items.toSorted((a, b) => (a.key < b.key ? -1 : 1))]) {
     const list = items.map(({ value }) => branch({ enc: value }));

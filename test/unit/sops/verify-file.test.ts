@@ -8,7 +8,7 @@ import { allKeys, fixture, never } from "./fixtures.ts";
 
 const keys = dataKeys([plainKeys]);
 
-test("a file is verified over all of its documents", async () => {
+test("all documents of a file are verified", async () => {
   const text = fixture("encrypted/several.yaml").toString();
   const { mac } = await verifyFile(Buffer.from(text), "yaml", allKeys(), never);
   expect(text.split(`mac: ${mac}`)).toHaveLength(3);
@@ -18,7 +18,7 @@ test("a file is verified over all of its documents", async () => {
   );
 });
 
-test("a file whose MAC is of other values is not verified", async () => {
+test("a file whose MAC is for other values is not verified", async () => {
   const file = (mac: string): Buffer => Buffer.from(JSON.stringify({ a: encrypted("1", "a:"), sops: sopsOf(mac) }));
   await expect(verifyFile(file(macOf("1")), "json", keys, never)).resolves.toMatchObject({ version: "3.13.2" });
   await expect(verifyFile(file(macOf("2")), "json", keys, never)).rejects.toThrow("MAC mismatch");
@@ -42,7 +42,7 @@ test("a large file is verified and decrypted as a small one is", async () => {
   expect(Buffer.from(plain).toString()).toBe(`a: ${long}\n`);
 });
 
-test("a YAML file of many comments is printed with them", async () => {
+test("a YAML file with many comments is printed with them", async () => {
   const text = `${"#\n".repeat(150_000)}a: ""\nsops: ${JSON.stringify(sopsOf(macOf()))}\n`;
   const formats = { input: "yaml", output: "yaml" } as const;
   const plain = await decryptFile(Buffer.from(text), formats, keys, never);

@@ -28,7 +28,7 @@ test.each([
   ['"on"', '"on"'],
   ['"Off"', '"Off"'],
   ['"<<"', "!!merge <<"],
-])("the value %s is written as %s, as go-yaml does", (value, written) => {
+])("the value %s is printed as %s, as in go-yaml", (value, written) => {
   expect(rewritten(`a: ${value}\n`)).toBe(`a: ${written}\n`);
 });
 
@@ -38,11 +38,11 @@ test.each([
   ['a: "\\n"\n', "a: |4+\n\n"],
   ['a: "\\nx\\n"\n', "a: |4\n\n    x\n"],
   ['a: "  x\\n\\n"\n', "a: |4+\n      x\n\n"],
-])("a text of several lines in %j is written as %j", (text, written) => {
+])("a multi-line text in %j is printed as %j", (text, written) => {
   expect(rewritten(text)).toBe(written);
 });
 
-test("bytes that are no text stand in lines of 70 characters", () => {
+test("binary data is printed in lines of 70 characters", () => {
   const long = Buffer.alloc(60, 0xff).toString("base64");
   expect(rewritten(`a: !!binary ${long}\n`)).toBe(`a: !!binary |\n    ${long.slice(0, 70)}\n    ${long.slice(70)}\n`);
 });
@@ -60,22 +60,22 @@ test.each([
   expect(rewritten(text)).toBe(written);
 });
 
-test("line ends of Windows and a byte order mark are left out", () => {
+test("CRLF line ends and a byte order mark are dropped", () => {
   expect(rewritten("\ufeff# x\r\na: 1\r\nb: 2 # y\r\n# z\r\n")).toBe("# x\na: 1\nb: 2 # y\n# z\n");
 });
 
-test("each document has anchors of its own", () => {
+test("each document has its own anchors", () => {
   expect(rewritten("a: &x 1\nb: *x\n---\na: &x 2\nb: *x\n")).toBe("a: 1\nb: 1\n---\na: 2\nb: 2\n");
   expect(() => rewritten("a: &x 1\n---\nb: *x\n")).toThrow("line 3: an alias of an anchor that is not there");
 });
 
-test("what an alias of an alias stands for counts each time", () => {
+test("an alias of an alias counts its content each time", () => {
   const text = "x".repeat(100_000);
   const levels = Array.from({ length: 4 }, (_, at) => `l${at + 1}: &l${at + 1} [*l${at}, *l${at}, *l${at}, *l${at}]\n`);
   expect(() => rewritten(`l0: &l0 ${text}\n${levels.join("")}`)).toThrow("excessive aliasing");
 });
 
-test("a file may have as many characters that may start a value as the limit says, and not one more", () => {
+test("a file may have as many characters that may start a value as the limit, and no more", () => {
   // Beside them stand a colon and a line break.
   const file = (count: number): string => `a: "${"-".repeat(count - 2)}"\n`;
   expect(rewritten(file(maxIndicators)).length).toBeGreaterThan(maxIndicators);

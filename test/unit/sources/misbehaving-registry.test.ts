@@ -44,27 +44,27 @@ describe("a misbehaving registry", () => {
   test.each([
     ["a page", "<html>hunter2</html>", "unexpected status code 500 Internal Server Error"],
     [
-      "JSON of its own",
+      "its own JSON",
       '{"AccessKeyId":"hunter2","errors":"hunter2"}',
       "unexpected status code 500 Internal Server Error",
     ],
     [
-      "a code of its own",
+      "its own code",
       '{"errors":[{"code":"hunter2","message":"hunter2"}]}',
       "unexpected status code 500 Internal Server Error",
     ],
     [
-      "a message of its own",
+      "its own message",
       '{"errors":[{"code":"DENIED","message":"hunter2"}]}',
       "DENIED: requested access to the resource is denied",
     ],
     [
-      "a detail of its own",
+      "its own detail",
       '{"errors":[{"code":"DENIED","detail":"tag hunter2"}]}',
       "DENIED: requested access to the resource is denied",
     ],
     [
-      "a key of its own",
+      "its own key",
       '{"errors":[{"code":"DENIED","detail":{"hunter2":"v1"}}]}',
       "DENIED: requested access to the resource is denied",
     ],

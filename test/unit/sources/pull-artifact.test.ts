@@ -151,7 +151,7 @@ describe("manifests that are refused", () => {
   test.each([
     { what: "no layers", top: manifestOf([]), contents: [], message: "no layers found in artifact" },
     {
-      what: "a manifest that is none",
+      what: "an invalid manifest",
       top: json(manifestType, { layers: 3 }),
       contents: [],
       message: "failed to parse artifact manifest: layers must be a list",
@@ -169,14 +169,14 @@ describe("manifests that are refused", () => {
       message: "failed to parse artifact manifest: it must be an object",
     },
     {
-      what: "a layer that says too little",
+      what: "a layer with missing fields",
       top: json(manifestType, { layers: [{ size: "7", digest: "sha1:0" }] }),
       contents: [],
       message:
         "failed to parse artifact manifest: layers[0].mediaType is missing; layers[0].digest must be sha256: and 64 hexadecimal digits; layers[0].size must be a number",
     },
     {
-      what: "an annotation that is no text",
+      what: "an annotation that is not a text",
       top: json(manifestType, { annotations: { "hunter2 key": 7 } }),
       contents: [],
       message: "failed to parse artifact manifest: a value of annotations must be a text",

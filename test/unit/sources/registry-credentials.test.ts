@@ -146,7 +146,7 @@ describe("credentials are sent only to their registry", () => {
     ["the same name without TLS", (_: number, plain: number) => `http://127.0.0.1:${plain}/upload`],
     ["its own host without TLS", (secure: number) => `http://127.0.0.1:${secure}/upload`],
     ["another protocol", () => "ftp://127.0.0.1/upload"],
-    ["what is no URL", () => "http://[/"],
+    ["an invalid URL", () => "http://[/"],
   ])("if a registry with TLS sends an upload to %s: nothing is sent there", async (_, place) => {
     const plain = await serve("plain", (_request, response) => response.writeHead(201).end());
     let location = "";

@@ -201,11 +201,15 @@ describe("unpacking a layer", () => {
 
   test.each<readonly [what: string, members: readonly Member[], message: string | RegExp]>([
     ["11.3/73: a way out", [{ name: "a/../../b" }], 'tar contained invalid name error "a/../../b"'],
-    ["a way out at the end", [{ name: "a/.." }], 'tar contained invalid name error "a/.."'],
+    ["a path out of the layer at the end", [{ name: "a/.." }], 'tar contained invalid name error "a/.."'],
     ["an absolute path", [{ name: "/etc/cron.d/x" }], 'tar contained invalid name error "/etc/cron.d/x"'],
     ["a backslash", [{ name: "a\\b" }], 'tar contained invalid name error "a\\\\b"'],
     ["a pax path with a NUL", [{ name: "p", type: "x", content: "12 path=a\0b\n" }, { name: "a" }], "invalid name"],
-    ["a pax path with a way out", [{ name: "p", type: "x", content: "13 path=../x\n" }, { name: "a" }], "invalid name"],
+    [
+      "a pax path out of the layer",
+      [{ name: "p", type: "x", content: "13 path=../x\n" }, { name: "a" }],
+      "invalid name",
+    ],
     [
       "11.3/72: a device",
       [{ name: "null", type: "3", mode: 0o666 }],
@@ -283,7 +287,7 @@ describe("unpacking a layer", () => {
   });
 
   test.each<readonly [what: string, tar: Uint8Array, names: readonly string[]]>([
-    ["nothing at all", zeros(0), []],
+    ["no bytes", zeros(0), []],
     ["only an end mark", zeros(1_024), []],
     ["half an end mark", zeros(512), []],
     ["no end mark", whole, ["a"]],

@@ -40,21 +40,24 @@ describe("turns", () => {
     expect(inside).toHaveLength(6);
   });
 
-  test.each([1, 3])("a tenant with 1,000 waiting requests delays another by what runs in %d places", async (places) => {
-    const { come, inside, leave, running } = callers(places);
-    const greedy = Array.from({ length: 1_000 + places }, (_, at) => come(`greedy ${at}`));
-    await turn();
-    const other = Promise.all(["other 1", "other 2"].map((name) => come(name)));
-    await turn();
-    for (const name of running()) await leave(name);
-    expect(inside.slice(places)).toContain("other 1");
-    expect(inside[places]).toBe("other 1");
-    for (let rounds = 0; rounds < 1_003; rounds++) for (const name of running()) await leave(name);
-    await Promise.all([...greedy, other]);
-    expect(inside.indexOf("other 2")).toBeLessThanOrEqual(2 * places + 1);
-  });
+  test.each([1, 3])(
+    "of a tenant with 1,000 waiting requests delay another by only the running ones in %d places",
+    async (places) => {
+      const { come, inside, leave, running } = callers(places);
+      const greedy = Array.from({ length: 1_000 + places }, (_, at) => come(`greedy ${at}`));
+      await turn();
+      const other = Promise.all(["other 1", "other 2"].map((name) => come(name)));
+      await turn();
+      for (const name of running()) await leave(name);
+      expect(inside.slice(places)).toContain("other 1");
+      expect(inside[places]).toBe("other 1");
+      for (let rounds = 0; rounds < 1_003; rounds++) for (const name of running()) await leave(name);
+      await Promise.all([...greedy, other]);
+      expect(inside.indexOf("other 2")).toBeLessThanOrEqual(2 * places + 1);
+    },
+  );
 
-  test("go round, whatever each tenant has waiting", async () => {
+  test("rotate between tenants, whatever each has waiting", async () => {
     const { come, inside, leave } = callers(1);
     const names = ["a 1", "a 2", "a 3", "b 1", "b 2", "c 1", "a 4"];
     const all = Promise.all(names.map((name) => come(name)));
@@ -64,7 +67,7 @@ describe("turns", () => {
     expect(inside).toEqual(["a 1", "b 1", "c 1", "a 2", "b 2", "a 3", "a 4"]);
   });
 
-  test("two tenants that come again after each turn do not keep a third one waiting", async () => {
+  test("of two tenants that come again after each turn do not block a third one", async () => {
     const { come, inside, leave } = callers(1);
     const all = [come("a 1"), come("b 1"), come("c 1")];
     await turn();
@@ -79,7 +82,7 @@ describe("turns", () => {
     await Promise.all(all);
   });
 
-  test("of namespaces of one name in two clusters are those of two tenants", async () => {
+  test("of namespaces with the same name in two clusters belong to two tenants", async () => {
     const { come, inside, leave } = callers(1);
     const all = Promise.all([come("a 1"), come("a 2"), come("a 3", forever, "other")]);
     await turn();
@@ -88,7 +91,7 @@ describe("turns", () => {
     expect(inside).toEqual(["a 1", "a 3", "a 2"]);
   });
 
-  test("let who gives up go at once, and lose no place by that, even one that was given in the same moment", async () => {
+  test("release an aborted caller at once, and lose no place, not even one given at the same moment", async () => {
     const { come, inside, leave } = callers(1);
     await come("a 1");
     const [before, same] = [new AbortController(), new AbortController()];
@@ -105,7 +108,7 @@ describe("turns", () => {
     await expect(come("e 1", AbortSignal.abort(new Error("over")))).rejects.toThrow("over");
   });
 
-  test("a tenant with as many waiting as it may is refused, until one of them gives up or has its turn", async () => {
+  test("are refused for a tenant with too many waiting calls, until one aborts or has its turn", async () => {
     const { come, leave } = callers(1, 2);
     await come("a 1");
     const stop = new AbortController();
@@ -125,7 +128,7 @@ describe("turns", () => {
     await Promise.all([fifth, seventh]);
   });
 
-  test("each tenant that waits has one of the next turns, as many as there are tenants that wait", async () => {
+  test("are given to each waiting tenant within as many turns as tenants wait", async () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ come: fc.integer({ min: 0, max: 4 }) }) },
       { weight: 2, arbitrary: fc.constant("leave" as const) },

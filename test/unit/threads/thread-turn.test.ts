@@ -22,7 +22,7 @@ test("in a process with little memory one thread works at a time", async () => {
   (await second)[Symbol.dispose]();
 });
 
-test("kustomize takes the same turn before its thread starts, and gives it back when that fails", async () => {
+test("kustomize takes the same turn before its thread starts, and returns it if that fails", async () => {
   const taken: string[] = [];
   const threads = moduleThreads(
     {

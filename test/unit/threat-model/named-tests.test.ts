@@ -28,7 +28,7 @@ function testsNamedIn(text: string): readonly NamedTest[] {
 const withTests = ["SECURITY.md", "docs/threat-model.md"];
 
 test.each([...withTests, "docs/differences-from-flux.md"])(
-  "the tests that %s names by their titles are there",
+  "the tests that %s names by their titles exist",
   async (document) => {
     const named = testsNamedIn(await read(document));
     expect(named.length).toBeGreaterThan(5);
@@ -41,7 +41,7 @@ test.each([...withTests, "docs/differences-from-flux.md"])(
   },
 );
 
-test.each(withTests)("%s names a test by its title, wherever it names a file of tests", async (document) => {
+test.each(withTests)("%s gives the title of a test wherever it names a test file", async (document) => {
   const text = await read(document);
   expect(text.match(fileWithTitles)?.length).toBe(text.match(file)?.length);
 });
@@ -63,7 +63,7 @@ describe("the promises of SECURITY.md", () => {
     expect(bare).toEqual([]);
   });
 
-  test("are those that the threat model speaks of", async () => {
+  test("are those in the threat model", async () => {
     const spokenOf = new Set((await read("docs/threat-model.md")).match(/\bP\d+\b/g));
     const ids = (await promises()).map(({ id }) => id);
     const missing = ids.filter((id) => !spokenOf.has(id));
@@ -71,7 +71,7 @@ describe("the promises of SECURITY.md", () => {
   });
 });
 
-test("a test that is not there would be found", () => {
+test("a missing test would be found", () => {
   const text = 'As `unit/a.test.ts` "one", "two (7)"; `unit/b.test.ts` "three" shows.';
   expect(testsNamedIn(text)).toEqual([
     { path: "unit/a.test.ts", title: "one" },

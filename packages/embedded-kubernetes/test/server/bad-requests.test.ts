@@ -56,7 +56,7 @@ describe("bad requests are answered clearly", () => {
   });
 
   test.each([
-    { name: "none at all", body: "{}" },
+    { name: "empty", body: "{}" },
     { name: "only a beginning", body: "k8s\0\n" },
     { name: "one that breaks off", body: "k8s\0\n\u0020v1" },
   ])("a protobuf body that is $name gets 400", async ({ body }) => {

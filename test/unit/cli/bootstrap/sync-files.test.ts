@@ -120,10 +120,14 @@ describe("a bootstrap folder", () => {
     ["that is empty", nothing, claim],
     ["of this cluster", { ...nothing, sync: "  sluice.dev/cluster: uid-1\n" }, claim],
     ["without a name that this cluster follows", { ...nothing, sync: "a" }, { ...claim, isFollowed: true }],
-    ["of another cluster, by force", { ...nothing, sync: "  sluice.dev/cluster: uid-2\n" }, { ...claim, force: true }],
+    [
+      "of another cluster, with --force",
+      { ...nothing, sync: "  sluice.dev/cluster: uid-2\n" },
+      { ...claim, force: true },
+    ],
     ["with a folder of this cluster below it", { ...nothing, others: new Map([["a", "uid-1"]]) }, claim],
     [
-      "with a folder of another below it, by force",
+      "with a folder of another cluster below it, with --force",
       { ...nothing, others: new Map([["a", "uid-2"]]) },
       { ...claim, force: true },
     ],

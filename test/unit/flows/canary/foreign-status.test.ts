@@ -35,7 +35,7 @@ describe("a status of a Canary that another program or a user has written", () =
 
   test.each([
     { what: "a condition without a message", status: { conditions: [{ ...promoted, reason: "Progressing" }] } },
-    { what: "a counter that is no whole number", status: { iterations: 1.5 } },
+    { what: "a counter that is not an integer", status: { iterations: 1.5 } },
   ])("keeps its other fields with $what: the run goes on, and one event says so", async ({ status }) => {
     const world = canaryWorld();
     await world.begun();
@@ -60,7 +60,7 @@ describe("a status of a Canary that another program or a user has written", () =
     expect(world.said.filter((text) => text.includes("cannot be read"))).toEqual([]);
   });
 
-  test("with an unknown phase stops the Canary, which goes on once the phase is corrected", async () => {
+  test("with an unknown phase stops the Canary until the phase is corrected", async () => {
     const world = canaryWorld();
     await world.begun();
     await world.tick();

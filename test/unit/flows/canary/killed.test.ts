@@ -46,7 +46,7 @@ const header = [{ headers: { "x-canary": { exact: "always" } } }];
 const stories: readonly Story[] = [
   { name: "a release by weights", end: "Succeeded 100/0" },
   {
-    name: "a release whose traffic comes back in steps",
+    name: "a release whose traffic moves back in steps",
     spec: { analysis: { interval: "10s", stepWeights: [10, 80], stepWeightPromotion: 50 } },
     end: "Succeeded 100/0",
   },
@@ -90,7 +90,7 @@ const stories: readonly Story[] = [
     end: "Succeeded 100/0",
   },
   {
-    name: "a release whose primary is gone for good",
+    name: "a release whose primary is missing for good",
     prepare: ({ state }) => {
       state.primary = undefined;
       state.isPromotedKept = false;

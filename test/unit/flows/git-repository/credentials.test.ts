@@ -69,7 +69,7 @@ describe("an HTTP login", () => {
     ["none", undefined, https, ["", "", undefined]],
     ["the URL's own", undefined, withLogin, ["jane", "p@ss", undefined]],
     ["the Secret's before the URL's", { username: "a", password: "b" }, withLogin, ["a", "b", undefined]],
-    ["the URL's where the Secret has none", { username: "a" }, withLogin, ["a", "p@ss", undefined]],
+    ["the login in the URL if the Secret has none", { username: "a" }, withLogin, ["a", "p@ss", undefined]],
     ["bearer beside the URL's", { bearerToken: "t" }, withLogin, ["jane", "p@ss", "t"]],
   ])("%s", (_what, data, url, login) => {
     expect(read(data, url)).toEqual(login);
@@ -114,8 +114,8 @@ describe("the CA and client certificate in the Secret", async () => {
 
   test.each([
     ["of another key", ca, certKey, "tls: private key does not match public key"],
-    ["that is no PEM", "x", certKey, "tls: failed to find any PEM data in certificate input"],
-    ["whose key is no PEM", ca, "y", "tls: failed to find any PEM data in key input"],
+    ["that is not PEM", "x", certKey, "tls: failed to find any PEM data in certificate input"],
+    ["whose key is not PEM", ca, "y", "tls: failed to find any PEM data in key input"],
   ])(
     "a certificate %s fails the connection, and the message quotes neither certificate nor key",
     (_what, cert, itsKey, unusable) => {

@@ -144,7 +144,7 @@ describe("spec.include", () => {
       says: "failed to copy 'lib' include from  to a.yaml/lib: mkdir a.yaml: not a directory",
     },
     {
-      what: "a fromPath that is not there",
+      what: "a missing fromPath",
       include: { fromPath: "nowhere", toPath: "x" },
       says: "failed to copy 'lib' include from nowhere to x: cannot stat unpack/nowhere: stat unpack/nowhere: no such file or directory; the artifact has the folders sub",
     },

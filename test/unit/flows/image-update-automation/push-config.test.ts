@@ -35,7 +35,7 @@ describe("the branch that an automation pushes to", () => {
       isSwitched: false,
     },
     {
-      name: "master, where nothing is named",
+      name: "master, if none is named",
       git: { push: { branch: "master" } },
       branch: "master",
       isSwitched: false,

@@ -68,7 +68,7 @@ describe.skipIf(gitPrograms === undefined)("the GitRepository of an ImageUpdateA
       said: "InvalidSourceConfiguration: secretRef 'NAMESPACE/login' has github app data but provider is not set to github: invalid source configuration",
     },
     {
-      name: "an identity of its own",
+      name: "its own identity",
       source: { provider: "aws", serviceAccountName: "writer" },
       said: "FeatureGateDisabled: to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller",
     },
@@ -218,17 +218,17 @@ describe("a label selector", () => {
   const labels = { app: "web", tier: "" };
   test.each<{ name: string; selector: Parameters<typeof selectorOf>[0]; selects: boolean }>([
     { name: "nothing", selector: {}, selects: true },
-    { name: "a label that is there", selector: { matchLabels: { app: "web" } }, selects: true },
+    { name: "an existing label", selector: { matchLabels: { app: "web" } }, selects: true },
     { name: "a label with another value", selector: { matchLabels: { app: "api" } }, selects: false },
     { name: "one of several values", selector: expression("app", "In", ["api", "web"]), selects: true },
     { name: "none of several values", selector: expression("app", "NotIn", ["api"]), selects: true },
     {
-      name: "none of several values of a label that is not there",
+      name: "none of several values of a missing label",
       selector: expression("x", "NotIn", ["a"]),
       selects: true,
     },
-    { name: "an empty label that is there", selector: expression("tier", "Exists"), selects: true },
-    { name: "a label that must not be there", selector: expression("tier", "DoesNotExist"), selects: false },
+    { name: "an existing empty label", selector: expression("tier", "Exists"), selects: true },
+    { name: "a label that must not exist", selector: expression("tier", "DoesNotExist"), selects: false },
     { name: "a label of the language", selector: expression("constructor", "Exists"), selects: false },
     {
       name: "two that do not both hold",

@@ -55,7 +55,7 @@ describe("the inputs of a run", () => {
     { name: "its identity", metadata: { uid: "uid-9" } },
     { name: "its deletion", metadata: { deletionTimestamp: "2026-11-21T00:00:00Z" } },
     { name: "its source's revision", revision: "v2@sha256:1" },
-    { name: "its source being there", sourceNamespace: "elsewhere" },
+    { name: "its source is created", sourceNamespace: "elsewhere" },
   ])("differ when this changes: $name", async (seen) => {
     expect(await inputOf(seen)).not.toBe(await inputOf({}));
   });

@@ -25,11 +25,11 @@ const deletionTimestamp = "2026-01-01T00:00:00Z";
 
 test.each([
   ["lives", {}, undefined, "alive"],
-  ["is not there", undefined, undefined, "gone"],
-  ["is another one of its name, made anew", { uid: "uid-new" }, undefined, "gone"],
+  ["does not exist", undefined, undefined, "gone"],
+  ["was recreated under its name", { uid: "uid-new" }, undefined, "gone"],
   ["is being deleted with all it has", { deletionTimestamp }, undefined, "deleting"],
   [
-    "is being deleted and leaves what it has",
+    "is being deleted and leaves its objects",
     { deletionTimestamp },
     { prune: true, deletionPolicy: "Orphan" },
     "alive",
@@ -51,7 +51,7 @@ test("a claim of an unknown kind of owner counts, because its owner cannot be lo
 
 test.each([
   ["lives", {}, {}, "alive"],
-  ["is gone", undefined, {}, "gone"],
+  ["does not exist", undefined, {}, "gone"],
   ["is being deleted with its release", { deletionTimestamp }, {}, "deleting"],
   ["is being deleted while it is suspended, and leaves its release", { deletionTimestamp }, { suspend: true }, "alive"],
 ] as const)("a claim of a HelmRelease that %s is told apart from others", async (_, metadata, spec, state) => {

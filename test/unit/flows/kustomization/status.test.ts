@@ -116,7 +116,7 @@ describe("the inventory in the status", () => {
   });
 });
 
-describe("what a run carries over to the next", () => {
+describe("the state that a run carries over", () => {
   test("health checks follow after 1, 2, 3, 5, 5 seconds; failures back off from 750 ms to 15 minutes", () => {
     expect([0, 1, 2, 3, 4, 50].map(nextLookMs)).toEqual([1_000, 2_000, 3_000, 5_000, 5_000, 5_000]);
     expect([0, 1, 2, 40].map((failures) => backOffMs(failures))).toEqual([750, 1_500, 3_000, 900_000]);

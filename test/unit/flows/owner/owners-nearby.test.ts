@@ -30,38 +30,38 @@ const elsewhere = { ...atHome, isElsewhere: true };
 describe("the owners of objects in a cluster", () => {
   test.each([
     {
-      name: "one that lives on",
+      name: "include an owner that is not being deleted",
       of: kustomization("a"),
       is: { isSelf: false, isTerminating: false, cascades: true, has: [object("a")] },
     },
-    { name: "our own, whose objects are known", of: kustomization("self"), is: { isSelf: true, has: [] } },
+    { name: "include our own, whose objects are known", of: kustomization("self"), is: { isSelf: true, has: [] } },
     {
-      name: "one that goes with its objects",
+      name: "include an owner that is deleted with its objects",
       of: kustomization("a", { metadata: { deletionTimestamp } }),
       is: { isTerminating: true, cascades: true },
     },
     {
-      name: "one that goes and leaves its objects",
+      name: "include an owner that is deleted and leaves its objects",
       of: kustomization("a", { metadata: { deletionTimestamp }, spec: { deletionPolicy: "Orphan" } }),
       is: { isTerminating: false, cascades: false, has: [object("a")] },
     },
     {
-      name: "one that keeps its objects",
+      name: "include an owner that keeps its objects",
       of: kustomization("a", { spec: { prune: false } }),
       is: { isTerminating: false, cascades: false, has: [object("a")] },
     },
     {
-      name: "one that goes with its objects whatever else of its spec cannot be read",
+      name: "include an owner that is deleted with its objects, even if other fields of its spec are invalid",
       of: kustomization("a", { metadata: { deletionTimestamp }, spec: { path: 1 } }),
       is: { isTerminating: true, cascades: true },
     },
     {
-      name: "one whose spec cannot be read where its end goes by it",
+      name: "include an owner with an invalid spec on which its deletion depends",
       of: kustomization("a", { metadata: { deletionTimestamp }, spec: { prune: "often" } }),
       is: { isTerminating: false, cascades: false, has: [object("a")] },
     },
     {
-      name: "one whose status is partly wrong",
+      name: "include an owner whose status is partly invalid",
       of: kustomization("a", { ids: ["no-id", "t_b__ConfigMap"] }),
       is: { has: [object("b")] },
     },
@@ -72,14 +72,14 @@ describe("the owners of objects in a cluster", () => {
   });
 
   test.each([
-    { what: "that lives on", release: {}, is: { isTerminating: false, cascades: true } },
+    { what: "that is not being deleted is included", release: {}, is: { isTerminating: false, cascades: true } },
     {
-      what: "that goes with its release",
+      what: "that is deleted with its release is included",
       release: { metadata: { deletionTimestamp } },
       is: { isTerminating: true, cascades: true },
     },
     {
-      what: "that is suspended and leaves its release",
+      what: "that is suspended and leaves its release is included",
       release: { metadata: { deletionTimestamp }, spec: { suspend: true } },
       is: { isTerminating: false, cascades: false },
     },

@@ -223,7 +223,7 @@ describe("the token of a Receiver", () => {
       message: "invalid 'retail/token' secret data: required fields 'token'",
     },
     {
-      name: "that is empty, which Flux takes",
+      name: "that is empty, which Flux accepts",
       data: { token: "" },
       message: "invalid 'retail/token' secret data: the field 'token' is empty: store a long random text in it",
     },

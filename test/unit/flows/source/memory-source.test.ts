@@ -118,8 +118,8 @@ describe("a kind of source in memory, defined in one file", () => {
   });
 
   test.each([
-    { what: "that is so young that its event may still be on its way", ageMs: 59_000 },
-    { what: "whose time of push nobody says", ageMs: 3_600_001 },
+    { what: "that is so new that its event may still come", ageMs: 59_000 },
+    { what: "with an unknown push time", ageMs: 3_600_001 },
   ])("a revision $what counts as missed if no event has come a minute later, and not if one has", async ({ ageMs }) => {
     expect(await find(ageMs, [false])).toEqual([60_000]);
     expect(world.measured).toEqual([]);

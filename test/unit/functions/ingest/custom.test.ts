@@ -29,8 +29,8 @@ const event = (detail: unknown) => ({
   detail,
 });
 
-describe("an event of one's own", () => {
-  test("wakes the followers of a ref of a repository, whatever address it names", async () => {
+describe("a custom event", () => {
+  test("wakes the sources that follow a ref of a repository, by any of its addresses", async () => {
     using world = await ingestWorld({
       main: { topic: "git#git.example.com/team/app", follows: { kind: "names", names: ["refs/heads/main"] } },
       next: { topic: "git#git.example.com/team/app", follows: { kind: "names", names: ["refs/heads/next"] } },
@@ -40,7 +40,7 @@ describe("an event of one's own", () => {
     expect(await world.ingest(event({ git: { url } }))).toEqual(["main", "next"]);
   });
 
-  test("wakes the followers of a tag of any registry, and of a key of any bucket", async () => {
+  test("wakes the sources that follow a tag in any registry, and a key in any bucket", async () => {
     using world = await ingestWorld({
       v1: { topic: "repo#ghcr.io/team/app", follows: { kind: "names", names: ["v1"] } },
       bucket: { topic: "s3#configuration", follows: { kind: "prefix", prefix: "prod/" } },
@@ -50,14 +50,14 @@ describe("an event of one's own", () => {
     expect(await world.ingest(event({ bucket: { name: "configuration", key: "prod/a.yaml" } }))).toEqual(["bucket"]);
   });
 
-  test("wakes the sources of a repository of ECR by whatever host it names the registry", async () => {
+  test("wakes the sources of an ECR repository by any host name of the registry", async () => {
     using world = await ingestWorld({ web: "repo#123456789012.dkr.ecr.eu-west-1.amazonaws.com/team/app" });
     for (const host of ["123456789012.dkr-ecr.eu-west-1.on.aws", "123456789012.dkr.ecr.eu-west-1.amazonaws.com:443"]) {
       expect(await world.ingest(event({ oci: { url: `oci://${host}/team/app` } }))).toEqual(["web"]);
     }
   });
 
-  test("wakes an object that is there, and no other", async () => {
+  test("wakes an existing object, and no other", async () => {
     using world = await ingestWorld({}, {}, [app]);
     const { kind, namespace, name } = app;
     expect(await world.ingest(event({ object: { cluster, kind, namespace, name } }))).toEqual(["web"]);
@@ -69,7 +69,7 @@ describe("an event of one's own", () => {
     { name: "two things at once", detail: { git: { url: "https://h/a" }, bucket: { name: "b" } } },
     { name: "nothing", detail: {} },
     {
-      name: "a kind that is no source",
+      name: "a kind that is not a source",
       detail: { object: { cluster, kind: "Kustomization", namespace: "a", name: "b" } },
     },
     {
@@ -80,13 +80,13 @@ describe("an event of one's own", () => {
     { name: "a repository with a tag in it", detail: { oci: { url: "oci://ghcr.io/team/app:v1" } } },
     { name: "an unknown field", detail: { bucket: { name: "b", prefix: "c" } } },
     { name: "a text that is too long", detail: { git: { url: `https://h/${"a".repeat(maxCustomChars)}` } } },
-  ])("that names $name is refused and counted", async ({ detail }) => {
+  ])("with $name is refused and counted", async ({ detail }) => {
     using world = await ingestWorld({}, {}, [app]);
     expect(await world.ingest(event(detail))).toEqual([]);
     expect(world.refused()).toBe(1);
   });
 
-  test("has the schema of docs/events.schema.json, and docs/events.md shows an event that is taken", async () => {
+  test("matches docs/events.schema.json, and the event in docs/events.md is accepted", async () => {
     const schema: unknown = JSON.parse(await readFile(join(docs, "events.schema.json"), "utf8"));
     expect(z.toJSONSchema(CustomDetail)).toEqual(schema);
     const [, shown = ""] = /put-events --entries '([^']+)'/.exec(await readFile(join(docs, "events.md"), "utf8")) ?? [];

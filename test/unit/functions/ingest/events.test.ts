@@ -8,7 +8,7 @@ const patches = ({ world }: Awaited<ReturnType<typeof eventWorld>>): number =>
 const names = Array.from({ length: 5 }, (_, index) => `app-${index}`);
 
 describe("events between a push and its sources", () => {
-  test("one event is one run, which finds the new version at once", async () => {
+  test("one event causes one run, which finds the new version at once", async () => {
     await using world = await eventWorld();
     await world.follow("app");
     world.change("app", "v2");
@@ -21,7 +21,7 @@ describe("events between a push and its sources", () => {
     expect(world.missed()).toBe(0);
   });
 
-  test("every event dropped: the sweep finds every change, and says how many events it missed", async () => {
+  test("if every event is dropped, the sweep finds every change, and counts the missed events", async () => {
     await using world = await eventWorld();
     for (const name of names) await world.follow(name);
     for (const name of names) world.change(name, "v2");
@@ -36,7 +36,7 @@ describe("events between a push and its sources", () => {
     expect(world.missed()).toBe(names.length + 2);
   });
 
-  test("every event doubled: no second request, wake-up or status, even if the double comes after the run", async () => {
+  test("if every event is doubled, there is no second request, wake-up or status, even if the double comes after the run", async () => {
     /** All writes of a push whose event comes so many times before its run, and once more after it. */
     const writesOf = async (events: number) => {
       await using world = await eventWorld();
@@ -58,7 +58,7 @@ describe("events between a push and its sources", () => {
     expect(await writesOf(2)).toEqual(once);
   });
 
-  test("a thousand events within a second for one source are one run before the first ends, and none is lost", async () => {
+  test("a thousand events for one source within a second cause one run before the first ends, and none is lost", async () => {
     await using world = await eventWorld();
     await world.follow("app");
     const { runs } = world.counts;
@@ -72,7 +72,7 @@ describe("events between a push and its sources", () => {
     expect(world.counts.runs).toBe(runs + 1);
   });
 
-  test("events that come while a run looks at its origin are one more run after it", async () => {
+  test("events that come after a run has listed its origin cause one more run", async () => {
     await using world = await eventWorld();
     await world.follow("app");
     const { runs } = world.counts;

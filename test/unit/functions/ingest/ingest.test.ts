@@ -25,7 +25,7 @@ describe("an event of ECR", () => {
     expect(await world.ingest(await sample("ecr-push", { "image-tag": "v1.2.0" }))).toEqual(["db", "range"]);
   });
 
-  test("wakes sources whatever host of the registry they name: dual-stack, FIPS or both", async () => {
+  test("wakes sources by any host name of the registry: dual-stack, FIPS or both", async () => {
     const hosts = {
       dual: "123456789012.dkr-ecr.us-west-2.on.aws",
       dualFips: "123456789012.dkr-ecr-fips.us-west-2.on.aws",
@@ -42,7 +42,7 @@ describe("an event of ECR", () => {
     expect(woken).toEqual(["dual", "dualFips", "fips", "usual"]);
   });
 
-  test.each(["ecr-push", "ecr-delete"])("without a tag (%s) wakes everyone who follows one", async (name) => {
+  test.each(["ecr-push", "ecr-delete"])("without a tag (%s) wakes every source that follows a tag", async (name) => {
     using world = await ingestWorld({ web: tag("latest"), other: tag("v1") });
     const { detail, ...event } = await sample(name);
     const { "image-tag": _, ...untagged } = detail;
@@ -50,7 +50,7 @@ describe("an event of ECR", () => {
     expect(await world.ingest({ ...event, detail: { ...untagged, "image-tag": "" } })).toEqual(["other", "web"]);
   });
 
-  test("of a replication wakes the sources of the registry that it has reached", async () => {
+  test("of a replication wakes the sources of the target registry", async () => {
     using world = await ingestWorld({
       here: "repo#123456789012.dkr.ecr.us-east-1.amazonaws.com/docker-hub/alpine",
       there: "repo#123456789012.dkr.ecr.us-west-2.amazonaws.com/docker-hub/alpine",
@@ -58,7 +58,7 @@ describe("an event of ECR", () => {
     expect(await world.ingest(await sample("ecr-replication"))).toEqual(["here"]);
   });
 
-  test("of an action that failed, or of another action, wakes nobody and is no fault", async () => {
+  test("of a failed action, or of another action, wakes no source and is not an error", async () => {
     using world = await ingestWorld({ db: topic });
     expect(await world.ingest(await sample("ecr-push", { result: "FAILURE" }))).toEqual([]);
     expect(await world.ingest(await sample("ecr-push", { "action-type": "UPDATE_STORAGE_CLASS" }))).toEqual([]);
@@ -83,7 +83,7 @@ describe("an event of ECR", () => {
     { region: "us-isob-east-1", host: "1.dkr.ecr.us-isob-east-1.sc2s.sgov.gov" },
     { region: "us-isof-south-1", host: "1.dkr.ecr.us-isof-south-1.csp.hci.ic.gov" },
     { region: "eu-isoe-west-1", host: "1.dkr.ecr.eu-isoe-west-1.cloud.adc-e.uk" },
-  ])("in $region is of the registry $host, and wakes its sources", async ({ region, host }) => {
+  ])("in $region belongs to the registry $host, and wakes its sources", async ({ region, host }) => {
     expect(ecrHosts("1", region)).toEqual([host]);
     using world = await ingestWorld({ db: `repo#${host}/my-repository-name` });
     expect(await world.ingest({ ...(await sample("ecr-push")), account: "1", region })).toEqual(["db"]);
@@ -94,7 +94,7 @@ describe("an event of CodeCommit", () => {
   const repository = "git-codecommit.us-east-2.amazonaws.com/v1/repos/MyDemoRepo";
   const follows = (name: string) => ({ kind: "names", names: [name] }) as const;
 
-  test("wakes who follows the branch, by whatever address it names the repository", async () => {
+  test("wakes the sources that follow the branch, by any address of the repository", async () => {
     using world = await ingestWorld({
       https: { topic: gitTopic(`https://${repository}`), follows: follows("refs/heads/myBranch") },
       ssh: { topic: gitTopic(`ssh://APKAEIBAERJR2EXAMPLE@${repository}`), follows: follows("refs/heads/myBranch") },
@@ -110,7 +110,7 @@ describe("an event of CodeCommit", () => {
     }
   });
 
-  test("of a merge that no branch has wakes nobody and is no fault", async () => {
+  test("of a merge without a branch wakes no source and is not an error", async () => {
     using world = await ingestWorld({ https: gitTopic(`https://${repository}`) });
     const event = await sample("code-commit-updated", { event: "unreferencedMergeCommitCreated" });
     expect(await world.ingest(event)).toEqual([]);
@@ -119,18 +119,21 @@ describe("an event of CodeCommit", () => {
 });
 
 describe("an event of S3", () => {
-  test.each(["s3-created", "s3-deleted"])("%s wakes who follows the key's prefix in the bucket", async (name) => {
-    using world = await ingestWorld({
-      whole: "s3#amzn-s3-demo-bucket1",
-      inside: { topic: "s3#amzn-s3-demo-bucket1", follows: { kind: "prefix", prefix: "example-" } },
-      beside: { topic: "s3#amzn-s3-demo-bucket1", follows: { kind: "prefix", prefix: "other/" } },
-      elsewhere: "s3#amzn-s3-demo-bucket2",
-    });
-    expect(await world.ingest(await sample(name))).toEqual(["inside", "whole"]);
-  });
+  test.each(["s3-created", "s3-deleted"])(
+    "%s wakes the sources that follow the key's prefix in the bucket",
+    async (name) => {
+      using world = await ingestWorld({
+        whole: "s3#amzn-s3-demo-bucket1",
+        inside: { topic: "s3#amzn-s3-demo-bucket1", follows: { kind: "prefix", prefix: "example-" } },
+        beside: { topic: "s3#amzn-s3-demo-bucket1", follows: { kind: "prefix", prefix: "other/" } },
+        elsewhere: "s3#amzn-s3-demo-bucket2",
+      });
+      expect(await world.ingest(await sample(name))).toEqual(["inside", "whole"]);
+    },
+  );
 });
 
-describe("an event that is not taken", () => {
+describe("an event that is not accepted", () => {
   const codeConnections = { source: "aws.codeconnections", "detail-type": "GitSync Repository Sync Status Change" };
 
   test.each([
@@ -147,17 +150,17 @@ describe("an event that is not taken", () => {
       says: /ECR Image Scan/,
     },
     {
-      name: "CodeConnections, which tells of no push",
+      name: "CodeConnections, which does not report pushes",
       change: (event: object) => ({ ...event, ...codeConnections }),
       says: /codeconnections/,
     },
     {
-      name: "the name of one in another's place",
+      name: "swapped names",
       change: (event: object) => ({ ...event, source: "aws.s3" }),
       says: /that is not read/,
     },
     {
-      name: "a detail that is none",
+      name: "an invalid detail",
       change: (event: object) => ({ ...event, detail: [] }),
       says: /not as documented.*detail: /,
     },
@@ -166,14 +169,14 @@ describe("an event that is not taken", () => {
       change: (event: object) => ({ ...event, detail: { "repository-name": "" } }),
       says: /repository-name/,
     },
-  ])("$name: one log line that says why, one count, no error and nobody woken", async ({ change, says }) => {
+  ])("$name: one log line with the reason, one count, no error and no source woken", async ({ change, says }) => {
     using world = await ingestWorld({ db: topic });
     expect(await world.ingest(change(await sample("ecr-push")))).toEqual([]);
     expect(world.log.lines).toEqual([{ message: "event not taken", why: expect.stringMatching(says) }]);
     expect(world.refused()).toBe(1);
   });
 
-  test("from an account or region that the installation does not list, while those that it lists are taken", async () => {
+  test("comes from an unlisted account or region, while events from listed ones are accepted", async () => {
     const admitted = new Set(["123456789012/us-west-2"]);
     const isAdmitted = (account: string, region: string) => admitted.has(`${account}/${region}`);
     using world = await ingestWorld({ db: topic }, { isAdmitted });
@@ -184,7 +187,7 @@ describe("an event that is not taken", () => {
     expect(await world.ingest(await sample("ecr-push"))).toEqual(["db"]);
   });
 
-  test("quotes little of it, and nothing of its detail", async () => {
+  test("is logged with little of it quoted, and nothing of its detail", async () => {
     using world = await ingestWorld({});
     await world.ingest({ ...(await sample("ecr-push")), "detail-type": "x".repeat(256) });
     await world.ingest(await sample("ecr-push", { "repository-name": { password: "secret" } }));
@@ -197,7 +200,7 @@ describe("an event that is not taken", () => {
 describe("a batch of hints", () => {
   const record = (messageId: string, body: string) => ({ messageId, receiptHandle: messageId, body });
 
-  test("is done for what will never be understood, and comes again for what could not be requested", async () => {
+  test("drops what can never be parsed, and retries what could not be requested", async () => {
     const text = JSON.stringify(await sample("ecr-push"));
     using world = await ingestWorld({ db: topic });
     const failing = { hint: () => Promise.reject(new Error("table away")) };

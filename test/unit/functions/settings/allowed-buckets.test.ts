@@ -22,6 +22,6 @@ test.each([
   ["ab", false],
   ["a".repeat(63), true],
   ["a".repeat(64), false],
-])("%s is the name of a bucket: %s", (text, isOne) => {
+])("%s is a valid bucket name: %s", (text, isOne) => {
   expect(isBucketName(text)).toBe(isOne);
 });

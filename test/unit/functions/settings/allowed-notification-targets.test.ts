@@ -13,7 +13,7 @@ test.each([
   ["arn:aws-cn:events:cn-north-1:123456789012:event-bus/default", "events:PutEvents"],
   ["arn:aws:sqs:eu-west-1:123456789012:alerts", "sqs:SendMessage"],
   ["arn:aws:sqs:eu-west-1:123456789012:alerts.fifo", "sqs:SendMessage"],
-])("%s is a target of %s", (arn, action) => {
+])("%s is a notification target of type %s", (arn, action) => {
   expect(isNotificationTarget(arn)).toBe(true);
   expect(actionOnNotificationTarget(arn)).toBe(action);
 });
@@ -26,12 +26,12 @@ test.each([
   "arn:aws:s3:::alerts",
   "https://sqs.eu-west-1.amazonaws.com/123456789012/alerts",
   "",
-])("%s is no target", (arn) => {
+])("%s is not a notification target", (arn) => {
   expect(isNotificationTarget(arn)).toBe(false);
   expect(() => actionOnNotificationTarget(arn)).toThrow("is not the ARN of a topic, an event bus or a queue");
 });
 
-test("a namespace may use what is listed for it, and nothing else", () => {
+test("a namespace may use only its listed notification targets", () => {
   const allowed = { apps: [topic] };
   expect(isAllowedNotificationTarget(allowed, "apps", topic)).toBe(true);
   expect(isAllowedNotificationTarget(allowed, "apps", `${topic}2`)).toBe(false);

@@ -9,7 +9,7 @@ const allowed = { apps: [arn, `${far}+${role}`], web: [] };
 test.each([
   { what: "a listed cluster", namespace: "apps", target: arn, entry: { role: undefined } },
   { what: "one that is listed with a role", namespace: "apps", target: far, entry: { role } },
-  { what: "one whose name only begins alike", namespace: "apps", target: `${arn}2`, entry: undefined },
+  { what: "one whose name has the same prefix", namespace: "apps", target: `${arn}2`, entry: undefined },
   { what: "a cluster and a role in one text", namespace: "apps", target: `${far}+${role}`, entry: undefined },
   { what: "a namespace without clusters", namespace: "web", target: arn, entry: undefined },
   { what: "a namespace that is not listed", namespace: "toString", target: arn, entry: undefined },

@@ -5,14 +5,14 @@ import { Settings } from "../../../../functions/settings/settings.ts";
 const rulesOf = (given: object) => applyRulesOf(Settings.parse(given));
 
 describe("the settings of applies", () => {
-  test("are empty where nothing is set", () => {
+  test("are empty if nothing is set", () => {
     expect(rulesOf({})).toEqual({ overrideManagers: [], customStageKinds: new Set() });
   });
 
   test.each([
     { name: "one name", given: "node-fetch", managers: ["node-fetch"] },
     { name: "several", given: ["node-fetch", "helm"], managers: ["node-fetch", "helm"] },
-  ])("override-manager takes $name", ({ given, managers }) => {
+  ])("override-manager accepts $name", ({ given, managers }) => {
     expect(rulesOf({ "override-manager": given }).overrideManagers).toEqual(managers);
   });
 
@@ -24,7 +24,7 @@ describe("the settings of applies", () => {
     expect(Settings.safeParse({ "override-manager": given }).success).toBe(false);
   });
 
-  test("custom-apply-stage-kinds takes Flux's text, with blanks and kinds of the core group", () => {
+  test("custom-apply-stage-kinds accepts Flux's text, with blanks and kinds of the core group", () => {
     const text = "rbac.authorization.k8s.io/Role, ConfigMap";
     expect(rulesOf({ "custom-apply-stage-kinds": text }).customStageKinds).toEqual(
       new Set(["rbac.authorization.k8s.io/Role", "/ConfigMap"]),

@@ -19,7 +19,7 @@ describe("the settings for Canaries", () => {
     expect(settingsOf({})).toEqual(defaultCanarySettings);
   });
 
-  test("are given by the names of Flagger's flags", () => {
+  test("have the names of Flagger's flags", () => {
     const document = {
       "mesh-provider": "gatewayapi:v1",
       "metrics-server": "http://prometheus.monitoring:9090",
@@ -58,7 +58,7 @@ describe("the settings for Canaries", () => {
     });
   });
 
-  test("send alerts to Teams, in place of Slack, as Flagger does", () => {
+  test("send alerts to Teams instead of Slack, as in Flagger", () => {
     const document = { "slack-url": "https://hooks.example.test/a", "slack-proxy-url": "http://proxy.example.test" };
     expect(settingsOf({ ...document, "msteams-url": "https://teams.example.test/b" }).globalAlerts).toEqual({
       type: "msteams",
@@ -70,7 +70,7 @@ describe("the settings for Canaries", () => {
     });
   });
 
-  test("an installation without a metrics server says none", () => {
+  test("without a metrics server use none", () => {
     expect(settingsOf({ "metrics-server": "none" }).metricsServer).toBe("none");
   });
 
@@ -86,7 +86,7 @@ describe("the settings for Canaries", () => {
     ["slack-url", "hooks.example.test", "must be an http or https URL"],
     ["cluster-name", "two\nlines", "must be one line of at most 253 characters"],
     ["ingress-annotations-prefix", "", "must not be empty"],
-  ])("%s refuses %j, and does not quote it", (key, value, why) => {
+  ])("refuse %s with %j, without quoting it", (key, value, why) => {
     const [fault = "", ...others] = faultsOf({ [key]: value });
     expect(fault).toMatch(new RegExp(`^${key} `));
     expect(fault).toContain(why);

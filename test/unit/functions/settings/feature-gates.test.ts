@@ -15,7 +15,7 @@ function faultsOf(value: unknown): readonly string[] {
 }
 
 describe("feature gates", () => {
-  test("that nobody sets have their defaults", () => {
+  test("have their defaults if unset", () => {
     expect(gatesOf({})).toEqual(defaultGates);
     expect(gatesOf("")).toEqual(defaultGates);
   });
@@ -25,7 +25,7 @@ describe("feature gates", () => {
   );
 
   test.each(cases.filter(({ value, only }) => only === undefined || only.value === value))(
-    "$name: $value is taken as a mapping and as Flux's text",
+    "$name: $value is accepted as a mapping and as Flux's text",
     ({ name, value }) => {
       const expected = Object.hasOwn(defaultGates, name) ? { ...defaultGates, [name]: value } : defaultGates;
       expect(gatesOf({ [name]: value })).toEqual(expected);
@@ -42,7 +42,7 @@ describe("feature gates", () => {
     },
   );
 
-  test("that nobody sets have values that could be set, and others have no choice", () => {
+  test("have a valid value if unset, and some have no other", () => {
     const defaults = new Map<string, boolean>(Object.entries(defaultGates));
     const fixed = Object.entries(gateTexts).filter(([, { only }]) => only !== undefined);
     expect(fixed.filter(([name, { only }]) => (defaults.get(name) ?? only?.value) !== only?.value)).toEqual([]);
@@ -50,7 +50,7 @@ describe("feature gates", () => {
     expect(free.filter((name) => !defaults.has(name))).toEqual([]);
   });
 
-  test("in Flux's text are written as Go reads them, the last of a name counts", () => {
+  test("in Flux's text are parsed as in Go, and the last value of a name counts", () => {
     expect(gatesOf(" DisableStatusPollerCache=false , DisableStatusPollerCache=T,,")).toEqual(defaultGates);
   });
 
@@ -65,19 +65,19 @@ describe("feature gates", () => {
   });
 
   test.each([{ DisableStatusPollerCache: "hunter2" }, "DisableStatusPollerCache=hunter2", "DisableStatusPollerCache"])(
-    "with a value that is neither true nor false are refused, and it is not quoted: %j",
+    "with a value other than true and false are refused without quoting it: %j",
     (value) => {
       expect(faultsOf(value)).toEqual(["feature-gates.DisableStatusPollerCache must be true or false"]);
     },
   );
 
-  test.each([[7], [null], [["DisableStatusPollerCache"]]])("are neither %j nor the like", (value) => {
+  test.each([[7], [null], [["DisableStatusPollerCache"]]])("must not be %j", (value) => {
     expect(faultsOf(value)).toEqual([
       "feature-gates must be a mapping of gates to true or false, or text such as ExternalArtifact=true",
     ]);
   });
 
-  test("with several faults are told them all", () => {
+  test("report all errors at once", () => {
     expect(faultsOf("One=true,Two=true,DisableStatusPollerCache=x")).toHaveLength(3);
   });
 });

@@ -23,7 +23,7 @@ test("the defaults of the settings are those of the flows", () => {
   });
 });
 
-test("flows get what is set", () => {
+test("flows get the settings", () => {
   const set = flowSettings({
     ...defaultSettings,
     "no-cross-namespace-refs": true,
@@ -68,7 +68,7 @@ test("ConfigMaps and Secrets start runs unless DisableConfigWatchers is on", () 
   expect(configSelector(off)).toBeUndefined();
 });
 
-test("keys of all are in objects of the installation, in the namespace of Flux unless another one is named", () => {
+test("global keys are in objects of the installation, in Flux's namespace unless another one is set", () => {
   expect(keySettings(defaultSettings)).toEqual({
     ageSecret: undefined,
     vaultConfigMap: undefined,
@@ -98,7 +98,7 @@ test.each([
   expect("faults" in found ? found.faults : []).toContainEqual(expect.stringContaining(`${key} ${fault}`));
 });
 
-test("an account decrypts for all where the gate lets accounts decrypt", () => {
+test("a service account decrypts for all if the gate allows accounts to decrypt", () => {
   const found = effectiveSettings({
     "default-decryption-service-account": "decrypts",
     "feature-gates": { ObjectLevelWorkloadIdentity: true },

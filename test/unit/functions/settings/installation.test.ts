@@ -22,7 +22,7 @@ function faultsOf(document: unknown): readonly string[] {
 const faultsOfCluster = (fields: object) => faultsOf({ version: 1, clusters: [{ arn: arnOf("prod"), ...fields }] });
 
 describe("the document of an installation", () => {
-  test("may leave out what has a usual value", () => {
+  test("may leave out settings with a default", () => {
     expect(readInstallation(JSON.stringify({ version: 1, clusters: [{ arn: arnOf("prod") }] }))).toEqual({
       version: 1,
       clusters: [
@@ -42,7 +42,7 @@ describe("the document of an installation", () => {
     expect(faultsOf({ version: 1, clusters: [] })).toEqual([]);
   });
 
-  test("holds clusters of several accounts, regions and networks, their repositories, and the settings", () => {
+  test("contains clusters of several accounts, regions and networks, their repositories, and the settings", () => {
     const document: InstallationDocument = {
       version: 1,
       clusters: [
@@ -61,7 +61,7 @@ describe("the document of an installation", () => {
   test.each([
     { what: "no JSON", text: '{"hunter2"', fault: "the document must be an object in JSON" },
     { what: "a list", text: "[]", fault: "the document must be an object in JSON" },
-  ])("that is $what is refused", ({ text, fault }) => {
+  ])("with $what is refused", ({ text, fault }) => {
     expect(readInstallation(text)).toEqual({ faults: [fault] });
   });
 
@@ -119,12 +119,12 @@ describe("the document of an installation", () => {
       { x: 1 },
       "clusters[0].x is not known: remove it, or choose of arn, role, roles, network, maxRuns, repositories, buckets, decryptionKeys, targets, notificationTargets, cloudWatchRegions",
     ],
-  ])("with a cluster %j is refused, and no value is quoted", (fields, fault) => {
+  ])("with a cluster %j is refused without quoting any value", (fields, fault) => {
     expect(faultsOfCluster(fields)).toEqual([fault]);
   });
 
   test.each(["hunter2", "key/*", "key/1+hunter2", "key/1+arn:aws:iam::123456789012:role/*"])(
-    "with the KMS key %s is refused: each key is listed whole",
+    "with the KMS key %s is refused: each key must be listed by its full name",
     (key) => {
       const given = key === "hunter2" ? key : `arn:aws:kms:eu-west-1:123456789012:${key}`;
       const form =
@@ -140,14 +140,17 @@ describe("the document of an installation", () => {
     `${arnOf("other")}x/y`,
     `${arnOf("other")}+hunter2`,
     `${arnOf("other")}+arn:aws:iam::999999999999:role/other`,
-  ])("with the target %s is refused: each is listed whole, and a role is of its account", (target) => {
-    expect(faultsOfCluster({ targets: { apps: [target] } })).toEqual([
-      "clusters[0].targets.apps[0] must be arn:aws:eks:<region>:<account>:cluster/<name>, with or without +arn:aws:iam::<the same account>:role/<name>",
-    ]);
-  });
+  ])(
+    "with the target %s is refused: each target must be listed by its full name, and a role must be of its account",
+    (target) => {
+      expect(faultsOfCluster({ targets: { apps: [target] } })).toEqual([
+        "clusters[0].targets.apps[0] must be arn:aws:eks:<region>:<account>:cluster/<name>, with or without +arn:aws:iam::<the same account>:role/<name>",
+      ]);
+    },
+  );
 
   test.each(["hunter2", "arn:aws:sns:eu-west-1:123456789012:*", "arn:aws:sqs:eu-west-1:123456789012:a:b"])(
-    "with the notification target %s is refused: each is listed whole",
+    "with the notification target %s is refused: each must be listed by its full name",
     (target) => {
       expect(faultsOfCluster({ notificationTargets: { apps: [target] } })).toEqual([
         "clusters[0].notificationTargets.apps[0] must be arn:aws:sns:<region>:<account>:<topic>, arn:aws:events:<region>:<account>:event-bus/<name> or arn:aws:sqs:<region>:<account>:<queue>",
@@ -155,7 +158,7 @@ describe("the document of an installation", () => {
     },
   );
 
-  test("with a target twice is refused: only one of its roles could enter", () => {
+  test("with the same target twice is refused, because only one of its roles could be used", () => {
     const other = arnOf("other");
     const role = `${other}+arn:aws:iam::${other.split(":")[4]}:role/enters`;
     expect(faultsOfCluster({ targets: { apps: [other, role] } })).toEqual([
@@ -175,11 +178,11 @@ describe("the document of an installation", () => {
       "settings: concurent-ssa is not a setting: did you mean concurrent-ssa?",
     ],
     [{ version: 1, clusters: [], settings: { "concurrent-ssa": 0 } }, "settings: concurrent-ssa must be"],
-  ])("%j is refused, and no value is quoted", (document, fault) => {
+  ])("%j is refused without quoting any value", (document, fault) => {
     expect(faultsOf(document)).toEqual([expect.stringContaining(fault)]);
   });
 
-  test("names all of its faults at once", () => {
+  test("reports all errors at once", () => {
     const clusters = [{ arn: "prod" }, { arn: arnOf("prod"), maxRun: 1 }];
     expect(faultsOf({ version: 1, clusters, settings: { network: 1 } })).toHaveLength(3);
   });
@@ -193,7 +196,7 @@ describe("the document of an installation", () => {
     ]);
   });
 
-  test("has limits: clusters, networks and bytes", () => {
+  test("has limits on clusters, networks and bytes", () => {
     const documentOf = (count: number, networkOf: (index: number) => string) => ({
       version: 1,
       clusters: Array.from({ length: count }, (_, index) => ({ arn: arnOf(`c${index}`), network: networkOf(index) })),

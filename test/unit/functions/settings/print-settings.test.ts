@@ -11,20 +11,20 @@ function printed(text: string): string {
 const unlistedDefault = "  # default of unlisted: public in functions, anything with sluice local\n";
 
 describe("printed settings", () => {
-  test("say what network.unlisted is where it is not given, for its default is the place's", () => {
+  test("show the default of network.unlisted, which depends on the place, if it is unset", () => {
     expect(printed("")).toContain(`# default\nnetwork:\n  allow: []\n${unlistedDefault}`);
     expect(printed("network: {allow: [r.test]}")).toContain(
       `# from s.yaml\nnetwork:\n  allow:\n    - r.test\n${unlistedDefault}`,
     );
   });
 
-  test("have network.unlisted as it is given", () => {
+  test("show network.unlisted as it is set", () => {
     const text = printed("network: {unlisted: refused}");
     expect(text).toContain("unlisted: refused\n");
     expect(text).not.toContain("default of unlisted");
   });
 
-  test("read again are the same settings", () => {
+  test("can be parsed back into the same settings", () => {
     for (const text of ["", "network: {allow: [r.test]}", "network: {unlisted: refused}"]) {
       expect(readSettings(printed(text))).toMatchObject({ values: valuesOf(text) });
     }

@@ -23,12 +23,12 @@ function spellings(flag: string): readonly string[] {
 }
 
 describe("a document of settings", () => {
-  test.each(["", "\n", "# nothing yet\n", "---\n", "{}"])("that gives nothing leaves the defaults: %j", (text) => {
+  test.each(["", "\n", "# nothing yet\n", "---\n", "{}"])("that sets nothing keeps the defaults: %j", (text) => {
     expect(readSettings(text)).toEqual({ values: defaultSettings, given: new Set() });
   });
 
   test.each(["no-cross-namespace-refs: true\n", '{"no-cross-namespace-refs": true}'])(
-    "is YAML or JSON, and the rest has its defaults: %j",
+    "may be YAML or JSON, and unset keys have their defaults: %j",
     (text) => {
       expect(valuesOf(text)).toEqual({ ...defaultSettings, "no-cross-namespace-refs": true });
       expect(readSettings(text)).toMatchObject({ given: new Set(["no-cross-namespace-refs"]) });
@@ -95,7 +95,7 @@ describe("a document of settings", () => {
     ["---\na: 1\n---\n---\n", "this holds 3 documents: write all settings in one, without --- between them"],
     ["- hunter2", "this is no document of settings: write `key: value` lines"],
     ["hunter2", "this is no document of settings: write `key: value` lines"],
-  ])("with a fault names it, and quotes no value: %j", (text = "", fault = "") => {
+  ])("with an error is refused naming the error, without quoting a value: %j", (text = "", fault = "") => {
     expect(faultsOf(text)).toEqual([fault]);
     expect(faultsOf(text).join()).not.toContain("hunter2");
   });
@@ -119,16 +119,16 @@ describe("a document of settings", () => {
     ["interval-jitter-percentage: 0", "interval-jitter-percentage", 0],
     ["min-retry-delay: 15m", "min-retry-delay", "15m"],
     ["max-retry-delay: 1h", "max-retry-delay", "1h"],
-  ] as const)("takes %s", (text, key, value) => {
+  ] as const)("accepts %s", (text, key, value) => {
     expect(valuesOf(text)).toEqual({ ...defaultSettings, [key]: value });
   });
 
-  test("with several faults names them all", () => {
+  test("reports all errors at once", () => {
     expect(faultsOf("concurrent-ssa: 0\nno-cross-namespace-refs: 1\nx: 1")).toHaveLength(3);
   });
 
   test.each([...unhonouredFlags].map(([flag, why]) => ({ flag, why })))(
-    "with the flag $flag, which Sluice does not honour, says why",
+    "with the flag $flag, which Sluice does not honour, is refused with the reason",
     ({ flag, why }) => {
       expect(faultsOf(`${flag}: x`)).toEqual([
         `${flag} is a flag of ${flagOwner(flag)} that Sluice does not honour: ${why}; remove it`,
@@ -137,7 +137,7 @@ describe("a document of settings", () => {
   );
 
   test.each([...unhonouredFlags].flatMap(([flag, why]) => spellings(flag).map((key) => ({ flag, key, why }))))(
-    "with such a flag in another spelling is told the same: $key",
+    "with such a flag in another spelling gets the same message: $key",
     ({ flag, key, why }) => {
       expect(faultsOf(`${key}: x`)).toEqual([
         `${key} is a flag of ${flagOwner(flag)} that Sluice does not honour: ${why}; remove it`,
@@ -148,18 +148,18 @@ describe("a document of settings", () => {
   test.each([
     ["helm-cache-tll", "helm-cache-ttl", "an index is read again only if it has changed"],
     ["--recieverAddr", "receiverAddr", "sluice local has --receiver-port, and the function has an address of its own"],
-  ])("with a typing error in such a flag is told what that flag is: %s", (key, flag, why) => {
+  ])("with a misspelled flag of this kind gets its message: %s", (key, flag, why) => {
     expect(faultsOf(`${key}: x`)).toEqual([
       `${key} is not a setting: did you mean ${flag}? That is a flag of Flux that Sluice does not honour: ${why}; remove it`,
     ]);
   });
 });
 
-test("no flag is both honoured and not", () => {
+test("no flag is both honoured and refused", () => {
   expect(Object.keys(Settings.shape).filter((key) => unhonouredFlags.has(key))).toEqual([]);
 });
 
-test("each flag of Flagger 1.44 that says how it works is honoured, or said not to be", () => {
+test("each flag of Flagger 1.44 is either honoured or refused with a reason", () => {
   const flags =
     "cluster-name control-loop-interval enable-config-tracking enable-leader-election event-webhook include-label-prefix ingress-annotations-prefix ingress-class kubeconfig-burst kubeconfig-qps kubeconfig-service-mesh leader-election-namespace log-level mesh-provider metrics-server msteams-proxy-url msteams-url namespace no-cross-namespace-refs port selector-labels slack-channel slack-proxy-url slack-token slack-url slack-user threadiness zap-encoding zap-replace-globals";
   const known = new Set([...Object.keys(Settings.shape), ...unhonouredFlags.keys()]);

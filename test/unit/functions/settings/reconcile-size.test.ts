@@ -7,7 +7,7 @@ import { defaultGitLimits } from "../../../../lib/sources/git/git-remote.ts";
 const mebibyte = 1024 * 1024;
 
 describe("the size of a reconcile function", () => {
-  test("holds its runs at their limits beside kustomize and CEL at theirs, by default", () => {
+  test("is by default enough for its runs at their limits, next to kustomize and CEL at theirs", () => {
     const size = reconcileSize({});
     if ("faults" in size) throw new Error(size.faults.join());
     const archives = size.batchSize * (defaultArchiveLimits.maxPackedBytes + defaultArchiveLimits.maxBytes);
@@ -17,7 +17,7 @@ describe("the size of a reconcile function", () => {
     expect(size.tmpMiB).toBeGreaterThanOrEqual((size.batchSize * defaultGitLimits.maxPackBytes) / mebibyte);
   });
 
-  test("grows by the limits of a run with each that it works on at the same time, until Lambda offers no more", () => {
+  test("grows by the limits of a run for each concurrent run, up to Lambda's maximum", () => {
     for (let batchSize = 1; batchSize <= 10; batchSize++) {
       const [size, needed, less] = [reconcileSize({ batchSize }), neededFor(batchSize), neededFor(batchSize - 1)];
       expect(size).toEqual({ batchSize, memoryMiB: expect.any(Number), tmpMiB: Math.max(512, needed.tmpMiB) });
@@ -27,7 +27,7 @@ describe("the size of a reconcile function", () => {
     }
   });
 
-  test("that does not hold its runs is refused, with what they need", () => {
+  test("is refused if it is too small for its runs, with the size that they need", () => {
     const { memoryMiB, tmpMiB } = neededFor(10);
     expect(reconcileSize({ memoryMiB: 1_024, tmpMiB: 512, batchSize: 10 })).toEqual({
       faults: [

@@ -119,6 +119,6 @@ function page(): string {
   ].join("\n\n")}\n`;
 }
 
-test("docs/settings.md says what the schema says", async () => {
+test("docs/settings.md is up to date with the schema", async () => {
   await expect(page()).toMatchFileSnapshot("../../../../docs/settings.md");
 });

@@ -57,7 +57,7 @@ describe("a comment is a marker", () => {
     ["an escaped name", '# {"$imagepolicy": "apps%3Aweb%3Atag"}'],
     ["another reference", '# {"$ref": "#/definitions/apps:web:tag"}'],
     ["no end", '# {"$imagepolicy": "apps:web:tag"'],
-    ["nothing but null", "# null"],
+    ["only null", "# null"],
   ])("with %s it is only a comment", (_, comment) => {
     expect(changeOf(`a: old ${comment}\nb: '"$imagepolicy"'\n`)).toBeUndefined();
   });

@@ -91,7 +91,7 @@ describe("image-automation/61: the path of an ImageUpdateAutomation", () => {
     ["a text that is not a path", link("x".repeat(5_000))],
   ])("a link to %s cannot be resolved, which fails the run", async (_, loop) => {
     await expect(setInTree(treeOf({ ...files, loop }), "loop/a", images, signal)).rejects.toThrow(
-      "spec.update.path leads to the link loop, which has no end: name its folder instead",
+      "spec.update.path leads to the link loop, which cannot be resolved: name its folder instead",
     );
   });
 
@@ -128,7 +128,7 @@ describe("image-automation/61: links to files", () => {
     ["out of the repository and back into it", "../clone/../real"],
     ["to an absolute path", "/real"],
     ["to a folder", "folder.yaml"],
-    ["to nothing", "missing.yaml"],
+    ["to a missing target", "missing.yaml"],
     ["to itself", "a.yaml"],
     ["through a link out of the repository", "up/real"],
     ["through a link to an absolute path", "root/real"],

@@ -68,12 +68,12 @@ describe("a request that a web page may have caused", () => {
     expect(told).toContain(`, and not to pages of the Origin ${JSON.stringify(origin)}`);
   });
 
-  test("is answered with only the beginning of a long Host", () => {
+  test("is answered with only the beginning of a long Host header", () => {
     expect(refuseForeignRequest({ host: "a".repeat(10_000) }, [])?.length).toBeLessThan(400);
   });
 });
 
-describe("refuses requests of web pages and accepts those of tools:", () => {
+describe("the check refuses requests of web pages and accepts those of tools:", () => {
   let opened: AsyncDisposableStack;
   const servers = new Map<string, { readonly port: number; readonly path: string; readonly usual: number }>();
   beforeAll(async () => {

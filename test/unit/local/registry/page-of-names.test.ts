@@ -14,7 +14,7 @@ function pagesOf(names: readonly string[], n: number, paging: typeof tagPaging):
   return found;
 }
 
-test("pages of tags are the whole list, in order, for any page size", () => {
+test("pages of tags add up to the whole list, in order, for any page size", () => {
   const tag = fc.string({ unit: fc.constantFrom("a", "B", "1", "-", "."), minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(fc.uniqueArray(tag, { maxLength: 30 }), fc.integer({ min: 1, max: 12 }), (all, n) => {
@@ -24,7 +24,7 @@ test("pages of tags are the whole list, in order, for any page size", () => {
   );
 });
 
-test("pages of repositories are the whole list, by the parts of their names", () => {
+test("pages of repositories add up to the whole list, sorted by the parts of their names", () => {
   const names = ["a", "a/b", "a/b/c", "a-b", "a.b", "b"];
   for (const n of [1, 2, 3, 6, 7]) expect(pagesOf(names, n, repositoryPaging)).toEqual(names);
 });

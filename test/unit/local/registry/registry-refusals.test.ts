@@ -24,7 +24,7 @@ describe("the registry refuses", () => {
     { what: "no JSON", body: "nonsense", detail: /^it is not JSON: / },
     { what: "no object", body: "[]", detail: "it must be an object" },
     {
-      what: "another type than it says",
+      what: "of another type than it declares",
       body: '{"schemaVersion":2,"mediaType":"text/x"}',
       detail: `if present, mediaType in manifest should be '${manifestType}' not 'text/x'`,
     },
@@ -96,7 +96,7 @@ test.each([
   { target: "//", status: 404 },
   { target: "/v2/%zz/tags/list", status: 400 },
   { target: "*", status: 404 },
-])("a request for $target is answered $status, and the registry goes on", async ({ target, status }) => {
+])("a request for $target is answered with $status, and the registry continues", async ({ target, status }) => {
   const [hostname = "", port = ""] = own.address().split(":");
   const asking = request({ hostname, port, path: target }).end();
   const answered = Promise.withResolvers<IncomingMessage>();

@@ -9,7 +9,7 @@ import { codeOf, configType, localRegistry, manifestType, parse } from "./local-
 const own = localRegistry();
 const { send, pushBlob, pushManifest } = own;
 
-describe("pushes as clients send them", () => {
+describe("pushes in the ways of different clients", () => {
   test("docker: checks for the blob, streams chunks without ranges, closes with the digest, then puts the manifest", async () => {
     expect((await send("GET", "/v2/")).header("docker-distribution-api-version")).toBe("registry/2.0");
     const layer = digestOf("hello world");
@@ -49,7 +49,7 @@ describe("pushes as clients send them", () => {
     expect(put.status).toBe(201);
   });
 
-  test("a blob of another repository is mounted; a missing blob has to be uploaded", async () => {
+  test("a blob of another repository is mounted; a missing blob must be uploaded", async () => {
     const digest = await pushBlob("base/image", "layer");
     expect((await send("HEAD", `/v2/team/app/blobs/${digest}`)).status).toBe(404);
     expect((await send("POST", `/v2/team/app/blobs/uploads/?mount=${digest}&from=base/image`)).status).toBe(201);
@@ -58,7 +58,7 @@ describe("pushes as clients send them", () => {
     expect((await send("POST", `/v2/team/app/blobs/uploads/?mount=${absent}&from=base/image`)).status).toBe(202);
   });
 
-  test("an upload that broke off continues at its offset, after a restart too", async () => {
+  test("an interrupted upload continues at its offset, after a restart too", async () => {
     const { header } = await send("POST", "/v2/app/blobs/uploads/");
     const location = header("location");
     await send("PATCH", location, { body: "hello ", headers: { "content-range": "0-5" } });
@@ -73,7 +73,7 @@ describe("pushes as clients send them", () => {
     expect((await send("GET", location)).status).toBe(404);
   });
 
-  test("a cancelled upload is forgotten", async () => {
+  test("a cancelled upload is deleted", async () => {
     const { header } = await send("POST", "/v2/app/blobs/uploads/");
     expect((await send("DELETE", header("location"))).status).toBe(204);
     expect((await send("GET", header("location"))).status).toBe(404);
@@ -81,7 +81,7 @@ describe("pushes as clients send them", () => {
 });
 
 describe("the listener of pushes", () => {
-  test("hears of every manifest pushed by tag, also of the same one again, but of none pushed by digest", async () => {
+  test("gets every manifest pushed by tag, also a repeated one, but none pushed by digest", async () => {
     const { digest } = await pushManifest("team/app", "v1");
     await pushManifest("team/app", "v1");
     await pushManifest("team/app", digest);
@@ -96,8 +96,8 @@ describe("the listener of pushes", () => {
   });
 });
 
-describe("reading", () => {
-  test("a part of a blob", async () => {
+describe("reading from the registry", () => {
+  test("a part of a blob works", async () => {
     const digest = await pushBlob("app", "0123456789");
     const get = (range: string) => send("GET", `/v2/app/blobs/${digest}`, { headers: { range } });
     const middle = await get("bytes=2-4");
@@ -108,7 +108,7 @@ describe("reading", () => {
     expect((await get("lines=1-2")).text).toBe("0123456789");
   });
 
-  test("referrers, by type if one is given", async () => {
+  test("referrers works, by type if one is given", async () => {
     const { digest, body } = await pushManifest("app", "v1");
     const subject = { mediaType: manifestType, digest, size: body.length };
     const one = await pushManifest("app", "sig", { subject, artifactType: "text/sig", annotations: { a: "b" } });
@@ -133,7 +133,7 @@ describe("reading", () => {
     expect(parse((await send("GET", `/v2/none/referrers/${digest}`)).text).manifests).toEqual([]);
   });
 
-  test("a deleted tag is gone, and a deleted manifest with all its tags", async () => {
+  test("a deleted tag fails, and a deleted manifest is gone with all its tags", async () => {
     const { digest } = await pushManifest("app", "a");
     await pushManifest("app", "b");
     await pushManifest("app", "c", { annotations: { other: "content" } });
@@ -160,7 +160,7 @@ describe("reading", () => {
     expect((await send("GET", "/v2/app/manifests/v1")).header("content-type")).toBe(manifestType);
   });
 
-  test("a repository may have the name of a folder of ours", async () => {
+  test("a repository may have the name of an internal folder", async () => {
     await pushManifest("a", "v1");
     await pushManifest("a/manifests/b", "v2");
     expect(parse((await send("GET", "/v2/a/manifests/b/tags/list")).text).tags).toEqual(["v2"]);
@@ -168,7 +168,7 @@ describe("reading", () => {
   });
 });
 
-test("a taken port is reported with what to do", async () => {
+test("a port in use is reported with a mend", async () => {
   const port = Number(own.address().split(":")[1]);
   const more = { folder: own.folder, log: silentLog, onPush: () => undefined };
   await expect(startRegistry({ ...more, port })).rejects.toThrow(`the registry cannot listen on 127.0.0.1:${port}`);

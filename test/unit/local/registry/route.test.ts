@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseRoute } from "../../../../local/registry/route.ts";
 
-test("a route names the repository and its part, for any legal name", () => {
+test("a route contains the repository and its part, for any valid name", () => {
   const part = fc.constantFrom("a", "b1", "x-y", "m__n", "blobs", "manifests", "tags", "uploads", "v2", "referrers");
   fc.assert(
     fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), (parts) => {

@@ -4,7 +4,7 @@ import { sqliteDeadLetters } from "../../../../local/state/message-queue.ts";
 import { openStateDatabase } from "../../../../local/state/state-database.ts";
 import { keyOf, never } from "../../../contract/state-back-end.ts";
 
-test("of dead letters the newest thousand are kept", async () => {
+test("the newest thousand dead letters are kept", async () => {
   const database = openStateDatabase(":memory:");
   const letters = sqliteDeadLetters(database, systemClock);
   for (let attempts = 1; attempts <= 1_010; attempts++) {

@@ -34,7 +34,7 @@ function fill(connection: DatabaseSync): { more: () => void } {
 describe("a full disk", () => {
   const large = "x".repeat(100_000);
 
-  test("is named by a write of the state, which succeeds again when there is room", () => {
+  test("is reported by a write of the state, which succeeds again when there is room", () => {
     const database = openStateDatabase(join(folder, "state.db"));
     const { queue } = openStores(database, join(folder, "artifacts"), systemClock);
     const disk = fill(database.connection);
@@ -46,7 +46,7 @@ describe("a full disk", () => {
     database.close();
   });
 
-  test("is named by the store of the embedded cluster, which keeps its content and accepts writes again when there is room", () => {
+  test("is reported by the store of the embedded cluster, which keeps its content and accepts writes again when there is room", () => {
     const database = openDatabase(folder, (file) => new DatabaseInFolder(file, folder));
     const store = storeIn(database);
     const key = { resource: "/configmaps", namespace: "default", name: "a" };
@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== "linux")("a push onto a full disk", () => {
       ...(body === undefined ? {} : { body }),
     });
 
-  test("is answered 507 with the folder and what to do, and succeeds when there is room", async () => {
+  test("gets 507 with the folder and a mend, and succeeds when there is room", async () => {
     const begun = await send("POST", "/v2/app/blobs/uploads/", undefined);
     const path = begun.headers.get("location") ?? "";
     const file = files().upload("app", path.slice(path.lastIndexOf("/") + 1));
@@ -102,7 +102,7 @@ describe.skipIf(process.platform !== "linux")("a push onto a full disk", () => {
     expect((await send("PUT", `${path}?digest=${digestOf(content)}`, undefined)).status).toBe(201);
   });
 
-  test("that a full disk keeps from the state is answered 507, so that the client pushes again", async () => {
+  test("gets 507 if the full disk also blocks the state, so that the client pushes again", async () => {
     const config = Buffer.from("{}");
     await send("POST", `/v2/app/blobs/uploads/?digest=${digestOf(config)}`, config);
     const described = { mediaType: mediaTypes.fluxConfig, digest: digestOf(config), size: config.length };

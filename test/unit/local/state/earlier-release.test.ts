@@ -22,7 +22,7 @@ const inventories = `
   ) WITHOUT ROWID;
 `;
 
-test("a state file of an earlier release is read, and says of its inventories no generation until they are saved", async () => {
+test("a state file of an earlier release is read, and its inventories have no generation until they are saved", async () => {
   const folder = await mkdtemp(join(tmpdir(), "sluice-earlier-"));
   const file = join(folder, "state.db");
   const earlier = new DatabaseSync(file);

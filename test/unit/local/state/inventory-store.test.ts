@@ -39,7 +39,7 @@ function rows(database: StateDatabase, where = "1"): number {
 }
 
 describe("the inventory in the state file", () => {
-  test("saving the same again writes nothing, saving one changed entry writes one page", async () => {
+  test("writes nothing if the same is saved again, and one page if one entry changes", async () => {
     await withInventory(async (database, save) => {
       const all = entries(2_000);
       await save(all, 0);
@@ -52,7 +52,7 @@ describe("the inventory in the state file", () => {
     });
   });
 
-  test("pages that nothing points to are collected ten minutes later", async () => {
+  test("deletes pages without a pointer ten minutes later", async () => {
     await withInventory(async (database, save) => {
       await save(entries(1), 0);
       await save(entries(2), 1_000);
@@ -63,7 +63,7 @@ describe("the inventory in the state file", () => {
     });
   });
 
-  test("pages that did not change are kept for as long as the inventory names them", async () => {
+  test("keeps unchanged pages as long as the inventory names them", async () => {
     await withInventory(async (database, save) => {
       const all = entries(2_000);
       await save(all, 0);

@@ -36,13 +36,13 @@ function bodies(queue: MessageQueue): readonly string[] {
   return queue.receive(10, minute).map(({ body }) => body);
 }
 
-describe("a delay is measured by the clock that nothing steps", () => {
+describe("a message delay is measured with the monotonic clock", () => {
   test.each([
     ["forward by two minutes", 2 * minute],
     ["back by two minutes", -2 * minute],
     ["back by twenty minutes", -20 * minute],
     ["forward by a year", 365 * 24 * 60 * minute],
-  ])("where the wall clock steps %s", (_step, byMs) => {
+  ])("if the wall clock steps %s", (_step, byMs) => {
     const queue = open();
     queue.send("delayed", minute);
     wall += byMs;
@@ -53,7 +53,7 @@ describe("a delay is measured by the clock that nothing steps", () => {
     expect(bodies(queue)).toEqual(["delayed"]);
   });
 
-  test("and so is the time that a message in hand is hidden for", () => {
+  test("and so is the time for which a received message is hidden", () => {
     const queue = open();
     queue.send("in hand", 0);
     const [message] = queue.receive(1, minute);
@@ -68,7 +68,7 @@ describe("a delay is measured by the clock that nothing steps", () => {
   });
 });
 
-test("a message that was handed out again is hidden by its latest reader alone", () => {
+test("a message that was received again is hidden only by its latest reader", () => {
   const queue = open();
   queue.send("slow", 0);
   const [first] = queue.receive(1, minute);
@@ -80,7 +80,7 @@ test("a message that was handed out again is hidden by its latest reader alone",
   expect(queue.nextVisibleInMs()).toBe(2 * minute);
 });
 
-test("a process that starts finds what the one before had in hand at once, also what it hid for longer", () => {
+test("a new process finds the received messages of the one before at once, also those hidden for longer", () => {
   const before = open();
   before.send("in hand", 0);
   const [message] = before.receive(1, minute);
@@ -88,12 +88,12 @@ test("a process that starts finds what the one before had in hand at once, also 
   expect(bodies(restart(0))).toEqual(["in hand"]);
 });
 
-describe("a process that starts finds a delayed message", () => {
+describe("a new process finds a delayed message", () => {
   test.each([
-    { name: "and waits for what is left of its delay", afterMs: 20_000, leftMs: 40_000 },
+    { name: "and waits for the rest of its delay", afterMs: 20_000, leftMs: 40_000 },
     { name: "whose time has come", afterMs: 2 * minute, leftMs: 0 },
     {
-      name: "and waits no longer than its whole delay where the wall clock went back",
+      name: "and waits at most its whole delay if the wall clock went back",
       afterMs: -5 * minute,
       leftMs: minute,
     },
@@ -106,7 +106,7 @@ describe("a process that starts finds a delayed message", () => {
     expect(bodies(queue)).toEqual(["delayed"]);
   });
 
-  test("and goes by what the process before it measured, where that one's wall clock had been stepped", () => {
+  test("by the time that the process before it measured, even if its wall clock was stepped", () => {
     const before = open();
     wall += 10 * minute;
     pass(10_000);
@@ -115,7 +115,7 @@ describe("a process that starts finds a delayed message", () => {
     expect(queue.nextVisibleInMs()).toBe(minute);
   });
 
-  test("of an earlier release, which does not say how long it was to wait, after the longest delay at most", () => {
+  test("of an earlier release, without a stored delay, after at most the longest delay", () => {
     const insert = database.connection.prepare("INSERT INTO messages (body, visible_at) VALUES (?, ?)");
     insert.run("soon", wall + minute);
     insert.run("far", wall + 16 * minute);

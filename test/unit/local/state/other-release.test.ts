@@ -47,7 +47,7 @@ function rewrite(name: string, change: (stored: JsonObject) => JsonObject): void
 
 const unreadable = (stored: JsonObject): JsonObject => ({ ...stored, phase: "Hibernating" });
 
-test("the sweep after a rollback wakes what a later release has written, and keeps its fields at every level", async () => {
+test("after a rollback the sweep wakes items that a later release has written, and keeps their fields at every level", async () => {
   const { deps, items, woken, named } = queue();
   const lease = { holder: "h", renewals: 0 };
   const seen = { objectUid: "o", clusterUid: "c" };
@@ -65,7 +65,7 @@ test("the sweep after a rollback wakes what a later release has written, and kee
   expect(named).toEqual([]);
 });
 
-test("a row that cannot be read is named, stays as it is, and keeps none of the others asleep", async () => {
+test("a row that cannot be parsed is named, stays unchanged, and does not keep other items from being woken", async () => {
   const { deps, items, woken, named } = queue();
   for (let index = 0; index < 150; index += 1) await items.put(workItem(keyOf(`odd-${index}`), { dueAt: 1 }), never);
   for (let index = 0; index < 150; index += 1) rewrite(`odd-${index}`, unreadable);
@@ -83,7 +83,7 @@ test("a row that cannot be read is named, stays as it is, and keeps none of the 
   });
 });
 
-test("a process that starts voids the leases that it can read", async () => {
+test("a new process voids the leases that it can read", async () => {
   const { deps, items, woken, named } = queue();
   const lease = { holder: "h", renewals: 0 };
   for (const name of ["a", "odd", "web"]) await items.put(workItem(keyOf(name), { lease }), never);
@@ -93,7 +93,7 @@ test("a process that starts voids the leases that it can read", async () => {
   expect(named).toEqual([expect.objectContaining({ row: formatWorkKey(keyOf("odd")) })]);
 });
 
-test("a request for an object whose row cannot be read is named, and does not fail a request for several", async () => {
+test("a request for an object whose row cannot be parsed is named, and does not fail a request for several", async () => {
   const { deps, items, woken, named } = queue();
   for (const name of ["odd", "web"]) await items.put(workItem(keyOf(name)), never);
   rewrite("odd", unreadable);
@@ -110,7 +110,7 @@ test.each<[string, JsonObject]>([
   ["requested must be at least 0; attempts must be a whole number", { requested: -1, attempts: 0.5 }],
   ["lease has an unknown form", { lease: 3 }],
   ["key names no object", { key: "web" }],
-])("a row that cannot be read is told with the field and what it may be: %s", async (fault, change) => {
+])("a row that cannot be parsed is reported with the field and its valid values: %s", async (fault, change) => {
   const { items } = queue();
   await items.put(workItem(keyOf("web")), never);
   rewrite("web", (stored) => ({ ...stored, ...change }));

@@ -57,7 +57,7 @@ describe("a build with decryption", () => {
     expect(JSON.stringify(inProcess.manifests)).not.toContain("sops");
   });
 
-  test("shows its digest under the installation's key alone, and no value in a text, whatever kind was encrypted", async () => {
+  test("shows its digest only keyed by the installation, and no value in a text, whatever kind was encrypted", async () => {
     const { carriesSecret, secrets, digest } = await build({ "settings.yaml": encrypted("settings.yaml") });
     expect(carriesSecret).toBe(true);
     expect(secrets).toContain(canary);
@@ -102,7 +102,7 @@ describe("a build with decryption", () => {
     expect(secrets).toEqual(expect.arrayContaining([canary, "two words", plain("blob.bin").toString().trim()]));
   });
 
-  test("decrypts files of sops in the data of a Secret, in the format of the key's name (65)", async () => {
+  test("decrypts SOPS files in the data of a Secret, in the format of the key's name (65)", async () => {
     const data = {
       ".dockerconfigjson": base64(encrypted("pull.json")),
       "config.yaml": base64(encrypted("config.yaml")),
@@ -140,7 +140,7 @@ describe("a build with decryption", () => {
     expect(says).toContain("post build failed for 'ConfigMap.v1.[noGrp]/template'");
   });
 
-  test("decrypts a file that was encrypted twice where a generator reads it, and refuses one that is encrypted once more", async () => {
+  test("decrypts a file that was encrypted twice if a generator reads it, and refuses one that was encrypted three times", async () => {
     const generator = kustomization({ ...fixed, secretGenerator: [{ name: "g", files: ["blob.bin"] }] });
     const { manifests } = await build({ ...generator, "blob.bin": encrypted("twice.bin") });
     expect(dataOf(manifests, "g")).toEqual({ "blob.bin": base64(plain("blob.bin")) });
@@ -149,7 +149,7 @@ describe("a build with decryption", () => {
     );
   });
 
-  test("refuses a Secret with single values of sops, which a generator has made of a file that is not decrypted", async () => {
+  test("refuses a Secret with single SOPS values, which a generator made from an undecrypted file", async () => {
     const data = { a: base64("x"), password: base64(valueOf("app.env")) };
     const says = await failureOf({ "s.yaml": secret({ data }) });
     expect(says).toContain(
@@ -158,7 +158,7 @@ describe("a build with decryption", () => {
     expect(await failureOf({ "s.yaml": secret({ stringData: { pw: valueOf("app.env") } }) })).toContain("field 'pw'");
   });
 
-  test("leaves a Secret that has lost its MAC to the check before the plan, which names it in Flux's words", async () => {
+  test("leaves a Secret without a MAC to the check before the plan, which names it with Flux's text", async () => {
     const text = secret({ data: { a: base64(valueOf("app.env")) }, sops: { version: "3.13.2" } });
     const { manifests } = await build({ "s.yaml": text });
     expect(encryptedSecret(manifests)).toBe(
@@ -166,7 +166,7 @@ describe("a build with decryption", () => {
     );
   });
 
-  test("refuses an object that was encrypted twice, with what to do", async () => {
+  test("refuses an object that was encrypted twice, with a mend", async () => {
     const inner = encryptedValue("x", "stringData:a:");
     const sops = sopsOf(macOf("v1", "Secret", "s", "n", inner), { encrypted_regex: "^stringData$" });
     const text = secret({ stringData: { a: encryptedValue(inner, "stringData:a:") }, sops });
@@ -176,7 +176,7 @@ describe("a build with decryption", () => {
     );
   });
 
-  test("refuses a file of which only a part is encrypted, with the field and what to do", async () => {
+  test("refuses a partly encrypted file, with the field and a mend", async () => {
     const text = encrypted("data.yaml").toString();
     const [head = ""] = text.split(/^sops:\n/m);
     expect(await failureOf({ "a.yaml": head })).toMatch(
@@ -194,7 +194,7 @@ describe("a build with decryption", () => {
     );
   });
 
-  test("asks for the keys, also where nothing is encrypted, and names what a key cannot open", async () => {
+  test("reads the keys even if nothing is encrypted, and names objects that no key decrypts", async () => {
     const keys = () => Promise.reject(new Failure("BuildFailed", 'secrets "sops" not found'));
     expect(await failureOf({ "a.yaml": configMap("a") }, { decryption: decryptionWith({ keys }) })).toBe(
       'secrets "sops" not found',
@@ -215,7 +215,7 @@ function valueOf(file: string): string {
   return /ENC\[[^\]]*\]/.exec(encrypted(file).toString())?.[0] ?? "";
 }
 
-describe("a file that generators or patches name", () => {
+describe("a file in a generator or patch", () => {
   const envs = (name: string): Files => kustomization({ ...fixed, secretGenerator: [{ name: "g", envs: [name] }] });
 
   test.each([
@@ -236,22 +236,22 @@ describe("a file that generators or patches name", () => {
       files: { ...envs("app.env"), "app.env": Buffer.concat([encrypted("app.env"), Buffer.from("more=1\n")]) },
       says: "error decrypting sources: ",
     },
-  ])("is refused in Flux's words: $says", async ({ files, says }) => {
+  ])("is refused with Flux's text: $says", async ({ files, says }) => {
     expect(await failureOf(files)).toContain(says);
   });
 
-  test("is not quoted where it looks like a literal", async () => {
+  test("is not quoted if it looks like a literal", async () => {
     expect(await failureOf(envs(`PASSWORD=${canary}`))).toBe(
       "error decrypting sources: lstat *****: no such file or directory",
     );
   });
 
-  test("may be plain", async () => {
+  test("may be unencrypted", async () => {
     const { manifests } = await build({ ...envs("app.env"), "app.env": "a=b\n" });
     expect(dataOf(manifests, "g")).toEqual({ a: base64("b") });
   });
 
-  test("is looked for only if the kustomization can be read: else the engine says what is wrong with it", async () => {
+  test("is searched only if the kustomization can be parsed; otherwise the engine reports the error", async () => {
     expect(await failureOf({ "kustomization.yaml": "secretGenerator: [" })).not.toContain("decrypting sources");
   });
 });
@@ -280,7 +280,7 @@ describe("the MAC of an object", () => {
     expect(dataOf(manifests, "data")).toMatchObject({ key: base64(canary) });
   });
 
-  test("is verified over every file that has it, so that an untouched copy does not vouch for a changed one", async () => {
+  test("is verified over every file that has it, so that an unchanged copy does not prove a changed one", async () => {
     const files = {
       ...kustomization({ resources: ["changed.yaml"] }),
       "a/data.yaml": data(),
@@ -301,7 +301,7 @@ describe("the MAC of an object", () => {
       write: (text: string) =>
         text.replace(/^( +)mac: (.*)/m, (_, at: string, mac: string) => `${at}mac: !!binary ${base64(mac)}`),
     },
-  ])("is verified over a changed file that writes it with $what, beside the original", async ({ write }) => {
+  ])("is verified over a changed file that writes it with $what, next to the original", async ({ write }) => {
     const changed = write(data().replace(/ {4}user: .*\n/, ""));
     expect(changed).not.toMatch(/^ +mac: ENC/m);
     const files = { "app/data.yaml": changed, "kept/data.yaml": data() };
@@ -315,7 +315,7 @@ describe("the MAC of an object", () => {
     expect(await failureOf({ "settings.yaml": first })).toContain("MAC mismatch (settings.yaml)");
   });
 
-  test("is verified by parts in a file that several encrypted files were put into", async () => {
+  test("is verified in parts if several encrypted files were joined into one", async () => {
     const both = `${data()}---\n${encrypted("age.yaml").toString()}`;
     expect((await build({ "both.yaml": both })).manifests).toHaveLength(2);
     expect(await failureOf({ "both.yaml": both.replace("name: age", "name: other") })).toContain(
@@ -323,7 +323,7 @@ describe("the MAC of an object", () => {
     );
   });
 
-  test("that no file has is refused, with what to do", async () => {
+  test("that no file has is refused, with a mend", async () => {
     const patch = JSON.stringify({
       apiVersion: "v1",
       kind: "Secret",
@@ -337,7 +337,7 @@ describe("the MAC of an object", () => {
   });
 });
 
-describe("a build for the names of its objects", () => {
+describe("a build for only the names of its objects", () => {
   const namesOnly = decryptionWith({ namesOnly: true });
   const noKeys = decryptionWith({
     namesOnly: true,
@@ -358,7 +358,7 @@ describe("a build for the names of its objects", () => {
     }
   });
 
-  test("decrypts what a generator's name depends on, and goes on without", async () => {
+  test("decrypts files that a generator's name depends on, and continues without", async () => {
     const [real] = named((await build(generator)).manifests);
     expect(named((await build(generator, { decryption: namesOnly })).manifests)).toEqual([real]);
     const [without] = named((await build(generator, { decryption: noKeys })).manifests);
@@ -383,7 +383,7 @@ describe("a build for the names of its objects", () => {
     ]);
   });
 
-  test("decrypts an object whose name is encrypted, with the rest of it", async () => {
+  test("decrypts the whole object if its name is encrypted", async () => {
     const files = { "whole.yaml": encrypted("whole.yaml") };
     const without: JsonObject = { targetNamespace: "" };
     const { manifests } = await build(files, { decryption: namesOnly, spec: without });

@@ -17,7 +17,7 @@ function sourcesOf(files: Readonly<Record<string, string>>, folder = "", compone
 const generators = (fields: object) => JSON.stringify({ secretGenerator: [{ name: "s", ...fields }] });
 
 describe("the files that are decrypted before the build", () => {
-  test("are those of Secret generators: a file in the format of its key, an env file as dotenv if its name says nothing (63)", () => {
+  test("include those of Secret generators: in the format of the key, an env file as dotenv unless its name says otherwise (63)", () => {
     const fields = {
       files: ["blob.bin", "config.yaml=config.enc", ".dockerconfigjson=pull.txt", "a.json", "b.ini", "c.yml"],
       envs: ["app.env", "vars.txt", "vars.yaml", "vars.json", "vars.ini"],
@@ -37,12 +37,12 @@ describe("the files that are decrypted before the build", () => {
     ]);
   });
 
-  test("are patches that are files, and no URL (64)", () => {
+  test("include patches that are files, and no URL (64)", () => {
     const patches = [{ path: "p.yaml" }, { path: "https://example.test/p.yaml" }, { patch: "x" }, { path: "p.json" }];
     expect(sourcesOf({ "kustomization.yaml": JSON.stringify({ patches }) })).toEqual(["yaml p.yaml", "json p.json"]);
   });
 
-  test("are not those of ConfigMap generators, of former patches or of resources", () => {
+  test("exclude those of ConfigMap generators, of deprecated patches or of resources", () => {
     const kustomization = {
       resources: ["secret.yaml"],
       configMapGenerator: [{ name: "c", files: ["a.yaml"], envs: ["a.env"] }],
@@ -53,7 +53,7 @@ describe("the files that are decrypted before the build", () => {
     expect(sourcesOf(files)).toEqual([]);
   });
 
-  test("are those of local folders among resources and components too, each folder once, and a path leads to nothing outside", () => {
+  test("include those of local folders in resources and components, each folder once, and never leave the artifact", () => {
     const files = {
       "apps/web/kustomization.yaml": JSON.stringify({
         resources: ["../../base", "/apps/base", "https://example.test/x", "missing", "x.yaml", "../../../../base"],
@@ -67,7 +67,7 @@ describe("the files that are decrypted before the build", () => {
     expect(sourcesOf(files, "apps/web")).toEqual(["dotenv base/a.env", "binary keys.txt", "yaml apps/part/p.yaml"]);
   });
 
-  test("are those of the folders below that have a kustomization file, where the built folder has none", () => {
+  test("include those of subfolders with a kustomization file if the built folder has none", () => {
     const files = {
       "a/plain.yaml": "",
       "a/one/kustomization.yaml": generators({ envs: ["one.env"] }),
@@ -78,7 +78,7 @@ describe("the files that are decrypted before the build", () => {
     expect(sourcesOf(files, "a")).toEqual(["dotenv a/deep/two/two.env", "dotenv a/one/one.env"]);
   });
 
-  test("are those of the spec's components too", () => {
+  test("include those of the spec's components", () => {
     const files = {
       "app/kustomization.yaml": "resources: []",
       "part/kustomization.yaml": generators({ envs: ["a.env"] }),
@@ -91,7 +91,7 @@ describe("the files that are decrypted before the build", () => {
     expect(sourcesOf({ "kustomization.yaml": generators(fields) })).toEqual(["yaml vars"]);
   });
 
-  test("are found as Go reads a kustomization: names in any case, merge keys, the last of two entries", () => {
+  test("are found by Go's rules for a kustomization: keys in any letter case, merge keys, the last of two entries", () => {
     const text =
       "SecretGenerator: [{name: a, Envs: [old]}]\nsecretGenerator:\n- &x\n  envs: [a.env]\n- <<: *x\n  files: [f]\n";
     expect(sourcesOf({ "kustomization.yaml": text })).toEqual(["dotenv a.env", "binary f"]);
@@ -126,19 +126,19 @@ describe("the files that are decrypted before the build", () => {
       },
       says: "its aliases expand to more than",
     },
-  ])("a folder among the resources that cannot be read is refused: $says", ({ files, says }) => {
+  ])("a resource folder that cannot be read is refused: $says", ({ files, says }) => {
     const root = { "kustomization.yaml": "resources: [sub]" };
     expect(() => sourcesOf({ ...root, ...files })).toThrow(SourcesFault);
     expect(() => sourcesOf({ ...root, ...files })).toThrow(says);
     expect(() => sourcesOf({ ...root, ...files })).not.toThrow(UnreadableRoot);
   });
 
-  test("an unreadable file of the built folder itself is told apart: the engine says more about it", () => {
+  test("an unreadable file of the built folder itself is distinguished, because the engine reports more about it", () => {
     expect(() => sourcesOf({ "kustomization.yaml": "a: [" })).toThrow(UnreadableRoot);
     expect(() => sourcesOf({ "kustomization.yaml": "", Kustomization: "" })).not.toThrow(UnreadableRoot);
   });
 
-  test("of folders inside each other that all have a kustomization file, only the outermost are taken", () => {
+  test("of nested folders with a kustomization file, only the outermost are used", () => {
     const levels = Array.from({ length: 5 }, (_, at) => `${"a/".repeat(at + 1)}`);
     const files = Object.fromEntries(
       [...levels, "b/", "ab/"].map((folder) => [`${folder}kustomization.yaml`, generators({ files: ["s.env"] })]),
@@ -146,7 +146,7 @@ describe("the files that are decrypted before the build", () => {
     expect(sourcesOf(files)).toEqual(["dotenv a/s.env", "dotenv ab/s.env", "dotenv b/s.env"]);
   });
 
-  test("a chain of folders of which each names the next has no length at which it breaks", () => {
+  test("a long chain of folders that each name the next works at any length", () => {
     const count = 20_000;
     const link = (at: number) => [`${at}/kustomization.yaml`, `resources: [../${at + 1}]`] as const;
     const files = Object.fromEntries(Array.from({ length: count }, (_, at) => link(at)));
@@ -154,7 +154,7 @@ describe("the files that are decrypted before the build", () => {
     expect(sourcesOf({ ...files, ...last }, "0")).toEqual([`dotenv ${count}/s.env`]);
   });
 
-  test("a kustomization file has as many bytes as the limit, and all of them as theirs, and not more", () => {
+  test("a kustomization file may have as many bytes as the limit, and all together as theirs, and no more", () => {
     const count = maxKustomizationsBytes / maxKustomizationBytes - 1;
     const names = Array.from({ length: count }, (_, at) => `s${at}`);
     const full = (text: string, more = 0) => text.padEnd(maxKustomizationBytes + more, "x");
@@ -172,7 +172,7 @@ describe("the files that are decrypted before the build", () => {
     );
   });
 
-  test("they name as many files as the limit, and not more, whatever an alias stands for", () => {
+  test("may be as many as the limit, and no more, whatever an alias stands for", () => {
     const list = `a: &a [${"b,".repeat(1_000)}]\nsecretGenerator:\n`;
     const files = (lists: number, more: string) => ({
       "kustomization.yaml": `${list}${"- files: *a\n".repeat(lists)}${more}`,

@@ -15,8 +15,8 @@ function secret(fields: JsonObject = {}, metadata: JsonObject = {}): JsonObject 
   };
 }
 
-describe("the guard that finds Secrets that are encrypted still", () => {
-  test("names the first, also if only stringData is encrypted and whatever is in the field sops (66)", () => {
+describe("the check for Secrets that are still encrypted", () => {
+  test("names the first one, even with only stringData encrypted and with any content in the field sops (66)", () => {
     const says = "Secret/n/x is SOPS encrypted, configuring decryption is required for this secret to be reconciled";
     expect(encryptedSecret([{ apiVersion: "v1", kind: "Secret", metadata: { name: "plain" } }, secret()])).toBe(says);
     expect(encryptedSecret([secret({ sops: {} })])).toBe(says);
@@ -25,7 +25,7 @@ describe("the guard that finds Secrets that are encrypted still", () => {
     expect(encryptedSecret([withoutData])).toBe(says);
   });
 
-  test("lets pass what is plain, of another kind, or says that it is meant, in any case (67)", () => {
+  test("allows unencrypted Secrets, other kinds, and a Secret with the annotation, in any letter case (67)", () => {
     const { sops: _sops, ...plain } = secret();
     expect(
       encryptedSecret([plain, secret({ kind: "ConfigMap" }), secret({ apiVersion: "example.com/v1" })]),
@@ -35,7 +35,7 @@ describe("the guard that finds Secrets that are encrypted still", () => {
     }
   });
 
-  test("takes no label and no other value for that", () => {
+  test("ignores a label and other values", () => {
     expect(encryptedSecret([secret({}, { labels: { [annotation]: "disabled" } })])).toContain("Secret/n/x is");
     expect(encryptedSecret([secret({}, { annotations: { [annotation]: "true" } })])).toContain("Secret/n/x is");
   });

@@ -19,7 +19,7 @@ test("a file of many encrypted documents is split once", async () => {
   expect(Buffer.from(last?.bytes ?? []).toString()).toBe(documentOf(count - 1));
 });
 
-test("a text that looks like the marker of a document, behind a break that is none, does not end the document", async () => {
+test("a text like a document marker after an unusual line break does not end the document", async () => {
   const text = `${documentOf(1)}  z: |\n    x\u2028--- y\nadded: b\n${documentOf(2)}`;
   const files = new Map([["a.yaml", Buffer.from(text)]]);
   const sealed = await sealedFiles({ files }, new Set([macOf(1)]), signal);
@@ -27,13 +27,13 @@ test("a text that looks like the marker of a document, behind a break that is no
   expect(Buffer.from(only?.bytes ?? []).toString()).toContain("added: b");
 });
 
-test("a file in UTF-16 holds its MAC too", async () => {
+test("a MAC in a UTF-16 file is found", async () => {
   const bytes = Buffer.from(`\ufeff${documentOf(1)}`, "utf16le");
   const sealed = await sealedFiles({ files: new Map([["a.yaml", bytes]]) }, new Set([macOf(1)]), signal);
   expect([...sealed.keys()]).toEqual([macOf(1)]);
 });
 
-test("a large file is searched as a small one is, and other work of the process goes on meanwhile", async () => {
+test("a large file is searched like a small one, and the process keeps doing other work", async () => {
   const text = `${documentOf(1)}${`# ${"x".repeat(1_000)}\n`.repeat(2_000)}${documentOf(2)}`;
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
@@ -67,7 +67,7 @@ describe("the MAC of an object", () => {
     );
   }
 
-  test("is not verified by a file that is right by a MAC of its own and holds the object too", async () => {
+  test("is not verified by a file that has its own valid MAC and contains the object too", async () => {
     const list = { apiVersion: "v1", kind: "List", items: [{ kind: "Secret", sops: { mac } }] };
     const own = macOfValues("v1", "List", "Secret", mac);
     const file = JSON.stringify({ ...list, sops: sopsOf(own, { encrypted_regex: "^none$" }) });
@@ -90,21 +90,21 @@ describe("the MAC of an object", () => {
         sops: sopsOf(macOfValues(mac), { encrypted_regex: "^none$" }),
       }),
     },
-  ])("needs no proof of a file that only quotes it: $path, $text", async ({ path, text }) => {
+  ])("needs no proof for a file that only quotes it: $path, $text", async ({ path, text }) => {
     expect(await faultOf({ "real.json": real, [path]: text })).toBe("");
     // The object came from somewhere: there has to be a file that is verified.
     expect(await faultOf({ [path]: text })).toContain("its mac is in no file of the artifact");
     expect(await faultOf({ "real.json": real.replace(object.data.a, ""), [path]: text })).toContain("real.json");
   });
 
-  test("needs no proof of a text that a generator reads", async () => {
+  test("needs no proof for a text that a generator reads", async () => {
     const kustomization = JSON.stringify({ configMapGenerator: [{ name: "a", files: ["README.md"] }] });
     const files = { "real.json": real, "README.md": `- ${mac}\n`, "kustomization.yaml": kustomization };
     expect(await faultOf(files)).toBe("");
   });
 
   test.each([
-    { what: "as it is", path: "a.yaml", text: JSON.stringify({ ...changed, sops: { mac } }) },
+    { what: "unchanged", path: "a.yaml", text: JSON.stringify({ ...changed, sops: { mac } }) },
     { what: "in a list", path: "a.yaml", text: `items: [${JSON.stringify({ ...changed, sops: { mac } })}]` },
     { what: "behind an alias", path: "a.yaml", text: `kind: Secret\na: &a ${metadata('"mac"')}\nsops: *a\n` },
     { what: "behind an alias of its value", path: "a.yaml", text: `a: &a "${mac}"\nsops: {mac: *a}\n` },
@@ -112,7 +112,7 @@ describe("the MAC of an object", () => {
     { what: "merged with others", path: "a.yaml", text: `a: &a ${metadata('"mac"')}\nsops:\n  <<: [{}, *a]\n` },
     { what: "with escapes in its key", path: "a.yaml", text: `"s\\x6fps": ${metadata('"m\\u0061c"')}\n` },
     { what: "with a key in base64", path: "a.yaml", text: `!!binary c29wcw==: ${metadata("!!binary bWFj ")}\n` },
-    { what: "with tags of its own", path: "a.yaml", text: `%TAG !e! tag:yaml.org,2002:\n---\n# ${mac}\nb: c\n` },
+    { what: "with its own tags", path: "a.yaml", text: `%TAG !e! tag:yaml.org,2002:\n---\n# ${mac}\nb: c\n` },
     { what: "with whole tags", path: "a.yaml", text: `!<tag:yaml.org,2002:binary> c29wcw==: {}\n# ${mac}\n` },
     { what: "behind a break that ends a comment for others", path: "a.yaml", text: `# \u2028sops: {mac: "${mac}"}\n` },
     { what: "behind a mark that others skip", path: "a.yaml", text: `a: b\n\ufeffsops: {mac: "${mac}"}\n` },
@@ -124,7 +124,7 @@ describe("the MAC of an object", () => {
     },
     { what: "in a JSON patch", path: "a.yaml", text: `[{op: add, path: /sops/mac, value: "${mac}"}]\n` },
     { what: "in a patch of the kustomization", path: "kustomization.yaml", text: `patches: [{patch: "${mac}"}]\n` },
-  ])("is verified over every file that may hold the object: $what", async ({ path, text }) => {
+  ])("is verified over every file that may contain the object: $what", async ({ path, text }) => {
     expect(await faultOf({ "real.json": real, [path]: text })).toContain(`(${path}`);
   });
 
@@ -132,7 +132,7 @@ describe("the MAC of an object", () => {
     { what: "names", kustomization: "resources: [b/../README.md]" },
     { what: "names in another case", kustomization: "ReSources: [README.md]" },
     { what: "may name", kustomization: "resources: [" },
-    { what: "with transformers of its own may name", kustomization: "transformers: [t.yaml]" },
+    { what: "with its own transformers may name", kustomization: "transformers: [t.yaml]" },
     { what: "with replacements may read", kustomization: "replacements: []" },
     { what: "too long to be searched may name", kustomization: `# ${"x".repeat(maxQuoting)}` },
   ])("is verified over a file of any name that a kustomization $what", async ({ kustomization }) => {
@@ -140,7 +140,7 @@ describe("the MAC of an object", () => {
     expect(await faultOf(files)).toContain("(README.md");
   });
 
-  test("needs no proof of a text that only quotes it as long as that is short enough to be read at once", async () => {
+  test("needs no proof for a text that only quotes it if the text is short enough to be parsed at once", async () => {
     const text = configMap({ mac });
     const quoting = (length: number) => faultOf({ "real.json": real, "a.yaml": text.padEnd(length) });
     expect(await quoting(maxQuoting)).toBe("");

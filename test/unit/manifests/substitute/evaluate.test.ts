@@ -14,8 +14,8 @@ function answerTo(template: string): string | { readonly error: string } {
   }
 }
 
-describe("a template", () => {
-  test.each(grammar)("%s answers as in the table of the grammar (61)", (template, answer) => {
+describe("a variable template", () => {
+  test.each(grammar)("%s gives the result in the table of the grammar (61)", (template, answer) => {
     expect(answerTo(template)).toEqual(answer);
   });
 
@@ -25,12 +25,12 @@ describe("a template", () => {
     ["${missing^^}${missing:0:1}${missing#a}${missing/a/b}", ""],
     ["${missing:=def}", "def"],
     ["${foo}", "bar"],
-  ])("%s is %j where the build is not strict (54, 61)", (template, text) => {
+  ])("%s is %j if the build is not strict (54, 61)", (template, text) => {
     expect(substituteText(template, variables, { strict: false })).toBe(text);
   });
 
   test.each(["$&", "$1", "$$", "$`", "$'", "$<a>", "\\1", "\\/", "&", "${foo}", "*", "[a]", "."])(
-    "puts a value with %s into its place as it is, whichever expression names it",
+    "inserts a value with %s unchanged, whichever expression names it",
     (value) => {
       const withValue = new Map([...variables, ["value", value]]);
       const answers = (text: string): string => substituteText(text, withValue);
@@ -66,7 +66,7 @@ describe("a template", () => {
     expect(substituteText(template, odd)).toBe(text);
   });
 
-  test("names the place of the expression at fault", () => {
+  test("reports the place of an invalid expression", () => {
     const at = (template: string): unknown => {
       try {
         return substituteText(template, variables);
@@ -79,14 +79,14 @@ describe("a template", () => {
     expect(at("a ${missing:=${a.b}}")).toMatchObject({ at: 13 });
   });
 
-  test("is refused where its defaults are nested deeper than anybody writes", () => {
+  test("is refused if its defaults are nested too deeply", () => {
     const nested = (levels: number): string => `${"${missing:=".repeat(levels)}x${"}".repeat(levels)}`;
     expect(substituteText(nested(maxNesting), variables)).toBe("x");
     expect(() => substituteText(nested(maxNesting + 1), variables)).toThrow("nested deeper than 100 levels");
     expect(() => substituteText("${missing:=".repeat(100_000), variables)).toThrow("nested deeper than 100 levels");
   });
 
-  test("that grows an object past its limit is refused", () => {
+  test("that makes an object too large is refused", () => {
     const large = new Map([["large", "x".repeat(1_000_000)]]);
     expect(substituteText("${large}", large)).toHaveLength(1_000_000);
     const message = `the object becomes larger than ${maxSubstitutedBytes} bytes`;
@@ -94,13 +94,13 @@ describe("a template", () => {
     expect(() => substituteText("${large:=${large}}".repeat(40), large)).toThrow(message);
   });
 
-  test("that is larger than an object may become is refused before it is read", () => {
+  test("that is larger than an object may be is refused before it is parsed", () => {
     const source = "${".padEnd(maxSubstitutedBytes + 1, "x");
     expect(() => substituteText(source, variables)).toThrow(`the object is larger than ${maxSubstitutedBytes} bytes`);
     expect(() => substituteText(source.slice(1), variables)).not.toThrow();
   });
 
-  test("that puts a value in place of each character of another is refused before the text is made", () => {
+  test("that replaces each character of a value by another value is refused before the text is made", () => {
     const value = "a".repeat(10_000);
     const multiplied = new Map([
       ["v", value],
@@ -119,12 +119,12 @@ describe("a template", () => {
     ["${v//aa/x} ${v//aba/x}", "aaaaaba", "xxaba aaaax"],
     ["${v//aab/x} ${v//abab/x}", "aaabababab", "axababab aaxx"],
     ["${v//${empty}/-} ${v/${empty}/-} ${v//x/}", "a€", "-a-€- -a€ a€"],
-  ])("%s finds the pattern in %s as Go does, the next one behind the last", (template, value, text) => {
+  ])("%s finds the pattern in %s as Go does, the next match after the last", (template, value, text) => {
     const values = new Map(Object.entries({ v: value, empty: "" }));
     expect(substituteText(template, values)).toBe(text);
   });
 
-  test("takes steps for what its expressions read, as often as they read it", () => {
+  test("costs steps for the values that its expressions read, for each read", () => {
     const large = new Map(Object.entries({ v: "a".repeat(100_000), empty: "" }));
     const spent = (template: string): number => {
       const budget = new StepBudget(maxBuildSteps);
@@ -140,25 +140,25 @@ describe("a template", () => {
     }
   });
 
-  test("is given up when the steps of its budget are taken, also those of other texts", () => {
+  test("is aborted when the budget of steps is used up, including those of other texts", () => {
     const budget = new StepBudget(1_000);
     for (let texts = 0; texts < 3; texts++) substituteText("${foo//b/c}".repeat(8), variables, { budget });
     expect(() => substituteText("${foo//b/c}".repeat(20), variables, { budget })).toThrow(OutOfSteps);
     expect(budget.left).toBe(0);
   });
 
-  test("takes patterns off values up to a length at which that is quick", () => {
+  test("removes patterns from values only up to a length at which that is fast", () => {
     const long = new Map([["long", "x".repeat(maxGlobbedBytes + 1)]]);
     expect(substituteText("${long%%x*}", new Map([["long", "x".repeat(maxGlobbedBytes)]]))).toBe("");
     expect(() => substituteText("${long%%x*}", long)).toThrow(
-      "long: a pattern of at most 256 bytes is taken off a value",
+      "long: a pattern of at most 256 bytes can be removed from a value",
     );
     expect(() => substituteText(`\${foo%%${"x".repeat(maxGlobBytes + 1)}}`, variables)).toThrow(
       "a pattern of at most 256 bytes",
     );
   });
 
-  test("that cuts a value inside of a character is refused", () => {
+  test("that cuts a value inside a character is refused", () => {
     const euro = new Map([["euro", "€"]]);
     expect(() => substituteText("${euro:1}", euro)).toThrow("a part of a value begins or ends inside of a character");
   });

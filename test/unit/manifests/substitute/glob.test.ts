@@ -9,7 +9,7 @@ function trimmed(value: string, pattern: string, which: "shortest" | "longest"):
   return textOf(trimPrefix(bytesOf(value), bytesOf(pattern), which, new StepBudget(1_000_000)));
 }
 
-describe("what a pattern takes off the beginning of a value", () => {
+describe("the prefix that a pattern removes from a value", () => {
   test.each([
     ["aXbXc", "*X", "bXc", "c"],
     ["aXbXc", "a*", "XbXc", ""],
@@ -32,11 +32,11 @@ describe("what a pattern takes off the beginning of a value", () => {
     ["é€x", "[à-é]€", "x", "x"],
     ["é€x", "*€", "x", "x"],
     ["a€b€", "*[€]", "b€", ""],
-  ])("of %s, %s leaves %j at the shortest and %j at the longest", (value, pattern, shortest, longest) => {
+  ])("for %s, %s leaves %j with the shortest and %j with the longest match", (value, pattern, shortest, longest) => {
     expect([trimmed(value, pattern, "shortest"), trimmed(value, pattern, "longest")]).toEqual([shortest, longest]);
   });
 
-  test("is found over more elements than a word of the machine has bits", () => {
+  test("is found over more elements than a machine word has bits", () => {
     for (const length of [31, 32, 33, 63, 64, 65, maxGlobBytes - 2]) {
       const run = "a".repeat(length);
       expect(trimmed(`${run}bb`, `${run}b`, "longest")).toBe("b");
@@ -45,7 +45,7 @@ describe("what a pattern takes off the beginning of a value", () => {
     }
   });
 
-  test("is what the first place of each part leaves, although a later place would do where it begins inside of a character", () => {
+  test("is found by the first match of each part, even if a later match starts inside a character", () => {
     expect(trimPrefix(bytesOf("€€"), "*?*?*?", "longest", new StepBudget(1_000))).toBe("\xac");
   });
 });
@@ -57,7 +57,7 @@ describe("the steps of a pattern", () => {
     return budget.spent;
   };
 
-  test("are at most a dozen for each byte of the value, whatever the pattern", () => {
+  test("are at most a dozen per byte of the value, for any pattern", () => {
     const value = "a".repeat(maxGlobbedBytes);
     for (const pattern of [`*${"a".repeat(125)}b*`, `*${"a".repeat(254)}b`, "*a".repeat(128), "*[^b]".repeat(51)]) {
       expect(spent(value, pattern)).toBeLessThanOrEqual(12 * maxGlobbedBytes);
@@ -65,7 +65,7 @@ describe("the steps of a pattern", () => {
     expect(spent(bytesOf("é".repeat(maxGlobbedBytes / 2)), `*${"a".repeat(255)}`)).toBeLessThan(12 * maxGlobbedBytes);
   });
 
-  test("end with the budget where a value beyond ASCII has to be compared beginning by beginning", () => {
+  test("end with the budget if a value beyond ASCII must be compared prefix by prefix", () => {
     const value = bytesOf(`é${"a".repeat(300)}`);
     expect(() => trimPrefix(value, `*${"?".repeat(100)}b*`, "longest", new StepBudget(10_000))).toThrow(
       "more than 10000 steps",

@@ -38,14 +38,14 @@ function substitute(
   return substituteObjects(output, postBuild, tree, signal, maxSteps);
 }
 
-test("values are read as YAML once more, so quotes decide their type (60)", async () => {
+test("substituted values are parsed as YAML again, so quotes decide their type (60)", async () => {
   const objects = [configMap({ bare: "${n}", quoted: "${q}${n}${q}", tagged: "!!str ${n}", list: "[${n}, ${word}]" })];
   const { objects: done, text } = await substitute(objects, { n: "123", q: '"', word: "x" });
   expect(done).toEqual([configMap({ bare: 123, quoted: "123", tagged: "!!str 123", list: "[123, x]" })]);
   expect(text).toContain('  quoted: "123"\n');
 });
 
-test("a value that is not UTF-8 fails the objects that have it, and no other: an escaped name is none", async () => {
+test("a value that is not UTF-8 fails only the objects that use it, not those with an escaped name", async () => {
   const notText = new Set(["bin"]);
   const escaped = configMap({ a: "$${bin} of ${v}" });
   const { objects } = await substitute([escaped], { v: "x", bin: "\ufffd" }, { notText });
@@ -55,7 +55,7 @@ test("a value that is not UTF-8 fails the objects that have it, and no other: an
   );
 });
 
-test("every document is printed as kustomize prints it, and those without a dollar stay as they are", async () => {
+test("every document is printed as by kustomize, and those without a dollar stay unchanged", async () => {
   const objects = [configMap({ a: "${v}" }), configMap({ a: "1" }, { name: "b" })];
   const { text } = await substitute(objects, { v: "yes" });
   expect(text).toBe(
@@ -65,7 +65,7 @@ test("every document is printed as kustomize prints it, and those without a doll
 });
 
 test.each(["labels", "annotations"])(
-  "an object whose %s opt out is left as it is, in exactly these words (58)",
+  "an object whose %s opt out is unchanged, but only with exactly these words (58)",
   async (where) => {
     const out = configMap({ a: "${v}" }, { [where]: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" } });
     const not = configMap(
@@ -77,7 +77,7 @@ test.each(["labels", "annotations"])(
   },
 );
 
-test("definitions of kinds are left as they are", async () => {
+test("custom resource definitions are not substituted", async () => {
   const definition = {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -86,13 +86,13 @@ test("definitions of kinds are left as they are", async () => {
   expect((await substitute([definition], { v: "x" })).objects).toEqual([definition]);
 });
 
-test("without variables nothing is touched, unless the strategy is Always (52, 53)", async () => {
+test("without variables nothing is changed, unless the strategy is Always (52, 53)", async () => {
   const objects = [configMap({ a: "${v:=blue} $$" })];
   expect((await substitute(objects, {})).objects).toEqual(objects);
   expect((await substitute(objects, {}, { always: true })).objects).toEqual([configMap({ a: "blue $" })]);
 });
 
-test("a name that no variable may have is refused, even if nothing uses it (59)", async () => {
+test("an invalid variable name is refused, even if nothing uses it (59)", async () => {
   await expect(substitute([configMap({ a: "1" })], { "my-var": "x" })).rejects.toMatchObject({
     reason: "BuildFailed",
     message:
@@ -100,7 +100,7 @@ test("a name that no variable may have is refused, even if nothing uses it (59)"
   });
 });
 
-test("an expression at fault is named with its object, its file and its line (57)", async () => {
+test("an invalid expression is reported with its object, its file and its line (57)", async () => {
   const files = { "deploy/b.yaml": "kind: Deployment\ndata:\n  a: ${a.b} and more\nmetadata:\n  name: a # the web\n" };
   const deployment = { ...configMap({ a: "${a.b} and more" }), apiVersion: "apps/v1", kind: "Deployment" };
   await expect(substitute([deployment], { v: "x" }, { files })).rejects.toMatchObject({
@@ -130,7 +130,7 @@ test.each<{ what: string; files: Readonly<Record<string, string>>; place: string
     place: " in base/a.json, line 1",
   },
   {
-    what: "not that of a folder or an object whose name begins alike",
+    what: "not that of a folder or an object whose name has the same prefix",
     files: {
       "prod-old/a.yaml": inDocument("a"),
       "prod.yaml": inDocument("a"),
@@ -140,16 +140,24 @@ test.each<{ what: string; files: Readonly<Record<string, string>>; place: string
     },
     place: " in prod/d.yaml, line 6",
   },
-  { what: "none of two bases", files: { "base/a.yaml": inDocument("a"), "dev/a.yaml": inDocument("a") }, place: "" },
-  { what: "none of two patches", files: { "prod/a.yaml": inDocument("a"), "prod/p.yaml": inDocument("a") }, place: "" },
-])("the place of an expression at fault is $what", async ({ files, place }) => {
+  {
+    what: "unknown for two matching bases",
+    files: { "base/a.yaml": inDocument("a"), "dev/a.yaml": inDocument("a") },
+    place: "",
+  },
+  {
+    what: "unknown for two matching patches",
+    files: { "prod/a.yaml": inDocument("a"), "prod/p.yaml": inDocument("a") },
+    place: "",
+  },
+])("the place of an invalid expression is $what", async ({ files, place }) => {
   const object = configMap({ a: "${a.b}" });
   await expect(substitute([object], { v: "x" }, { files, folder: "prod" })).rejects.toMatchObject({
     message: expect.stringMatching(new RegExp(`missing closing brace: \\$\\{a\\.b\\}${place}$`)),
   });
 });
 
-test("an object whose name has space is not looked for: the space around a name would be tried against that in it", async () => {
+test("the place in a file is not searched for an object whose name has spaces", async () => {
   const files = { "a.yaml": inDocument('" "'), "b.yaml": inDocument('"a b"') };
   for (const name of [" ", "a b"]) {
     await expect(substitute([configMap({ a: "${a.b}" }, { name })], { v: "x" }, { files })).rejects.toMatchObject({
@@ -158,7 +166,7 @@ test("an object whose name has space is not looked for: the space around a name 
   }
 });
 
-test("nothing of a Secret is quoted", async () => {
+test("no value of a Secret is quoted", async () => {
   const secret = { ...configMap({}), kind: "Secret", stringData: { a: "${hunter2.x}" } };
   await expect(substitute([secret], { v: "x" })).rejects.toMatchObject({
     message:
@@ -177,7 +185,7 @@ test.each([
   });
 });
 
-test("a value that breaks the object is named by its variable, in Flux's frame", async () => {
+test("a value that breaks the object is reported by its variable, with Flux's text around it", async () => {
   await expect(substitute([configMap({ a: "${left}x ${n}" })], { left: "[", n: "1" })).rejects.toMatchObject({
     message: expect.stringMatching(
       /^post build failed for 'ConfigMap\.v1\.\[noGrp\]\/a': envsubst error: YAMLToJSON: the object with the values of left, n cannot be read: /,
@@ -185,7 +193,7 @@ test("a value that breaks the object is named by its variable, in Flux's frame",
   });
 });
 
-test("an object that becomes another one is refused in Flux's words, whichever comes first", async () => {
+test("an object that becomes another one is refused with Flux's text, in any order", async () => {
   const [a, b, c] = [configMap({}, { name: "${v}" }), configMap({}, { name: "b" }), configMap({}, { name: "${w}" })];
   const refusal = { reason: "BuildFailed", message: "in Replace: id matched 2 resources" };
   await expect(substitute([a, b], { v: "b" })).rejects.toMatchObject(refusal);
@@ -195,13 +203,13 @@ test("an object that becomes another one is refused in Flux's words, whichever c
   expect(objects.map(({ metadata }) => metadata)).toEqual([{ name: "c" }, { name: "b" }]);
 });
 
-test("a variable that is not there is empty where the build is not strict (54)", async () => {
+test("an unset variable is empty if the build is not strict (54)", async () => {
   const object = configMap({ a: "x${missing}", length: "${#missing}", upper: "${missing^^}." });
   const { objects } = await substitute([object], { other: "x" }, { strict: false });
   expect(objects).toEqual([configMap({ a: "x", length: 0, upper: "." })]);
 });
 
-test("why the variables could not be read fails the first object that needs them", async () => {
+test("an error while reading the variables fails the first object that needs them", async () => {
   const out = configMap({}, { name: "out", labels: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" } });
   const fault = `substitute from 'ConfigMap/vars' error: configmaps "vars" not found`;
   await expect(substitute([out, configMap({})], {}, { fault })).rejects.toMatchObject({
@@ -211,21 +219,21 @@ test("why the variables could not be read fails the first object that needs them
   expect((await substitute([out], {}, { fault })).objects).toEqual([out]);
 });
 
-test("the place of an expression at fault is not that of an object whose name is alike but for its dots", async () => {
+test("the place of an invalid expression is not confused with an object whose name differs only in its dots", async () => {
   const files = { "a.yaml": inDocument("axb"), "b.yaml": inDocument("a.b"), "c.yaml": inDocument("a-b") };
   await expect(substitute([configMap({ a: "${a.b}" }, { name: "a.b" })], { v: "x" }, { files })).rejects.toMatchObject({
     message: expect.stringMatching(/ in b\.yaml, line 5$/),
   });
 });
 
-test("an object whose expressions take many steps is substituted all the same", async () => {
+test("an object whose expressions take many steps is still substituted", async () => {
   const v = `é${"a".repeat(999)}`;
   const objects = [configMap({ a: "${v##*[?]b*}${v##*[a]*}".repeat(20) })];
   const { objects: done } = await substitute(objects, { v });
   expect(done).toEqual([configMap({ a: v.repeat(20) })]);
 });
 
-test("the objects of a build share its steps: those that need more in all are refused", async () => {
+test("the objects of a build share its steps: those that need more in total are refused", async () => {
   const variables = { v: "a".repeat(1_000) };
   const object = (index: number): JsonObject => configMap({ a: "${v//b/}".repeat(10) }, { name: `a${index}` });
   const some = Array.from({ length: 3 }, (_, index) => object(index));

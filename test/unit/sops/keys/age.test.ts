@@ -25,7 +25,7 @@ function flipped(armored: string, at: (bytes: Buffer) => number): string {
 }
 
 describe("a data key that is encrypted for age", () => {
-  test("is opened by whichever identity it is for", async () => {
+  test("is decrypted by the identity that it is for, whichever that is", async () => {
     const [one, two, three] = [
       await generateX25519Identity(),
       await generateX25519Identity(),
@@ -37,7 +37,7 @@ describe("a data key that is encrypted for age", () => {
     }
   });
 
-  test("is opened by a post-quantum identity", async () => {
+  test("is decrypted by a post-quantum identity", async () => {
     const [classic, hybrid] = [await generateX25519Identity(), await generateHybridIdentity()];
     const enc = await encrypted("data key", hybrid);
     expect(Buffer.from((await open(enc, [classic, hybrid])) ?? []).toString()).toBe("data key");
@@ -45,7 +45,7 @@ describe("a data key that is encrypted for age", () => {
     await expect(open(enc, [classic])).rejects.toThrow("incorrect identity");
   });
 
-  test("is not opened by another key, and says so in age's words", async () => {
+  test("is not decrypted by another key, with age's text", async () => {
     const enc = await encrypted("data key", await generateX25519Identity());
     await expect(open(enc, identities("first"))).rejects.toThrow(
       `${head}: identity did not match any of the recipients: incorrect identity for recipient block`,
@@ -55,7 +55,7 @@ describe("a data key that is encrypted for age", () => {
     );
   });
 
-  test("is none of ours without identities, or if it is for another kind of key", async () => {
+  test("is skipped without identities, and if it is for another kind of key", async () => {
     const enc = await encrypted("data key", ...identities("first"));
     expect(await open(enc, [])).toBeUndefined();
     expect(await ageKeys(identities("first")).open({ kind: "pgp", fingerprint: "f", enc }, never)).toBeUndefined();
@@ -80,7 +80,7 @@ describe("a data key that is encrypted for age", () => {
     ).rejects.toThrow("damaged");
   });
 
-  test("is refused if somebody has added a stanza to the header", async () => {
+  test("is refused if a stanza was added to the header", async () => {
     const bytes = Buffer.from(armor.decode(await encrypted("data key", ...identities("first"))));
     const at = bytes.indexOf("\n--- ");
     const added = Buffer.concat([bytes.subarray(0, at), Buffer.from("\n-> other word\nAA"), bytes.subarray(at)]);
@@ -89,7 +89,7 @@ describe("a data key that is encrypted for age", () => {
 });
 
 describe("an agekey", () => {
-  test("holds identities a line each, and comments", () => {
+  test("contains one identity per line, and comments", () => {
     const text = `# public key\n${fixture("keys/first.agekey").toString()}\r\n\n${fixture("keys/post-quantum.agekey").toString()}`;
     expect(ageIdentities(text)).toEqual(identities("first", "post-quantum"));
     expect(ageIdentities("")).toEqual([]);

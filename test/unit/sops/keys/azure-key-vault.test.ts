@@ -30,8 +30,11 @@ async function sourceOf(http: RecordedExchanges, credentials: object = entry) {
 describe("a data key of Azure Key Vault", () => {
   test.each([
     { name: "clientSecret", credentials: entry },
-    { name: "the former fields", credentials: { tenant: ids.tenantId, appId: ids.clientId, password: "test-secret" } },
-  ])("is opened by $name, with one token for all of a run", async ({ credentials }) => {
+    {
+      name: "the deprecated fields",
+      credentials: { tenant: ids.tenantId, appId: ids.clientId, password: "test-secret" },
+    },
+  ])("is decrypted by $name, with one token per run", async ({ credentials }) => {
     const http = recordedExchanges("azure-key-vault");
     const source = await sourceOf(http, credentials);
     const opened = await source.open(recipient, never);
@@ -40,7 +43,7 @@ describe("a data key of Azure Key Vault", () => {
     expect(http.seen).toHaveLength(3);
   });
 
-  test("is asked for with a token of its cloud, until a minute before the end of that", async () => {
+  test("is requested with a token of its cloud, until a minute before the token expires", async () => {
     let now = clock.now();
     const scopes: string[] = [];
     const tokens: string[] = [];
@@ -72,7 +75,7 @@ describe("a data key of Azure Key Vault", () => {
     expect(tokens).toEqual(["t1", "t1", "t2", "t1", "t3"].map((token) => `Bearer ${token}`));
   });
 
-  test("stays closed in the vault's words", async () => {
+  test("cannot be decrypted if the vault refuses, with its text", async () => {
     const tokens = recordedExchanges("azure-key-vault");
     const refusing = answering(403, {
       error: { code: "Forbidden", message: "The user does not have keys decrypt permission" },
@@ -90,7 +93,7 @@ describe("a data key of Azure Key Vault", () => {
     );
   });
 
-  test("stays closed where Entra ID knows no such application", async () => {
+  test("cannot be decrypted if Entra ID knows no such application", async () => {
     const words = "AADSTS7000215: Invalid client secret provided.\r\nTrace ID: 1\r\nTimestamp: 2";
     const source = await sourceOf(answering(401, { error: "invalid_client", error_description: words }));
     await expect(source.open(recipient, never)).rejects.toThrow(
@@ -99,7 +102,7 @@ describe("a data key of Azure Key Vault", () => {
   });
 
   test.each<[string, Record<string, string>, string]>([
-    ["a host of somebody else", { vaultUrl: "https://vault.example.com" }, "is not a vault of Azure"],
+    ["a foreign host", { vaultUrl: "https://vault.example.com" }, "is not a vault of Azure"],
     [
       "a host that only looks like one",
       { vaultUrl: "https://apps.vault.azure.net.evil.example" },
@@ -108,10 +111,10 @@ describe("a data key of Azure Key Vault", () => {
     ["the bare domain", { vaultUrl: "https://vault.azure.net" }, "is not a vault of Azure"],
     ["no encryption", { vaultUrl: "http://apps.vault.azure.net" }, "is not a vault of Azure"],
     ["a port", { vaultUrl: "https://apps.vault.azure.net:8443" }, "is not a vault of Azure"],
-    ["a key that leads elsewhere", { keyName: "../secrets" }, "names no key and version"],
-    ["no version", { version: "" }, "names no key and version"],
-    ["a data key that is no base64", { enc: "a b" }, "failed to base64 decode"],
-  ])("is not sent, and no token is asked for, with %s", async (_, changed, says) => {
+    ["a key with a path to another place", { keyName: "../secrets" }, "does not name a key and version"],
+    ["no version", { version: "" }, "does not name a key and version"],
+    ["a data key that is not base64", { enc: "a b" }, "failed to base64 decode"],
+  ])("is not sent, and no token is requested, with %s", async (_, changed, says) => {
     const http = recordedExchanges("azure-key-vault");
     const source = await sourceOf(http);
     await expect(source.open({ ...recipient, ...changed }, never)).rejects.toThrow(says);
@@ -128,7 +131,7 @@ describe("the entry sops.azure-kv", () => {
     { name: "UTF-8 with a byte order mark", bytes: Buffer.from(`\uFEFF${yaml}`) },
     { name: "UTF-16 of little end", bytes: Buffer.from(`\uFEFF${yaml}`, "utf16le") },
     { name: "UTF-16 of big end", bytes: Buffer.from(`\uFEFF${yaml}`, "utf16le").swap16() },
-  ])("is read as $name", async ({ bytes }) => {
+  ])("is parsed as $name", async ({ bytes }) => {
     const { tokenUrl, clientId, proof } = await read(bytes);
     expect(tokenUrl).toBe(`https://login.microsoftonline.com/${ids.tenantId}/oauth2/v2.0/token`);
     expect(clientId).toBe(ids.clientId);
@@ -151,34 +154,31 @@ describe("the entry sops.azure-kv", () => {
     }
   });
 
-  test.each([true, false])(
-    "signs with a certificate, and sends the chain where that is asked for (%s)",
-    async (sends) => {
-      const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
-      const [certificate, key] = [await pem("rsa.crt"), await pem("rsa.key")];
-      const other = rsa.export({ type: "pkcs8", format: "pem" }).toString();
-      const entryOf = (pemText: string) =>
-        JSON.stringify({ ...ids, clientCertificate: pemText, clientCertificateSendChain: sends });
-      await expect(read(entryOf(certificate + other))).rejects.toThrow("does not hold a certificate and its RSA key");
-      const credentials = await read(entryOf(certificate + key));
-      const { form } = tokenForm(credentials, "https://vault.azure.net/.default", clock.now());
-      const [header = "", claims = "", signature = ""] = (form["client_assertion"] ?? "").split(".");
-      const decoded = (part: string): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
-      const { raw, fingerprint, publicKey } = new X509Certificate(certificate);
-      const x5t = Buffer.from(fingerprint.replaceAll(":", ""), "hex").toString("base64url");
-      expect(decoded(header)).toEqual({
-        alg: "RS256",
-        typ: "JWT",
-        x5t,
-        ...(sends ? { x5c: [raw.toString("base64")] } : {}),
-      });
-      const { jti: _jti, ...rest } = z.record(z.string(), z.unknown()).parse(decoded(claims));
-      const nbf = clock.now() / 1000;
-      expect(rest).toEqual({ aud: credentials.tokenUrl, iss: ids.clientId, sub: ids.clientId, nbf, exp: nbf + 600 });
-      const verifier = createVerify("sha256").update(`${header}.${claims}`);
-      expect(verifier.verify(publicKey, signature, "base64url")).toBe(true);
-    },
-  );
+  test.each([true, false])("signs with a certificate, and sends the chain on request (%s)", async (sends) => {
+    const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+    const [certificate, key] = [await pem("rsa.crt"), await pem("rsa.key")];
+    const other = rsa.export({ type: "pkcs8", format: "pem" }).toString();
+    const entryOf = (pemText: string) =>
+      JSON.stringify({ ...ids, clientCertificate: pemText, clientCertificateSendChain: sends });
+    await expect(read(entryOf(certificate + other))).rejects.toThrow("does not hold a certificate and its RSA key");
+    const credentials = await read(entryOf(certificate + key));
+    const { form } = tokenForm(credentials, "https://vault.azure.net/.default", clock.now());
+    const [header = "", claims = "", signature = ""] = (form["client_assertion"] ?? "").split(".");
+    const decoded = (part: string): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
+    const { raw, fingerprint, publicKey } = new X509Certificate(certificate);
+    const x5t = Buffer.from(fingerprint.replaceAll(":", ""), "hex").toString("base64url");
+    expect(decoded(header)).toEqual({
+      alg: "RS256",
+      typ: "JWT",
+      x5t,
+      ...(sends ? { x5c: [raw.toString("base64")] } : {}),
+    });
+    const { jti: _jti, ...rest } = z.record(z.string(), z.unknown()).parse(decoded(claims));
+    const nbf = clock.now() / 1000;
+    expect(rest).toEqual({ aud: credentials.tokenUrl, iss: ids.clientId, sub: ids.clientId, nbf, exp: nbf + 600 });
+    const verifier = createVerify("sha256").update(`${header}.${claims}`);
+    expect(verifier.verify(publicKey, signature, "base64url")).toBe(true);
+  });
 
   test("names another authority", async () => {
     const { tokenUrl } = await read(`${yaml}authorityHost: https://login.microsoftonline.us/\n`);
@@ -200,7 +200,7 @@ describe("the entry sops.azure-kv", () => {
       says: "authorityHost must be an https URL",
     },
     {
-      name: "a tenant that leads elsewhere",
+      name: "a tenant with a path to another place",
       text: yaml.replace(ids.tenantId, "a/../b"),
       says: "tenantId must be the id or the domain of a tenant",
     },
@@ -214,7 +214,7 @@ describe("the entry sops.azure-kv", () => {
       text: yaml.replace("clientSecret: s3cret", 'clientCertificate: "-----BEGIN CERTIFICATE-----"'),
       says: "clientCertificate does not hold a certificate and its RSA key",
     },
-  ])("is refused with $name, and not quoted", async ({ text, says }) => {
+  ])("is refused with $name without quoting it", async ({ text, says }) => {
     const fault = await read(text).catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(SopsFault);
     expect(String(fault)).toContain(says);

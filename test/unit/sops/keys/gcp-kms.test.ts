@@ -33,7 +33,7 @@ function sourceOf(http: RecordedExchanges, credentials: object, now = () => star
 }
 
 describe("a data key of Google's KMS", () => {
-  test("is opened with the credentials of a service account, which signs for a token", async () => {
+  test("is decrypted with the credentials of a service account, which signs for a token", async () => {
     const http = recordedExchanges("gcp-kms");
     const opened = await sourceOf(http, account).open(recipient, never);
     expect(Buffer.from(opened ?? []).toString()).toBe("the data key of sops, 32 bytes..");
@@ -52,7 +52,7 @@ describe("a data key of Google's KMS", () => {
     expect(verifier.verify(publicKey, signature, "base64url")).toBe(true);
   });
 
-  test("needs one token for all of a run, and another one after its end", async () => {
+  test("needs one token per run, and a new one after it expires", async () => {
     const http = recordedExchanges("gcp-kms");
     let now = start;
     const source = sourceOf(http, account, () => now);
@@ -80,7 +80,7 @@ describe("a data key of Google's KMS", () => {
       says: "failed to decrypt sops data key with GCP KMS key: rpc error: code = PermissionDenied desc = Permission 'x' denied on resource y",
       token: true,
     },
-  ])("stays closed where $name", async ({ http, credentials, says, token }) => {
+  ])("cannot be decrypted if $name", async ({ http, credentials, says, token }) => {
     const tokens = recordedExchanges("gcp-kms");
     const either: RecordedExchanges = {
       seen: [],
@@ -90,7 +90,7 @@ describe("a data key of Google's KMS", () => {
     await expect(sourceOf(either, credentials).open(recipient, never)).rejects.toThrow(new SopsFault(says));
   });
 
-  test("is not asked for by a name that is none", async () => {
+  test("is not requested with an invalid key name", async () => {
     const http = recordedExchanges("gcp-kms");
     const resourceId = "projects/web/locations/global/keyRings/../../../../evil";
     await expect(sourceOf(http, account).open({ ...recipient, resourceId }, never)).rejects.toThrow(
@@ -100,7 +100,7 @@ describe("a data key of Google's KMS", () => {
   });
 });
 
-describe("Google's credentials are refused without a word of them", () => {
+describe("Google credentials are refused without quoting them", () => {
   test.each([
     { name: "text", text: "hunter2", says: "the credentials are not JSON" },
     { name: "a list", text: "[1]", says: 'unknown credential type: "": give service_account or authorized_user' },
@@ -115,7 +115,7 @@ describe("Google's credentials are refused without a word of them", () => {
       says: "credentials of type authorized_user lack or misspell client_secret, refresh_token",
     },
     {
-      name: "a key that is none",
+      name: "an invalid key",
       text: JSON.stringify({ ...account, private_key: "hunter2" }),
       says: "private_key is not the PEM of an RSA key",
     },

@@ -80,7 +80,7 @@ const Login = z.array(z.object({ request: z.object({ json: z.object({ jwt: z.str
 const jwt = Login.parse(JSON.parse(fixture("sops-keys/exchanges/vault-login.json")))[0]?.request.json.jwt ?? "";
 
 describe("the entries of the decryption Secret", () => {
-  test("are the keys by their names, and others are left out", async () => {
+  test("are the keys by their names, and other entries are ignored", async () => {
     const { open, asked } = worldOf([
       secret("apps/sops-keys", {
         "a.agekey": agekey,
@@ -126,7 +126,7 @@ describe("the entries of the decryption Secret", () => {
     },
     { key: "sops.gcp-kms", value: "hunter2", says: "the credentials are not JSON" },
     { key: "sops.azure-kv", value: "clientId: hunter2", says: "clientId alone means a managed identity of Azure" },
-  ])("that cannot be read are refused by name, $key $value", async ({ key, value, says }) => {
+  ])("that cannot be parsed are refused by name, $key $value", async ({ key, value, says }) => {
     const { open } = worldOf([secret("apps/sops-keys", { [key]: value })]);
     const fault = await open({ secretRef }, kms).catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(SopsFault);
@@ -154,7 +154,7 @@ describe("the entries of the decryption Secret", () => {
     expect(said.join()).not.toContain("AGE-SECRET-KEY");
   });
 
-  test("of the Secret of the installation are keys of age alone", async () => {
+  test("of the installation's Secret are only age keys", async () => {
     const all = {
       "a.agekey": agekey,
       "gpg.asc": fixture("sops-keys/pgp/rsa.asc"),
@@ -172,7 +172,7 @@ describe("the entries of the decryption Secret", () => {
     expect(asked).toEqual([{ kind: "installation", cluster: "c1", namespace: "apps" }]);
   });
 
-  test("are read in the namespace of the object alone", async () => {
+  test("are read only in the namespace of the object", async () => {
     const { open, reads } = worldOf([secret("other/sops-keys", { "sops.vault-token": "x" })]);
     await expect(open({ secretRef }, kms)).rejects.toThrow(new SopsFault('secrets "sops-keys" not found'));
     await expect(open({ secretRef: { name: "../other/sops-keys" } }, kms)).rejects.toThrow(
@@ -185,7 +185,7 @@ describe("the entries of the decryption Secret", () => {
     { reason: "Forbidden", code: 403, name: "SopsFault" },
     { reason: "Unreachable", code: 0, name: "Outage" },
   ])(
-    "that may not or cannot be read are a $name where the API server answers $reason",
+    "that must not or cannot be read give a $name if the API server answers $reason",
     async ({ reason, code, name }) => {
       const fault = new ApiError({ code, reason, message: "the server said so" });
       const home = { get: () => Promise.reject(fault) };
@@ -203,20 +203,20 @@ describe("the age keys of the installation", () => {
   const installed = secret("flux-system/all", { "a.agekey": agekey, "sops.vault-token": "hvs.test-token" });
   const age: Recipient = { kind: "age", recipient: "age1", enc: "not for us" };
 
-  test("hold where the object names no Secret, and its other entries hold for nobody", async () => {
+  test("apply if the object names no Secret, and other entries are ignored", async () => {
     const { open, reads } = worldOf([installed], { ageSecret });
     await expect(open({}, age)).rejects.toThrow(SopsFault);
     await expect(open({}, vault)).rejects.toThrow("there is no token for Vault 'https://vault.example.com:8200'");
     expect(reads).toEqual(["Secret/flux-system/all", "Secret/flux-system/all"]);
   });
 
-  test("do not hold where it names one", async () => {
+  test("do not apply if the object names a Secret", async () => {
     const { open, reads } = worldOf([installed, secret("apps/sops-keys", {})], { ageSecret });
     expect(await open({ secretRef }, age)).toBeUndefined();
     expect(reads).toEqual(["Secret/apps/sops-keys"]);
   });
 
-  test("are refused in Flux's words where one cannot be read", async () => {
+  test("are refused with Flux's text if one cannot be parsed", async () => {
     const broken = secret("flux-system/all", { "a.agekey": "hunter2" });
     const { open } = worldOf([broken], { ageSecret });
     await expect(open({}, age)).rejects.toThrow(
@@ -225,14 +225,14 @@ describe("the age keys of the installation", () => {
   });
 });
 
-describe("without credentials of the tenant, KMS is asked", () => {
+describe("without credentials of the tenant, KMS is called", () => {
   const account = (annotations: Readonly<Record<string, string>>) => ({
     ...objectOf("ServiceAccount", "apps/decrypts", {}),
     metadata: { namespace: "apps", name: "decrypts", uid: "u", annotations },
   });
   const accountTokens = { issue: async () => new Secret(jwt) };
 
-  test("by the installation, which lends its identity to a namespace of a cluster", async () => {
+  test("by the installation, if it allows its identity for the namespace of the cluster", async () => {
     const { open, asked } = worldOf([]);
     await open({}, kms);
     expect(asked).toEqual([{ kind: "installation", cluster: "c1", namespace: "apps" }]);
@@ -255,7 +255,7 @@ describe("without credentials of the tenant, KMS is asked", () => {
     );
   });
 
-  test("and never by the installation where the account has no role", async () => {
+  test("but not by the installation if the account has no role", async () => {
     const { open, asked } = worldOf([account({})], { accountTokens });
     await expect(open({ serviceAccountName: "decrypts" }, kms)).rejects.toThrow(
       new SopsFault(
@@ -265,7 +265,7 @@ describe("without credentials of the tenant, KMS is asked", () => {
     expect(asked).toEqual([]);
   });
 
-  test("and never by the installation, or at all, where the account's role is none", async () => {
+  test("but not at all if the account's role is invalid", async () => {
     const { open, asked } = worldOf([account({ "eks.amazonaws.com/role-arn": "admin" })], { accountTokens });
     await expect(open({ serviceAccountName: "decrypts" }, kms)).rejects.toThrow(
       "invalid eks.amazonaws.com/role-arn annotation: 'admin'. must match",
@@ -273,7 +273,7 @@ describe("without credentials of the tenant, KMS is asked", () => {
     expect(asked).toEqual([]);
   });
 
-  test("and a refusal of KMS is told", async () => {
+  test("and a refusal of KMS is reported", async () => {
     const dataKeys = { open: () => Promise.reject(new DataKeyError("denied", "kms:Decrypt on key k: no")) };
     const { open } = worldOf([], { dataKeys });
     await expect(open({}, kms)).rejects.toThrow(
@@ -283,14 +283,14 @@ describe("without credentials of the tenant, KMS is asked", () => {
   });
 });
 
-describe("without a token of the tenant, Vault is asked", () => {
+describe("without a token of the tenant, Vault is called", () => {
   const vaultConfigMap = { namespace: "flux-system", name: "vaults" };
   const vaults = (config: string) => objectOf("ConfigMap", "flux-system/vaults", { data: { "config.yaml": config } });
   const listed = vaults("instances:\n- address: https://vault.example.com:8200\n  loginPath: auth/kubernetes/login\n");
   const decrypts = objectOf("ServiceAccount", "apps/decrypts", {});
   const serviceAccountName = "decrypts";
 
-  test("with a login by the token of the service account, once for all of a run", async () => {
+  test("with a login by the token of the service account, once per run", async () => {
     const audiences: string[] = [];
     const accountTokens: KeyParts["accountTokens"] = {
       issue: async ({ namespace, name }, audience) => {
@@ -315,7 +315,7 @@ describe("without a token of the tenant, Vault is asked", () => {
       says: "no Vault login path configured for address 'https://vault.example.com:8200' in ConfigMap 'flux-system/vaults'",
     },
     {
-      name: "whose ConfigMap is gone",
+      name: "whose ConfigMap is missing",
       objects: [decrypts],
       says: "failed to get Vault ConfigMap 'flux-system/vaults': configmaps \"vaults\" not found",
     },
@@ -340,23 +340,23 @@ describe("without a token of the tenant, Vault is asked", () => {
       says: "failed to issue Kubernetes token for Vault authentication: failed to create kubernetes token for service account 'apps/decrypts': this cluster issues none to Sluice",
     },
     {
-      name: "whose account is gone",
+      name: "whose account is missing",
       objects: [listed],
       says: "failed to issue Kubernetes token for Vault authentication: failed to get service account 'apps/decrypts': serviceaccounts \"decrypts\" not found",
     },
-  ])("never at a server $name", async ({ objects, says }) => {
+  ])("but not at a server $name", async ({ objects, says }) => {
     const { open, parts } = worldOf(objects, { vaultConfigMap });
     await expect(open({ serviceAccountName }, vault)).rejects.toThrow(says);
     expect(parts.http).toHaveProperty("seen", []);
   });
 
-  test("never without an account", async () => {
+  test("but not without a service account", async () => {
     const { open } = worldOf([listed], { vaultConfigMap });
     await expect(open({}, vault)).rejects.toThrow("Sluice has no service account of its own: name a service account");
   });
 });
 
-test("no key of Google's or Azure's opens without credentials of the tenant", async () => {
+test("no key of Google's or Azure's is used without credentials of the tenant", async () => {
   const { open } = worldOf([]);
   const google: Recipient = { kind: "gcp_kms", resourceId: "projects/p", enc: "x" };
   const azure: Recipient = {
@@ -370,7 +370,7 @@ test("no key of Google's or Azure's opens without credentials of the tenant", as
   await expect(open({}, azure)).rejects.toThrow("there are no credentials: store them as sops.azure-kv in the Secret");
 });
 
-test("nothing of the cluster is read for an object without a Secret until a file needs it", async () => {
+test("for an object without a Secret nothing is read from the cluster until a file needs it", async () => {
   const { parts, reads } = worldOf([], { vaultConfigMap: { namespace: "a", name: "b" }, defaultAccount: "x" });
   await importKeys({ decryption: {}, cluster: "c1", namespace: "apps" }, parts, never);
   expect(reads).toEqual([]);

@@ -23,18 +23,21 @@ test.each([
   { field: "enc", of: (chars: number) => "x".repeat(chars), most: maxCiphertextChars },
   { field: "keyName", of: (chars: number) => "x".repeat(chars - "t/decrypt/".length), most: maxNameChars },
   { field: "vaultAddress", of: (chars: number) => base + "x".repeat(chars - base.length), most: maxNameChars },
-])("a data key of Vault has a $field as long as the limit says, and not one more", async ({ field, of, most }) => {
+])("a Vault data key may have a $field as long as the limit, and no longer", async ({ field, of, most }) => {
   expect(Buffer.from((await open({ [field]: of(most) })) ?? []).toString()).toBe("x");
   await expect(open({ [field]: of(most + 1) })).rejects.toThrow(/characters|not a path|address of Vault/);
 });
 
-test.each([".", "..", "a/./b", "a/../b"])("the key %s of Vault is no path, and nothing is asked", async (keyName) => {
-  asked.length = 0;
-  await expect(open({ keyName })).rejects.toThrow("is not a path of Vault's API");
-  expect(asked).toEqual([]);
-});
+test.each([".", "..", "a/./b", "a/../b"])(
+  "the Vault key %s is not a valid path, and nothing is requested",
+  async (keyName) => {
+    asked.length = 0;
+    await expect(open({ keyName })).rejects.toThrow("is not a path of Vault's API");
+    expect(asked).toEqual([]);
+  },
+);
 
-test("an agekey has as many identities as the limit says, and not one more", async () => {
+test("an agekey may have as many identities as the limit, and no more", async () => {
   const identity = await generateIdentity();
   const file = (count: number): string => `# keys\n\n${`${identity}\n`.repeat(count)}`;
   expect(ageIdentities(file(maxIdentities))).toHaveLength(maxIdentities);

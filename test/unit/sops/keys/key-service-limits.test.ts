@@ -16,7 +16,7 @@ const recipient = {
 } as const;
 const token = () => Promise.resolve(new Secret("hvs.test-token"));
 
-test("a key service has ten seconds and 256 KiB for its answer, and leads nowhere else", async () => {
+test("a key service has ten seconds and 256 KiB for its answer, and redirects are not followed", async () => {
   const http = answering(200, { data: { plaintext: "AAAA" } });
   await vaultKeySource(http, token).open(recipient, never);
   expect(http.seen).toMatchObject([{ timeoutMs, maxBytes: maxAnswerBytes }]);
@@ -24,7 +24,7 @@ test("a key service has ten seconds and 256 KiB for its answer, and leads nowher
 });
 
 test.each(["timeout", "too-large", "refused", "unreachable"] as const)(
-  "one whose answer is %s is the fault of the file, in the words of the port",
+  "a key service that %s is reported on the file, with the text of the port",
   async (reason) => {
     const http = { send: () => Promise.reject(new HttpError(reason, "PUT https://vault.example.com/v1: said so")) };
     await expect(vaultKeySource(http, token).open(recipient, never)).rejects.toThrow(
@@ -35,14 +35,14 @@ test.each(["timeout", "too-large", "refused", "unreachable"] as const)(
   },
 );
 
-test("a run that ends is no fault of the file", async () => {
+test("an aborted run is not blamed on the file", async () => {
   const reason = new Error("the time is up");
   await expect(vaultKeySource(answering(200, {}), token).open(recipient, AbortSignal.abort(reason))).rejects.toBe(
     reason,
   );
 });
 
-test("a path and an address have an end", async () => {
+test("a path and an address have a maximum length", async () => {
   const http = answering(200, {});
   const source = vaultKeySource(http, token);
   const long = "a".repeat(maxNameChars + 1);

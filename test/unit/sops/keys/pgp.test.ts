@@ -22,7 +22,7 @@ async function open(keys: string, message: string): Promise<string> {
   return Buffer.from(opened ?? []).toString();
 }
 
-describe("a private key of gpg opens a message", () => {
+describe("a private key of gpg decrypts a message", () => {
   test.each([
     { name: "on curve 25519", key: "curve25519.asc", message: "curve25519.message" },
     { name: "of RSA", key: "rsa.asc", message: "rsa.message" },
@@ -35,13 +35,13 @@ describe("a private key of gpg opens a message", () => {
     expect(await open(fixture(key), fixture(message))).toBe(dataKey);
   });
 
-  test("among several keys in one entry, beside public keys and text", async () => {
+  test("among several keys in one entry, next to public keys and text", async () => {
     const keys = ["public.asc", "expired.asc", "rsa.asc", "locked.asc"].map(fixture).join("\nnotes\n");
     expect(await open(keys, fixture("hidden.message"))).toBe(dataKey);
   });
 });
 
-describe("a message that stays closed says why", () => {
+describe("a message that cannot be decrypted reports why", () => {
   test.each([
     {
       name: "no key",
@@ -56,7 +56,7 @@ describe("a message that stays closed says why", () => {
       says: /^could not decrypt data key with PGP key: private key [0-9A-F]{16} has a passphrase: store it without one$/,
     },
     {
-      name: "text that is no message",
+      name: "text that is not a message",
       keys: "rsa.asc",
       message: "not armored",
       says: "could not decrypt data key with PGP key: it is not an armored PGP message",
@@ -75,7 +75,7 @@ describe("a message that stays closed says why", () => {
     expect(fault).not.toHaveProperty("cause");
   });
 
-  test("bytes that were changed on the way", async () => {
+  test("bytes that were changed", async () => {
     const { armor, enums } = await import("openpgp");
     const [, body = ""] = /\n\n([^=]+=*)\n=/.exec(fixture("curve25519.message")) ?? [];
     const bytes = Buffer.from(body, "base64");
@@ -101,7 +101,7 @@ describe("a message that stays closed says why", () => {
   });
 });
 
-test("a message whose recipients may all be one key is opened up to as many as the limit", async () => {
+test("a message whose recipients may all be one key is tried up to the limit", async () => {
   const { armor, enums, unarmor } = await import("openpgp");
   const { data }: { readonly data: unknown } = await unarmor(fixture("hidden.message"));
   if (!(data instanceof Uint8Array)) throw new Error("the fixture is no message");
@@ -127,7 +127,7 @@ function packetEnd(message: Buffer): number {
   return length < 192 ? 2 + length : 3 + ((length - 192) << 8) + message.readUInt8(2) + 192;
 }
 
-test("an RSA key has as many bits as the limit, and not more", async () => {
+test("an RSA key may have as many bits as the limit, and no more", async () => {
   const { armor, enums } = await import("openpgp");
   const number = (bits: number): Buffer => {
     const value = Buffer.alloc(Math.ceil(bits / 8), 255);
@@ -147,7 +147,7 @@ test("an RSA key has as many bits as the limit, and not more", async () => {
   await expect(readPgpKeys(keyOf(maxKeyBits + 1))).rejects.toThrow(`a key has more than ${maxKeyBits} bits`);
 });
 
-describe("an entry of keys that cannot be read is refused without a word of it", () => {
+describe("an entry of keys that cannot be parsed is refused without quoting it", () => {
   test.each([
     { name: "no block", text: "hello", says: "no valid OpenPGP data found" },
     { name: "another block", text: fixture("rsa.message"), says: "a block is neither a private nor a public key" },
@@ -168,7 +168,7 @@ describe("an entry of keys that cannot be read is refused without a word of it",
   });
 });
 
-test("recipients of other kinds are left to others", async () => {
+test("recipients of other kinds are skipped", async () => {
   const source = pgpKeySource(await readPgpKeys(fixture("rsa.asc")));
   expect(await source.open({ kind: "age", recipient: "age1", enc: "" }, never)).toBeUndefined();
 });

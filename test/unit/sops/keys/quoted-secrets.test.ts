@@ -80,7 +80,7 @@ test.each([
     answers: [],
     nth: 0,
   },
-])("a service that quotes $what is shown without it", async ({ ask, answers, nth }) => {
+])("a service that quotes $what is reported without it", async ({ ask, answers, nth }) => {
   const { http, seen } = quoting(answers, nth);
   const message: string = await ask(http).then(
     () => "no refusal",

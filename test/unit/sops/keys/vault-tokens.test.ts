@@ -43,7 +43,7 @@ function world(instances: readonly { readonly address: string; readonly loginPat
 
 const [a, b] = ["https://vault.example", "https://vault.example:8200"] as const;
 
-test("each server that is listed has its own login and token, once for a run", async () => {
+test("each listed server has its own login and token, once per run", async () => {
   const { audiences, tokenOf } = world([
     { address: a, loginPath: "auth/a/login" },
     { address: b, loginPath: "auth/b/login" },
@@ -64,7 +64,7 @@ test("of a server that is listed twice the last entry counts", async () => {
   expect(await tokenOf(a)).toBe(`token of ${a}/v1/auth/last/login`);
 });
 
-test("as many servers are listed as the limit says, and not one more", async () => {
+test("as many servers may be listed as the limit, and no more", async () => {
   const many = (count: number) => Array.from({ length: count }, () => ({ address: a, loginPath: "auth/a/login" }));
   expect(await world(many(maxInstances)).tokenOf(a)).toContain("token of");
   await expect(world(many(1_001)).tokenOf(a)).rejects.toThrow("instances must be a list");

@@ -22,17 +22,17 @@ async function open(http: RecordedExchanges, changed: Partial<typeof recipient> 
 }
 
 describe("a data key that Vault's transit engine has encrypted", () => {
-  test("is opened at the address, the engine and the key that the file names", async () => {
+  test("is decrypted at the address, the engine and the key that the file names", async () => {
     expect(await open(recordedExchanges("vault-transit"))).toBe("the data key of sops, 32 bytes..");
   });
 
-  test("is opened at an address with a path, and at an engine path with slashes at its ends", async () => {
+  test("is decrypted at an address with a path, and at an engine path with slashes at its ends", async () => {
     const http = answering(200, { data: { plaintext: "AAAA" } });
     await open(http, { vaultAddress: "https://proxy.example.com/vault/", enginePath: "/transit/" });
     expect(http.seen[0]?.url).toBe("https://proxy.example.com/vault/v1/transit/decrypt/sops-key");
   });
 
-  test("stays closed with Vault's own words", async () => {
+  test("cannot be decrypted if Vault refuses, with Vault's text", async () => {
     const fault = open(answering(403, { errors: ["permission denied", "2 errors occurred"] }));
     const url = "https://vault.example.com:8200/v1/team-a/transit/decrypt/sops-key";
     const said = `Error making API request.\n\nURL: PUT ${url}\nCode: 403. Errors:\n\n* permission denied\n* 2 errors occurred`;
@@ -59,7 +59,7 @@ describe("a data key that Vault's transit engine has encrypted", () => {
       json: { data: { plaintext: "%" } },
       says: "the answer is not that of a key service",
     },
-  ])("says what went wrong where the server answers $name", async ({ status, json, says }) => {
+  ])("reports what went wrong if the server answers $name", async ({ status, json, says }) => {
     const fault = await open(answering(status, json)).catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(SopsFault);
     expect(String(fault)).toMatch(says);
@@ -68,8 +68,8 @@ describe("a data key that Vault's transit engine has encrypted", () => {
   });
 
   test.each<[string, Record<string, string>, string]>([
-    ["a path that leads elsewhere", { enginePath: "transit/../sys" }, "is not a path of Vault's API"],
-    ["a key that leads elsewhere", { keyName: "../../sys/seal" }, "is not a path of Vault's API"],
+    ["a path to another place", { enginePath: "transit/../sys" }, "is not a path of Vault's API"],
+    ["a key with a path to another place", { keyName: "../../sys/seal" }, "is not a path of Vault's API"],
     [
       "a password in the address",
       { vaultAddress: "https://u:p@vault.example.com" },
@@ -83,7 +83,7 @@ describe("a data key that Vault's transit engine has encrypted", () => {
     expect(http.seen).toEqual([]);
   });
 
-  test("is sent with a query that is part of the key's name", async () => {
+  test("is sent even if the key's name contains a query", async () => {
     const http = answering(200, { data: { plaintext: "AAAA" } });
     await open(http, { keyName: "a?b=c#d" });
     expect(http.seen[0]?.url).toBe("https://vault.example.com:8200/v1/team-a/transit/decrypt/a%3Fb%3Dc%23d");
@@ -114,13 +114,13 @@ describe("a login at Vault with the token of a service account", () => {
       http: answering(200, { auth: null }),
       says: "Vault 'https://vault.example.com:8200' returned no token for login at 'auth/kubernetes/login' as role 'apps_web'",
     },
-  ])("fails in Flux's words on $name", async ({ http, says }) => {
+  ])("fails with Flux's text on $name", async ({ http, says }) => {
     const jwt = jwtOf({ sub: "system:serviceaccount:apps:web" });
     await expect(vaultLogin(http, { ...at, jwt }, never)).rejects.toThrow(says);
   });
 
   test.each([
-    { name: "is no JWT", jwt: new Secret("opaque"), says: "not a JWT" },
+    { name: "is not a JWT", jwt: new Secret("opaque"), says: "not a JWT" },
     { name: "cannot be decoded", jwt: new Secret("a.%.c"), says: "failed to decode token payload" },
     { name: "is of a user", jwt: jwtOf({ sub: "jane" }), says: "unexpected token subject" },
   ])("is not tried with a token that $name", async ({ jwt, says }) => {

@@ -30,7 +30,7 @@ describe("the address of a bucket", () => {
     expect(bucketUrl({ endpoint, insecure: true, bucket }, region)).toBe(url);
   });
 
-  test("a bucket name with a dot goes into the path, because no certificate covers it as a host", () => {
+  test("a bucket name with a dot goes into the path, because no certificate covers it as a host name", () => {
     const address = { endpoint: "s3.eu-west-1.amazonaws.com", insecure: false, bucket: "a.b" };
     expect(bucketUrl(address)).toBe("https://s3.eu-west-1.amazonaws.com/a.b/");
   });
@@ -123,7 +123,7 @@ describe("an error of an S3 server", () => {
     await expect(of.get("a", 4, phase())).rejects.toMatchObject({ reason: "too-large" });
   });
 
-  test("prevents nothing: after the timeout of a phase no request is sent", async () => {
+  test("a request is not sent after the timeout of its phase", async () => {
     const { of, sent } = store(() => ({}));
     await expect(of.exists(phase(0))).rejects.toMatchObject({
       reason: "timeout",

@@ -319,7 +319,7 @@ describe("a packfile", () => {
   });
 
   test.each<[title: string, stream: Buffer, why: string]>([
-    ["is no stream", Buffer.alloc(100, 7), "not a zlib stream"],
+    ["is not a valid stream", Buffer.alloc(100, 7), "not a zlib stream"],
     ["is longer than declared", deflateSync(Buffer.alloc(maxAtOnceBytes + 11)), "not a zlib stream"],
     ["is shorter than declared", deflateSync(Buffer.alloc(maxAtOnceBytes + 9)), "not a zlib stream"],
     ["breaks off", deflateSync(randomBytes(maxAtOnceBytes + 10)).subarray(0, 1_000), "ends within an entry"],

@@ -58,7 +58,7 @@ describe("choosing a chart's tag from a registry", () => {
     expect(await chooseTag(["1.2.0_a", "1.2.0_b"], "1.2.0+b", forever)).toBe("1.2.0+b");
   });
 
-  test("no match is refused in Flux's words, which the versions that exist follow", async () => {
+  test("no match is refused with Flux's text, followed by the existing versions", async () => {
     const message =
       "could not locate a version matching provided version string 2.x; the repository has the versions 1.0.0";
     await expect(chooseTag(["1.0.0"], "2.x", forever)).rejects.toThrow(new RangeError(message));

@@ -129,7 +129,7 @@ describe("the entry in the transparency log", () => {
   const changed = (text: string, from: RegExp, to: string) => ({ [bundleKey]: text.replace(from, to) });
 
   test.each<[string, Parameters<typeof signedWith>[0], string]>([
-    ["of another signature", (_own, other) => ({ [bundleKey]: entryOf(other) }), "is of another certificate"],
+    ["for another signature", (_own, other) => ({ [bundleKey]: entryOf(other) }), "is of another certificate"],
     [
       "of another time than the log has signed",
       (own) =>
@@ -137,7 +137,7 @@ describe("the entry in the transparency log", () => {
       "no matching signatures: ",
     ],
     ["that is missing", () => ({ [bundleKey]: "" }), "comes without its entry of the transparency log"],
-    ["that is no entry", () => ({ [bundleKey]: "{}" }), "it is not an entry of a Rekor log"],
+    ["an invalid text", () => ({ [bundleKey]: "{}" }), "it is not an entry of a Rekor log"],
     [
       "of more than maxRekorBundleBytes",
       () => ({ [bundleKey]: " ".repeat(maxRekorBundleBytes + 1) }),
@@ -145,7 +145,7 @@ describe("the entry in the transparency log", () => {
     ],
     ["beside a certificate that is missing", () => ({ "dev.sigstore.cosign/certificate": "" }), "no certificate found"],
     [
-      "beside the certificate of someone else",
+      "next to the certificate of another signer",
       (_own, other) => ({
         "dev.sigstore.cosign/certificate": other.annotations["dev.sigstore.cosign/certificate"] ?? "",
       }),

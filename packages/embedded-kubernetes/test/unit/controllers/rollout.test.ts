@@ -27,20 +27,20 @@ describe("the next step of a rolling update", () => {
     ["grows by the surge", deployment(10, 3, 2), set("new", 0), [set("old", 10)], ["new 3"]],
     ["grows by a percentage, rounded up", deployment(10, "25%", 0), set("new", 0), [set("old", 10)], ["new 3"]],
     ["shrinks what is too many", deployment(10, 3, 2), set("new", 3, 0), [set("old", 10)], ["old 8"]],
-    ["waits for what is not available", deployment(10, 3, 2), set("new", 5, 0), [set("old", 8)], []],
-    ["goes on for what is", deployment(10, 3, 2), set("new", 5, 2), [set("old", 8)], ["old 6"]],
+    ["waits for unavailable Pods", deployment(10, 3, 2), set("new", 5, 0), [set("old", 8)], []],
+    ["continues for available ones", deployment(10, 3, 2), set("new", 5, 2), [set("old", 8)], ["old 6"]],
     ["is scaled down at once", deployment(2, 1, 0), set("new", 5), [], ["new 2"]],
     ["grows no further than is wanted", deployment(2, 5, 0), set("new", 1), [], ["new 2"]],
     [
-      "takes off what is not available first",
+      "deletes unavailable Pods first",
       deployment(3, 1, 1),
       set("new", 1, 1),
       [set("o1", 2), set("o2", 1, 0)],
       ["o1 1", "o2 0"],
     ],
-    ["takes off the oldest", deployment(4, 1, 1), set("new", 1, 1), [set("o2", 2), set("o1", 2)], ["o1 0"]],
+    ["deletes the oldest", deployment(4, 1, 1), set("new", 1, 1), [set("o2", 2), set("o1", 2)], ["o1 0"]],
     ["is done", deployment(3, 1, 0), set("new", 3), [set("old", 0)], []],
-    ["is none without a set of the template", deployment(3, 1, 0), undefined, [set("old", 3)], []],
+    ["is none without a ReplicaSet of the template", deployment(3, 1, 0), undefined, [set("old", 3)], []],
   ])("%s", (_, of, current, old, steps) => {
     expect(stepsOf(of, current, ...old)).toEqual(steps);
   });

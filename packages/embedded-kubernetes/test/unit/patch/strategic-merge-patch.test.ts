@@ -26,7 +26,7 @@ const cases: readonly Case[] = [
     patched: { containers: [a, { name: "b", image: "b:2" }, c] },
   },
   {
-    name: "$setElementOrder orders what it lists, others keep their place",
+    name: "$setElementOrder orders the listed items, others keep their place",
     spec: { containers: [a, b, c] },
     patch: { "$setElementOrder/containers": [{ name: "c" }, { name: "a" }] },
     patched: { containers: [b, c, a] },
@@ -53,7 +53,7 @@ const cases: readonly Case[] = [
     patched: { nodeSelector: { x: "1" }, securityContext: { runAsGroup: 2 } },
   },
   {
-    name: "$retainKeys drops what it does not list",
+    name: "$retainKeys drops unlisted keys",
     spec: { volumes: [{ name: "v", emptyDir: {} }] },
     patch: { volumes: [{ name: "v", $retainKeys: ["name", "configMap"], configMap: { name: "m" } }] },
     patched: { volumes: [{ name: "v", configMap: { name: "m" } }] },
@@ -65,13 +65,13 @@ const cases: readonly Case[] = [
     patched: { tolerations: [{ key: "y" }] },
   },
   {
-    name: "null deletes, and what is new comes without nulls and directives",
+    name: "null deletes, and new values lose nulls and directives",
     spec: { nodeName: "n", containers: [a] },
     patch: { nodeName: null, affinity: { nodeAffinity: null, podAffinity: { $patch: "replace" } } },
     patched: { containers: [a], affinity: {} },
   },
   {
-    name: "a directive takes a plain value away, and one for what is not there does nothing",
+    name: "a directive removes a plain value, and one for a missing value does nothing",
     spec: { nodeName: "n", containers: [a] },
     patch: { nodeName: { $patch: "delete" }, affinity: { $patch: "merge" } },
     patched: { containers: [a] },

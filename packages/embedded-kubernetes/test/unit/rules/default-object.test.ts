@@ -46,7 +46,7 @@ const examples: readonly {
     fields: { completions: 1, parallelism: 1, backoffLimit: 6, completionMode: "NonIndexed", suspend: false },
   },
   {
-    name: "a Service port leads to the same port",
+    name: "a Service port points to the same port",
     gvk: ["", "v1", "Service"],
     object: { metadata: { name: "a" }, spec: { type: "NodePort", ports: [{ port: 80 }] } },
     fields: {

@@ -61,7 +61,7 @@ const changes: readonly {
     ],
   },
   {
-    name: "what an immutable ConfigMap holds",
+    name: "the content of an immutable ConfigMap",
     kind: "configMap",
     before: { metadata, immutable: true, data: { k: "v" } },
     after: { metadata, immutable: true, data: { k: "w" } },

@@ -77,7 +77,7 @@ const creations: readonly {
     errors: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0'],
   },
   {
-    name: "more than all unavailable",
+    name: "more than 100 % unavailable",
     kind: "deployment",
     object: deploymentOf({ strategy: { rollingUpdate: { maxUnavailable: "101%" } } }),
     errors: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
@@ -128,13 +128,13 @@ const creations: readonly {
     ],
   },
   {
-    name: "an external name that is none",
+    name: "an invalid external name",
     kind: "service",
     object: { metadata, spec: { type: "ExternalName" } },
     errors: ["spec.externalName: Required value"],
   },
   {
-    name: "a key of data that is no file name",
+    name: "a data key that is not a file name",
     kind: "configMap",
     object: { metadata, data: { "..": "x" } },
     errors: ["data[..]: Invalid value: \"..\": must not be '..'"],
@@ -175,7 +175,7 @@ const creations: readonly {
     errors: ['spec.schedule: Invalid value: "61 * * * *": end of range (61) above maximum (59): 61'],
   },
   {
-    name: "a path without type, of which nothing else is looked at",
+    name: "a path without a type, whose other faults are not reported",
     kind: "ingress",
     object: {
       metadata,
@@ -220,7 +220,7 @@ const creations: readonly {
     errors: ["spec.metrics[0].pods: Required value: must populate information for the given metric source"],
   },
   {
-    name: "more than everything available",
+    name: "more than 100 % available",
     kind: "budget",
     object: { metadata, spec: { minAvailable: "200%", selector } },
     errors: ['spec.minAvailable: Invalid value: "200%": must not be greater than 100%'],
@@ -232,7 +232,7 @@ const creations: readonly {
     errors: ["rules[0].verbs: Required value: verbs must contain at least one value"],
   },
   {
-    name: "a service account of no namespace, which is the binding's own",
+    name: "a service account without a namespace, which gets the binding's own",
     kind: "binding",
     object: { metadata, roleRef: { kind: "Role", name: "r" }, subjects: [{ kind: "ServiceAccount", name: "s" }] },
     errors: [],

@@ -21,7 +21,7 @@ const cases: readonly (readonly [name: string, change: JsonObject, errors: reado
     ),
   ],
   [
-    "a wildcard beside others",
+    "a wildcard next to others",
     { rules: [{ ...rule, operations: ["*", "CREATE"], resources: ["*", "pods"] }] },
     [
       `webhooks[0].rules[0].operations: Invalid value: ["*","CREATE"]: if '*' is present, must not specify other operations`,

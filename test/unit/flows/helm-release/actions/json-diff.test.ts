@@ -6,7 +6,7 @@ const long = "a value that is longer than all operations below it together";
 
 describe("the difference between two values", () => {
   test.each<{ title: string; from: Json; to: Json; operations: readonly object[] }>([
-    { title: "of equal ones is none", from: { a: [1, { b: null }] }, to: { a: [1, { b: null }] }, operations: [] },
+    { title: "of equal values is empty", from: { a: [1, { b: null }] }, to: { a: [1, { b: null }] }, operations: [] },
     {
       title: "of two fields is one operation each, by name",
       from: { z: long, b: 1, gone: true },
@@ -40,7 +40,7 @@ describe("the difference between two values", () => {
       operations: [{ op: "add", path: "/list/-", value: 1 }],
     },
     {
-      title: "is one replacement where that is shorter",
+      title: "is one replacement if that is shorter",
       from: { list: ["a", "b", "c"], keep: long.repeat(3) },
       to: { list: ["d", "e", "f"], keep: long.repeat(3) },
       operations: [{ op: "replace", path: "/list", value: ["d", "e", "f"] }],
