@@ -23,7 +23,8 @@ export interface CheckedUnreconciled {
   readonly fault?: string;
 }
 
-interface Asking extends Pick<Session, "cluster" | "signal"> {
+interface Asking extends Pick<Session, "signal"> {
+  readonly cluster: Pick<Session["cluster"], "listMetadata" | "served">;
   readonly terminal: Pick<Session["terminal"], "action" | "warning">;
 }
 
@@ -53,7 +54,7 @@ export async function checkUnreconciled(
 
 async function listKind(
   { group, version, kind, plural }: Resource,
-  { cluster }: Pick<Session, "cluster">,
+  { cluster }: Pick<Asking, "cluster">,
   signal: AbortSignal,
 ): Promise<CheckedUnreconciled> {
   const controller = controllerOf({ group, kind });

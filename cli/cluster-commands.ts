@@ -25,14 +25,26 @@ function addCheckCommand(root: Command, kinds: readonly KindDeclaration[], surro
     )
     .addOption(clusterOption())
     .option("--orphans", "list applied objects that are in no inventory; deletes nothing")
+    .addOption(
+      new Option(
+        "--migration",
+        "say whether what Flux and Flagger manage here can move to Sluice, and what to prepare; writes nothing",
+      ).conflicts(["orphans", "state"]),
+    )
     .option(
       "--state <dir>",
       "state folder of the sluice local that owns the cluster (default: .sluice, if it owns the cluster)",
     )
     .option("-o, --output <format>", "table, json or yaml", "table");
   command.action(async () => {
+    const options = command.optsWithGlobals<CheckOptions & GlobalOptions & { migration?: boolean }>();
+    if (options.migration === true) {
+      const { runMigrationCheck } = await import("./check-migration.ts");
+      await runMigrationCheck(options, surroundings);
+      return;
+    }
     const { runCheck } = await import("./check-cluster.ts");
-    await runCheck(kinds, command.optsWithGlobals<CheckOptions & GlobalOptions>(), surroundings);
+    await runCheck(kinds, options, surroundings);
   });
 }
 

@@ -42,13 +42,15 @@ Have your shell read it at each start:
 async function answer(completion: Completion, start: string, surroundings: Surroundings): Promise<string> {
   if (completion.kind === "files") return ":files\n";
   if (completion.kind === "words") {
-    return completion.words.map(({ word, description }) => `${word}\t${description}\n`).join("");
+    return completion.words
+      .map(({ word, description }) => `${[word, description].filter(Boolean).join("\t")}\n`)
+      .join("");
   }
   const names = await namesOf(completion.of, completion.line, surroundings);
   return names
     .filter((name) => name.startsWith(start))
     .slice(0, maxNames)
-    .map((name) => `${name}\t\n`)
+    .map((name) => `${name}\n`)
     .join("");
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a shell sources so that it asks `sluice __complete` for the word at the cursor. Each line of the answer is a word, a tab and what
- * the word means; the one line `:files` stands for files, which the shell completes itself.
+ * What a shell sources so that it asks `sluice __complete` for the word at the cursor. Each line of the answer is a word, and after a
+ * tab what it means; the one line `:files` stands for files, which the shell completes itself.
  */
 export const completionScripts = {
   bash: `# bash completion of sluice
@@ -20,14 +20,15 @@ complete -F _sluice sluice
   zsh: `#compdef sluice
 # zsh completion of sluice
 _sluice() {
-  local line
+  local line word
   local -a found
   while IFS= read -r line; do
     if [[ $line == :files ]]; then
       _files
       return
     fi
-    found+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+    word=\${line%%$'\\t'*}
+    found+=("\${word//:/\\\\:}\${\${line#$word}/$'\\t'/:}")
   done < <(sluice __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
   _describe sluice found
 }

@@ -9,11 +9,11 @@ const gitTimeLimitMs = 30_000;
 /** What git knows of a file or folder in the working tree of a repository. */
 export interface GitFolder {
   /** The address of the remote `origin`, without credentials. Throws an Error that says why there is none. */
-  source(): Promise<string>;
+  readonly source: () => Promise<string>;
   /** `BRANCH@sha1:COMMIT`, with a tag in place of the branch where none is checked out, or `sha1:COMMIT` where there is no tag either. */
-  revision(): Promise<string>;
+  readonly revision: () => Promise<string>;
   /** Whether the file or folder differs from the commit that is checked out. Files that git ignores do not count. */
-  isChanged(): Promise<boolean>;
+  readonly isChanged: () => Promise<boolean>;
 }
 
 interface Asked {
@@ -95,29 +95,36 @@ const safeConfig: Readonly<Record<string, string>> = {
   "status.submoduleSummary": "false",
 };
 
+/** The user's environment, in which git takes {@link safeConfig} before what a repository says, and asks neither users nor networks. */
+function safeEnvironment(env: Asked["env"], more: Readonly<Record<string, string>>): Asked["env"] {
+  const given = Number(env["GIT_CONFIG_COUNT"] ?? 0) || 0;
+  const config = Object.entries({ ...safeConfig, ...more });
+  const own: Record<string, string> = {
+    ...{ LC_ALL: "C", GIT_TERMINAL_PROMPT: "0", GIT_LITERAL_PATHSPECS: "1", GIT_OPTIONAL_LOCKS: "0" },
+    ...{ GIT_ALLOW_PROTOCOL: "none", GIT_NO_LAZY_FETCH: "1", GIT_CONFIG_COUNT: String(given + config.length) },
+  };
+  for (const [at, [key, value]] of config.entries()) {
+    own[`GIT_CONFIG_KEY_${given + at}`] = key;
+    own[`GIT_CONFIG_VALUE_${given + at}`] = value;
+  }
+  return { ...env, ...own };
+}
+
 /** Runs git without a shell, on what is on disk alone. A failure of git is an answer. Throws an Error if git cannot be run or has to be stopped. */
 function ask(args: readonly string[], { cwd, env, signal }: Asked, more: typeof safeConfig = {}): Promise<Answer> {
-  const given = Number(env["GIT_CONFIG_COUNT"] ?? 0) || 0;
-  const config = Object.entries({ ...safeConfig, ...more }).flatMap(([key, value], at) => [
-    [`GIT_CONFIG_KEY_${given + at}`, key],
-    [`GIT_CONFIG_VALUE_${given + at}`, value],
-  ]);
-  const settings = {
-    ...{ LC_ALL: "C", GIT_ALLOW_PROTOCOL: "none", GIT_NO_LAZY_FETCH: "1", GIT_OPTIONAL_LOCKS: "0" },
-    ...{ GIT_TERMINAL_PROMPT: "0", GIT_LITERAL_PATHSPECS: "1" },
-    ...{ ...Object.fromEntries(config), GIT_CONFIG_COUNT: String(given + config.length / 2) },
-  };
+  const [question = ""] = args;
   const limits = { timeout: gitTimeLimitMs, maxBuffer: maxGitAnswerBytes, killSignal: "SIGKILL", signal } as const;
+  const how = { cwd, env: { ...safeEnvironment(env, more) }, ...limits };
   return new Promise((resolve, reject) => {
-    const child = execFile("git", [...args], { cwd, env: { ...env, ...settings }, ...limits }, (error, out, err) => {
+    const child = execFile("git", [...args], how, (error, out, err) => {
       if (error === null) return resolve({ code: 0, out, fault: "" });
       if (signal.aborted) return reject(signal.reason);
       const { code, killed } = error;
       if (code === "ENOENT") return reject(new Error("git is not installed"));
       if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") {
-        return resolve({ code: 1, out, fault: `git ${args[0]} printed more than ${maxGitAnswerBytes} bytes` });
+        return resolve({ code: 1, out, fault: `git ${question} printed more than ${maxGitAnswerBytes} bytes` });
       }
-      if (killed === true) return reject(new Error(`git ${args[0]} did not end within ${gitTimeLimitMs / 1000}s`));
+      if (killed === true) return reject(new Error(`git ${question} did not end within ${gitTimeLimitMs / 1000}s`));
       const [line = ""] = err.split("\n");
       resolve({ code: typeof code === "number" ? code : 1, out, fault: line.replace(/^(fatal|error): /, "") });
     });

@@ -4,7 +4,7 @@
 const [major, minor] = process.versions.node.split(".").map(Number);
 
 if (major > 20 || (major === 20 && minor >= 19)) {
-  import("./main.mjs").catch((/** @type {Error} */ error) => {
+  import(new URL("main.mjs", import.meta.url).href).catch((/** @type {Error} */ error) => {
     process.stderr.write(`✗ sluice cannot start: ${error.stack}\n`);
     process.exitCode = 1;
   });

@@ -13,6 +13,6 @@ export function needsNode24(what: string, version: string = process.versions.nod
   const [major] = version.split(".");
   if (Number(major) >= wantedMajor) return;
   throw new Error(
-    `${what} needs Node ${wantedMajor} or later, this is v${version}: install Node ${wantedMajor} and put it first on the PATH`,
+    `${what} needs Node ${wantedMajor} or later, this is v${version}: install Node ${wantedMajor} and put it first on the PATH, or run cli/sluice.js of a checkout of Sluice, which brings one`,
   );
 }

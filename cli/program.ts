@@ -41,6 +41,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
     )
     .option("--context <name>", "context of the kubeconfig to use", listed)
     .option("--timeout <duration>", "time limit of the whole command (default: 5m, none with --watch)")
+    .addOption(new Option("--verbose", "accepted for scripts around flux").hideHelp())
     .version(`sluice version ${ownVersion}`, "--version", "print the version")
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()

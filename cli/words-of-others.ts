@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 
 /**
  * The commands of flux 2.9 that Sluice does not have, and words of kubectl and of argocd that people type, each with what to use instead.
@@ -73,6 +73,16 @@ const answers: Readonly<Record<string, string>> = {
   app: "use sluice get kustomizations, or sluice reconcile kustomization NAME --with-source",
 };
 
+/** Options of flux that Sluice does not have where flux has them, as `COMMAND OPTION`. */
+const optionAnswers: Readonly<Record<string, string>> = {
+  "check --pre": "use sluice check without it, which also says what is not installed yet",
+  "check --components <names>": "Sluice has no components in the cluster; use sluice check without it",
+  "check --components-extra <names>": "Sluice has no components in the cluster; use sluice check without it",
+  "push artifact --provider <name>":
+    "log in to the registry before: aws ecr get-login-password | docker login --username AWS --password-stdin HOST",
+  "export source --with-credentials": "use kubectl get secret NAME -o yaml, which prints the Secret with its values",
+};
+
 function applied(command: string, object: string): string {
   return `use flux ${command} --export | kubectl apply -f -, or kubectl apply -f FILE with ${object}`;
 }
@@ -83,9 +93,10 @@ function secret(rest: string): string {
 
 /**
  * Adds the words of others as hidden commands, which end with an error that says what to use instead, whatever stands behind them. A word
- * that has become a command of Sluice keeps to be that.
+ * that is a command of Sluice stays one.
  */
 export function addWordsOfOthers(root: Command): void {
+  addOptionsOfOthers(root);
   for (const [path, answer] of Object.entries(answers)) {
     const words = path.split(" ");
     const last = words.pop() ?? "";
@@ -103,6 +114,24 @@ export function addWordsOfOthers(root: Command): void {
         throw new Error(`unknown command '${[...words, name].join(" ")}': ${answer}`);
       });
   }
+}
+
+/** Adds the options of {@link optionAnswers}, hidden, to their commands and to all commands below them. */
+function addOptionsOfOthers(root: Command): void {
+  for (const [path, answer] of Object.entries(optionAnswers)) {
+    const [, words = "", flags = ""] = /^([^-]+) (--.+)$/.exec(path) ?? [];
+    const command = words.split(" ").reduce<Command | undefined>((at, word) => at && found(at, word), root);
+    for (const each of command === undefined ? [] : leavesOf(command)) {
+      const option = new Option(flags).hideHelp();
+      each.addOption(option).on(`option:${option.name()}`, () => {
+        throw new Error(`unknown option '${option.long}': ${answer}`);
+      });
+    }
+  }
+}
+
+function leavesOf(command: Command): readonly Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
 
 function found(command: Command, word: string): Command | undefined {

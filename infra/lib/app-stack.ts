@@ -25,7 +25,7 @@ function placeOf({ arn }: { readonly arn: string }): string {
 export interface SluiceStackProps {
   /**
    * The command of the CDK that the app runs for, where it compares with a deployed stack or changes it. It is refused while the context
-   * has no clusters: it would mean the stack of another account, or drop all that there are. Default: unknown, then there is a warning.
+   * has no clusters: it would use the stack of another account, or drop all clusters. Default: unknown, then there is a warning.
    */
   readonly command?: string;
 }
@@ -37,7 +37,7 @@ export class SluiceStack extends Stack {
   constructor(scope: Construct, id: string, { command }: SluiceStackProps = {}) {
     const context = readContext(z.record(z.string(), z.unknown()).parse(scope.node.getAllContext()));
     const { isGiven, clusters, repositories, buckets, webhooks, notifications, admission, allowDrops } = context;
-    const { emails, pageEmails, ticketEmails } = context;
+    const { emails, pageEmails, settings, ticketEmails } = context;
     if (!isGiven && command !== undefined) {
       throw new Error(
         `cdk ${command} needs the installation, and the context names no clusters: write them into the "context" of cdk.json, ${clustersForm}`,
@@ -62,7 +62,7 @@ export class SluiceStack extends Stack {
     this.sluice = new Sluice(this, "Sluice", {
       networks: networksOf(this, context),
       removalPolicy: RemovalPolicy[context.removalPolicy],
-      ...{ webhooks, notifications, admission, allowDrops },
+      ...{ webhooks, notifications, admission, allowDrops, settings },
     });
     // Also before there is a cluster: roles in another account trust those of the functions, which the outputs name.
     const installing = this.sluice.emulated ? [] : Object.keys(this.sluice.wakeUpQueues);

@@ -92,6 +92,8 @@ export interface AppContext {
   readonly notifications: boolean;
   readonly admission: boolean;
   readonly allowDrops: boolean;
+  /** As docs/settings.md has them; the construct names what is wrong in them. */
+  readonly settings: Readonly<Record<string, unknown>>;
   /** Who gets an email of each alarm, of those that page, and of the others. */
   readonly emails: readonly string[];
   readonly pageEmails: readonly string[];
@@ -100,7 +102,7 @@ export interface AppContext {
 
 const names = [
   ...["clusters", "repositories", "networks", "webhooks", "notifications", "admission", "removalPolicy"],
-  ...["buckets", "emails", "pageEmails", "ticketEmails", "allowDrops", "sluice:emulator"],
+  ...["buckets", "emails", "pageEmails", "ticketEmails", "allowDrops", "settings", "sluice:emulator"],
 ];
 
 /** What to write for a cluster, and for an installation without any. */
@@ -151,6 +153,7 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   const notifications = readFlag("notifications", all["notifications"], faults);
   const admission = readFlag("admission", all["admission"], faults);
   const allowDrops = readFlag("allowDrops", all["allowDrops"], faults);
+  const settings = readSettings(all["settings"], faults);
   const [emails = [], pageEmails = [], ticketEmails = []] = ["emails", "pageEmails", "ticketEmails"].map((name) =>
     readEmails(name, all[name], faults),
   );
@@ -158,7 +161,18 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   const isGiven = all["clusters"] !== undefined;
   const kept = removalPolicy === "DESTROY" ? "DESTROY" : "RETAIN";
   const lists = { clusters, repositories, buckets, networks, removalPolicy: kept } as const;
-  return { isGiven, ...lists, webhooks, notifications, admission, allowDrops, emails, pageEmails, ticketEmails };
+  return {
+    isGiven,
+    ...lists,
+    webhooks,
+    notifications,
+    admission,
+    allowDrops,
+    settings,
+    emails,
+    pageEmails,
+    ticketEmails,
+  };
 }
 
 /** The CDK's own names have a colon or a slash in them; "cli-telemetry" is in our cdk.json. */
@@ -177,6 +191,17 @@ function readFlag(name: string, value: unknown, faults: string[]): boolean {
   if (value !== true && value !== "true") faults.push(`${name} must be true or false`);
   return true;
 }
+
+/** An object, or its JSON. */
+function readSettings(value: unknown, faults: string[]): AppContext["settings"] {
+  if (value === undefined) return {};
+  const parsed = Settings.safeParse(typeof value === "string" ? parseJson(value) : value);
+  if (parsed.success) return parsed.data;
+  faults.push('settings must be an object: {"no-cross-namespace-refs": true}, see docs/settings.md');
+  return {};
+}
+
+const Settings = z.record(z.string(), z.unknown());
 
 /** An object, or its JSON. */
 function readNetworks(value: unknown, faults: string[]): z.output<typeof Networks> {

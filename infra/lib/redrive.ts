@@ -53,7 +53,7 @@ export class Redrive extends Construct {
       this.role.addToPolicy(allow("UseKey", ["kms:Decrypt", "kms:GenerateDataKey"], [encryptionKey.keyArn]));
     }
     const command = (what: string, from: string, to?: string): string =>
-      `npx sluice redrive ${what} --role ${this.role.roleArn} --from ${from}${to === undefined ? "" : ` --to ${to}`}`;
+      `sluice redrive ${what} --role ${this.role.roleArn} --from ${from}${to === undefined ? "" : ` --to ${to}`}`;
     this.commands = {
       Hints: {
         description: "Moves back events that could not be taken in",

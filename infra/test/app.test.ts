@@ -164,6 +164,16 @@ describe("the app", () => {
     expect(admins({ rights: "clusterAdmin" })).toEqual({ isAdmin: true, warned: false });
   });
 
+  test("gives the settings of the context to the functions, and refuses those that no document may have", () => {
+    const settings = { "default-service-account": "deploys" };
+    expect(readContext({ clusters: "none", settings: JSON.stringify(settings) }).settings).toEqual(settings);
+    expect(problem({ clusters: prod, settings })).toBe("none");
+    expect(problem({ clusters: prod, settings: { "default-service-acount": "deploys" } })).toContain(
+      "default-service-acount is not a setting: did you mean default-service-account?",
+    );
+    expect(problem({ clusters: prod, settings: "{" })).toContain("settings must be an object");
+  });
+
   test("sends the alarms to the addresses of the context", () => {
     const template = templateOf(new SluiceStack(checkedApp({ clusters: "none", emails: ["a@example.com"] }), "Sluice"));
     expect(Object.keys(resourcesOf(template, "AWS::SNS::Subscription"))).toHaveLength(2);

@@ -75,7 +75,7 @@ test("the outputs of the stack are the redrive commands", () => {
     id.startsWith("Redrive") ? [JSON.stringify(Value)] : [],
   );
   expect(commands).toEqual([
-    expect.stringMatching(/npx sluice redrive hints --role .*RedriveRole.* --from .*SluiceHintsDeadLetters/),
+    expect.stringMatching(/sluice redrive hints --role .*RedriveRole.* --from .*SluiceHintsDeadLetters/),
     expect.stringMatching(/redrive undelivered --role .* --from .*SluiceUndeliveredEvents.* --to .*SluiceHints/),
     expect.stringMatching(/redrive wake-ups --role .* --from .*SluiceWakeUpDeadLetters/),
     expect.stringMatching(/redrive notifications --role .* --from .*SluiceNotificationDeadLetters/),

@@ -22,7 +22,7 @@ export type DryRun = PlannedChange | Refused;
 export interface Refused {
   readonly kind: "refused";
   readonly message: string;
-  /** What the API server answered, if the refusal is its. */
+  /** The answer of the API server, if the refusal is from it. */
   readonly error?: ApiError;
 }
 
@@ -148,7 +148,9 @@ async function refusal(
     return { kind: "replace", uid: live.metadata.uid };
   }
   const migration = live && (await migrationFirst(desired, error, live, deps, signal));
-  return migration ?? { kind: "refused", message: dryRunMessage(desired, error), error };
+  const message = dryRunMessage(desired, error);
+  const isUnchangeable = live !== undefined && isImmutable(error);
+  return migration ?? { kind: "refused", message: isUnchangeable ? withMend(message, rules.style) : message, error };
 }
 
 /**
@@ -194,6 +196,12 @@ const noJudgement = new Set([
 
 function isNoJudgement({ reason }: ApiError): boolean {
   return noJudgement.has(reason);
+}
+
+/** The mend stands behind Flux's text, before a line break at its end. */
+function withMend(message: string, { toRecreate }: Pick<OwnerStyle, "toRecreate">): string {
+  const text = message.trimEnd();
+  return `${text}; ${toRecreate}${message.slice(text.length)}`;
 }
 
 /** A refusal in Flux's words (reference 3.14, error texts). */
@@ -257,7 +265,7 @@ const textsOfRules = [
   /failed rule: self == oldSelf/,
 ];
 
-/** A policy may allow tomorrow what it denies today, and protects the object: it says nothing of fields that can never change. */
+/** A policy may later allow what it denies now, and it protects the object: its refusal does not mean that a field is immutable. */
 const ofAdmission = /admission webhook|ValidatingAdmissionPolicy|denied (?:the )?request/;
 
 /**

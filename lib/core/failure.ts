@@ -9,7 +9,6 @@ import type { Cause } from "./event-relation.ts";
 export type Retry = "backoff" | "interval" | "dependency" | "never" | "soon";
 
 /** Reasons are API, since alerts match on them: add one freely, never rename one. They are Flux's words where Flux has one. */
-/** @internal */
 export const retryByReason = {
   AccessDenied: "never",
   ArchiveOperationFailed: "backoff",

@@ -102,6 +102,24 @@ export const safeEngineMessage: (message: string) => string = knownWords({
   restHidden: '(the rest is not shown, as it may hold a secret: "kustomize build" shows it)',
 });
 
+/** What kustomize refuses in a build, and what is possible instead. Its own texts say neither, or name a flag that no user of Flux can set. */
+const mends: readonly (readonly [refusal: string, mend: string])[] = [
+  [
+    "must specify --enable-helm",
+    "; Sluice runs no Helm in a build: use a HelmRelease, or render the chart in CI and commit the manifests",
+  ],
+  [
+    "external plugins disabled",
+    "; Sluice runs no plugins in a build: run them in CI and commit the manifests that they make",
+  ],
+  ["fs-security-constraint ", "; a build reads no files outside of the artifact: put a copy into it"],
+];
+
+/** What follows the message of a refused build; empty where the message says it itself. Pure. */
+export function mendOf(message: string): string {
+  return mends.find(([refusal]) => message.includes(refusal))?.[1] ?? "";
+}
+
 /**
  * The configuration of a built-in transformer, as YAML: the names of its fields, and its target with the values. Only fields at
  * the beginning of a line are read, where no line of a longer text can stand.

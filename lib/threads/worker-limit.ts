@@ -26,15 +26,9 @@ export function workerLimit(
   const limit = new AbortController();
   const reached = (ms: number, what: string): void => limit.abort(new WorkerLimitReached(`${ms / 1000} s${what}`));
   const wall = setTimeout(() => reached(maxWallMs, ""), maxWallMs);
-  // A thread that has not started yet, or has ended, rejects. Its caller learns of the end by other means.
-  const cpuMs = (): Promise<number> =>
-    worker.cpuUsage().then(
-      ({ user, system }) => (user + system) / 1000,
-      () => 0,
-    );
-  const before = cpuMs();
+  const before = cpuMs(worker);
   const check = setInterval(() => {
-    void Promise.all([before, cpuMs()]).then(([then, now]) => {
+    void Promise.all([before, cpuMs(worker)]).then(([then, now]) => {
       if (now - then >= maxCpuMs) reached(maxCpuMs, " of processor time");
     });
   }, checkEveryMs);
@@ -45,4 +39,20 @@ export function workerLimit(
       clearInterval(check);
     },
   };
+}
+
+/**
+ * The processor time of a thread. Node 20 and 22, on which only the installed command runs, cannot tell it: there a thread is stopped by the
+ * clock alone.
+ */
+async function cpuMs(worker: Worker): Promise<number> {
+  const methods: object = worker;
+  if (!("cpuUsage" in methods)) return 0;
+  try {
+    const { user, system } = await worker.cpuUsage();
+    return (user + system) / 1000;
+  } catch {
+    // A thread that has not started yet, or has ended. Its caller learns of the end by other means.
+    return 0;
+  }
 }

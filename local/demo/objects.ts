@@ -44,7 +44,7 @@ export async function refuseLeftovers(
     if (found.length === 0) return;
     throw new Error(
       `${found.join(", ")}: the cluster already has these objects, and the demo would overwrite and delete them. ` +
-        `If they are left from an earlier demo, delete them while \`npx sluice local --kubeconfig ${file}\` runs, which removes their finalizers; otherwise choose another cluster`,
+        `If they are left from an earlier demo, delete them while \`sluice local --kubeconfig ${file}\` runs, which removes their finalizers; otherwise choose another cluster`,
     );
   } finally {
     cluster.close();

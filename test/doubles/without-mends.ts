@@ -5,8 +5,8 @@
 const mends = [
   /; the (?:repository|artifact|chart|Secret) has (?:no|the) [^\n]*/g,
   /; it is a file, set [^\n]*/g,
-  /; Sluice runs no Helm in a build: [^\n]*/g,
-  /; to have it deleted and created again, set [^\n]*/g,
+  /; (?:Sluice runs no (?:Helm|plugins) in a build|a build reads no files outside of the artifact): [^\n]*/g,
+  /; to have it (?:deleted and )?created again, [^\n]*/g,
   /: it is suspended, resume it with sluice resume [^\n]*/g,
 ];
 

@@ -10,6 +10,8 @@ export interface OwnerStyle {
   /** The field manager of everything that is applied: Flux's, so that a cluster moves over and back without a conflict. */
   readonly manager: string;
   readonly optOuts: OptOuts;
+  /** How to have an object deleted and created again, for the message that one of its fields can never change. */
+  readonly toRecreate: string;
 }
 
 /** What labels and annotations of an object ask for. */
@@ -30,6 +32,9 @@ export const kustomizationStyle: OwnerStyle = {
   kind: "Kustomization",
   manager: "kustomize-controller",
   optOuts: { isUnmanaged, isCreateOnly, isMerged, isForced, keptBy },
+  toRecreate:
+    "to have it deleted and created again, set spec.force of the Kustomization, or annotate the object with " +
+    "kustomize.toolkit.fluxcd.io/force: enabled",
 };
 
 const never = (): boolean => false;
@@ -52,4 +57,5 @@ export const helmReleaseStyle: OwnerStyle = {
       return isKept ? `${resourcePolicy}: keep` : unprunedBy(live);
     },
   },
+  toRecreate: "to have it created again, delete it with kubectl: upgrade.force has no effect",
 };

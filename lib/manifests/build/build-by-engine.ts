@@ -46,9 +46,9 @@ async function refusal(error: EngineError): Promise<Failure> {
   switch (error.reason) {
     case "refused": {
       // Not at the start of a function: kustomize has many messages.
-      const { safeEngineMessage } = await import("../engine-message.ts");
+      const { mendOf, safeEngineMessage } = await import("../engine-message.ts");
       // Without its cause, whose message quotes values that are hidden here.
-      return new Failure("BuildFailed", safeEngineMessage(error.message));
+      return new Failure("BuildFailed", `${safeEngineMessage(error.message)}${mendOf(error.message)}`);
     }
     case "time":
     case "memory":

@@ -4,8 +4,8 @@ const maxNamed = 10;
 const maxPathBytes = 200;
 
 /**
- * What follows the message that a folder was not found, for whoever mistyped its path: `; the artifact has the folders apps/base, apps/prod`,
- * which are those of the nearest folder that exists. Pure.
+ * What follows the message that a folder was not found, for users who mistyped its path: `; the artifact has the folders apps/base,
+ * apps/prod`, which are those of the nearest folder that exists. Pure.
  *
  * @param where what was searched: `artifact`
  * @param folders all of its folders, by paths without a slash at either end
@@ -13,18 +13,21 @@ const maxPathBytes = 200;
 export function presentFolders(where: string, path: string, folders: Iterable<string>): string {
   const known = new Set(folders);
   const parent = nearest(path, known);
-  return presentIn(where, "folders", parent, known);
+  const named = parent === "" ? "folders" : `folders in ${cutText(parent, maxPathBytes)}`;
+  return presentIn(where, { kind: "folders", none: named }, parent, known);
 }
 
-/** {@link presentFolders} for a file: the files of that kind in the nearest folder that exists. */
+/** {@link presentFolders} for a file: the files of that kind, such as `YAML files`, in the nearest folder that exists. */
 export function presentFiles(
   where: string,
+  kind: string,
   path: string,
   { files, folders }: { readonly files: Iterable<string>; readonly folders: Iterable<string> },
   isOfKind: (path: string) => boolean,
 ): string {
   const parent = nearest(path, new Set(folders));
-  return presentIn(where, "files", parent, [...files].filter(isOfKind));
+  const folder = parent === "" ? "its root folder" : cutText(parent, maxPathBytes);
+  return presentIn(where, { kind, none: `${kind} in ${folder}` }, parent, [...files].filter(isOfKind));
 }
 
 /** `; the artifact has the charts charts/app, charts/web`, or that it has none. Pure. */
@@ -34,10 +37,14 @@ export function presentPaths(where: string, kind: string, paths: readonly string
   return `; the ${where} has the ${kind} ${someOf(shown, maxNamed)}`;
 }
 
-function presentIn(where: string, kind: string, parent: string, paths: Iterable<string>): string {
+function presentIn(
+  where: string,
+  { kind, none }: { readonly kind: string; readonly none: string },
+  parent: string,
+  paths: Iterable<string>,
+): string {
   const inside = [...paths].filter((one) => one !== "" && folderOf(one) === parent);
-  const what = inside.length === 0 && parent !== "" ? `${kind} in ${cutText(parent, maxPathBytes)}` : kind;
-  return presentPaths(where, what, inside);
+  return presentPaths(where, inside.length === 0 ? none : kind, inside);
 }
 
 function nearest(path: string, folders: ReadonlySet<string>): string {

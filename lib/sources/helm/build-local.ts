@@ -60,14 +60,13 @@ export async function findLocalChart(tree: FileTree, path: string, signal: Abort
   });
 }
 
-/** The folders that hold a chart, for whoever mistyped `spec.chart`. */
+/** The folders with a chart, for users who mistyped `spec.chart`. */
 function presentCharts({ files }: Pick<FileTree, "files">): string {
-  const charts = [...files.keys()].flatMap((path) => /^(?:(.+)\/)?Chart\.yaml$/.exec(path)?.slice(1) ?? []);
-  return presentPaths(
-    "artifact",
-    "charts",
-    charts.map((path) => path ?? "."),
+  const end = "/Chart.yaml";
+  const charts = [...files.keys()].flatMap((path) =>
+    path === "Chart.yaml" ? "." : path.endsWith(end) ? path.slice(0, -end.length) : [],
   );
+  return presentPaths("artifact", "charts", charts);
 }
 
 function folderMetadata({ files }: FileTree, place: string, shown: string): ChartMetadata {
@@ -142,7 +141,7 @@ export async function buildLocal(
 function missingValues({ files, folders }: FileTree, path: string): string {
   const place = confined(path);
   const paths = { files: files.keys(), folders };
-  const present = presentFiles("artifact", place, paths, (one) => /\.ya?ml$/.test(one));
+  const present = presentFiles("artifact", "YAML files", place, paths, (one) => /\.ya?ml$/.test(one));
   return `no values file found at path '/${place}' (reference '${path}')${present}`;
 }
 

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { z } from "zod";
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import { httpClient } from "../../../lib/http/http-client.ts";
 import { pushChart } from "../../../local/demo/push-chart.ts";
@@ -83,11 +84,15 @@ async function publishEdge(charts: Awaited<ReturnType<typeof helmHost>>): Promis
   await charts.publish("2. /charts/index.yaml", { "index.yaml": index });
 }
 
+/** What an incoming webhook of Slack is sent. */
+const Message = z.object({ attachments: z.array(z.object({ fallback: z.string() })) });
+
 async function startChat(open: AsyncDisposableStack) {
   const told: string[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      told.push(body);
+      const { attachments } = Message.parse(JSON.parse(body));
+      told.push(...attachments.map(({ fallback }) => fallback));
       response.end("ok");
     });
   });

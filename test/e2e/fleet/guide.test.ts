@@ -80,12 +80,14 @@ describe.skipIf(gitPrograms === undefined)(
         [`${bootstrapped}/kustomization.yaml`]: stopsFlux,
       }));
       const flagger = { apiVersion: "v1", kind: "Namespace", metadata: { name: "flagger-system" } };
-      const before = [...components, flagger, controller("flagger-system", "flagger")];
-      for (const manifest of [...before, ...readManifests(hosts.bootstrap)]) {
-        await world.cluster.apply(manifest, { manager: "flux", force: true }, signal);
-      }
+      await apply([...components, flagger, controller("flagger-system", "flagger")]);
     });
     afterAll(() => open.disposeAsync());
+    const apply = async (manifests: readonly Manifest[]): Promise<void> => {
+      for (const manifest of manifests) {
+        await world.cluster.apply(manifest, { manager: "flux", force: true }, signal);
+      }
+    };
 
     const replicas = async (): Promise<Readonly<Record<string, unknown>>> => {
       const found = await world.cluster.list({ group: "apps", version: "v1", kind: "Deployment" }, signal);
@@ -118,46 +120,58 @@ describe.skipIf(gitPrograms === undefined)(
       expect(await replicas()).toEqual(allWith(1));
     });
 
-    test("its command lists the addresses of all artifacts", async () => {
-      await untilReady();
-      const line = commands.find((one) => one.includes("artifact.url")) ?? "";
-      const { stdout } = await runCommand(line);
-      expect(stdout).toContain("http://sluice.invalid/");
-    });
+    describe("with the repository", () => {
+      beforeAll(() => apply(readManifests(hosts.bootstrap)));
 
-    test("with its patch in the repository the controllers that flux bootstrap has committed stay stopped", async () => {
-      await untilReady();
-      await vi.waitFor(
-        async () => expect(await replicas()).toMatchObject({ "source-controller": 0, "helm-controller": 0 }),
-        waiting,
-      );
-    });
-
-    test("with its other patch the controllers can be removed from the repository, and definitions and namespace stay", async () => {
-      const path = `${bootstrapped}/kustomization.yaml`;
-      await hosts.commit((files) => ({
-        ...files,
-        [path]: `${files[path]}${keepsDefinitions.replace("patches:\n", "")}`,
-      }));
-      const definition = {
-        group: "apiextensions.k8s.io",
-        version: "v1",
-        kind: "CustomResourceDefinition",
-        namespace: "",
-        name: "things.example.com",
-      };
-      expect((await world.sh("reconcile", "kustomization", "flux-system", "--with-source")).code).toBe(0);
-      expect((await world.cluster.get(definition, signal))?.metadata.annotations).toMatchObject({
-        "kustomize.toolkit.fluxcd.io/prune": "disabled",
+      test("its first command says that everything can move, and which controllers to stop", async () => {
+        await untilReady();
+        const { code, err } = await world.sh("check", "--migration");
+        expect(err).toContain("\n✔ everything can move\n");
+        expect(code).toBe(0);
+        for (const name of stopped) expect(err).toContain(`Deployment/flux-system/${name}`);
       });
-      await hosts.commit(({ [`${bootstrapped}/gotk-components.yaml`]: _gone, ...files }) => ({
-        ...files,
-        [path]: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - gotk-sync.yaml\n",
-      }));
-      expect((await world.sh("reconcile", "kustomization", "flux-system", "--with-source")).code).toBe(0);
-      expect(Object.keys(await replicas())).toEqual(["flagger"]);
-      expect(await world.cluster.get(definition, signal)).toBeDefined();
-      await untilReady();
+
+      test("its command lists the addresses of all artifacts", async () => {
+        await untilReady();
+        const line = commands.find((one) => one.includes("artifact.url")) ?? "";
+        const { stdout } = await runCommand(line);
+        expect(stdout).toContain("http://sluice.invalid/");
+      });
+
+      test("with its patch in the repository the controllers that flux bootstrap has committed stay stopped", async () => {
+        await untilReady();
+        await vi.waitFor(
+          async () => expect(await replicas()).toMatchObject({ "source-controller": 0, "helm-controller": 0 }),
+          waiting,
+        );
+      });
+
+      test("with its other patch the controllers can be removed from the repository, and definitions and namespace stay", async () => {
+        const path = `${bootstrapped}/kustomization.yaml`;
+        await hosts.commit((files) => ({
+          ...files,
+          [path]: `${files[path]}${keepsDefinitions.replace("patches:\n", "")}`,
+        }));
+        const definition = {
+          group: "apiextensions.k8s.io",
+          version: "v1",
+          kind: "CustomResourceDefinition",
+          namespace: "",
+          name: "things.example.com",
+        };
+        expect((await world.sh("reconcile", "kustomization", "flux-system", "--with-source")).code).toBe(0);
+        expect((await world.cluster.get(definition, signal))?.metadata.annotations).toMatchObject({
+          "kustomize.toolkit.fluxcd.io/prune": "disabled",
+        });
+        await hosts.commit(({ [`${bootstrapped}/gotk-components.yaml`]: _gone, ...files }) => ({
+          ...files,
+          [path]: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - gotk-sync.yaml\n",
+        }));
+        expect((await world.sh("reconcile", "kustomization", "flux-system", "--with-source")).code).toBe(0);
+        expect(Object.keys(await replicas())).toEqual(["flagger"]);
+        expect(await world.cluster.get(definition, signal)).toBeDefined();
+        await untilReady();
+      });
     });
   },
 );

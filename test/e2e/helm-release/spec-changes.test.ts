@@ -118,7 +118,9 @@ describe("server-side apply of a release", () => {
     const uid = (await scene.get("v1", "ConfigMap", "a"))?.metadata.uid;
     await scene.publish({ version: "2.0.0", templates: { a: fixed("red") } });
     await scene.run();
-    expect(await scene.condition("Ready")).toMatch(/^False UpgradeFailed: .*immutable/);
+    expect(await scene.condition("Ready")).toMatch(
+      /^False UpgradeFailed: .*immutable.*; to have it created again, delete it with kubectl: upgrade.force has no effect/,
+    );
     expect(await scene.get("v1", "ConfigMap", "a")).toMatchObject({ data: { color: "blue" }, metadata: { uid } });
   });
 });

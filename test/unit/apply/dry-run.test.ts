@@ -95,6 +95,13 @@ describe("a dry run that the API server refuses", () => {
     expect((await trial({ cluster, force: true })).kind).toBe("refused");
   });
 
+  test("for an immutable field says how to have the object deleted and created again", async () => {
+    const refused = await trial({ cluster: refusing(invalid(`${immutable}\n`), live()) });
+    const mend =
+      "to have it deleted and created again, set spec.force of the Kustomization, or annotate the object with kustomize.toolkit.fluxcd.io/force: enabled";
+    expect(refused).toMatchObject({ message: `Secret/t/s dry-run failed (Invalid): ${immutable}; ${mend}\n` });
+  });
+
   test("for any other reason never recreates the object, even with force", async () => {
     const cluster = refusing(invalid('Secret "s" is invalid: type: Required value'), live());
     expect((await trial({ cluster, force: true })).kind).toBe("refused");

@@ -69,6 +69,10 @@ describe("the words of flux, kubectl and argocd", () => {
     ["create secret tls certs --ca-crt-file=x", "kubectl create secret generic NAME --from-file=tls.crt"],
     ["bootstrap gitea --owner=x", "sluice bootstrap git --url=URL"],
     ["sync apps", "sluice reconcile kustomization NAME --with-source"],
+    ["check --pre", "sluice check without it"],
+    ["check --components=source-controller", "Sluice has no components in the cluster"],
+    ["push artifact oci://a/b --provider=aws", "aws ecr get-login-password"],
+    ["export source git app --with-credentials", "kubectl get secret NAME -o yaml"],
     ["describe ks/apps", "sluice events --for KIND/NAME"],
   ])("sluice %s is answered with %s", async (line, instead) => {
     expect(await errorOf(...line.split(" "))).toContain(instead);

@@ -18,12 +18,13 @@ const { scripts } = Scripts.parse(JSON.parse(await readFile(join(root, "package.
 const executed: Readonly<Record<string, string>> = {
   "docs/first-app.md": "test/interop/first-app.test.ts",
   "docs/canary-examples.md": "test/e2e/canary-examples.test.ts",
+  "docs/troubleshooting.md": "test/e2e/troubleshooting.test.ts",
   "examples/podinfo-canary/README.md": "test/e2e/canary-examples.test.ts",
 };
 
 /** Commands of `sluice` in the text and in tables, without those that show a pattern: `sluice get [NAME]`, `sluice suspend …`. */
 function commandsInProse(markdown: string): readonly string[] {
-  const spans = markdown.replaceAll(/^ *```[^]*?^ *```$/gm, "").matchAll(/`((?:npx )?sluice [^`]+)`/g);
+  const spans = markdown.replaceAll(/^ *```[^]*?^ *```$/gm, "").matchAll(/`(sluice [^`]+)`/g);
   return [...spans].flatMap(([, text = ""]) => (/[[…|]/.test(text) ? [] : [text.replaceAll(/\s+/g, " ")]));
 }
 
@@ -83,9 +84,8 @@ async function faultOf(args: readonly string[]): Promise<string | undefined> {
   }
 }
 
-function argumentsOf([first, second, ...others]: readonly string[]): readonly string[] | undefined {
-  if (first === "sluice") return second === undefined ? others : [second, ...others];
-  return first === "npx" && second === "sluice" ? others : undefined;
+function argumentsOf([first, ...others]: readonly string[]): readonly string[] | undefined {
+  return first === "sluice" ? others : undefined;
 }
 
 describe("the commands of our pages", () => {
@@ -112,10 +112,19 @@ describe("the commands of our pages", () => {
     expect(named.filter(({ script }) => script === undefined || !(script in scripts))).toEqual([]);
   });
 
+  test("never say npx sluice, which fetches a package of another project where Sluice is not installed", async () => {
+    const told = "{README.md,CONTRIBUTING.md,{docs,examples}/**/*.md,{cli,functions,lib,local}/**/*.ts,infra/lib/*.ts}";
+    const found: string[] = [];
+    for await (const file of glob(told, { cwd: root })) {
+      if (/\bnpx\s+sluice\b/.test(await readFile(join(root, file), "utf8"))) found.push(file);
+    }
+    expect(found).toEqual([]);
+  });
+
   test.each(Object.entries(executed))("of %s are run by %s", async (page, file) => {
     const text = await readFile(join(root, file), "utf8");
     expect(shellBlocks(await readFile(join(root, page), "utf8"))).not.toEqual([]);
-    expect(text).toContain(`"${page}"`);
+    expect(text).toContain(`${page}"`);
   });
 });
 

@@ -52,16 +52,19 @@ test.each([
   expect(said).toMatch(/^kustomize build failed: /);
   expect(said).toContain("fs-security-constraint ");
   expect(said).toContain(path);
+  expect(said).toContain("; a build reads no files outside of the artifact: put a copy into it");
 });
 
+const noHelm = "Sluice runs no Helm in a build: use a HelmRelease, or render the chart in CI and commit the manifests";
+
 test.each([
-  { text: "helmCharts: [{name: x}]", says: "must specify --enable-helm" },
-  { text: "helmChartInflationGenerator: [{chartName: x}]", says: "must specify --enable-helm" },
+  { text: "helmCharts: [{name: x}]", says: `must specify --enable-helm; ${noHelm}` },
+  { text: "helmChartInflationGenerator: [{chartName: x}]", says: `must specify --enable-helm; ${noHelm}` },
   {
     text: "generators: ['{apiVersion: v1, kind: X, metadata: {name: x, annotations: {config.kubernetes.io/function: \"exec: {path: ./x}\"}}}']",
-    says: "external plugins disabled",
+    says: "; Sluice runs no plugins in a build: run them in CI and commit the manifests that they make",
   },
-])("charts and programs are refused in a build (49): $text", async ({ text, says }) => {
+])("charts and programs are refused in a build, with what to do instead (49): $text", async ({ text, says }) => {
   await expect(buildFiles(kustomization(text), { path: "app" })).rejects.toThrow(says);
 });
 

@@ -5,9 +5,9 @@ import { WorkerLimitReached, type WorkerLimits, workerLimit } from "../../../lib
 import { deadlineMs } from "../../deadline.ts";
 
 /** What a thread with this program under these limits comes to: its end, or the limit. */
-async function endOf(program: string, limits: WorkerLimits): Promise<string> {
+async function endOf(program: string, limits: WorkerLimits, as = (worker: Worker) => worker): Promise<string> {
   const worker = new Worker(program, { eval: true });
-  using limit = workerLimit(worker, limits);
+  using limit = workerLimit(as(worker), limits);
   const stopped = new Promise<string>((resolve) => {
     const { signal } = limit;
     signal.addEventListener("abort", () =>
@@ -35,4 +35,10 @@ test("a thread that gets no processor time, as on a busy machine, is not stopped
 test("a thread that waits forever is stopped eventually", async () => {
   const waits = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)";
   expect(await endOf(waits, { maxCpuMs: deadlineMs, maxWallMs: 600 })).toBe("0.6 s");
+});
+
+test("on a Node that cannot tell a thread's processor time, a thread is stopped by the clock", async () => {
+  const ofNode20 = (worker: Worker) =>
+    new Proxy(worker, { has: (_, name) => name !== "cpuUsage", get: () => undefined });
+  expect(await endOf("for (;;) {}", { maxCpuMs: 1, maxWallMs: 600 }, ofNode20)).toBe("0.6 s");
 });

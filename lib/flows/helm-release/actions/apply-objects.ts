@@ -6,7 +6,9 @@ import {
   withApplied,
   writeAhead,
 } from "../../../apply/inventory.ts";
+import { isImmutable } from "../../../apply/dry-run.ts";
 import { type PlannedSet, PlanRefused, planSet } from "../../../apply/plan-set.ts";
+import { helmReleaseStyle } from "../../../apply/set/owner-style.ts";
 import { prune } from "../../../apply/prune/prune.ts";
 import { newlyDeleted } from "../../../apply/prune/pruned.ts";
 import type { ApplySet } from "../../../apply/set/apply-set.ts";
@@ -76,7 +78,8 @@ function refusedByPlan({ objects, prunes }: PlanRefused, isUpgrade: boolean): Re
     if (error === undefined) return message;
     const { group, version, kind, namespace, name } = ref;
     const gvk = `${group === "" ? "" : group}/${version}, Kind=${kind}`;
-    const text = `server-side apply failed for object ${namespace}/${name} ${gvk}: ${error.message}`;
+    const mend = isImmutable(error) ? `; ${helmReleaseStyle.toRecreate}` : "";
+    const text = `server-side apply failed for object ${namespace}/${name} ${gvk}: ${error.message}${mend}`;
     return isUpgrade ? `failed to create resource: ${text}` : text;
   });
   return { kind: "refused", isBuild: isForbidden && prunes.length === 0, message: [...lines, ...prunes].join("; ") };

@@ -76,7 +76,8 @@ describe("a chart from the artifact of another source", () => {
     world().chart({ chart, valuesFiles: ["env.yaml"] });
     await expect(world().runChart()).resolves.toMatchObject({ outcome: "stalled" });
     const why = "values files merge error: no values file found at path '/env.yaml' (reference 'env.yaml')";
-    expect(world().conditions()).toContain(`BuildFailed=True ValuesFilesError: ${why}`);
+    const condition = `BuildFailed=True ValuesFilesError: ${why}; the artifact has no YAML files in its root folder`;
+    expect(world().conditions()).toContain(condition);
   });
 
   test("11.4/102: waits for a source without an artifact", async () => {

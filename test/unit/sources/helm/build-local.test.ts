@@ -71,7 +71,7 @@ describe("a chart in the artifact of a source", () => {
     [
       "a missing values file",
       { valuesFiles: ["env/missing.yaml"] },
-      "values files merge error: no values file found at path '/env/missing.yaml' (reference 'env/missing.yaml'); the artifact has the files bad.yaml, list.yaml",
+      "values files merge error: no values file found at path '/env/missing.yaml' (reference 'env/missing.yaml'); the artifact has the YAML files bad.yaml, list.yaml",
     ],
     [
       "a values file that is a list",

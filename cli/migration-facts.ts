@@ -1,0 +1,83 @@
+import { type GroupKind, isFluxGroup } from "../lib/api/kinds/unreconciled.ts";
+import type { LiveObject } from "../lib/core/manifest.ts";
+import { refOf } from "../lib/core/manifest.ts";
+import { parseApiVersion, subject } from "../lib/core/object-ref.ts";
+import type { CheckedUnreconciled } from "./check-unreconciled.ts";
+import type { FoundController } from "./migration-controllers.ts";
+import { valueAt } from "./read-object.ts";
+
+/** Something that could not be read, so that nothing can be said of it. */
+export interface Unread {
+  /** `kustomizations.kustomize.toolkit.fluxcd.io`, or an object. */
+  readonly what: string;
+  /** Of the API server; with the right that is missing where one is. */
+  readonly fault: string;
+}
+
+/** Something that has to be prepared before the move. */
+export interface Need {
+  /** What it is about, for programs; a text that stays the same. */
+  readonly what:
+    | "buckets"
+    | "decryptionKeys"
+    | "definitions"
+    | "identities"
+    | "notifications"
+    | "operator"
+    | "repositories"
+    | "rights"
+    | "selfManaged"
+    | "services"
+    | "targets"
+    | "webhooks";
+  /** What to do, and why. */
+  readonly text: string;
+  /** The objects that need it. */
+  readonly objects: readonly string[];
+}
+
+/** What `check --migration` has read of a cluster. */
+export interface MigrationFacts {
+  readonly controllers: readonly FoundController[];
+  /** Of the kinds that Sluice reconciles or reads. */
+  readonly objects: readonly LiveObject[];
+  /** Service accounts of controllers and sources, by `namespace/name`. */
+  readonly accounts: ReadonlyMap<string, LiveObject>;
+  /** ConfigMaps of `spec.kubeConfig`, by `namespace/name`. */
+  readonly configMaps: ReadonlyMap<string, LiveObject>;
+  /** Definitions of Flux, each with the versions in which objects are stored. */
+  readonly definitions: readonly { readonly name: string; readonly stored: readonly string[]; readonly read: string }[];
+  readonly unreconciled: readonly CheckedUnreconciled[];
+  /** Objects of the Flux Operator: `FluxInstance/flux-system/flux`. */
+  readonly operators: readonly string[];
+  readonly unread: readonly Unread[];
+}
+
+/** Whether the cluster has anything of Flux or Flagger. */
+export function hasFlux({ controllers, objects, unreconciled, unread }: MigrationFacts): boolean {
+  return controllers.length + objects.length + unreconciled.length + unread.length > 0;
+}
+
+/** The objects of a kind, in the order of their names. */
+export function ofKind(objects: readonly LiveObject[], kind: string): readonly LiveObject[] {
+  return objects.filter((one) => one.kind === kind && isFluxGroup(groupOf(one)));
+}
+
+function groupOf({ apiVersion }: LiveObject): GroupKind["group"] {
+  return parseApiVersion(apiVersion).group;
+}
+
+/** `Kustomization/apps/web` */
+export function nameOfObject(object: LiveObject): string {
+  return subject(refOf(object));
+}
+
+export function namespaceOf({ metadata: { namespace = "" } }: LiveObject): string {
+  return namespace;
+}
+
+/** Whether a field of the spec is set to anything. */
+export function hasField(object: LiveObject, ...path: readonly string[]): boolean {
+  const value = valueAt(object, "spec", ...path);
+  return value !== undefined && value !== "";
+}

@@ -1,0 +1,252 @@
+import { serviceOf } from "../lib/in-cluster/in-cluster-http.ts";
+import type { Json, JsonObject } from "../lib/core/json.ts";
+import type { LiveObject } from "../lib/core/manifest.ts";
+import { lentRepositories } from "./migration-repositories.ts";
+import { hasField, type MigrationFacts, type Need, nameOfObject, namespaceOf, ofKind } from "./migration-facts.ts";
+import type { JudgedFlags } from "./migration-flags.ts";
+import { textAt, valueAt } from "./read-object.ts";
+
+/** What an installation in AWS needs for this cluster. */
+export interface Needs {
+  readonly needs: readonly Need[];
+  /** Values for the `context` of cdk.json. What they cannot say is in `needs`. */
+  readonly installation: JsonObject;
+  /** Settings that objects of the cluster need. */
+  readonly settings: JsonObject;
+}
+
+const placeholder = "arn:aws:eks:REGION:ACCOUNT:cluster/NAME";
+
+/** Pure. */
+export function needsOf(facts: MigrationFacts, flags: Pick<JudgedFlags, "defaultServiceAccount">): Needs {
+  const rights = rightsNeed(facts, flags.defaultServiceAccount);
+  const { repositories, needs: lent } = lentRepositories(facts.objects);
+  const buckets = lentBuckets(facts.objects);
+  const services = serviceNamespaces(facts.objects);
+  const receivers = need("webhooks", ofKind(facts.objects, "Receiver"), receiverText);
+  const alerts = need("notifications", ofKind(facts.objects, "Alert"), alertText);
+  return {
+    needs: [
+      ...operatorNeeds(facts),
+      ...definitionNeeds(facts),
+      ...rights,
+      ...identityNeeds(facts),
+      ...lent,
+      ...buckets.needs,
+      ...keyNeeds(facts.objects),
+      ...targetNeeds(facts),
+      ...receivers,
+      ...alerts,
+      ...services.needs,
+    ],
+    installation: {
+      clusters: [{ arn: placeholder, rights: rights.length > 0 ? "clusterAdmin" : "namespaces" }],
+      ...listed("repositories", repositories),
+      ...listed("buckets", buckets.entries),
+      ...(receivers.length > 0 ? { webhooks: true } : {}),
+      ...(alerts.length > 0 ? { notifications: true } : {}),
+    },
+    settings: services.settings,
+  };
+}
+
+function listed(name: string, entries: readonly Json[]): JsonObject {
+  return entries.length === 0 ? {} : { [name]: [...entries] };
+}
+
+function need(what: Need["what"], objects: readonly LiveObject[], text: string): readonly Need[] {
+  return objects.length === 0 ? [] : [{ what, text, objects: objects.map(nameOfObject) }];
+}
+
+const receiverText =
+  'write "webhooks": true. The path of each webhook stays, and the host before it becomes that of the function receiver: sluice get receivers prints the addresses, which the git hosts have to call after the move (docs/receivers.md)';
+const alertText =
+  'write "notifications": true, without which no Alert is sent; try each Provider with sluice notify test (docs/notifications.md)';
+
+function operatorNeeds({ controllers, objects, operators }: MigrationFacts): readonly Need[] {
+  const applied = ofKind(objects, "Kustomization").filter((one) =>
+    controllers.some(({ namespace, deployment }) => entriesOf(one).has(`${namespace}_${deployment}_apps_Deployment`)),
+  );
+  return [
+    ...(operators.length === 0
+      ? []
+      : [
+          {
+            what: "operator" as const,
+            text: "the Flux Operator starts Flux's controllers again: stop it before you stop them, and keep its objects, whose deletion deletes Flux's definitions",
+            objects: operators,
+          },
+        ]),
+    ...need(
+      "selfManaged",
+      applied,
+      "Flux's own controllers are applied from here, so Sluice would start them again: set their replicas to 0 by a patch in the same path, and leave their manifests there, since without them Flux's definitions would be pruned (docs/moving-from-flux.md)",
+    ),
+  ];
+}
+
+function entriesOf(object: LiveObject): ReadonlySet<unknown> {
+  const entries = valueAt(object, "status", "inventory", "entries");
+  if (!Array.isArray(entries)) return new Set();
+  return new Set(entries.map((entry: unknown) => (isEntry(entry) ? entry.id : undefined)));
+}
+
+function isEntry(entry: unknown): entry is { readonly id: unknown } {
+  return typeof entry === "object" && entry !== null && "id" in entry;
+}
+
+function definitionNeeds({ definitions }: MigrationFacts): readonly Need[] {
+  const old = definitions.filter(({ stored, read }) => stored.some((version) => version !== read));
+  const text = "objects may still be stored in an older version: run flux migrate before the move, as Flux 2.9 demands";
+  if (old.length === 0) return [];
+  return [
+    {
+      what: "definitions",
+      text,
+      objects: old.map(({ name, stored }) => `CustomResourceDefinition/${name} (${stored.join(", ")})`),
+    },
+  ];
+}
+
+function rightsNeed({ objects }: MigrationFacts, defaultServiceAccount: string): readonly Need[] {
+  if (defaultServiceAccount !== "") return [];
+  const own = ["Kustomization", "HelmRelease"]
+    .flatMap((kind) => ofKind(objects, kind))
+    .filter((one) => !hasField(one, "serviceAccountName") && !hasField(one, "kubeConfig"));
+  return need(
+    "rights",
+    own,
+    'write "rights": "clusterAdmin" for the cluster, since no service account is named here; or name one in each and write "namespaces" (docs/deploy.md)',
+  );
+}
+
+const roleAnnotation = "eks.amazonaws.com/role-arn";
+
+function identityNeeds({ accounts, controllers }: MigrationFacts): readonly Need[] {
+  const named = new Set(controllers.map(({ namespace, serviceAccount }) => `${namespace}/${serviceAccount}`));
+  return [...named].toSorted().flatMap((name): readonly Need[] => {
+    const role = accounts.get(name)?.metadata.annotations?.[roleAnnotation];
+    if (role === undefined) return [];
+    const text = `Sluice does not use its role ${role}: give Sluice what the policies of the role allow by repositories, buckets and decryptionKeys (docs/security.md)`;
+    return [{ what: "identities", text, objects: [`ServiceAccount/${name}`] }];
+  });
+}
+
+/** Buckets that are read with the identity of the installation. */
+function lentBuckets(objects: readonly LiveObject[]): {
+  readonly needs: readonly Need[];
+  readonly entries: readonly Json[];
+} {
+  const lent = ofKind(objects, "Bucket").filter(
+    (one) => textAt(one, "spec", "provider") === "aws" && !hasField(one, "secretRef"),
+  );
+  const byName = Map.groupBy(lent, (one) => textAt(one, "spec", "bucketName"));
+  return {
+    needs: need(
+      "buckets",
+      lent,
+      "list the bucket under buckets, since it is read with the identity of the installation (docs/buckets.md)",
+    ),
+    entries: [...byName].map(([name, all]) => ({ arn: `arn:aws:s3:::${name}`, namespaces: namespacesOf(all) })),
+  };
+}
+
+function namespacesOf(objects: readonly LiveObject[]): string[] {
+  return [...new Set(objects.map(namespaceOf))].toSorted();
+}
+
+function keyNeeds(objects: readonly LiveObject[]): readonly Need[] {
+  const keyless = ofKind(objects, "Kustomization").filter(
+    (one) =>
+      hasField(one, "decryption") &&
+      !hasField(one, "decryption", "secretRef") &&
+      !hasField(one, "decryption", "serviceAccountName"),
+  );
+  return need(
+    "decryptionKeys",
+    keyless,
+    "list the KMS keys that the encrypted files name by decryptionKeys of addCluster in an app of your own, since no Secret has a key here; with age keys for all, the setting sops-age-secret is enough (docs/sops.md)",
+  );
+}
+
+function targetNeeds({ configMaps, objects }: MigrationFacts): readonly Need[] {
+  return ["Kustomization", "HelmRelease"]
+    .flatMap((kind) => ofKind(objects, kind))
+    .flatMap((one): readonly Need[] => {
+      const name = textAt(one, "spec", "kubeConfig", "configMapRef", "name");
+      if (name === "") return [];
+      const found = configMaps.get(`${namespaceOf(one)}/${name}`);
+      const arn = found === undefined ? "" : textAt(found, "data", "cluster");
+      const cluster = arn === "" ? `the cluster of ConfigMap/${namespaceOf(one)}/${name}` : arn;
+      const text = `list ${cluster} by targets of addCluster in an app of your own, for the namespace ${namespaceOf(one)} (docs/other-clusters.md)`;
+      return [{ what: "targets", text, objects: [nameOfObject(one)] }];
+    });
+}
+
+/** Where objects name Services of the cluster, which Sluice reaches only in namespaces that a setting lists. */
+function serviceNamespaces(objects: readonly LiveObject[]): {
+  readonly needs: readonly Need[];
+  readonly settings: JsonObject;
+} {
+  const providers = ofKind(objects, "Provider").flatMap((one) => servicesIn(one, [textAt(one, "spec", "address")]));
+  const canaries = [
+    ...ofKind(objects, "AlertProvider").flatMap((one) => servicesIn(one, [textAt(one, "spec", "address")])),
+    ...ofKind(objects, "MetricTemplate").flatMap((one) =>
+      servicesIn(one, [textAt(one, "spec", "provider", "address")]),
+    ),
+    ...ofKind(objects, "Canary").flatMap((one) => servicesIn(one, addressesOf(one))),
+  ];
+  return {
+    needs: [
+      ...serviceNeed(providers, "notification-service-namespaces", "docs/notifications.md"),
+      ...serviceNeed(canaries, "canary-service-namespaces", "docs/canary-servers.md"),
+    ],
+    settings: {
+      ...settingOf("notification-service-namespaces", providers),
+      ...settingOf("canary-service-namespaces", canaries),
+    },
+  };
+}
+
+interface Reached {
+  readonly object: LiveObject;
+  readonly namespace: string;
+}
+
+function servicesIn(object: LiveObject, addresses: readonly string[]): readonly Reached[] {
+  return addresses.flatMap((address) => {
+    const service = serviceOf(address) ?? shortService(address, namespaceOf(object));
+    return service === undefined ? [] : [{ object, namespace: service.namespace }];
+  });
+}
+
+/** `http://name.namespace:port` and `http://name`: with plain HTTP they are hardly anything else than Services. */
+function shortService(address: string, own: string): { readonly namespace: string } | undefined {
+  const [, , , namespace] = /^http:\/\/([a-z0-9-]+)(\.([a-z0-9-]+))?(?::\d+)?(?:\/|$)/.exec(address) ?? [];
+  if (!/^http:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)?(?::\d+)?(?:\/|$)/.test(address)) return undefined;
+  return { namespace: namespace ?? own };
+}
+
+function addressesOf(canary: LiveObject): readonly string[] {
+  const webhooks = valueAt(canary, "spec", "analysis", "webhooks");
+  const urls = Array.isArray(webhooks)
+    ? webhooks.map((hook: unknown) =>
+        typeof hook === "object" && hook !== null && "url" in hook ? hook.url : undefined,
+      )
+    : [];
+  return [textAt(canary, "spec", "metricsServer"), ...urls.filter((url) => typeof url === "string")];
+}
+
+function serviceNeed(reached: readonly Reached[], setting: string, page: string): readonly Need[] {
+  const objects = [...new Set(reached.map(({ object }) => object))];
+  return need(
+    "services",
+    objects,
+    `list the namespace of the Service in the setting ${setting}, and give Sluice the right to reach it (${page})`,
+  );
+}
+
+function settingOf(setting: string, reached: readonly Reached[]): JsonObject {
+  const namespaces = [...new Set(reached.map(({ namespace }) => namespace))].toSorted();
+  return namespaces.length === 0 ? {} : { [setting]: namespaces };
+}

@@ -1,0 +1,128 @@
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { loadAll } from "js-yaml";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import type { Manifest } from "../../lib/core/manifest.ts";
+import { layerKubectl } from "../../local/layer.ts";
+import { deadlineMs } from "../deadline.ts";
+import { portOf } from "../doubles/port-on-loopback.ts";
+import { commandsOf, shellBlocks } from "../unit/documents/shell-commands.ts";
+import { type CliWorld, cliWorld } from "./cli-world.ts";
+
+const page = await readFile(join(import.meta.dirname, "../../docs/troubleshooting.md"), "utf8");
+const { signal } = new AbortController();
+/** A chat that takes what is sent to it. */
+const chat = createServer((request, response) => {
+  request.resume();
+  response.end();
+});
+const Objects = z.array(z.custom<Manifest>((value) => z.looseObject({ kind: z.string() }).safeParse(value).success));
+
+/** What a reader of the page has: an object of each kind that its commands name. Nothing listens at the address of the repository. */
+const objects = (registry: string, address: string) => `
+apiVersion: v1
+kind: Namespace
+metadata: { name: apps }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: token, namespace: apps }
+stringData: { token: "0123456789abcdef" }
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: { name: web, namespace: apps }
+spec: { interval: 10m, url: "http://127.0.0.1:9/web.git" }
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: { name: web, namespace: apps }
+spec: { interval: 10m, prune: true, sourceRef: { kind: GitRepository, name: web } }
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: { name: web, namespace: apps }
+spec: { interval: 10m, chartRef: { kind: OCIRepository, name: web }, values: { replicas: 2 } }
+---
+apiVersion: notification.toolkit.fluxcd.io/v1
+kind: Receiver
+metadata: { name: web, namespace: apps }
+spec: { type: generic, secretRef: { name: token }, resources: [{ kind: GitRepository, name: web }] }
+---
+apiVersion: image.toolkit.fluxcd.io/v1
+kind: ImageRepository
+metadata: { name: web, namespace: apps }
+spec: { interval: 10m, image: "${registry}/web", insecure: true }
+---
+apiVersion: image.toolkit.fluxcd.io/v1
+kind: ImagePolicy
+metadata: { name: web, namespace: apps }
+spec: { imageRepositoryRef: { name: web }, policy: { semver: { range: 1.x } } }
+---
+apiVersion: flagger.app/v1beta1
+kind: Canary
+metadata: { name: web, namespace: apps }
+spec:
+  targetRef: { apiVersion: apps/v1, kind: Deployment, name: web }
+  service: { port: 80 }
+  analysis: { interval: 1m, threshold: 2, iterations: 2 }
+---
+apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Provider
+metadata: { name: chat, namespace: apps }
+spec: { type: generic, address: "${address}" }
+---
+apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Alert
+metadata: { name: failures, namespace: apps }
+spec: { providerRef: { name: chat }, eventSources: [{ kind: Kustomization, name: "*" }] }
+`;
+
+let world: CliWorld;
+let kubectl: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => chat.listen(0, "127.0.0.1", resolve));
+  [world, kubectl] = await Promise.all([cliWorld(), layerKubectl(() => {})]);
+  for (const object of Objects.parse(loadAll(objects(world.registry, `http://127.0.0.1:${portOf(chat)}/`)))) {
+    await world.cluster.apply(object, { manager: "kubectl", force: true }, signal);
+  }
+  const file = join(world.folder, "web.yaml");
+  const pushed = ["push", "artifact", `oci://${world.registry}/web:1.0.0`, "-f", file];
+  await writeFile(file, "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: web }\n");
+  for (const args of [
+    [...pushed, "--source", "local", "--revision", "v1"],
+    ["reconcile", "image", "repository", "web", "-n", "apps"],
+    ["reconcile", "image", "policy", "web", "-n", "apps"],
+  ]) {
+    const { code, err } = await world.sh(...args);
+    expect({ args, code, err }).toEqual({ args, code: 0, err: expect.any(String) });
+  }
+});
+afterAll(async () => {
+  await world.close();
+  chat.close();
+});
+
+/** They need an account in AWS. */
+const needsAws = (words: readonly string[]): boolean => words.includes("redrive");
+const commands = shellBlocks(page)
+  .flatMap(commandsOf)
+  .filter((words) => !needsAws(words));
+
+test.each([...new Map(commands.map((words) => [words.join(" "), words]))])(
+  "the command of the page about troubleshooting answers: %s",
+  async (_, [program = "", ...args]) => {
+    if (program === "sluice") {
+      const { code, err } = await world.sh(...args);
+      expect({ code, err }).toMatchObject({ code: 0 });
+      return;
+    }
+    expect(program).toBe("kubectl");
+    const env = { KUBECONFIG: world.kubeconfig, PATH: process.env["PATH"] ?? "", HOME: world.folder };
+    await promisify(execFile)(kubectl, args, { env, timeout: deadlineMs });
+  },
+);

@@ -1,0 +1,138 @@
+import { describe, expect, test } from "vitest";
+import { defaultGates } from "../../../../lib/core/feature-gates.ts";
+import type { LiveObject } from "../../../../lib/core/manifest.ts";
+import { type SpecRules, specRefusals } from "../../../../lib/flows/kinds/spec-refusals.ts";
+
+const groups: Readonly<Record<string, string>> = {
+  Canary: "flagger.app/v1beta1",
+  HelmRelease: "helm.toolkit.fluxcd.io/v2",
+  ImageRepository: "image.toolkit.fluxcd.io/v1",
+  Kustomization: "kustomize.toolkit.fluxcd.io/v1",
+  Receiver: "notification.toolkit.fluxcd.io/v1",
+};
+
+const interval = "1h";
+const specs: Readonly<Record<string, object>> = {
+  Bucket: { interval, bucketName: "fleet", endpoint: "s3.eu-west-1.amazonaws.com" },
+  GitRepository: { interval, url: "https://git.example.com/fleet.git" },
+  HelmRepository: { interval, url: "https://charts.example.com" },
+  HelmRelease: { interval, chartRef: { kind: "OCIRepository", name: "chart" } },
+  ImageRepository: { interval, image: "ghcr.io/team/app" },
+  Kustomization: { interval, prune: true, sourceRef: { kind: "GitRepository", name: "fleet" } },
+  OCIRepository: { interval, url: "oci://registry.example.com/fleet" },
+  Receiver: { type: "github", secretRef: { name: "t" }, resources: [{ kind: "GitRepository", name: "fleet" }] },
+};
+
+function object(kind: string, spec: object): LiveObject {
+  const apiVersion = groups[kind] ?? "source.toolkit.fluxcd.io/v1";
+  return { apiVersion, kind, metadata: { name: "it", namespace: "apps", uid: "1" }, spec: { ...specs[kind], ...spec } };
+}
+
+const rules: SpecRules = {
+  gates: defaultGates,
+  noCrossNamespaceRefs: false,
+  hasPullSecrets: () => false,
+  configMap: () => undefined,
+};
+
+const refusals = async (kind: string, spec: object, of: Partial<SpecRules> = {}) =>
+  (await specRefusals(object(kind, spec), { ...rules, ...of })).map(({ message, reason }) => `${reason}: ${message}`);
+
+const external = { sourceRef: { kind: "ExternalArtifact", name: "fleet" } };
+const fromExternal = { chartRef: { kind: "ExternalArtifact", name: "chart" } };
+const byConfigMap = { kubeConfig: { configMapRef: { name: "edge" } } };
+const ofGoogle: LiveObject = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "edge", namespace: "apps", uid: "2" },
+  data: { provider: "gcp" },
+};
+const account = { provider: "aws", serviceAccountName: "pulls" };
+
+interface Honoured {
+  readonly kind: string;
+  readonly spec: object;
+  readonly of?: Partial<SpecRules>;
+}
+
+const honoured: readonly Honoured[] = [
+  { kind: "GitRepository", spec: {} },
+  {
+    kind: "GitRepository",
+    spec: { provider: "aws", url: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet" },
+  },
+  { kind: "OCIRepository", spec: { provider: "aws" } },
+  { kind: "OCIRepository", spec: { provider: "gcp", secretRef: { name: "login" } } },
+  { kind: "OCIRepository", spec: account, of: { hasPullSecrets: () => true } },
+  { kind: "Bucket", spec: { provider: "aws" } },
+  { kind: "Bucket", spec: { provider: "gcp", endpoint: "storage.googleapis.com", secretRef: { name: "login" } } },
+  { kind: "HelmRepository", spec: { provider: "azure" } },
+  { kind: "HelmRepository", spec: { type: "oci", url: "oci://registry.example.com/charts", provider: "aws" } },
+  { kind: "Kustomization", spec: {} },
+  { kind: "Kustomization", spec: external, of: { gates: { ...defaultGates, ExternalArtifact: true } } },
+  { kind: "HelmRelease", spec: fromExternal, of: { gates: { ...defaultGates, ExternalArtifact: true } } },
+  { kind: "Kustomization", spec: byConfigMap },
+  { kind: "ImageRepository", spec: { provider: "aws" } },
+  { kind: "Receiver", spec: {} },
+];
+
+describe("an object that Sluice in AWS honours", () => {
+  test.each(honoured)("$kind with $spec is not refused", async ({ kind, spec, of }) => {
+    expect(await refusals(kind, spec, of)).toEqual([]);
+  });
+});
+
+describe("an object that every run would refuse", () => {
+  test.each([
+    ["GitRepository", { provider: "azure" }, "UnsupportedField: spec.provider azure is not supported"],
+    ["GitRepository", account, "FeatureGateDisabled: to use spec.serviceAccountName"],
+    ["GitRepository", { accessFrom: { namespaceSelectors: [{}] } }, "UnsupportedField: spec.accessFrom is not"],
+    ["OCIRepository", { provider: "azure" }, "UnsupportedField: spec.provider is not supported yet"],
+    ["OCIRepository", account, "UnsupportedField: spec.serviceAccountName without pull secrets"],
+    ["Bucket", { provider: "gcp" }, "UnsupportedField: spec.provider gcp without secretRef"],
+    ["Bucket", { accessFrom: { namespaceSelectors: [{}] } }, "UnsupportedField: spec.accessFrom is not"],
+    [
+      "HelmRepository",
+      { type: "oci", url: "oci://registry.example.com/charts", provider: "gcp" },
+      "AuthenticationFailed: failed to get credential from 'gcp'",
+    ],
+    ["HelmRepository", { url: "oci://x", type: "default", provider: "gcp" }, "AuthenticationFailed: failed to get"],
+    ["Kustomization", external, "AccessDenied: can't access 'ExternalArtifact/apps/fleet'"],
+    ["HelmRelease", fromExternal, "AccessDenied: cannot access ExternalArtifact apps/chart"],
+    [
+      "Kustomization",
+      { decryption: { provider: "sops", serviceAccountName: "decrypts" } },
+      "FeatureGateDisabled: to use spec.decryption.serviceAccountName",
+    ],
+    ["Kustomization", { interval: "soon" }, "InvalidSpec: Kustomization/apps/it is invalid: spec.interval"],
+    [
+      "Kustomization",
+      { dependsOn: [{ name: "" }] },
+      "InvalidSpec: Kustomization/apps/it is invalid: spec.dependsOn[0]",
+    ],
+    ["Kustomization", { colour: "red" }, "UnsupportedField: spec.colour is a field that Sluice does not know"],
+    ["ImageRepository", { provider: "gcp", image: "gcr.io/team/app" }, "ReadOperationFailed: this installation has no"],
+  ])("%s with %j is refused as its run would refuse it", async (kind, spec, text) => {
+    expect(await refusals(kind, spec)).toEqual([expect.stringContaining(text)]);
+  });
+
+  test("names a ConfigMap with a cluster that is none of EKS", async () => {
+    const [refusal = ""] = await refusals("HelmRelease", byConfigMap, { configMap: () => ofGoogle });
+    expect(refusal).toContain("configmap 'apps/edge', key 'provider': provider 'gcp' is not supported by Sluice");
+  });
+
+  test("names each source of another namespace where the controllers forbid that", async () => {
+    const elsewhere = { sourceRef: { kind: "GitRepository", name: "fleet", namespace: "flux-system" } };
+    expect(await refusals("Kustomization", elsewhere, { noCrossNamespaceRefs: true })).toEqual([
+      expect.stringContaining("cross-namespace references have been blocked"),
+    ]);
+  });
+
+  test("names a field of a newer release wherever it is, and none that a mapping may have", async () => {
+    const patches = [{ patch: "x", target: { kind: "Service", shade: "dark" } }];
+    const [refusal = ""] = await refusals("Kustomization", { patches, postBuild: { substitute: { any: "x" } } });
+    expect(refusal).toMatch(
+      /^UnsupportedField: spec\.patches\[0\]\.target\.shade is a field that Sluice does not know/,
+    );
+  });
+});
