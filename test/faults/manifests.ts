@@ -197,7 +197,7 @@ export const manifestsFaults: readonly FileFaults[] = [
         what: "a path below a file counts as missing",
         find: 'files.has(names.slice(0, count).join("/"))',
         replace: 'files.has(names.slice(0, count).join("//"))',
-        named: "a path that is not in the artifact",
+        named: "a missing path is reported",
       },
     ],
   },
