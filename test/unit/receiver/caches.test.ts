@@ -59,7 +59,7 @@ const kinds = { fits: true, "does not fit": false, "is not there": undefined } a
 test.each([
   ["fits", maxSecretAgeMs],
   ["does not fit", 1_000],
-  ["does not exist", maxMissingAgeMs],
+  ["is not there", maxMissingAgeMs],
 ] as const)(
   "a Secret that %s is read again only after %i ms, and once for all waiting callers",
   async (kind, ageMs) => {
