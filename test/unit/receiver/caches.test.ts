@@ -59,7 +59,7 @@ const kinds = { fits: true, "does not fit": false, "does not exist": undefined }
 test.each([
   ["fits", maxSecretAgeMs],
   ["does not fit", 1_000],
-  ["is not there", maxMissingAgeMs],
+  ["does not exist", maxMissingAgeMs],
 ] as const)(
   "a Secret that %s is read again only after %i ms, and once for all waiting callers",
   async (kind, ageMs) => {
