@@ -48,14 +48,12 @@ function syncUrlOf({
   const isToken = tokenAuth === true || withBearerToken === true;
   if (url.protocol === "ssh:" && isToken) return new URL(`https://${url.hostname}${url.pathname}`);
   if (url.protocol === "http:" && allowInsecureHttp !== true) {
-    throw new Error(
-      "--url is of http, by which the password is sent unencrypted: use https, or give --allow-insecure-http",
-    );
+    throw new Error("--url uses http, which sends the password unencrypted: use https, or give --allow-insecure-http");
   }
   if (url.protocol !== "ssh:") {
     if (options.privateKeyFile !== undefined) {
       throw new Error(
-        "--private-key-file is for ssh, and --url is of https: give --url=ssh://git@HOST/PATH, or --password",
+        "--private-key-file is for ssh, but --url uses https: give --url=ssh://git@HOST/PATH, or --password",
       );
     }
     url.username = "";

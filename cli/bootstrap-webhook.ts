@@ -16,7 +16,7 @@ import { isObserved } from "./suspend-and-resume.ts";
 export interface WebhookOptions {
   /** Of the GitRepository, and of the Receiver that wakes it. */
   readonly name: string;
-  /** What stands before the path of the webhook; undefined for that of the installation. */
+  /** The address before the path of the webhook; undefined for the address of the installation. */
   readonly url: string | undefined;
 }
 
@@ -31,7 +31,9 @@ export async function connectWebhook(host: GitHost, { name, url }: WebhookOption
   const { cluster, terminal, signal } = session;
   const base = url ?? (await webhookUrlOf(cluster, signal));
   if (base === undefined) {
-    terminal.action(noWebhook("the installation has told no address of its receiver; give it by --webhook-url"));
+    terminal.action(
+      noWebhook("the installation has not published the address of its receiver: give it with --webhook-url"),
+    );
     return;
   }
   if (url === undefined && isLoopback(base)) {

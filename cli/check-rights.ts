@@ -31,7 +31,7 @@ function neededRights(): readonly AccessRight[] {
   );
 }
 
-/** Asks the server about each right: `SelfSubjectAccessReview` is open to everybody by default. */
+/** Asks the server about each right: every user may create a `SelfSubjectAccessReview` by default. */
 export async function checkRights({
   isAllowed,
   signal,

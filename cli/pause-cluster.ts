@@ -15,7 +15,9 @@ export async function pauseWrites(by: string | undefined, { cluster, terminal, s
   }
   terminal.success(`this cluster is ${describePause(pause)}`);
   const seconds = lookCountsMs / 1_000;
-  terminal.waiting(`no write begins after ${seconds} s; what is asked for meanwhile is done after sluice resume`);
+  terminal.waiting(
+    `no write starts after ${seconds} s; requests that arrive meanwhile are handled after sluice resume`,
+  );
 }
 
 /** `resume` without a kind: lets the owner of the cluster write again. */
@@ -26,7 +28,7 @@ export async function resumeWrites({ cluster, terminal, signal }: Session): Prom
     return;
   }
   terminal.success(`this cluster is resumed; it was ${describePause(pause)}`);
-  terminal.waiting("what was asked for meanwhile begins within about a minute");
+  terminal.waiting("requests that arrived meanwhile start within about a minute");
 }
 
 /** Warns people who look at objects of a paused cluster. Says nothing where they may not read its owner object. */

@@ -30,7 +30,7 @@ function printControllers({ controllers }: MigrationReport, { action, success, w
   if (controllers.length === 0) warning("none found, so nothing is known of their flags");
   for (const { deployment, name, namespace, replicas, version } of controllers) {
     const state = replicas === 0 ? "stopped" : `${replicas} ${replicas === 1 ? "replica" : "replicas"}`;
-    success(`Deployment/${namespace}/${deployment}: ${name}${version === "" ? "" : ` ${version}`}, ${state}`);
+    success(`${name}${version === "" ? "" : ` ${version}`}, ${state} (Deployment/${namespace}/${deployment})`);
   }
 }
 
@@ -97,7 +97,7 @@ function pasted({ fluxSettings, installation, settings }: MigrationReport): stri
   return [
     block('"context" of cdk.json', installation),
     block('"settings" in the context of cdk.json, and a file for sluice local --config', settings),
-    block("the same with Flux's way wherever Sluice does otherwise by default", fluxSettings),
+    block("the same, plus settings that restore Flux's behaviour where Sluice differs", fluxSettings),
   ].join("");
 }
 

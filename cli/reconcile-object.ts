@@ -165,7 +165,7 @@ async function reconcileSource(
   await reconcileObject(source, wanted.name, how, within);
 }
 
-/** A value that no earlier request had: two machines at the same moment differ in the last digits. */
+/** A value that no earlier request had. Two machines at the same moment get different last digits. */
 export function requestTime(): string {
   const nanos = String(process.hrtime.bigint() % 1_000_000n).padStart(6, "0");
   return new Date().toISOString().replace("Z", `${nanos}Z`);

@@ -33,7 +33,7 @@ export const handler = lambdaHandler(async (signal) => {
   const stored = { id: config.SLUICE_ADMISSION_SECRET, region: config.AWS_REGION };
   const secret = await readSecret(secrets, stored, signal).finally(() => secrets.destroy());
   if (!/^[0-9a-f]{64}$/.test(secret.reveal())) {
-    throw new Error("the secret of SLUICE_ADMISSION_SECRET holds no key: store 64 hexadecimal digits in it");
+    throw new Error("the secret of SLUICE_ADMISSION_SECRET does not hold a key: store 64 hexadecimal digits in it");
   }
   const sqs = sqsClient(connection);
   const queueOf = queueOfCluster(config, async (stop) => {

@@ -9,7 +9,7 @@ if (folder === undefined) throw new Error("name the folder of your app: npm run 
 // npm runs scripts in the folder of the package.json, and says where it was called.
 const into = resolve(process.env["INIT_CWD"] ?? ".", folder);
 if (!statSync(into, { throwIfNoEntry: false })?.isDirectory()) {
-  throw new Error(`${into} is no folder: make your app with sluice init first`);
+  throw new Error(`${into} is not a folder: make your app with sluice init first`);
 }
 const { status, error } = spawnSync("npm", ["pack", "--silent", "--pack-destination", into], {
   cwd: import.meta.dirname,

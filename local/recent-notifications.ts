@@ -4,7 +4,7 @@ import type { Clock } from "../lib/core/ports/clock.ts";
 import { safeText } from "../lib/core/safe-text.ts";
 import type { Notification } from "../lib/notify/notification.ts";
 
-/** The last notifications of a process, for people to read: what Alerts send, also where no Provider takes it. In memory. */
+/** The last notifications of a process, for people to read: what Alerts send, also without a Provider that accepts it. In memory. */
 export interface RecentNotifications {
   add(notification: Notification): void;
   /** `sent`, or why not; of one that is no longer kept it says nothing. */

@@ -162,7 +162,7 @@ export const accesses = {
       allow("SeeWhatIsMissing", ["s3:ListBucket"], [state.bucket.bucketArn]),
     ],
   }),
-  /** Which artifacts any source names: there is no index of them, and a day's scan costs less than one. */
+  /** The artifacts that any source names. There is no index of them, since a daily scan costs less. */
   artifactRecords: ({ state }) => ({
     environment: {},
     statements: [
@@ -238,7 +238,8 @@ export function mayDecrypt(role: IRole, key: string): void {
 }
 
 /**
- * Lets a role describe this cluster of EKS, or assume the role that enters it. Which rights it has in the cluster is the cluster's matter.
+ * Lets a role describe this cluster of EKS, or assume the role that logs in to it. The cluster itself decides which rights the role has
+ * there.
  *
  * @param target as the installation lists it: the ARN of a cluster, and `+<ARN of a role>` where that role enters it
  */

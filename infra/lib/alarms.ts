@@ -78,7 +78,7 @@ const failing = (name: "sweep" | "reconcile" | "admission") =>
     ...faults,
     source: { of: "function", function: name, metric: "Errors" },
     says: `The function ${name} fails again and again.`,
-    mend: "Its log names the error; a fault of one object is never an error of the function.",
+    mend: "Its log names the error; a failure of one object is never an error of the function.",
   }) as const;
 
 /**
@@ -99,7 +99,7 @@ export const alarmRows = {
     missing: "breaching",
     source: { of: "function", function: "sweep", metric: "Invocations" },
     says: "The sweep has not run for five minutes.",
-    mend: "Look whether its schedule is enabled, and at the account's concurrency. Until it runs, lost wake-ups and changed specs are not found.",
+    mend: "Check its schedule and the account's concurrency. Until it runs, Sluice does not find lost wake-ups and changed specs.",
   },
   SweepErrors: { ...failing("sweep"), severity: "page", query: "SweepErrors" },
   ReconcileNotRun: {
@@ -107,8 +107,8 @@ export const alarmRows = {
     severity: "page",
     query: "ReconcileNotRun",
     source: { of: "sluice", metric: "ReconcilesNotRun" },
-    says: "Objects are due, and for a quarter of an hour no run of them has begun.",
-    mend: "Look whether the function reconcile takes messages: its event source mapping, its errors, the account's concurrency. If it runs all the time, raise maxConcurrency, or find the cluster whose runs take all places.",
+    says: "Objects are due, and none of their runs has begun for a quarter of an hour.",
+    mend: "Check why the function reconcile takes no messages: its event source mapping, its errors, the account's concurrency. If it runs all the time, raise maxConcurrency, or find the cluster that uses all runs.",
   },
   ReconcileErrors: { ...failing("reconcile"), severity: "page", query: "ReconcileErrors" },
   ClusterUnreachable: {
@@ -125,8 +125,8 @@ export const alarmRows = {
     severity: "ticket",
     query: "ObjectNotReady",
     source: { of: "sluice", metric: "ObjectsNotReady" },
-    says: "An object is Stalled, or has not been Ready for longer than 30 minutes. The alarm stays until none is.",
-    mend: "The query names the objects, and the Ready condition of each says why. One that is parked (reason Poisoned) runs again when its spec or source changes.",
+    says: "An object is Stalled, or has not been Ready for longer than 30 minutes. The alarm ends when no such object is left.",
+    mend: "The query names the objects, and the Ready condition of each says why. A parked object (reason Poisoned) runs again when its spec or source changes.",
   },
   OtherOwner: {
     ...told,
@@ -141,20 +141,20 @@ export const alarmRows = {
     query: "WakeUpDeadLetters",
     source: { of: "queue", queue: "wakeUpDeadLetters", metric: "ApproximateNumberOfMessagesVisible" },
     says: "A wake-up was received too often without being handled.",
-    mend: "The query says why. No object is lost: the sweep wakes it. When the cause is mended, the stack's output RedriveWakeUps is the command that moves the messages back.",
+    mend: "The query says why. No object is lost: the sweep wakes it. Fix the cause, then move the messages back with the command in the stack's output RedriveWakeUps.",
   },
   HintDeadLetters: {
     ...deadLetters,
     query: "HintDeadLetters",
     source: { of: "queue", queue: "hintsDeadLetters", metric: "ApproximateNumberOfMessagesVisible" },
-    says: "An event of a push could not be taken in.",
-    mend: "The query says why; if it finds nothing, Lambda throttles the function ingest. The source's interval finds the push; the stack's output RedriveHints is the command that is faster.",
+    says: "An event of a push could not be handled.",
+    mend: "The query says why; if it finds nothing, Lambda throttles the function ingest. The source's interval finds the push; the command in the stack's output RedriveHints is faster.",
   },
   UndeliveredEvents: {
     ...deadLetters,
     source: { of: "queue", queue: "undeliveredEvents", metric: "ApproximateNumberOfMessagesVisible" },
     says: "EventBridge could not deliver an event or a tick of the schedule.",
-    mend: "The stack's output RedriveUndelivered is a command that shows the error of each with --dry-run, mostly a policy that was changed by hand, and makes the events hints without it.",
+    mend: "The command in the stack's output RedriveUndelivered shows the errors with --dry-run, usually a policy that was changed by hand. Without --dry-run it sends the events again as hints.",
   },
   EventsRefused: {
     ...told,
@@ -162,8 +162,8 @@ export const alarmRows = {
     severity: "ticket",
     query: "EventsRefused",
     source: { of: "sluice", metric: "EventsRefused" },
-    says: "An event or a delivery to a Receiver was not taken: of an unknown type or shape, of an account that is not listed, or with a signature that is wrong.",
-    mend: "The query says which and why: add the account to pushesFrom, mend the sender, or give it the token of the Receiver.",
+    says: "An event or a delivery to a Receiver was refused: its type or shape is unknown, its account is not listed, or its signature is wrong.",
+    mend: "The query says which and why: add the account to pushesFrom, correct the sender, or give it the token of the Receiver.",
   },
   EventsMissed: {
     ...told,
@@ -171,8 +171,8 @@ export const alarmRows = {
     severity: "ticket",
     query: "EventsMissed",
     source: { of: "sluice", metric: "EventsMissed" },
-    says: "A source found at its interval what no event had announced.",
-    mend: "In ECR and CodeCommit look whether the account and region have their rule, and at the undelivered events; else at the deliveries that the git host or registry shows for its webhook.",
+    says: "A source found a new revision at its interval that no event had announced.",
+    mend: "With ECR and CodeCommit, check the rule in the account and region, and the undelivered events. Otherwise check the deliveries that the git host or registry shows for its webhook.",
   },
   PushToApplied: {
     severity: "ticket",
@@ -183,8 +183,8 @@ export const alarmRows = {
     threshold: 120_000,
     missing: "notBreaching",
     source: { of: "sluice", metric: "PushToApplied" },
-    says: "From a push to its objects in the cluster it takes longer than the objective.",
-    mend: "The query names the slowest; the dashboard shows which part is slow: runs, waiting wake-ups, or the cluster.",
+    says: "The time from a push to its objects in the cluster is longer than the objective.",
+    mend: "The query names the slowest objects; the dashboard shows which part is slow: runs, waiting wake-ups, or the cluster.",
   },
   ReceiverThrottles: {
     ...faults,
@@ -192,8 +192,8 @@ export const alarmRows = {
     only: "webhooks",
     query: "ReceiverAnswers5xx",
     source: { of: "function", function: "receiver", metric: "Throttles" },
-    says: "Lambda does not start the function receiver as often as it should.",
-    mend: "More deliveries come at once than the function takes (infra/lib/functions.ts): many pushes, or a scanner that tries paths.",
+    says: "Lambda throttles the function receiver.",
+    mend: "More deliveries arrive at once than the function can handle (infra/lib/functions.ts): many pushes, or a scanner that tries paths.",
   },
   ReceiverAnswers5xx: {
     ...faults,
@@ -202,7 +202,7 @@ export const alarmRows = {
     query: "ReceiverAnswers5xx",
     source: { of: "function", function: "receiver", metric: "Url5xxCount" },
     says: "Deliveries to Receivers are answered with an error.",
-    mend: "The query names the Receiver: mostly a filter without a result, or a cluster that does not answer.",
+    mend: "The query names the Receiver. The usual causes are a filter without a result and a cluster that does not answer.",
   },
   NotificationDeadLetters: {
     ...deadLetters,
@@ -210,7 +210,7 @@ export const alarmRows = {
     query: "NotificationsNotHandled",
     source: { of: "queue", queue: "notificationDeadLetters", metric: "ApproximateNumberOfMessagesVisible" },
     says: "A notification was received too often without being delivered.",
-    mend: "The query says why: a cluster that did not answer for two hours, or a right that is missing in it. What a Provider refuses is no dead letter: an event on its Alert tells of it. The stack's output RedriveNotifications is the command that moves the messages back.",
+    mend: "The query says why: a cluster that did not answer for two hours, or a missing right in it. A notification that a Provider refuses is not here: an event on its Alert reports it. Move the messages back with the command in the stack's output RedriveNotifications.",
   },
   NotificationsLate: {
     severity: "ticket",
@@ -223,7 +223,7 @@ export const alarmRows = {
     missing: "notBreaching",
     source: { of: "queues", queues: "notificationQueues", metric: "ApproximateAgeOfOldestMessage" },
     says: "Notifications have waited for more than ten minutes.",
-    mend: "The query says why they are tried again. If it finds nothing, look whether the function notify takes messages: its event source mapping, its errors, the account's concurrency; or a Provider does not answer, and many wait behind it.",
+    mend: "The query says why they are retried. If it finds nothing, check why the function notify takes no messages: its event source mapping, its errors, the account's concurrency. Or a Provider does not answer, and many notifications wait behind it.",
   },
   AdmissionErrors: { ...failing("admission"), severity: "ticket", only: "admission", query: "AdmissionErrors" },
   HintsDropped: {
@@ -233,7 +233,7 @@ export const alarmRows = {
     only: "admission",
     query: "HintsDropped",
     source: { of: "sluice", metric: "HintsDropped" },
-    says: "For a quarter of an hour the admission webhook did not pass on all changes.",
+    says: "For a quarter of an hour the admission webhook has not reported all changes.",
     mend: "The sweep finds them within a minute. The query names the cluster: its objects change more often than 50 times a second, or the queue refuses messages.",
   },
   TableThrottles: {
@@ -242,7 +242,7 @@ export const alarmRows = {
     query: "TableThrottles",
     source: { of: "table", metrics: ["ReadThrottleEvents", "WriteThrottleEvents"], index: dueIndex },
     says: "DynamoDB throttles the state table or its index.",
-    mend: "Look at the table's quota on demand, and at its hottest keys with Contributor Insights.",
+    mend: "Check the table's on-demand quota, and its hottest keys with Contributor Insights.",
   },
 } as const satisfies Readonly<Record<string, AlarmRow>>;
 

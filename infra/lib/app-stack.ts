@@ -25,7 +25,7 @@ function placeOf({ arn }: { readonly arn: string }): string {
 export interface SluiceStackProps {
   /**
    * The command of the CDK that the app runs for, where it compares with a deployed stack or changes it. It is refused while the context
-   * has no clusters: it would mean the stack of another account, or drop all that there are. Default: unknown, then there is a warning.
+   * has no clusters: it would use the stack of another account, or drop all clusters. Default: unknown, then there is a warning.
    */
   readonly command?: string;
 }

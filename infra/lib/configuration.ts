@@ -56,8 +56,8 @@ export interface SluiceConfigurationProps {
   /** By names that `dependsOn` uses; 1 to 50. */
   readonly kustomizations: Readonly<Record<string, ConfigurationKustomization>>;
   /**
-   * What becomes of what was deployed if a Kustomization leaves the map, or the whole leaves the stack: it stays (`orphan`) or is deleted
-   * (`delete`). Default: `orphan`.
+   * Whether deployed objects stay (`orphan`) or are deleted (`delete`) if a Kustomization is removed from the map, or the configuration
+   * from the stack. Default: `orphan`.
    */
   readonly onDelete?: "orphan" | "delete";
   /** How long a deployment waits until all is ready, 13 minutes at most; it fails if that takes longer. Default: it does not wait. */

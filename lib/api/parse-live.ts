@@ -27,7 +27,7 @@ export function invalid(
   faults: readonly string[],
   options: ErrorOptions = {},
 ): Failure {
-  const mend = `correct the object, for example with kubectl edit; kubectl explain ${live.kind}.${part} tells what each field may be`;
+  const mend = `correct the object, for example with kubectl edit; kubectl explain ${live.kind}.${part} describes each field`;
   return new Failure("InvalidSpec", `${subject(refOf(live))} is invalid: ${faults.join("; ")}; ${mend}`, options);
 }
 

@@ -22,7 +22,7 @@ export type DryRun = PlannedChange | Refused;
 export interface Refused {
   readonly kind: "refused";
   readonly message: string;
-  /** What the API server answered, if the refusal is its. */
+  /** The answer of the API server, if the refusal is from it. */
   readonly error?: ApiError;
 }
 
@@ -265,7 +265,7 @@ const textsOfRules = [
   /failed rule: self == oldSelf/,
 ];
 
-/** A policy may allow tomorrow what it denies today, and protects the object: it says nothing of fields that can never change. */
+/** A policy may later allow what it denies now, and it protects the object: its refusal does not mean that a field is immutable. */
 const ofAdmission = /admission webhook|ValidatingAdmissionPolicy|denied (?:the )?request/;
 
 /**

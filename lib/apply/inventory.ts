@@ -62,7 +62,7 @@ export async function knownInventory(
   if (saved === undefined || entries.length > 0) {
     const others = await otherClusters(set, signal);
     if (saved === undefined && !own.isFinalizing) await reportLeft(others, report, set, signal);
-    // The status does not say which cluster it is about: a name in it may be of another object here.
+    // The status does not name its cluster, so a name in it may belong to another object here.
     if (others.length > 0) return { entries: saved ?? [], isAhead: !isCurrent };
   }
   const [wrong] = unreadable;

@@ -35,9 +35,9 @@ export interface RefusedObject extends Refused {
 type Looked = { readonly desired: DesiredObject; readonly look: FirstLook };
 
 /**
- * Plans a whole set: proves what it can, and gives everything else whose kind and namespace exist its dry run, across all
- * stages, before anything is written. So a bad object fails the revision before it has half landed. What needs a definition or a
- * namespace of the set is judged by the definition's schema, or elsewhere, and has its own dry run at its stage.
+ * Plans a whole set: proves what it can, and gives everything else whose kind and namespace exist its dry run, across all stages, before
+ * anything is written. So a bad object fails the revision before a part of it is applied. What needs a definition or a namespace of the set
+ * is judged by the definition's schema, or elsewhere, and has its own dry run at its stage.
  */
 export async function planObjects(
   desired: readonly DesiredObject[],

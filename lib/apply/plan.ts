@@ -44,7 +44,7 @@ export type PlannedChange =
   | { readonly kind: "drifted"; readonly entry: InventoryEntry }
   /** Delete this one and create it again, since an immutable field changes and force was asked for. */
   | { readonly kind: "replace"; readonly uid: string }
-  /** Its definition or namespace comes with an earlier stage of the same set: judged when that is there. */
+  /** An earlier stage of the same set applies its definition or namespace: the object is checked after that. */
   | { readonly kind: "deferred" };
 
 /** An owner as its labels name it. */

@@ -14,8 +14,8 @@ export type SharedLabel = z.infer<typeof SharedLabel>;
 /** What a step of a run tells the next one, so that this asks for less. It decides nothing: without it the next one asks for all. */
 export const StepMemory = z.object({
   /**
-   * The Services are as they are to be. What changes one wakes the Canary, and the run that it wakes passes on nothing, so the step after that
-   * looks at them again.
+   * The Services are as they should be. A change of one wakes the Canary, and the run that it wakes passes nothing on, so the next step
+   * reads them again.
    */
   hasServices: z.literal(true).exactOptional(),
   sharedLabel: SharedLabel.exactOptional(),

@@ -51,7 +51,10 @@ export function gitTopic(url: string): string {
 /** In `user@host:path`, which has no scheme, a colon ends the host. */
 const scpColon = /^([^/:[]+|[^/[]*\[[^\]/]*\]):\/*/u;
 
-/** A part of a path as its server reads it; itself if it is not escaped as in a URL, or would hold what no part holds. */
+/**
+ * A part of a path with its URL escapes decoded; unchanged if the escapes are invalid, or if it would contain a character that no part may
+ * contain.
+ */
 function decoded(part: string): string {
   try {
     const text = decodeURIComponent(part);

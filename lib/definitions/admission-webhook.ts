@@ -32,7 +32,7 @@ export const webhookRef = refOf({ apiVersion, kind: "ValidatingWebhookConfigurat
  */
 export function webhookManifest({ url, caBundle, configSelector }: AdmissionWebhook): Manifest {
   const matchExpressions = parseLabelSelector(configSelector);
-  if (matchExpressions === undefined) throw new RangeError(`"${configSelector}" is no label selector`);
+  if (matchExpressions === undefined) throw new RangeError(`"${configSelector}" is not a label selector`);
   const common = {
     admissionReviewVersions: ["v1"],
     clientConfig: { url, ...(caBundle === undefined ? {} : { caBundle }) },

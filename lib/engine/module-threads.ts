@@ -239,7 +239,7 @@ export function isOutOfMemory(said: string): boolean {
   return /out of memory|cannot allocate memory|cannot reserve|heap exhausted/i.test(said);
 }
 
-/** What Go's runtime printed about itself. Other lines may quote what it was asked, which may be a secret. */
+/** What Go's runtime printed about itself. Other lines may quote the request, which may contain a secret. */
 export function runtimeFault(said: string): string | undefined {
   return /^(?:fatal error|runtime): [ -~]{1,200}/m.exec(said)?.[0];
 }

@@ -8,7 +8,7 @@ import type { ReconcileRequests } from "../core/ports/reconcile-requests.ts";
 import type { Subscriptions } from "../core/ports/subscriptions.ts";
 import type { RunTiming } from "./interval.ts";
 
-/** What the flow of every kind needs of the world. */
+/** The dependencies of the flow of every kind. */
 export interface FlowDeps {
   /** Where the objects of this installation live. */
   readonly home: HomeCluster;

@@ -23,9 +23,9 @@ export interface MarkDeps {
 }
 
 /**
- * The flow, which marks its object where the sweep finds it while it is not Ready: a run says this once, and an object that is Stalled
- * is not run again. What only waits is marked once it has waited for {@link notReadyMs}, since most waits are short. A mark that cannot
- * be written does no harm to the run: the next one writes it.
+ * The flow, which marks its object where the sweep finds it while it is not Ready: a run says this once, and an object that is Stalled is
+ * not run again. What only waits is marked once it has waited for {@link notReadyMs}, since most waits are short. If the mark cannot be
+ * written, the run goes on, and the next run writes it.
  */
 export function markReadiness(flow: Flow, deps: MarkDeps): Flow {
   return async (run) => {

@@ -75,8 +75,8 @@ interface Reporting {
 }
 
 /**
- * {@link recordEvent}, but one that the API server does not take is logged and left out: it decides nothing. A namespace
- * that terminates takes none at all, and the log says so once for all that is in it.
+ * {@link recordEvent}, but one that the API server does not take is logged and left out: it decides nothing. A terminating namespace
+ * accepts no events, and the log says so once for all objects in it.
  */
 export async function reportEvent(
   cluster: HomeCluster,

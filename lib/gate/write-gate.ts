@@ -25,8 +25,8 @@ interface Look {
 }
 
 /**
- * The gate of one process: the first of these checks that gives a reason closes it. All callers at the same time wait for the
- * same look. One that is closed stays so until a look says otherwise, also where looking fails. The log says each reason once.
+ * The gate of one process: the first of these checks that gives a reason closes it. All callers at the same time wait for the same look. A
+ * closed gate stays closed until a check opens it, also if a check fails. The log says each reason once.
  */
 export function writeGate(
   checks: readonly GateCheck[],

@@ -45,7 +45,7 @@ function leaves(value: Json, path: string): readonly Leaf[] {
   return path === "" ? [] : [{ path, value }];
 }
 
-/** What has a meaning in a path of `--set` is escaped there. */
+/** Characters with a meaning in a path of `--set` are escaped. */
 function escaped(key: string): string {
   return key.replaceAll(/[\\.,=[\]{}]/g, (character) => `\\${character}`);
 }

@@ -25,7 +25,7 @@ export interface MessageOf {
   readonly changes: readonly Pick<FileChange, "objects" | "path">[];
 }
 
-/** Flux's, where a template is missing or empty. */
+/** Flux's message, if the template is missing or empty. */
 const defaultMessage = "Update from image update automation";
 
 /**

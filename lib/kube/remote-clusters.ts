@@ -44,8 +44,8 @@ interface Kept {
 }
 
 /**
- * Clusters of kubeconfigs in Secrets, and of EKS by ConfigMaps. A Secret or ConfigMap that has changed gives new connections; the former
- * ones end when they are idle.
+ * Clusters of kubeconfigs in Secrets, and of EKS by ConfigMaps. After a change of the Secret or ConfigMap there are new connections; the
+ * former ones end when they are idle.
  */
 export function remoteClusters(deps: RemoteClustersDeps): RemoteClusters & { close(): void } {
   const { clock, eks, network, observe } = deps;
@@ -117,7 +117,7 @@ interface Opened {
   readonly freshUntil: number;
 }
 
-/** The cluster, whose refusals say what of the kubeconfig was left out: that may be why. */
+/** The cluster. Its refusals name the ignored fields of the kubeconfig, since these may be the reason. */
 function connectedRemote(connected: ConnectedCluster, leftOut: readonly string[]): Omit<RemoteCluster, "fallbackUid"> {
   if (leftOut.length === 0) return connected;
   const hint = `; left out of the kubeconfig, since Sluice does not allow it there: ${leftOut.join(", ")}`;

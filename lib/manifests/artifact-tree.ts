@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { Failure, messageOf } from "../core/failure.ts";
 import type { FileTree } from "../core/ports/engine.ts";
 import type { UnreadEntry } from "../sources/archive/archive-tree.ts";
+import { presentFolders } from "../sources/archive/present-paths.ts";
 import { defaultArchiveLimits, unpack, withLinksFollowed } from "../sources/archive/unpack.ts";
 import { inWalkOrder } from "../sources/archive/walk-order.ts";
 
@@ -81,4 +82,19 @@ export function plainFiles(tree: FileTree, folder: string): readonly string[] | 
   if ([...tree.folders].some((path) => isBelow(path) && hasKustomizationFile(tree, path))) return undefined;
   const files = [...tree.files.keys()].filter((path) => isBelow(path) && /\.ya?ml$/.test(path));
   return inWalkOrder(files.map((path) => ({ path }))).map(({ path }) => path.slice(prefix.length));
+}
+
+/** Why this path of an artifact is not a folder, in Flux's words, and what exists instead. Pure. */
+export function whyNoFolder(tree: ArtifactTree, folder: string): string {
+  if (tree.files.has(folder)) {
+    const parent = folder.slice(0, Math.max(0, folder.lastIndexOf("/")));
+    return `${folder}: not a directory; it is a file, set spec.path to its folder ./${parent}`;
+  }
+  const why = isBelowFile(tree, folder) ? "not a directory" : "no such file or directory";
+  return `stat ${folder}: ${why}${presentFolders("artifact", folder, tree.folders)}`;
+}
+
+function isBelowFile({ files }: ArtifactTree, path: string): boolean {
+  const names = path.split("/");
+  return names.some((_, count) => files.has(names.slice(0, count).join("/")));
 }

@@ -43,7 +43,7 @@ export function readObjects(content: Uint8Array, room: number): SourceObject[] {
 export function readPatchTexts(text: string): readonly Json[] {
   const plain = text.replaceAll("\r\n", "\n");
   if (oddCharacter.test(plain)) throw new Undecided("an odd character");
-  // As Go's strings.TrimSpace, since only odd characters are space to one of both: a literal block at the end loses its line end.
+  // Equals Go's strings.TrimSpace, since the two differ only for odd characters. A literal block at the end loses its line end.
   const trimmed = plain.trim();
   if (trimmed.startsWith("[") && !isJson(trimmed)) throw new Undecided("a JSON patch that is not JSON");
   return splitDocuments(trimmed).flatMap((document) => {

@@ -37,7 +37,7 @@ function walk(value: Json, rename: (image: string) => string): Json {
 }
 
 function renameAll(containers: Json, rename: (image: string) => string): Json {
-  if (!Array.isArray(containers)) throw new Undecided("containers that are no list");
+  if (!Array.isArray(containers)) throw new Undecided("containers that are not a list");
   return containers.map((container: Json) => {
     if (!isJsonObject(container)) throw new Undecided("a container that is not a mapping");
     const { image } = container;

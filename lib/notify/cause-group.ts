@@ -6,8 +6,8 @@ import { type CauseGroup, seenEveryMs } from "../core/ports/cause-groups.ts";
 export const sendingMs = 60_000;
 
 /**
- * A group without an event for so long holds no message back: the cause may have been ready in between, and nothing told
- * so. Those that wait tell it every five minutes.
+ * A group without an event for so long holds no message back: the cause may have been ready in between without an event. Those that wait
+ * tell it every five minutes.
  */
 export const quietMs = 900_000;
 
@@ -101,7 +101,7 @@ export function sent({ sending: _sending, ...group }: CauseGroup): CauseGroup {
 
 const secondMs = 1_000;
 
-/** Whether an event that comes late is of the outage that is over. */
+/** Whether a late event belongs to the outage that is over. */
 function isOfBefore(group: CauseGroup | undefined, at: number): boolean {
   return group?.over !== undefined && at + secondMs <= group.over;
 }

@@ -23,7 +23,7 @@ export interface ConnectParts {
   readonly alert: Pick<LiveObject, "metadata">;
   /** Empty for types that set no status of a commit. */
   readonly commitStatus: string;
-  /** Gets every value of a Secret as soon as it is read, so that no text shows it. */
+  /** Called with every value of a Secret as soon as it is read, so that no text shows the value. */
   readonly hide: (value: string) => void;
   readonly home: Pick<Cluster, "get">;
   readonly parts: ProviderParts;

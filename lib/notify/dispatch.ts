@@ -69,7 +69,7 @@ export async function dispatchEvent(
   const key = eventKey(event);
   const now = clock.now();
   const isFirst = !(await windows.covers(cluster, key, now, signal));
-  // One that says that an outage is over may tell so of another outage than the last one of the same text.
+  // A message about the end of an outage may be about another outage than the last message with the same text.
   if (!isFirst && relation?.kind !== "recovered") return "repeated";
   const mayBeOfGroup = relation?.kind === "waits" || relation?.kind === "recovered";
   const labelsOf = onceRead(event, home, signal);

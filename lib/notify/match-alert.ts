@@ -108,8 +108,8 @@ function isEmpty(list: readonly string[] = []): boolean {
 }
 
 /**
- * Whether one of the expressions is found in the message: in its beginning, where the expressions of the list are long (see
- * {@link maxSearchCost}). One that does not compile is left out and told.
+ * Whether one of the expressions matches the message, or only its beginning if the expressions of the list are long (see {@link
+ * maxSearchCost}). One that does not compile is left out and told.
  */
 function isMatched(
   { message }: NotificationEvent,

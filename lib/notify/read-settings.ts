@@ -28,7 +28,7 @@ export type OwnSettings = Omit<ProviderSettings, "alert" | "commitStatus">;
 
 interface SettingsParts {
   readonly home: Pick<Cluster, "get">;
-  /** Gets every value of a Secret as soon as it is read, so that no text shows it. */
+  /** Called with every value of a Secret as soon as it is read, so that no text shows the value. */
   readonly hide: (value: string) => void;
   readonly class: ProviderClass;
 }

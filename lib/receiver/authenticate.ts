@@ -108,7 +108,7 @@ function isForm(body: Uint8Array): boolean {
 function readableContentType({ delivery }: Challenge): string | undefined {
   const type = mediaTypeOf(delivery.header("content-type") ?? "");
   if (type === "application/json") return undefined;
-  if (type === formType) return isForm(delivery.body) ? undefined : "the body is no form";
+  if (type === formType) return isForm(delivery.body) ? undefined : "the body is not a form";
   return `the content type is neither application/json nor ${formType}`;
 }
 

@@ -58,7 +58,7 @@ export function requestOf(delivery: Delivery): JsonText | { readonly fault: stri
   const body = parseBody(delivery.body);
   if ("fault" in body) return body;
   if (body.value === null) return new JsonText("{}");
-  return isJsonObject(body.value) ? new JsonText(body.text) : { fault: "is no JSON object" };
+  return isJsonObject(body.value) ? new JsonText(body.text) : { fault: "is not a JSON object" };
 }
 
 /** Why a JSON text is not read, found without reading it: each value but the first follows a bracket, a brace or a comma. */

@@ -74,7 +74,7 @@ async function handleFor(
     return admitted.status;
   }
   const { isWhole, woken } = await orAborted(wakeSelected(receiver, admitted, deps, wokenBy), wokenBy);
-  deps.log.info("webhook taken", { receiver: formatWorkKey(key), woken, isWhole });
+  deps.log.info("webhook accepted", { receiver: formatWorkKey(key), woken, isWhole });
   return isWhole ? 200 : 500;
 }
 
@@ -129,7 +129,7 @@ async function readSecret(
     const values = await secretOf({ cluster: key.cluster, namespace: key.namespace, name }, fits, signal);
     if (values === undefined) return refused(`secrets "${name}" not found`);
     if ((values.get("token")?.reveal() ?? "") === "") return refused(`the Secret ${name} has no token`);
-    // For some types the path is all that a sender has to know: the one of a token that was replaced is no longer one.
+    // For some types the sender only has to know the path, so the path of a replaced token must not work any more.
     return fits(values)
       ? values
       : { status: 404, why: `the path is of an earlier token than that of the Secret ${name}` };

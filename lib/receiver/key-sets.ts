@@ -22,7 +22,7 @@ const maxKeptBytes = 16 * 1024 * 1024;
 const bytesOfKey = 4 * 1024;
 /** How often in a minute tokens with unknown keys make us ask one issuer again: anyone can send such tokens. */
 export const maxRefreshesPerMinute = 5;
-/** After so long without a request one is allowed for any token: forged ones do not keep us from a rotated key for longer. */
+/** After this time without a request, any token may cause one, so that forged tokens cannot delay the use of a rotated key for longer. */
 const reservedAfterMs = 30_000;
 
 interface Document<Value> {
@@ -150,7 +150,7 @@ function keysIn(url: string, document: unknown): readonly PublicKey[] {
   try {
     return publicKeys(document);
   } catch {
-    throw new RequestRefused(`${url} is no JSON Web Key Set of at most ${maxKeys} keys`);
+    throw new RequestRefused(`${url} is not a JSON Web Key Set of at most ${maxKeys} keys`);
   }
 }
 
@@ -165,7 +165,7 @@ async function fetchJson(http: Http, url: string): Promise<unknown> {
     return JSON.parse(Buffer.from(response.body).toString());
   } catch (error) {
     if (error instanceof RequestRefused) throw error;
-    const why = error instanceof HttpError ? error.message : `${url}: the answer is no JSON`;
+    const why = error instanceof HttpError ? error.message : `${url}: the answer is not JSON`;
     throw new RequestRefused(error instanceof SyntaxError || error instanceof HttpError ? why : messageOf(error), {
       cause: error,
     });

@@ -105,7 +105,7 @@ async function discover(
     if (!(error instanceof RequestRefused)) throw error;
     throw failed(error.message, error);
   });
-  if (document === undefined) throw failed("its discovery document has no issuer or no jwks_uri");
+  if (document === undefined) throw failed("its discovery document has no issuer or jwks_uri");
   const { issuer, jwksUri, algorithms } = document;
   if (issuer !== issuerURL) throw failed("its discovery document names another issuer");
   return { jwksUri, algorithms: algorithms.length === 0 ? ["RS256"] : algorithms };

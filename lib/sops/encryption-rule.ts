@@ -77,7 +77,7 @@ function firstMatch(matches: (line: string) => boolean): (lines: readonly string
  * is made for it a character takes 40 µs.
  */
 export const maxMatchedChars = 256 * 1024;
-/** The instructions of an expression times the characters that it is tried on: 10 ns each. */
+/** The instructions of an expression times the characters that it is matched with, 10 ns each. */
 export const maxMatchSteps = 8_000_000;
 
 /** What nearly every file has, such as `^(data|stringData)$`: whole names. */

@@ -4,8 +4,8 @@ const maxNamed = 5;
 const maxNameBytes = 100;
 
 /**
- * What follows the message that a name was not found, for whoever mistyped it: `; the repository has the tags v1.10.0, v1.9.0 and 3 more`.
- * Numbers in names count as numbers, and the greatest come first. Pure.
+ * What follows the message that a name was not found, for users who mistyped it: `; the repository has the tags v1.10.0, v1.9.0 and 3
+ * more`. Numbers in names count as numbers, and the greatest come first. Pure.
  *
  * @param where what was searched: `the repository`
  * @param kind what the names are of: `tags`

@@ -35,10 +35,10 @@ interface Kept {
 }
 
 /**
- * One listing for all runs of a process that ask the same and began before it: a push that wakes a thousand sources of one repository
- * is one listing for each batch of runs. An answer is never older than the run's request: what changes after the listing began is
- * announced to those who were subscribed by then, and they run again. A failed listing is not kept, and a caller that waited for one asks by
- * itself: its failure may be that of another run that was stopped.
+ * One listing for all runs of a process that send the same request and began before it. If a push wakes a thousand sources of one
+ * repository, each batch of runs lists once. An answer is never older than the run's request: what changes after the listing began is
+ * announced to those who were subscribed by then, and they run again. A failed listing is not kept, and a caller that waited for one asks
+ * by itself: its failure may be that of another run that was stopped.
  */
 export function sharedListings(
   clock: Pick<Clock, "monotonic">,

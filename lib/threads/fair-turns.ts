@@ -9,8 +9,8 @@ export class TooManyWaiting extends PortError<"busy"> {
 
 /**
  * Lets at most `places` callers work at the same time. Of those that wait, the tenant whose last turn is longest ago has the next one, and
- * a tenant's own callers have theirs in the order of their calls. So a tenant with many waiting callers delays another one by
- * what runs at the moment.
+ * a tenant's own callers have theirs in the order of their calls. So a tenant with many waiting callers delays another tenant only by the
+ * call that is running.
  *
  * A caller holds its place until it disposes of it. A waiting caller whose signal is aborted gives up and throws the signal's reason.
  *

@@ -33,7 +33,7 @@ export function threadTurn(tenant: Tenant, signal: AbortSignal): Promise<Disposa
   return turn(tenant, signal);
 }
 
-/** Does work whose jobs, however deep in it, take the turns of this tenant. */
+/** Runs `work`. All jobs that it starts, also indirectly, take the turns of this tenant. */
 export function inTurnsOf<Result>(tenant: Tenant | undefined, work: () => Promise<Result>): Promise<Result> {
   return tenants.run(tenant ?? noTenant, work);
 }

@@ -5,7 +5,7 @@ interface Paging {
   readonly defaultSize: number;
   readonly maxSize: number;
   readonly refusesLarger: boolean;
-  /** Whether a name stands behind another in the list's order. */
+  /** Whether a name comes after another in the list's order. */
   readonly isBehind: (name: string, last: string) => boolean;
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { unhonouredFlags } from "../../functions/settings/flux-flags.ts";
 import { type LiveObject, type Manifest, refOf } from "../../lib/core/manifest.ts";
 import { userFront } from "../doubles/cluster-fronts.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../doubles/embedded-cluster.ts";
@@ -95,7 +96,7 @@ describe("sluice check --migration", () => {
     expect(err.split("\n").filter((line) => line.startsWith("✗"))).toEqual([
       "✗ GitRepository/apps/azure: spec.provider azure is not supported: give a secretRef with a personal access token, or leave this GitRepository to Flux",
       "✗ Kustomization/apps/generated: can't access 'ExternalArtifact/apps/fleet', ExternalArtifact feature gate is disabled",
-      "✗ --watch-label-selector of image-reflector-controller: not honoured: an installation looks after all objects of a cluster, so they cannot be shared out by label",
+      `✗ --watch-label-selector of image-reflector-controller: not honoured: ${unhonouredFlags.get("watch-label-selector")}`,
       "✗ not everything can move as it is: mend what is marked with ✗ and check again",
     ]);
     expect(code).toBe(1);

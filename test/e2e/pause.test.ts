@@ -26,7 +26,7 @@ describe("sluice pause and sluice resume", () => {
   test("stop all writes and report who paused; requests made meanwhile are handled after the resume", async () => {
     expect(await world.sh("pause", "--by", "eve")).toMatchObject({
       code: 0,
-      err: expect.stringMatching(/^✔ this cluster is paused by eve since \S+Z\n◎ no write begins after 5 s; /),
+      err: expect.stringMatching(/^✔ this cluster is paused by eve since \S+Z\n◎ no write starts after 5 s; /),
     });
     expect(await world.sh("pause")).toMatchObject({
       code: 0,
@@ -42,7 +42,7 @@ describe("sluice pause and sluice resume", () => {
     });
     expect(await world.sh("resume")).toMatchObject({
       code: 0,
-      err: expect.stringMatching(/^✔ this cluster is resumed; it was paused by eve since \S+Z\n◎ what was asked for /),
+      err: expect.stringMatching(/^✔ this cluster is resumed; it was paused by eve since \S+Z\n◎ requests that arrived meanwhile /),
     });
     expect(await world.sh("resume")).toMatchObject({ code: 0, err: "✔ this cluster is not paused\n" });
     // Not a word of the pause any more, and the source is reconciled, which fails: it leads nowhere.

@@ -190,14 +190,14 @@ export const manifestsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/manifests/build/build.ts",
+    file: "lib/manifests/artifact-tree.ts",
     tests: ["test/unit/manifests/bad-input.test.ts"],
     faults: [
       {
         what: "a path below a file is only missing",
         find: 'files.has(names.slice(0, count).join("/"))',
         replace: 'files.has(names.slice(0, count).join("//"))',
-        named: "a missing path",
+        named: "a path that is not in the artifact",
       },
     ],
   },

@@ -46,6 +46,11 @@ export const queueFaults: readonly FileFaults[] = [
 `,
         replace: "",
       },
+      {
+        what: "a stalled run is not logged as an error",
+        find: 'new Set(["failed", "stalled"])',
+        replace: 'new Set(["failed"])',
+      },
     ],
   },
   {

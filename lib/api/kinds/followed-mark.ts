@@ -3,7 +3,7 @@ import type { KindDeclaration } from "./declaration.ts";
 
 /**
  * A mark that changes with the annotations that an object of the kind follows: short, whatever they hold, and none where none is set. Pure.
- * The mark of a single annotation is that of earlier releases, so that what they have stored still holds.
+ * A single annotation has the same mark as in earlier releases, so that their stored marks stay valid.
  */
 export function followedMark(
   { followedAnnotations }: Pick<KindDeclaration, "followedAnnotations">,

@@ -32,7 +32,7 @@ export function originalsOf({ live }: Pick<Canary, "live">): Originals {
   return Originals.safeParse(annotationJson(live.metadata.annotations?.[originalsAnnotation])).data ?? {};
 }
 
-/** The annotation with this object in it too. */
+/** The annotation, extended by this object. */
 export function withOriginal(
   before: Originals,
   live: LiveObject,

@@ -37,7 +37,7 @@ const ServiceSpec = z.looseObject({
   type: z.string().optional(),
 });
 
-/** A target that is a Service has copies of itself instead, which its workload makes. */
+/** If the target is a Service, its workload makes copies of it instead. */
 const noServices: Services = { ensureOwn: async () => {}, ensureApex: async () => {}, finalize: async () => {} };
 
 /** The Services of apex, primary and canary (reference canary 8). One request reads those that the Canary has made. */

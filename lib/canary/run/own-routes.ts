@@ -24,7 +24,7 @@ function ownWeight({ analysis, iterations, phase, routes }: Position, canaryWeig
     case "ab":
       return isWaiting || iterations > 0 ? totalWeight : 0;
     case "blue-green": {
-      // A promotion waits with all requests on the canary, or with none: the status says the same of both.
+      // A promotion waits with all requests on the canary or with none; the status is the same in both cases.
       const isHandedOver = isWaiting ? routes.canary === totalWeight : iterations > (analysis.iterations ?? 0);
       return isHandedOver ? totalWeight : 0;
     }

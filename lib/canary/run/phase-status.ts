@@ -35,7 +35,7 @@ export function inPhase(
 /** What a status is synced to. */
 export interface Synced {
   readonly revision: TargetRevision;
-  /** False where configs are not tracked: then what the status says of them stays. */
+  /** False if configs are not tracked: then their entries in the status stay. */
   readonly isTracking: boolean;
   /** Zero by default, like all counters. */
   readonly canaryWeight?: number;

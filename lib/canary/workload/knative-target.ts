@@ -67,7 +67,7 @@ async function promote(step: WorkloadStep): Promise<void> {
   await write(service, { name: latestRevision(service), change: {} }, step);
 }
 
-/** Names the primary, together with a change of the routes: nothing is written if all is so already. */
+/** Writes the name of the primary together with the changed routes, unless nothing has changed. */
 async function write(
   service: LiveObject,
   { name, change }: { readonly name: string; readonly change: JsonObject },

@@ -8,7 +8,7 @@ import { objectAt, textAt } from "./fields.ts";
 /** Part of the keys by which Flux knows what it owns. No primary has them: it would be reverted or pruned. */
 const fluxMarker = "toolkit.fluxcd.io";
 
-/** In the annotations of the primary's pods: another one rolls them. */
+/** In the annotations of the primary's pods: a new value rolls them. */
 const idKey = "flagger-id";
 
 /** What `kubectl apply` wrote last: the object as it was before the Canary. */

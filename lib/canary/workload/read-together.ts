@@ -21,8 +21,8 @@ export interface PairReader {
 }
 
 /**
- * Reads both by one list where `shared` says how, and what the list lacks by its name: a label that was removed costs a request, and
- * changes nothing. Any other object is read by its name.
+ * Reads both with one list if `shared` has a selector, and objects that are not in the list by name. So a removed label costs one request
+ * and has no other effect. Any other object is read by its name.
  */
 export function pairReader(kind: NamedKind, canary: Canary, deps: StepDeps, shared?: SharedLabel): PairReader {
   const { cluster, signal } = deps;

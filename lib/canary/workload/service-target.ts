@@ -90,7 +90,7 @@ async function createCopy(copy: Manifest, { canary, deps, objects }: WorkloadSte
   deps.log.info("the copy of a Service is created", { canary: canaryText(canary), object });
 }
 
-/** The owner stays, so that the copy goes with the Canary; with Flagger it loses it here. */
+/** Keeps the owner, so that the copy is deleted with the Canary; Flagger removes the owner here. */
 async function promote(step: WorkloadStep): Promise<void> {
   const { canary, deps, objects } = step;
   const own = await objects.read(kind, canary.spec.targetRef.name);

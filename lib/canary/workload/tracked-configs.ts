@@ -32,7 +32,7 @@ const readsAtOnce = 4;
 /** A ConfigMap or a Secret that belongs to a revision of the target. */
 export interface TrackedConfig extends ConfigReference {
   readonly live: LiveObject;
-  /** 16 hex digits of what is in it. */
+  /** 16 hex digits of a hash of its content. */
   readonly hash: string;
 }
 

@@ -49,13 +49,13 @@ export interface Workload {
   metadata(): Promise<TargetMetadata>;
   /** What the next step may read target and primary by in one request, of what this one has read. Absent where they are never read so. */
   sharedLabel?(): Promise<SharedLabel | undefined>;
-  /** The same as the primary of a target that is gone tells it; undefined while the target is there, or without a primary. */
+  /** The same, read from the primary of a deleted target; undefined while the target exists, or without a primary. */
   metadataWithoutTarget?(): Promise<TargetMetadata | undefined>;
   /** Makes the primary and the copies of configs that are missing. */
   ensurePrimary(): Promise<void>;
   /**
-   * Makes a primary that is gone again, of what was last promoted. At rest also what others have changed of it is put right. Undefined where
-   * there is nothing to do. Absent where the primary has no pods of its own.
+   * Makes a missing primary again from the revision that was last promoted. At rest it also reverts changes that others have made to it.
+   * Undefined if there is nothing to do. Absent if the primary has no pods of its own.
    */
   restorePrimary?(isAtRest: boolean): Promise<Restored | undefined>;
   primaryReadiness(): Promise<Readiness>;

@@ -25,7 +25,7 @@ export interface EngineSpec {
 }
 
 export interface EngineInput {
-  /** The build takes this tenant's turn; undefined for a build that no object asks for. */
+  /** The build waits for this tenant's turn; undefined for a build without an object. */
   readonly tenant?: Tenant | undefined;
   readonly tree: FileTree;
   /** The folder of the tree to build. If it has no kustomization file, it gets one that lists its YAML files. */

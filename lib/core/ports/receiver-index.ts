@@ -89,7 +89,7 @@ export class EntryTooLarge extends PortError<"too-large"> {
   }
 }
 
-/** What is stored in place of the path, so that a reader of the state can call no webhook. */
+/** The value that is stored instead of the path, so that a reader of the state cannot call a webhook. */
 export function pathDigest(path: string): string {
   return digestOf(path).slice("sha256:".length);
 }

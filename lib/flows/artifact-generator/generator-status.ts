@@ -66,7 +66,7 @@ export function stalled(
   );
 }
 
-/** The object was created paused. One that was paused later keeps its conditions. */
+/** The object was created paused. A generator that was paused later keeps its conditions. */
 export function paused(status: ArtifactGeneratorStatus, now: Now): ArtifactGeneratorStatus {
   if (readyOf(status) !== undefined) return status;
   const message = "Initialized with reconciliation suspended";

@@ -92,7 +92,7 @@ function isMadeBy(live: LiveObject, { live: own, name }: GeneratorContext): bool
   return makerOf(live) === name;
 }
 
-/** Wakes what has an ExternalArtifact of this generator as its source. */
+/** Wakes the objects whose source is an ExternalArtifact of this generator. */
 export async function wakeConsumers(name: string, reason: string, ctx: GeneratorContext): Promise<void> {
   const { deps, run } = ctx;
   const own = formatWorkKey(run.key);

@@ -84,12 +84,12 @@ async function tellUnread(ctx: CanaryContext): Promise<void> {
   const { live } = ctx.canary;
   const { faults, isPhaseUnknown } = readStatus(live["status"]);
   if (faults.length === 0) return;
-  const what = `${subject(refOf(live))}: what another program or a person has written into its status cannot be read: ${faults.join("; ")}`;
+  const what = `${subject(refOf(live))}: its status cannot be read, since another program or a person has changed it: ${faults.join("; ")}`;
   if (isPhaseUnknown) {
     const mend = `no step is taken until status.phase is one of ${canaryPhases.join(", ")}: set it with kubectl edit --subresource=status, then run sluice reconcile canary ${live.metadata.name}`;
     throw new Failure("InvalidSpec", `${what}; ${mend}`);
   }
-  await ctx.say("Warning", `${what}; these fields count as empty`);
+  await ctx.say("Warning", `${what}; these fields are treated as empty`);
 }
 
 /** Other Canaries are looked for before a run begins, not in each of its steps. */
@@ -180,7 +180,7 @@ async function refusedWrite(live: LiveObject, error: ApiError, run: Run, deps: C
   const { memory: _, outage: __, ...before } = carriedTo(run);
   const carried = { ...before, refusedWrite: told };
   const mend = "correct the field that it names, for example with kubectl edit, or the policy that refuses it";
-  const message = `${subject(refOf(live))}: no step is taken, since the API server refuses a write of the run: ${why}; ${mend}`;
+  const message = `${subject(refOf(live))}: no step can run, since the API server refuses a write: ${why}; ${mend}`;
   const result = { outcome: "failed", failure: { reason: error.reason, message }, dueInMs: leftMs, carried };
   if (before.refusedWrite === told) return { ...result, isQuiet: true };
   await warn(live, message, run, deps);

@@ -13,7 +13,7 @@ const CarriedRun = Paced.extend({
   memory: StepMemory.exactOptional(),
   /** What an Event has said, and the next run need not say again. */
   told: z.string().exactOptional(),
-  /** Whether the last step has ended a run, or the initialisation, with a target that has changed since: the next run waits for its interval. */
+  /** Whether the target has changed after the last step ended a run or the initialisation: the next run then waits for its interval. */
   hasNext: z.boolean().exactOptional(),
   /** Whether an Event has said that the Canary is suspended. */
   isSuspended: z.literal(true).exactOptional(),

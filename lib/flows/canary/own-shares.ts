@@ -4,7 +4,7 @@ import { nextMove, type Position } from "../../canary/run/next-move.ts";
 import { ownRoutes } from "../../canary/run/own-routes.ts";
 import { type CanaryContext, feasibleAnalysis } from "./canary-context.ts";
 
-/** Where a run stands by its status, whatever shares others have given the route. */
+/** The shares of the run by its status, also if other clients have changed the shares of the route. */
 export interface Standing {
   readonly at: Position;
   /**

@@ -30,7 +30,7 @@ import type { OpenRepository } from "./open-repository.ts";
 import { pullRevision } from "./pull-revision.ts";
 import { expectedMode } from "./verification.ts";
 
-/** What the reconcile of a GitRepository needs of the world. */
+/** The dependencies of the flow of a GitRepository. */
 export interface GitRepositoryDeps extends SourceDeps {
   readonly openRepository: OpenRepository;
 }

@@ -59,7 +59,9 @@ export async function placeSubmodules(
       const submodule = byPath.get(path);
       if (submodule === undefined) throw unnamed(parent.root, path);
       if (parent.depth >= maxSubmoduleDepth) {
-        throw new CheckoutFault(`submodule '${parent.root}${path}' lies in more than ${maxSubmoduleDepth} others`);
+        throw new CheckoutFault(
+          `submodule '${parent.root}${path}' is nested more than ${maxSubmoduleDepth} submodules deep`,
+        );
       }
       if (++count > maxSubmodules) throw new CheckoutFault(`the revision has more than ${maxSubmodules} submodules`);
       const root = `${parent.root}${path}/`;

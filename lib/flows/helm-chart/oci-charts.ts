@@ -24,7 +24,7 @@ export interface OciCharts {
   readonly repository: string;
   /** The registry for one of its repositories: the login may be for that alone. */
   readonly registryOf: (repository: string) => RegistryClient;
-  /** Whether the registry is asked with credentials. */
+  /** Whether requests to the registry have credentials. */
   readonly hasCredentials: boolean;
 }
 

@@ -236,7 +236,7 @@ async function withWritten(
       ociDigest,
     });
     const whole = former?.testHooks === undefined ? snapshot : { ...snapshot, testHooks: former.testHooks };
-    // A former revision that the history does not know, as of a release that was installed by hand, stays unknown.
+    // A former revision that is not in the history, for example of a release that was installed by hand, stays unknown.
     if (isNew && isRelease && version !== newestVersion) continue;
     next = isNew ? [whole, ...next] : next.map((one) => (one === former ? whole : one));
   }

@@ -35,7 +35,7 @@ export function chartSourceKey({ name, namespace, release: { spec }, run }: Helm
 /**
  * Finds the artifact with the chart (reference helmrelease 6).
  *
- * @throws Blocked if it may not be used, is not ready or not there
+ * @throws Blocked if it may not be used, is not ready or does not exist
  */
 export async function findChart(ctx: HelmReleaseContext): Promise<ChartSource> {
   const { deps, home, run } = ctx;
@@ -98,7 +98,7 @@ function whyNotReady(status: SourceStatus, generation: number | undefined): stri
 function revisionOf({ kind }: WorkKey, { revision }: Artifact): Pick<ChartSource, "ociDigest" | "tag"> {
   if (kind === "HelmChart" || !revision.includes(":")) return { ociDigest: "", tag: "" };
   const [tag = "", digest] = revision.split("@");
-  // As Flux: a revision that has no tag is a digest as a whole, and of one whose tag is no version the whole is recorded.
+  // As in Flux, a revision without a tag is a digest as a whole, and a revision whose tag is not a version is recorded as a whole.
   if (digest === undefined) return { ociDigest: revision, tag: "" };
   return { ociDigest: digest, tag };
 }

@@ -51,7 +51,7 @@ export async function applyChartTemplate(ctx: HelmReleaseContext): Promise<void>
   if (ctx.status().helmChart !== wanted) await ctx.write({ ...ctx.status(), helmChart: wanted });
 }
 
-/** What the API server has against the HelmChart, such as a namespace that is not there or a name too long; any other error as it is. */
+/** The API server's refusal of the HelmChart, such as a missing namespace or a name that is too long; any other error unchanged. */
 function refusal(error: unknown, wanted: string): unknown {
   if (!(error instanceof ApiError) || (isOutage(error) && error.reason !== "NotFound")) return error;
   const message = `could not apply HelmChart '${wanted}': ${error.message}`;

@@ -79,7 +79,7 @@ function tellLeft(error: Error, ctx: HelmReleaseContext): void {
   const { about, metadata } = aboutLatest(ctx);
   const message = `${cutText(messageOf(error), maxMessageBytes / 2)}: release ${about} is not uninstalled, and stays in its cluster`;
   recordRelease(ctx, { type: "Warning", reason: "UninstallFailed", message }, metadata);
-  ctx.deps.log.warn("what spec.kubeConfig names is gone, so the release stays", {
+  ctx.deps.log.warn("the Secret or ConfigMap of spec.kubeConfig is gone, so the release stays", {
     ...ctx.run.key,
     error: messageOf(error),
   });
@@ -88,7 +88,7 @@ function tellLeft(error: Error, ctx: HelmReleaseContext): void {
 async function held(error: Error, ctx: HelmReleaseContext): Promise<FlowResult> {
   const { deps, name, namespace, remote, run } = ctx;
   const { about, metadata } = aboutLatest(ctx);
-  const mend = remote === undefined ? "Mend that" : "Mend what spec.kubeConfig names";
+  const mend = remote === undefined ? "Fix that" : "Fix the Secret or ConfigMap of spec.kubeConfig";
   const message =
     // What follows is needed more than all of it.
     `Helm uninstall failed for release ${about}: ${cutText(messageOf(error), maxMessageBytes / 2)}: this HelmRelease waits until the ` +

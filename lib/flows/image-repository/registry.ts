@@ -177,7 +177,7 @@ async function pullCredentials(
   for (const { name, type, data } of secrets) {
     const text = data.get(dockerConfigKeys.get(type) ?? "");
     if (text === undefined) {
-      // As in Flux, which says nothing of it: the registry refuses, and no user knows why.
+      // As in Flux, which does not report it. The log does, since the registry's refusal alone does not explain the reason.
       ctx.log.warn("secret has no registry credentials", { ...ctx.run.key, secret: name, type });
       continue;
     }

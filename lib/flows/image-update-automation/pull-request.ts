@@ -15,7 +15,7 @@ import { type ResolvedSource, sourceKey } from "./resolve-source.ts";
 /** Throws a {@link Failure} where the annotation asks for a pull request, and there are no two branches that it could be between. */
 export function checkPullRequest({ branch, isSwitched, ref }: ResolvedSource, { live }: AutomationContext): void {
   if (!asksForPullRequest(live.metadata.annotations?.[pullRequestAnnotation])) return;
-  if (branchOf(ref) === undefined) throw unbased("spec.git.checkout.ref names no branch that it could be for");
+  if (branchOf(ref) === undefined) throw unbased("spec.git.checkout.ref names no branch to merge it into");
   if (isSwitched) return;
   throw unbased(`commits go to the branch that is checked out, '${branch}': set spec.git.push.branch to another one`);
 }

@@ -125,7 +125,7 @@ async function setImages(
     const images = imagesBySetter(policies, namespace);
     const { files, unreadable } = await setInTree(clone, update.path ?? "", images, run.signal);
     if (unreadable.length > 0)
-      deps.log.info("files with markers are no YAML", { ...run.key, files: someOf(unreadable, 10) });
+      deps.log.info("files with markers are not YAML", { ...run.key, files: someOf(unreadable, 10) });
     return files;
   } catch (error) {
     run.signal.throwIfAborted();
@@ -134,7 +134,7 @@ async function setImages(
   }
 }
 
-/** The push of a run of which the end is not known: it has reached the server if its commit is the head of the branch. */
+/** The push of a run that did not report its end. The push has reached the server if its commit is the head of the branch. */
 async function pushedBefore(
   source: ResolvedSource,
   { clone }: CheckedOut,

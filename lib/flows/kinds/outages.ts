@@ -71,7 +71,7 @@ async function isWritten(report: () => Promise<void>, { key }: Run, log: Log): P
     return true;
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof Outage)) throw error;
-    log.warn("the outage cannot be told in the object's status", { key, error: messageOf(error) });
+    log.warn("the outage cannot be written to the object's status", { key, error: messageOf(error) });
     return false;
   }
 }

@@ -52,7 +52,7 @@ export interface KustomizationDeps extends FlowDeps {
   readonly ledger: Ledger;
   readonly history: History;
   readonly cel: Pick<Cel, "withBudget">;
-  /** The key of the digests in inventories, and of those in a status that would let a secret be guessed. */
+  /** The key of the digests in inventories, and of digests in a status from which a secret could be guessed otherwise. */
   readonly installationKey: Secret;
   /** Requests to the API server at the same time within one run. */
   readonly concurrency: number;

@@ -42,8 +42,8 @@ async function held(error: Error, ctx: KustomizationContext, carried: CarriedSta
   const { deps, name, namespace, run } = ctx;
   const message =
     // What follows is needed more than all of it.
-    `${cutText(messageOf(error), maxMessageBytes / 2)}: the objects in that cluster cannot be deleted, so this Kustomization waits. Mend what ` +
-    "spec.kubeConfig names; or, to leave the objects where they are, set spec.deletionPolicy to Orphan: kubectl -n " +
+    `${cutText(messageOf(error), maxMessageBytes / 2)}: the objects in that cluster cannot be deleted, so this Kustomization waits. Fix the ` +
+    "Secret or ConfigMap of spec.kubeConfig; or, to leave the objects where they are, set spec.deletionPolicy to Orphan: kubectl -n " +
     `${namespace} patch kustomizations.kustomize.toolkit.fluxcd.io ${name} --type merge -p '{"spec":{"deletionPolicy":"Orphan"}}'`;
   const reason = "ReconciliationFailed";
   const before = findCondition(ctx.status().conditions ?? [], "Ready");

@@ -92,7 +92,7 @@ async function reconcileLoaded(ctx: KustomizationContext): Promise<FlowResult> {
   return thenTheNewest(await reconcileRevision(ctx, chosen), chosen);
 }
 
-/** Brings one revision of the source into the cluster. Each step takes what the one before it has reached. */
+/** Brings one revision of the source into the cluster. Each step gets the result of the step before it. */
 async function reconcileRevision(ctx: KustomizationContext, preconditions: Preconditions): Promise<FlowResult> {
   let attempt = beginAttempt(ctx, preconditions);
   try {

@@ -121,7 +121,7 @@ async function manifestsOf(
     return built?.manifests ?? [];
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    ctx.deps.log.info("what another Kustomization of the source wants is not known, for it does not build", {
+    ctx.deps.log.info("another Kustomization of the source does not build, so its objects are unknown", {
       ...ctx.run.key,
       other: subject(refOfSibling(sibling)),
     });

@@ -72,7 +72,7 @@ async function reportSuccess(reached: Reached, health: Healthy, attempt: Attempt
   };
 }
 
-/** Whether a status says more than that one more run has found everything as it was, or has not said that for long. */
+/** Whether a status has news besides one more unchanged run, or is due since the last one was written long ago. */
 function saysMore(next: KustomizationStatus, ctx: KustomizationContext): boolean {
   return !equal(lasting(ctx.status()), lasting(next)) || !isShownOfLate(ctx.status(), ctx.deps.clock.now());
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../core/json.ts";
 
-/** Objects of which it is remembered that an event has told of them; of more, only their kinds are. The carried state is small. */
+/** The objects that an event has named; beyond this number only their kinds are remembered. The carried state is small. */
 export const maxToldObjects = 100;
 
 const Told = z.object({ told: z.array(z.string()).max(maxToldObjects) });

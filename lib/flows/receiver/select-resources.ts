@@ -109,7 +109,7 @@ function askedBy(resource: ReceiverResource, { namespace: own, kinds, noCrossNam
   const { kind, name, namespace = own, matchLabels } = resource;
   const apiVersion = resource.apiVersion ?? "";
   const named = apiVersion === "" ? defaultVersions[kind] : apiVersion;
-  // As in Flux, what follows a second slash says nothing.
+  // As in Flux, the text after a second slash is ignored.
   const pool = { ...parseApiVersion((named ?? "").split("/", 2).join("/")), kind, namespace };
   if (named === undefined) return { ...pool, fault: `apiVersion must be specified for kind "${kind}"` };
   if (noCrossNamespaceRefs && namespace !== own) {

@@ -30,7 +30,7 @@ export async function verifyOciSignature(
   const checking: Checking = {
     now: clock.now(),
     signal,
-    refused: (why) => log.info("signature not taken", { ...key, artifact: reference, why }),
+    refused: (why) => log.info("signature not accepted", { ...key, artifact: reference, why }),
   };
   try {
     switch (verify.provider) {

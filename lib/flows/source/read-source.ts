@@ -63,7 +63,7 @@ interface Consumer {
   readonly run: Pick<Run, "signal">;
 }
 
-/** An artifact that can be fetched: equal digests are equal bytes. */
+/** An artifact that can be fetched. Equal digests mean equal bytes. */
 export interface FetchableArtifact {
   readonly digest: Digest;
   /** The verified bytes; undefined if they are gone. Throws an `Outage` or a `Failure` with reason `ArtifactFailed`. */

@@ -66,11 +66,11 @@ function* eventsOf(
     return new RangeError(`${path} holds image policy markers, and its document at line ${line} ${what}: ${mend}`);
   };
   if (text.length > maxDocumentChars) {
-    throw refuse(`has more than ${maxDocumentChars} characters`, "move what has no marker to another file");
+    throw refuse(`has more than ${maxDocumentChars} characters`, "move the parts without markers to another file");
   }
   if (hasManyIndicators(text)) {
     const what = `has more than ${maxIndicators} line breaks and characters that may start a value`;
-    throw refuse(what, "move what has no marker to another file");
+    throw refuse(what, "move the parts without markers to another file");
   }
   const parsed = parse(text);
   if (parsed === "deep") throw refuse(`is nested deeper than ${maxDepth} levels`, "nest it less deeply");

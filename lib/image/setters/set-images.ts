@@ -32,7 +32,7 @@ export function* settingImages(
   if (!mayHoldMarkers(content)) return undefined;
   if (content.byteLength > maxSetterFileBytes) {
     const what = `${path} holds image policy markers and has more than ${maxSetterFileBytes} bytes`;
-    throw new RangeError(`${what}: move what has no marker to another file`);
+    throw new RangeError(`${what}: move the parts without markers to another file`);
   }
   if (!isUtf8(content)) return "unreadable";
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(content);

@@ -3,7 +3,6 @@ import { Failure } from "../../core/failure.ts";
 import type { Manifest } from "../../core/manifest.ts";
 import type { Engine } from "../../core/ports/engine.ts";
 import type { Log } from "../../core/ports/log.ts";
-import { presentFolders } from "../../sources/archive/present-paths.ts";
 import {
   type ArtifactTree,
   artifactTree,
@@ -11,6 +10,7 @@ import {
   hasKustomizationFile,
   joinPath,
   plainFiles,
+  whyNoFolder,
 } from "../artifact-tree.ts";
 import type { BuildSpec, PostBuild } from "../build-spec.ts";
 import { finishBuild } from "../finish-build.ts";
@@ -121,22 +121,7 @@ export async function masked<Result>(secrets: readonly string[], work: () => Pro
 export function builtFolder(tree: ArtifactTree, { path = "" }: BuildSpec): string {
   const folder = confined(path);
   if (tree.folders.has(folder)) return folder;
-  throw new Failure("ArtifactFailed", `kustomization path not found: ${whyNotFound(tree, folder)}`);
-}
-
-/** Flux's text, and what exists instead. */
-function whyNotFound(tree: ArtifactTree, folder: string): string {
-  if (tree.files.has(folder)) {
-    const parent = folder.slice(0, Math.max(0, folder.lastIndexOf("/")));
-    return `${folder}: not a directory; it is a file, set spec.path to its folder ./${parent}`;
-  }
-  const why = isBelowFile(tree, folder) ? "not a directory" : "no such file or directory";
-  return `stat ${folder}: ${why}${presentFolders("artifact", folder, tree.folders)}`;
-}
-
-function isBelowFile({ files }: ArtifactTree, path: string): boolean {
-  const names = path.split("/");
-  return names.some((_, count) => files.has(names.slice(0, count).join("/")));
+  throw new Failure("ArtifactFailed", `kustomization path not found: ${whyNoFolder(tree, folder)}`);
 }
 
 /** What kustomize prints for a folder of the artifact. Throws as {@link buildManifests} does. */

@@ -55,7 +55,7 @@ export function cachedBuild(
     if (fetched === undefined) return undefined;
     const { buildEncrypted } = await import("./build-encrypted.ts");
     const { built: whole, encrypted } = await buildEncrypted(fetched, { ...input, decryption }, asked, signal);
-    // For names, a file that could not be decrypted was built as it is: others must not take that for the manifests.
+    // A build for names uses files that could not be decrypted as they are, so other callers must not use it as the manifests.
     if (encrypted !== undefined && !decryption.namesOnly) cache.keep(key, keptEncrypted(encrypted));
     return whole;
   };

@@ -11,8 +11,8 @@ export interface Decryption {
   /** Leaves the message authentication codes of files unchecked, as Flux does. */
   readonly ignoreMac: boolean;
   /**
-   * The build is not applied: only the names of its objects matter. Then what cannot be decrypted stays as it is, and values that no
-   * name depends on are not decrypted.
+   * The build is not applied: only the names of its objects matter. Then content that cannot be decrypted stays as it is, and values that
+   * no name depends on are not decrypted.
    */
   readonly namesOnly: boolean;
 }

@@ -175,7 +175,7 @@ function trimmed(
 ): string {
   if (value.length > maxGlobbedBytes || pattern.length > maxGlobBytes) {
     throw new RangeError(
-      `a pattern of at most ${maxGlobBytes} bytes is taken off a value of at most ${maxGlobbedBytes} bytes`,
+      `a pattern of at most ${maxGlobBytes} bytes can be removed from a value of at most ${maxGlobbedBytes} bytes`,
     );
   }
   if (end === "prefix") return trimPrefix(value, pattern, which, budget);

@@ -87,7 +87,7 @@ function classAt(chunk: string, start: number): Read<GlobElement> | undefined {
   return { element: { kind: "class", ranges, isNegated }, end: at + 1 };
 }
 
-/** The code of a character in a class, which something has to follow. */
+/** The code of a character in a class; the class must not end after it. */
 function classRune(chunk: string, start: number): Read<number> | undefined {
   if (start >= chunk.length || chunk[start] === "-" || chunk[start] === "]") return undefined;
   const at = chunk[start] === "\\" ? start + 1 : start;

@@ -54,7 +54,7 @@ function readAgain(text: string, names: readonly string[], steps: number): Subst
   if (parsed.kind === "unacceptable") return unreadable(parsed.why);
   const [object] = parsed.objects;
   if (object === undefined || parsed.objects.length > 1) {
-    return unreadable("with its values it is no single object any more");
+    return unreadable("with its values it is no longer a single object");
   }
   return { kind: "changed", object, text: goYamlText(object) ?? `${formatJson(object)}\n`, steps };
 }

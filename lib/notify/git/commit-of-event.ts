@@ -21,8 +21,8 @@ export interface HostStates {
 }
 
 /**
- * The status for an event; undefined if it gets none. The revision is the first that the metadata have of `commit`, `originRevision` and
- * `revision`. Throws Flux's text.
+ * The status for an event; undefined if it gets none. The revision is the first of `commit`, `originRevision` and `revision` in the
+ * metadata. Throws Flux's text.
  *
  * @param words before the text about a revision without a commit
  */

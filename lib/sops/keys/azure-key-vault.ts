@@ -93,7 +93,7 @@ function decryptUrl({ vaultUrl, keyName, version }: Extract<Recipient, { kind: "
   }
   // Both as Azure allows them; an empty version is the newest, which sops does not write.
   if (!/^[0-9A-Za-z-]{1,127}$/.test(keyName) || !/^[0-9A-Za-z]{1,64}$/.test(version)) {
-    throw new SopsFault(`the data key names no key and version of the vault ${url.origin}`);
+    throw new SopsFault(`the data key does not name a key and version of the vault ${url.origin}`);
   }
   const name = `${url.origin}/keys/${keyName}/${version}`;
   return { name, domain, url: `${name}/decrypt?api-version=${apiVersion}` };

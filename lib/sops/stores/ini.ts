@@ -11,7 +11,7 @@ export const iniStore: Store = {
   emit: (branches) => printed(branches.flatMap(({ items }) => items).flatMap(sectionOf)),
 };
 
-/** Each name of a section is printed as wide as the widest. */
+/** Each name in a section is padded to the width of the longest. */
 export const maxNameBytes = 16 * 1024 * 1024;
 
 interface Key {

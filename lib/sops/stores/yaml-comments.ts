@@ -30,7 +30,7 @@ export class YamlComments {
     return this.#take(({ start }) => start < offset, false);
   }
 
-  /** Those in front of the offset that are indented at least as far as a block that has ended there. */
+  /** The comments before the offset that are indented at least as far as a block that has ended there. */
   atEndOfBlock(column: number, offset: number): SopsComment[] {
     return this.#take((found) => found.start < offset && found.ownLine && found.column >= column, false);
   }

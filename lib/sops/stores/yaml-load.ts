@@ -230,7 +230,7 @@ class YamlReader {
       case EVENT_ID.ALIAS: {
         this.#end = event.anchorEnd;
         const known = this.#anchors.get(this.#anchorOf(event));
-        if (known === undefined) throw this.#fault("an alias of an anchor that is not there, or that it is inside of");
+        if (known === undefined) throw this.#fault("an alias of an unknown anchor, or of one that contains it");
         this.#aliasedBytes += known.bytes;
         this.#bytes += known.bytes;
         if (this.#aliasedBytes > maxAliasedBytes) {

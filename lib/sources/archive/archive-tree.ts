@@ -46,7 +46,7 @@ export async function archiveTree(
   return archiveUnread(unread, specIgnore, signal);
 }
 
-/** {@link archiveTree} of a tree that is too large to be in memory: one file at a time is. */
+/** {@link archiveTree} for a tree that is too large for memory: only one file at a time is in memory. */
 export async function archiveUnread(
   entries: readonly UnreadEntry[],
   specIgnore: string | undefined,

@@ -96,9 +96,9 @@ export async function followLinks(tree: LinkedTree, signal: AbortSignal): Promis
     } else if (end.type === "file") {
       add({ ...end, path: at });
     } else if (entry.path.startsWith(`${end.path}/`) || open.has(end.path)) {
-      add(refused(tree, at, entry, "which leads to a folder that it lies in"));
+      add(refused(tree, at, entry, "which points to a folder that contains it"));
     } else if (open.size >= maxNestedLinks) {
-      throw fault(`'${entry.path}' lies in what more than ${maxNestedLinks} links one after the other lead to`);
+      throw fault(`'${entry.path}' is reached through more than ${maxNestedLinks} links in a row`);
     } else {
       add({ ...end, path: at });
       addChildren(end.path, at, new Set([...open, end.path]));
@@ -134,7 +134,7 @@ async function endOf(
   link: Link,
   budget: Budget,
 ): Promise<UnreadEntry | string> {
-  const [outside, nothing] = [`which leads out of the ${root}`, `which leads to nothing in the ${root}`];
+  const [outside, nothing] = [`which leads out of the ${root}`, `which does not exist in the ${root}`];
   if (link.target.startsWith("/")) return outside;
   let at = folderOf(link);
   let hops = 1;
@@ -163,7 +163,7 @@ async function endOf(
       at = path;
     }
   }
-  if (at === "") return "which leads to a folder that it lies in";
+  if (at === "") return "which points to a folder that contains it";
   const end = entries.get(at);
   return end === undefined || end.type === "link" ? nothing : end;
 }

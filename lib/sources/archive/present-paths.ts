@@ -4,8 +4,8 @@ const maxNamed = 10;
 const maxPathBytes = 200;
 
 /**
- * What follows the message that a folder was not found, for whoever mistyped its path: `; the artifact has the folders apps/base, apps/prod`,
- * which are those of the nearest folder that exists. Pure.
+ * What follows the message that a folder was not found, for users who mistyped its path: `; the artifact has the folders apps/base,
+ * apps/prod`, which are those of the nearest folder that exists. Pure.
  *
  * @param where what was searched: `artifact`
  * @param folders all of its folders, by paths without a slash at either end

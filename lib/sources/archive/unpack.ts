@@ -80,9 +80,9 @@ export async function unpack(packed: Uint8Array, limits: ArchiveLimits, signal: 
 }
 
 /**
- * The entries of an archive with a copy of what each link leads to in its place. A link that leads out of the archive, to
- * nothing or into itself is a file whose `read` throws a `RangeError` that names it. Throws a `RangeError` if a link stands in
- * the place of a folder, or if the copies exceed the limits.
+ * The entries of an archive with a copy of what each link leads to in its place. A link is a file whose `read` throws a `RangeError` with
+ * its name, if its target is outside the archive, does not exist or contains the link. Throws a `RangeError` if a link stands in the place
+ * of a folder, or if the copies exceed the limits.
  *
  * @param mend what the author can do about a link that is refused
  */

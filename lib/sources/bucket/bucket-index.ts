@@ -35,9 +35,12 @@ export function bucketIndex({ maxEntries }: Pick<ArchiveLimits, "maxEntries">): 
       objects.set(copyOf(key), { etag: copyOf(etag), size });
       const mend = "leave some out with spec.ignore, or set spec.prefix";
       if (objects.size > maxEntries)
-        throw new BucketFault("limit", `more than ${maxEntries} objects are to be taken: ${mend}`);
+        throw new BucketFault("limit", `more than ${maxEntries} objects to fetch: ${mend}`);
       if (bytes > maxIndexBytes)
-        throw new BucketFault("limit", `the keys to be taken have more than ${maxIndexBytes} bytes: ${mend}`);
+        throw new BucketFault(
+          "limit",
+          `the keys of the objects to fetch have more than ${maxIndexBytes} bytes: ${mend}`,
+        );
     },
     remove: (key) => void objects.delete(key),
     text,

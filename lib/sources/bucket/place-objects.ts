@@ -17,7 +17,7 @@ export function placeObjects(
     const fault = partsFault(parts, key);
     if (fault !== undefined) throw faultOf(`object '${key}' ${fault}`);
     const path = parts.join("/");
-    if (parts.length > maxDepth) throw faultOf(`object '${key}' lies in folders more than ${maxDepth} deep`);
+    if (parts.length > maxDepth) throw faultOf(`object '${key}' is more than ${maxDepth} folders deep`);
     if (Buffer.byteLength(path) > maxPathBytes)
       throw faultOf(`object '${key}' has a path of more than ${maxPathBytes} bytes`);
     const other = taken.get(path);

@@ -4,7 +4,7 @@ import type { GitBytes, GitTransport } from "./git-transport.ts";
 import { type Greeting, type RefLimits, readGreeting } from "./greeting.ts";
 import { type PktReader, pktReader } from "./pkt-line.ts";
 
-/** What servers have greeted with, by {@link GitTransport.knownAs}. A process keeps one, so that an unchanged repository costs one request. */
+/** The greetings of servers, by {@link GitTransport.knownAs}. A process keeps one, so that an unchanged repository costs one request. */
 export type KnownServers = ByteBoundedCache<string, Greeting>;
 
 /** Of all greetings together: those of some thousand servers. */

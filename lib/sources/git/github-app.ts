@@ -40,7 +40,7 @@ export type GitHubAppLogins = (
 const publicApi = "https://api.github.com/";
 const timeoutMs = 10_000;
 const maxAnswerBytes = 1024 * 1024;
-/** A run that begins just before the end of a token still has to fetch with it. */
+/** A run that begins just before a token expires still has to fetch with it. */
 const renewBeforeMs = 5 * 60_000;
 /** Of all tokens together, which have some hundred characters each. */
 export const maxTokenBytes = 256 * 1024;
@@ -156,7 +156,7 @@ async function installationId(owner: string, ask: Ask, signal: AbortSignal): Pro
 function apiOf(baseUrl: string | undefined): string {
   if (baseUrl === undefined || baseUrl === "") return publicApi;
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl))
-    throw new Error("invalid API URL: it is no http or https URL");
+    throw new Error("invalid API URL: it is not an http or https URL");
   const url = new URL(baseUrl);
   if (url.username !== "" || url.password !== "") throw new Error("invalid API URL: it must hold no credentials");
   const path = url.pathname.replace(/\/?$/, "/");

@@ -18,7 +18,7 @@ const defaultPort = 22;
 export function sshAddress(url: URL): SshAddress {
   const path = decoded(url.pathname);
   if (path === "" || path === "/" || /\p{Cc}/u.test(path)) {
-    throw new GitFault("not-found", "the URL names no repository of the host");
+    throw new GitFault("not-found", "the URL does not name a repository on the host");
   }
   return {
     user: url.username === "" ? defaultUser : decoded(url.username),

@@ -60,14 +60,13 @@ export async function findLocalChart(tree: FileTree, path: string, signal: Abort
   });
 }
 
-/** The folders that hold a chart, for whoever mistyped `spec.chart`. */
+/** The folders with a chart, for users who mistyped `spec.chart`. */
 function presentCharts({ files }: Pick<FileTree, "files">): string {
-  const charts = [...files.keys()].flatMap((path) => /^(?:(.+)\/)?Chart\.yaml$/.exec(path)?.slice(1) ?? []);
-  return presentPaths(
-    "artifact",
-    "charts",
-    charts.map((path) => path ?? "."),
+  const end = "/Chart.yaml";
+  const charts = [...files.keys()].flatMap((path) =>
+    path === "Chart.yaml" ? "." : path.endsWith(end) ? path.slice(0, -end.length) : [],
   );
+  return presentPaths("artifact", "charts", charts);
 }
 
 function folderMetadata({ files }: FileTree, place: string, shown: string): ChartMetadata {

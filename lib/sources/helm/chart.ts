@@ -29,14 +29,14 @@ export async function chartOf(
   signal: AbortSignal,
   depth = 0,
 ): Promise<Chart> {
-  if (depth > maxNestedCharts) throw new RangeError(`charts lie in charts more than ${maxNestedCharts} deep`);
+  if (depth > maxNestedCharts) throw new RangeError(`charts are nested more than ${maxNestedCharts} deep`);
   const byName = new Map(files.map(({ name, bytes }) => [name, bytes]));
   const chartFile = byName.get("Chart.yaml");
   if (chartFile === undefined) throw new RangeError("Chart.yaml file is missing");
   const metadata = readMetadata(chartFile, byName.get("requirements.yaml"));
   const lockName = ["Chart.lock", "requirements.lock"].find((name) => byName.has(name));
   const lock = lockName === undefined ? undefined : readLock(lockName, byName.get(lockName) ?? new Uint8Array());
-  // Those of a chart in it are read where it is rendered.
+  // Those of a subchart are read when it is rendered.
   const values = depth === 0 ? valuesOf(byName.get("values.yaml")) : {};
   checkMetadata(metadata);
   const own: ChartFile[] = [];

@@ -115,7 +115,9 @@ type Challenge =
   | { readonly scheme: "basic" }
   | { readonly scheme: "bearer"; readonly realm: string; readonly parameters: Readonly<Record<string, string>> };
 
-/** Reads a `WWW-Authenticate` header (RFC 9110). Of several challenges a bearer one wins. Undefined for other schemes. */
+/**
+ * Reads a `WWW-Authenticate` header (RFC 9110). If there are several challenges, a bearer challenge is used. Undefined for other schemes.
+ */
 function parseChallenge(header: string): Challenge | undefined {
   const bearer = /(?:^|,\s*)bearer\s+(.*)$/i.exec(header)?.[1];
   if (bearer !== undefined) {

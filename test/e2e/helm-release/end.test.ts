@@ -142,7 +142,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
       }
       const message =
         `Helm uninstall failed for release ${namespace}/app.v1 with chart app@1.0.0: ${why}: this HelmRelease waits until the release can be ` +
-        "uninstalled. Mend what spec.kubeConfig names; or, to leave the release where it is, suspend this HelmRelease: kubectl -n " +
+        "uninstalled. Fix the Secret or ConfigMap of spec.kubeConfig; or, to leave the release where it is, suspend this HelmRelease: kubectl -n " +
         `${namespace} patch helmreleases.helm.toolkit.fluxcd.io app --type merge -p '{"spec":{"suspend":true}}'`;
       expect(condition(scene, "Ready")).toMatchObject({ status: "False", reason: "UninstallFailed", message });
       expect(condition(scene, "Released")).toMatchObject({ status: "False", reason: "UninstallFailed", message });

@@ -35,7 +35,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/api",
     imports: ["lib/core"],
-    why: "The kinds as schemas and types. A type is no reason to know who uses it.",
+    why: "The kinds as schemas and types. They do not know who uses them.",
   },
   {
     folder: "lib/api/kinds",
@@ -55,7 +55,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/threads",
     imports: ["lib/core", "lib/core/ports"],
-    why: "Whose turn it is to run in a thread, and what it may take there. It knows no program of a thread.",
+    why: "Decides whose turn it is to run in a thread, and its limits there. It does not know the programs of the threads.",
   },
   {
     folder: "lib/engine",
@@ -70,12 +70,12 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/health",
     imports: ["lib/core", "lib/core/ports", "lib/cel"],
-    why: "What is ready is read from the object; an expression of a user is evaluated by CEL.",
+    why: "Decides from an object whether it is ready; CEL evaluates a user's expressions.",
   },
   {
     folder: "lib/sources",
     imports: ["lib/core", "lib/core/ports"],
-    why: "What sources share: versions, listings, who follows a change.",
+    why: "Code that sources share: versions, listings, who follows a change.",
   },
   {
     folder: "lib/sources/archive",
@@ -85,12 +85,12 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/sources/collect",
     imports: ["lib/core", "lib/core/ports"],
-    why: "Which artifacts no source names. It knows stores and records, and no kind of source.",
+    why: "Finds artifacts that no source names. It knows stores and records, but no kind of source.",
   },
   {
     folder: "lib/sources/git",
     imports: ["lib/core", "lib/core/ports", "lib/threads", "lib/sources"],
-    why: "git's protocol. It hands over objects, and does not know what is made of them.",
+    why: "git's protocol. It returns objects, and does not know what they are used for.",
   },
   {
     folder: "lib/sources/git/checkout",
@@ -100,7 +100,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/sources/git/write",
     imports: ["lib/core", "lib/sources/git"],
-    why: "Commits that are made in memory and pushed. It does not know what is in the files.",
+    why: "Makes commits in memory and pushes them. It does not know what is in the files.",
   },
   {
     folder: "lib/sources/git/verify",
@@ -110,7 +110,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/sources/bucket",
     imports: ["lib/core", "lib/core/ports", "lib/sources/archive"],
-    why: "Buckets of any provider, and their objects as an archive. It does not know who gives credentials.",
+    why: "Buckets of any provider, and their objects as an archive. It does not know where credentials come from.",
   },
   {
     folder: "lib/sources/oci",
@@ -120,7 +120,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/sources/oci/verify",
     imports: ["lib/core", "lib/core/ports", "lib/sources/oci"],
-    why: "Signatures of cosign beside an artifact in a registry.",
+    why: "Signatures of cosign for an artifact in a registry.",
   },
   {
     folder: "lib/sources/oci/verify/notation",
@@ -130,7 +130,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/sops",
     imports: ["lib/core"],
-    why: "What sops means by a tree, a key and a cipher. It takes keys from its caller.",
+    why: "The trees, keys and ciphers of sops. Its caller passes the keys.",
   },
   {
     folder: "lib/sops/stores",
@@ -155,12 +155,12 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/image",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/oci"],
-    why: "What image automation decides and writes, on plain values: it reaches no registry, no repository and no cluster.",
+    why: "The decisions and texts of image automation, on plain values: it reaches no registry, no repository and no cluster.",
   },
   {
     folder: "lib/image/setters",
     imports: ["lib/core", "lib/image", "lib/manifests/go-yaml"],
-    why: "Values that markers name, changed in place. It reads files that it is given, and knows no git.",
+    why: "Changes the values that markers name, in place. It gets its files from the caller, and does not know git.",
   },
   {
     folder: "lib/manifests",
@@ -182,7 +182,7 @@ export const layers: readonly Layer[] = [
       "lib/manifests/go-yaml",
       "lib/manifests",
     ],
-    why: "Charts of Helm and indexes of their repositories, which Go reads and writes. Their YAML is read within the limits of manifests.",
+    why: "Helm charts and indexes of their repositories, as Go reads and writes them. Their YAML has the limits of manifests.",
   },
   {
     folder: "lib/manifests/substitute",
@@ -192,12 +192,12 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/manifests/sealed",
     imports: ["lib/core", "lib/core/ports", "lib/sops", "lib/sops/stores", "lib/manifests"],
-    why: "What of a text is encrypted, or quotes what is.",
+    why: "Finds the parts of a text that are encrypted, or that quote encrypted parts.",
   },
   {
     folder: "lib/manifests/thread",
     imports: ["lib/core", "lib/threads", "lib/manifests", "lib/manifests/substitute", "lib/manifests/sealed"],
-    why: "Runs the steps above in a thread where their input is large.",
+    why: "Runs the steps above in a thread if their input is large.",
   },
   {
     folder: "lib/manifests/decrypt",
@@ -212,7 +212,7 @@ export const layers: readonly Layer[] = [
       "lib/manifests/sealed",
       "lib/manifests/thread",
     ],
-    why: "Decryption of files and objects; what sops means is in `lib/sops`.",
+    why: "Decrypts files and objects; the format of sops is in `lib/sops`.",
   },
   {
     folder: "lib/manifests/build",
@@ -232,12 +232,12 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/apply/ignore",
     imports: ["lib/core"],
-    why: "Rules of fields to ignore, which the spec of an apply set has.",
+    why: "The rules for ignored fields in the spec of an apply set.",
   },
   {
     folder: "lib/apply/set",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/apply/ignore"],
-    why: "What plan, apply and prune share: the owner, the ids and order of its objects, their labels and managers.",
+    why: "Code that plan, apply and prune share: the owner, the ids and order of its objects, their labels and managers.",
   },
   {
     folder: "lib/apply/prune",
@@ -265,17 +265,17 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/git-hosts",
     imports: ["lib/core", "lib/core/ports", "lib/sources/git"],
-    why: "The APIs of GitHub, GitLab and Gitea: addresses, logins and faults, whatever is asked of them. A login of a GitHub App is the one of git.",
+    why: "The APIs of GitHub, GitLab and Gitea: addresses, logins and faults, for all requests. A GitHub App logs in as for git.",
   },
   {
     folder: "lib/image/pull-request",
     imports: ["lib/core", "lib/core/ports", "lib/git-hosts", "lib/manifests", "lib/image"],
-    why: "Pull requests for what automations push, on each host that is known. Faults are masked as those of builds.",
+    why: "Pull requests for the pushes of automations, on each known host. Errors are masked as those of builds.",
   },
   {
     folder: "lib/in-cluster",
     imports: ["lib/core/ports"],
-    why: "Which Services of its cluster an object reaches, and how. It knows no kind.",
+    why: "Decides which Services of its cluster an object reaches, and how. It knows no kind.",
   },
   {
     folder: "lib/notify",
@@ -291,12 +291,12 @@ export const layers: readonly Layer[] = [
       "lib/manifests/go-yaml",
       "lib/manifests",
     ],
-    why: "Events on their way out: which Alerts they match, and what a Provider sends. It reads objects by ports and knows no flow.",
+    why: "Sends events: which Alerts they match, and what a Provider sends. It reads objects by ports and knows no flow.",
   },
   {
     folder: "lib/notify/git",
     imports: ["lib/notify"],
-    why: "What types of git hosts share: commits and comments.",
+    why: "Code that the types for git hosts share: commits and comments.",
   },
   {
     folder: "lib/notify/providers",
@@ -306,7 +306,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/admission",
     imports: ["lib/core", "lib/core/ports"],
-    why: "Admission reviews, answered from what they hold.",
+    why: "Answers admission reviews from their content alone.",
   },
   {
     folder: "lib/configuration",
@@ -321,7 +321,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/flows",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/queue", "lib/gate"],
-    why: "What the flows of all kinds share: conditions, events, intervals.",
+    why: "Code that the flows of all kinds share: conditions, events, intervals.",
   },
   {
     folder: "lib/flows/source",
@@ -335,7 +335,7 @@ export const layers: readonly Layer[] = [
       "lib/sources/archive",
       "lib/flows",
     ],
-    why: "What the flows of all sources share. It knows no origin.",
+    why: "Code that the flows of all sources share. It knows no origin.",
   },
   {
     folder: "lib/flows/git-repository",
@@ -368,7 +368,7 @@ export const layers: readonly Layer[] = [
       "lib/sources/bucket",
       "lib/flows/source",
     ],
-    why: "The flow of Bucket. An application of Azure logs in as for the keys of sops.",
+    why: "The flow of Bucket. An Azure application logs in with the code for the keys of sops.",
   },
   {
     folder: "lib/flows/signature",
@@ -381,7 +381,7 @@ export const layers: readonly Layer[] = [
       "lib/sources/oci/verify/notation",
       "lib/flows/source",
     ],
-    why: "What the flows of sources in registries ask of a signature.",
+    why: "Code that the flows of sources in registries use to verify signatures.",
   },
   {
     folder: "lib/flows/oci-repository",
@@ -442,7 +442,7 @@ export const layers: readonly Layer[] = [
       "lib/flows",
       "lib/flows/source",
     ],
-    why: "The flow of ArtifactGenerator. It reads artifacts, and does not know what kind of source made them.",
+    why: "The flow of ArtifactGenerator. It reads artifacts, and does not know which kind of source made them.",
   },
   {
     folder: "lib/flows/helm-chart",
@@ -467,22 +467,22 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/image/choose",
     imports: ["lib/core", "lib/api", "lib/sources"],
-    why: "Which tag a policy chooses: it knows no tag store and no registry.",
+    why: "Decides which tag a policy chooses. It knows no tag store and no registry.",
   },
   {
     folder: "lib/image/barred",
     imports: [],
-    why: "Which images a policy must not choose, as an annotation says it.",
+    why: "Reads the annotation with the images that a policy must not choose.",
   },
   {
     folder: "lib/flows/owner",
     imports: ["lib/core", "lib/core/ports", "lib/identity", "lib/api", "lib/cel", "lib/health", "lib/apply/set"],
-    why: "What the flow of any kind that owns objects needs: its target cluster, its accounts, its dependencies and other owners.",
+    why: "Code for the flows of kinds that own objects: target cluster, accounts, dependencies, other owners.",
   },
   {
     folder: "lib/helm",
     imports: ["lib/core/ports", "lib/core", "lib/api"],
-    why: "Releases as Helm and Flux store them, and what is to be done with them: it renders nothing and applies nothing.",
+    why: "Reads releases as Helm and Flux store them, and decides the next action. It renders nothing and applies nothing.",
   },
   {
     folder: "lib/flows/helm-release/attempt",
@@ -499,7 +499,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/owner",
       "lib/api/kinds",
     ],
-    why: "What a run of a HelmRelease is about: the terms that its loop and its actions share.",
+    why: "The terms that the loop and the actions of a HelmRelease share.",
   },
   {
     folder: "lib/flows/helm-release/actions",
@@ -517,7 +517,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/helm-release/attempt",
       "lib/flows/owner",
     ],
-    why: "What the loop of a HelmRelease does with a release: each goes on with what an earlier run has begun.",
+    why: "The actions of the loop of a HelmRelease. Each continues an action that an earlier run has begun.",
   },
   {
     folder: "lib/flows/helm-release",
@@ -560,7 +560,7 @@ export const layers: readonly Layer[] = [
       "lib/flows/source",
       "lib/flows/owner",
     ],
-    why: "The flow of Kustomization. It reads artifacts, and does not know what kind of source made them.",
+    why: "The flow of Kustomization. It reads artifacts, and does not know which kind of source made them.",
   },
   {
     folder: "lib/flows/receiver",
@@ -594,7 +594,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/canary/revision",
     imports: ["lib/core", "lib/api"],
-    why: "What a run of a Canary is told apart by: Flagger's hashes of templates, configs and statuses.",
+    why: "Flagger's hashes of templates, configs and statuses, which identify the run of a Canary.",
   },
   {
     folder: "lib/canary/workload",
@@ -604,7 +604,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/canary/routes",
     imports: ["lib/core", "lib/api", "lib/canary", "lib/canary/workload"],
-    why: "The Services of a Canary, and what the routes of all providers have in common.",
+    why: "The Services of a Canary, and code that the routes of all providers share.",
   },
   {
     folder: "lib/canary/routes/gateway-api",
@@ -637,22 +637,22 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/canary/metrics",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/canary", "lib/canary/metrics/providers"],
-    why: "The checks of metrics: what is asked, and how the value is judged.",
+    why: "The checks of metrics: the queries, and the comparison with the threshold.",
   },
   {
     folder: "lib/canary/hooks",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/notify", "lib/canary", "lib/canary/revision"],
-    why: "The webhooks of a Canary. They are posted as notifications are: Go's client, its redirects, retries and texts.",
+    why: "The webhooks of a Canary. They use the client of notifications, which has Go's redirects, retries and texts.",
   },
   {
     folder: "lib/canary/alerts",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/secrets", "lib/notify", "lib/canary", "lib/canary/hooks"],
-    why: "The alerts of a Canary and who gets them. They are posted by the client of notifications, and errors are masked as theirs.",
+    why: "The alerts of a Canary and their receivers. They use the client of notifications, which masks errors.",
   },
   {
     folder: "lib/canary/run",
     imports: ["lib/core", "lib/api", "lib/canary", "lib/canary/workload", "lib/canary/routes"],
-    why: "Where a run of a Canary stands and what it does next, as pure functions.",
+    why: "Decides the state of a run of a Canary and its next step, as pure functions.",
   },
   {
     folder: "lib/flows/canary",
@@ -673,7 +673,7 @@ export const layers: readonly Layer[] = [
       "lib/sources",
       "lib/flows",
     ],
-    why: "The flow of Canary: the order and the pace of its steps. Only real-parts.ts knows more of the parts than their interfaces.",
+    why: "The flow of Canary: the order and the pace of its steps. Only real-parts.ts knows the parts behind their interfaces.",
   },
   {
     folder: "lib/flows/image-policy",
@@ -759,7 +759,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/aws",
     imports: ["lib/core", "lib/core/ports", "lib/notify"],
-    why: "Adapter: the AWS SDK, its faults in the words of the ports.",
+    why: "Adapter: the AWS SDK. It turns faults into those of the ports.",
   },
   {
     folder: "lib/aws/s3",
@@ -769,7 +769,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/aws/dynamodb",
     imports: ["lib/core", "lib/core/ports", "lib/queue", "lib/apply", "lib/aws"],
-    why: "Adapter: the state in DynamoDB; work items and pages of an inventory have the form that their concern gives them.",
+    why: "Adapter: the state in DynamoDB. Work items and pages of an inventory have the form that `lib/queue` and `lib/apply` define.",
   },
   {
     folder: "lib/aws/ecr",
@@ -813,7 +813,7 @@ export const layers: readonly Layer[] = [
       "lib/sources/helm",
       "lib/threads",
     ],
-    why: "The one schema of an installation; it names the concerns that a setting is for, and reckons with their limits.",
+    why: "The one schema of an installation. It imports the folders that its settings are for, and adds up their limits.",
   },
   {
     folder: "functions/lambda",
@@ -833,7 +833,7 @@ export const layers: readonly Layer[] = [
       "lib/aws/eks",
       "functions/settings",
     ],
-    why: "What only Lambda has: its events, its stores, the clusters of its document.",
+    why: "Code for Lambda only: its events, its stores, the clusters of its document.",
   },
   {
     folder: "functions",
@@ -943,7 +943,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "cli/bootstrap",
     imports: ["lib/core", "lib/core/ports", "lib/api", "lib/sources/git", "lib/sources/git/write", "lib/git-hosts"],
-    why: "What a bootstrap writes to a repository and asks of a git host. It knows no terminal and no session.",
+    why: "The files that a bootstrap writes to a repository, and its requests to a git host. It knows no terminal and no session.",
   },
   {
     folder: "cli",
@@ -982,7 +982,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "infra/notice",
     imports: [],
-    why: "The text of NOTICE, from licences that it is given.",
+    why: "The text of NOTICE, from licences that the caller passes.",
   },
   {
     folder: "infra/lib",

@@ -65,7 +65,7 @@ describe("limits on charts of Helm", () => {
       }));
     await expect(chartOf(nested(maxNestedCharts), chartBudget(), signal)).resolves.toBeDefined();
     await expect(chartOf(nested(maxNestedCharts + 1), chartBudget(), signal)).rejects.toThrow(
-      `charts lie in charts more than ${maxNestedCharts} deep`,
+      `charts are nested more than ${maxNestedCharts} deep`,
     );
   });
 

@@ -78,7 +78,7 @@ test.each([
 test("the log counts the objects that all entries of a Receiver wake", async () => {
   const { log, receive } = world({ prod: { resources: [selected("n", "a", "b"), selected("m", "c"), selected("o")] } });
   expect(await receive()).toBe(200);
-  expect(log.infos).toEqual([expect.objectContaining({ message: "webhook taken", woken: 3, isWhole: true })]);
+  expect(log.infos).toEqual([expect.objectContaining({ message: "webhook accepted", woken: 3, isWhole: true })]);
 });
 
 test("all entries of a Receiver share one budget for their expressions", async () => {

@@ -330,7 +330,7 @@ describe("the issuer of a token", () => {
       discovery: { issuer: "http://127.0.0.1" },
       message: "names another issuer",
     },
-    { name: "keys at no URL", discovery: { jwks_uri: "file:///etc/passwd" }, message: "has no issuer or no jwks_uri" },
+    { name: "keys at no URL", discovery: { jwks_uri: "file:///etc/passwd" }, message: "has no issuer or jwks_uri" },
     { name: "missing keys", path: "/gone", message: "fetching keys" },
   ])("whose discovery document names $name is refused", async ({ discovery, path, message }) => {
     issuer.discovery = path === undefined ? discovery : { jwks_uri: `${issuer.url}${path}` };
@@ -338,7 +338,7 @@ describe("the issuer of a token", () => {
   });
 
   test.each([
-    { name: "no JSON", body: "<html>", message: "the answer is no JSON" },
+    { name: "no JSON", body: "<html>", message: "the answer is not JSON" },
     {
       name: "more than a megabyte",
       body: "[".repeat(maxDocumentBytes + 1),

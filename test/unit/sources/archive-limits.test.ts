@@ -70,7 +70,7 @@ test("copies may be nested exactly as deep as the limit, and no deeper", async (
     ]).flat();
   expect((await follow(chain(maxNestedLinks))).map(({ path }) => path)).toContain(`f0${"/l".repeat(maxNestedLinks)}/x`);
   await expect(follow(chain(maxNestedLinks + 1))).rejects.toThrow(
-    `more than ${maxNestedLinks} links one after the other`,
+    `more than ${maxNestedLinks} links in a row`,
   );
 });
 

@@ -74,13 +74,13 @@ test.each([
   ["apps-old/l", "../apps", ["a"]],
   ["apps-old/in/l", "../../apps", ["a"]],
   ["apps/l", "../apps-old", ["in"]],
-  ["apps/l", ".", "which leads to a folder that it lies in"],
-  ["apps-old/in/l", "..", "which leads to a folder that it lies in"],
+  ["apps/l", ".", "which points to a folder that contains it"],
+  ["apps-old/in/l", "..", "which points to a folder that contains it"],
   ["apps/l", "a", "file"],
   ["apps/l", "../apps/a", "file"],
-  ["apps/l", "../a", "which leads to nothing in the archive"],
+  ["apps/l", "../a", "which does not exist in the archive"],
   ["apps/l", "../..", "which leads out of the archive"],
-  ["l", "apps-o", "which leads to nothing in the archive"],
+  ["l", "apps-o", "which does not exist in the archive"],
   ["l", "/apps", "which leads out of the archive"],
 ])("the link from %s to %s", async (path, target, end) => {
   expect(await endOf(path, [...sides, link(path, target)])).toEqual(end);

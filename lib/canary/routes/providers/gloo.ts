@@ -54,7 +54,7 @@ export function glooRouter(canary: Canary, target: TargetMetadata, deps: StepDep
   );
 }
 
-/** An A/B test has a route for all other requests too: without it they would have none. */
+/** An A/B test also has a route for all other requests, which would otherwise match no route. */
 function tableSpec(canary: Canary, routes: Routes) {
   const { match = [] } = canary.analysis;
   const tested = route(match.map(matcher), routes, canary);

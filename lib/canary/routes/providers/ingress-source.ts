@@ -42,7 +42,7 @@ export function ingressSource(canary: Canary, { cluster, signal }: StepDeps, wha
 }
 
 /**
- * The spec of the Ingress with other paths in place of each that leads to the apex Service.
+ * The spec of the Ingress, in which other paths replace each path to the apex Service.
  * @param replaced makes the paths from one, given how it is with another Service
  */
 export function withPaths(

@@ -69,7 +69,7 @@ function liveRoutes(split: LiveObject, primary: string, ours: string): Routes | 
   return from + to === 0 ? undefined : { ...sharesOf(from, to), isMirrored: false };
 }
 
-/** By it Istio's adapter of the Service Mesh Interface attaches the split to gateways. */
+/** Istio's adapter of the Service Mesh Interface uses it to attach the split to gateways. */
 function gatewayAnnotations({ spec }: Canary, mesh: string): Record<string, string> {
   const { gateways = [] } = spec.service;
   if (mesh !== "istio" || gateways.length === 0) return {};

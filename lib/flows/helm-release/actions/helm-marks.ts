@@ -24,7 +24,7 @@ export function withHelmMarks(manifest: Manifest, release: MarkedRelease): Manif
   };
 }
 
-/** What an object of this release carries. */
+/** The labels and annotations of the objects of this release. */
 export function helmMarks({ name, namespace }: MarkedRelease) {
   return { labels: managedBy, annotations: { [nameAnnotation]: name, [namespaceAnnotation]: namespace } };
 }

@@ -138,7 +138,10 @@ function hookAt({ observed }: StoredRevision, index: number): Hook {
   return hook;
 }
 
-/** Records that the hook runs, before its object is created. The first hook of an event takes away what earlier events left of the others. */
+/**
+ * Records that the hook runs, before its object is created. The first hook of an event deletes the objects that earlier events left of the
+ * other hooks.
+ */
 async function begin({ event, index, runner }: HookTurn, stored: StoredRevision): Promise<StoredRevision> {
   const { mark } = stored;
   if (mark === undefined) throw new Error("hooks run only under the mark of an action");

@@ -19,7 +19,7 @@ import { releaseManager } from "./hook-object.ts";
 import { releaseObjects } from "./release-objects.ts";
 import { postRenderOf, renderRelease } from "./render.ts";
 
-/** A HelmRelease as it is to be previewed. */
+/** A HelmRelease to preview. */
 export interface ReleaseToPreview {
   readonly name: string;
   readonly namespace: string;

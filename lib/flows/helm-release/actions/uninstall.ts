@@ -154,7 +154,7 @@ interface Deleted {
   readonly inventory: readonly InventoryEntry[] | undefined;
 }
 
-/** Deletes the objects of the manifest, and what the inventory has beside them. Those that are deleted already stay so. */
+/** Deletes the objects of the manifest, and what the inventory has beside them. Objects that are already deleted stay deleted. */
 async function deleteAll(order: UninstallOrder, stored: StoredRevision | undefined): Promise<Deleted> {
   const { ctx, releaseName, releaseNamespace } = order;
   const inventory = await ctx.deps.inventories.load(ctx.owner, ctx.run.fence, ctx.run.signal);
@@ -249,8 +249,8 @@ async function purge(heads: readonly RevisionHead[], { ctx, store }: UninstallOr
 }
 
 /**
- * The inventory without what is deleted: what is protected stays in it and is never deleted, what is another's leaves it. Claims end
- * before, so that the next owner of an object may have it. An event names the namespaces and definitions that stay.
+ * The inventory without the deleted objects. Protected objects stay in it and are never deleted; objects of another owner are removed from
+ * it. Claims end first, so that the next owner of an object may take it. An event names the namespaces and definitions that stay.
  */
 async function forget(
   deleted: readonly DeletedObject[],

@@ -63,7 +63,7 @@ export interface ReleaseActions {
   correctDrift(attempt: ReleaseAttempt, last: StoredRevision, drift: Drift): Promise<DriftCorrection>;
 }
 
-/** What is uninstalled: for a deletion, a remediation or another target there may be no attempt, since the chart is not needed. */
+/** The release to uninstall. For a deletion, a remediation or another target there may be no attempt, since the chart is not needed. */
 export interface UninstallOrder {
   readonly ctx: ReleaseAttempt["ctx"];
   readonly store: ReleaseAttempt["store"];

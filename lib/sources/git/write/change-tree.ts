@@ -3,7 +3,7 @@ import { GitFault } from "../git-fault.ts";
 import { foldedName, maxTreeDepth, maxTreeEntries, maxTreePathBytes, reasonAgainst } from "../git-tree.ts";
 import type { NewObjects } from "./new-objects.ts";
 
-/** What becomes of a name in a folder: a file with new content, a file that is removed, or a folder with changes in it. */
+/** The change of a name in a folder: a file gets new content, a file is removed, or a folder contains changes. */
 type Change = { readonly content: Uint8Array | undefined } | { readonly folder: Changes };
 type Changes = Map<string, Change>;
 

@@ -98,7 +98,7 @@ function asBundle({ payload, signatureText, certificate, rekorBundle }: SimpleSi
     // cosign would ask the log itself for the entry.
     const mend = "sign again with cosign 2 or newer, without --tlog-upload=false";
     throw new SignatureFault(
-      `the signature comes without its entry of the transparency log, which is not asked for: ${mend}`,
+      `the signature does not include its transparency log entry, and Sluice does not query the log: ${mend}`,
     );
   }
   const { SignedEntryTimestamp: signedEntryTimestamp, Payload: entry } = parseRekorBundle(rekorBundle);

@@ -83,7 +83,7 @@ describe("sluice bootstrap", () => {
     },
     {
       args: ["git", "--url=http://git.test/fleet.git", "-p", "x"],
-      text: "--url is of http, by which the password is sent unencrypted: use https, or give --allow-insecure-http",
+      text: "--url uses http, which sends the password unencrypted: use https, or give --allow-insecure-http",
     },
     {
       args: ["git", "--url=https://jane:secret@git.test/fleet.git"],
@@ -91,7 +91,7 @@ describe("sluice bootstrap", () => {
     },
     {
       args: [...git, "--private-key-file=key"],
-      text: "--private-key-file is for ssh, and --url is of https: give --url=ssh://git@HOST/PATH, or --password",
+      text: "--private-key-file is for ssh, but --url uses https: give --url=ssh://git@HOST/PATH, or --password",
     },
   ])("with $args fails before any request: $text", async ({ args, text }) => {
     const env = { GITHUB_TOKEN: token, GITLAB_TOKEN: token };

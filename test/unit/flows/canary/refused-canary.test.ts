@@ -89,7 +89,7 @@ describe("a Canary that is refused", () => {
     const world = canaryWorld({ analysis: { interval: "soon", stepWeight: 10 } });
     await world.run();
     expect(world.said).toEqual([
-      "Warning: Canary/apps/podinfo is invalid: spec.analysis.interval: must be a duration such as 30s or 5m; correct the object, for example with kubectl edit; kubectl explain Canary.spec tells what each field may be",
+      "Warning: Canary/apps/podinfo is invalid: spec.analysis.interval: must be a duration such as 30s or 5m; correct the object, for example with kubectl edit; kubectl explain Canary.spec describes each field",
     ]);
   });
 });

@@ -126,10 +126,10 @@ describe("symbolic links", () => {
   test.each([
     { target: "../outside.yaml", why: "which leads out of the repository" },
     { target: "/etc/passwd", why: "which leads out of the repository" },
-    { target: "nothing.yaml", why: "which leads to nothing in the repository" },
-    { target: ".git/config", why: "which leads to nothing in the repository" },
-    { target: "a.yaml/b", why: "which leads to nothing in the repository" },
-    { target: ".", why: "which leads to a folder that it lies in" },
+    { target: "nothing.yaml", why: "which does not exist in the repository" },
+    { target: ".git/config", why: "which does not exist in the repository" },
+    { target: "a.yaml/b", why: "which does not exist in the repository" },
+    { target: ".", why: "which points to a folder that contains it" },
     { target: "l", why: "which leads round in a circle" },
   ])("to $target are refused by name, unless spec.ignore leaves them out", async ({ target, why }) => {
     repository().commit({ "a.yaml": manifest, l: { link: target } });
@@ -173,7 +173,7 @@ describe("symbolic links", () => {
     repository().commit(chain(maxNestedLinks + 2, "n"));
     await run();
     expect(message()).toBe(
-      `${determined}: 'd${maxNestedLinks}/n' lies in what more than ${maxNestedLinks} links one after the other lead to`,
+      `${determined}: 'd${maxNestedLinks}/n' is reached through more than ${maxNestedLinks} links in a row`,
     );
   });
 
@@ -181,7 +181,7 @@ describe("symbolic links", () => {
     repository().commit({ "a/l": { link: "../b" }, "b/l": { link: "../a" } });
     apply();
     await run();
-    expect(message()).toMatch(/is a link to '\.\.\/[ab]', which leads to a folder that it lies in/);
+    expect(message()).toMatch(/is a link to '\.\.\/[ab]', which points to a folder that contains it/);
   });
 });
 

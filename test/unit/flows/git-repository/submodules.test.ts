@@ -190,7 +190,7 @@ describe("submodules", () => {
     apply({ recurseSubmodules: true });
     await run();
     expect(message()).toBe(
-      `${determined}: submodule 'vendor/lib${"/s".repeat(maxSubmoduleDepth)}' lies in more than ${maxSubmoduleDepth} others`,
+      `${determined}: submodule 'vendor/lib${"/s".repeat(maxSubmoduleDepth)}' is nested more than ${maxSubmoduleDepth} submodules deep`,
     );
   });
 

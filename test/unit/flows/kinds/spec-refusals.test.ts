@@ -49,24 +49,35 @@ const ofGoogle: LiveObject = {
 };
 const account = { provider: "aws", serviceAccountName: "pulls" };
 
+interface Honoured {
+  readonly kind: string;
+  readonly spec: object;
+  readonly of?: Partial<SpecRules>;
+}
+
+const honoured: readonly Honoured[] = [
+  { kind: "GitRepository", spec: {} },
+  {
+    kind: "GitRepository",
+    spec: { provider: "aws", url: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet" },
+  },
+  { kind: "OCIRepository", spec: { provider: "aws" } },
+  { kind: "OCIRepository", spec: { provider: "gcp", secretRef: { name: "login" } } },
+  { kind: "OCIRepository", spec: account, of: { hasPullSecrets: () => true } },
+  { kind: "Bucket", spec: { provider: "aws" } },
+  { kind: "Bucket", spec: { provider: "gcp", endpoint: "storage.googleapis.com", secretRef: { name: "login" } } },
+  { kind: "HelmRepository", spec: { provider: "azure" } },
+  { kind: "HelmRepository", spec: { type: "oci", url: "oci://registry.example.com/charts", provider: "aws" } },
+  { kind: "Kustomization", spec: {} },
+  { kind: "Kustomization", spec: external, of: { gates: { ...defaultGates, ExternalArtifact: true } } },
+  { kind: "HelmRelease", spec: fromExternal, of: { gates: { ...defaultGates, ExternalArtifact: true } } },
+  { kind: "Kustomization", spec: byConfigMap },
+  { kind: "ImageRepository", spec: { provider: "aws" } },
+  { kind: "Receiver", spec: {} },
+];
+
 describe("an object that Sluice in AWS honours", () => {
-  test.each<readonly [string, object, Partial<SpecRules>?]>([
-    ["GitRepository", {}],
-    ["GitRepository", { provider: "aws", url: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet" }],
-    ["OCIRepository", { provider: "aws" }],
-    ["OCIRepository", { provider: "gcp", secretRef: { name: "login" } }],
-    ["OCIRepository", account, { hasPullSecrets: () => true }],
-    ["Bucket", { provider: "aws" }],
-    ["Bucket", { provider: "gcp", endpoint: "storage.googleapis.com", secretRef: { name: "login" } }],
-    ["HelmRepository", { provider: "azure" }],
-    ["HelmRepository", { type: "oci", url: "oci://registry.example.com/charts", provider: "aws" }],
-    ["Kustomization", {}],
-    ["Kustomization", external, { gates: { ...defaultGates, ExternalArtifact: true } }],
-    ["HelmRelease", fromExternal, { gates: { ...defaultGates, ExternalArtifact: true } }],
-    ["Kustomization", byConfigMap],
-    ["ImageRepository", { provider: "aws" }],
-    ["Receiver", {}],
-  ])("%s with %j is not refused", async (kind, spec, of = {}) => {
+  test.each(honoured)("$kind with $spec is not refused", async ({ kind, spec, of }) => {
     expect(await refusals(kind, spec, of)).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ test(`a file with markers has at most ${maxSetterFileBytes} bytes`, () => {
   const most = `${text}${documentOf(maxSetterFileBytes - text.length)}`;
   expect(setText(most).startsWith("a: 1.1.0")).toBe(true);
   expect(() => changeOf(`${most}\n`)).toThrow(
-    `a.yaml holds image policy markers and has more than ${maxSetterFileBytes} bytes: move what has no marker to another file`,
+    `a.yaml holds image policy markers and has more than ${maxSetterFileBytes} bytes: move the parts without markers to another file`,
   );
   expect(changeOf(documentOf(maxSetterFileBytes + 1))).toBeUndefined();
 });
@@ -31,7 +31,7 @@ test(`a file with markers has at most ${maxSetterFileBytes} bytes`, () => {
 test(`a document of a file with markers has at most ${maxDocumentChars} characters`, () => {
   expect(changeOf(`${marked}${documentOf(maxDocumentChars)}`)).toBeDefined();
   expect(() => changeOf(`${marked}${documentOf(maxDocumentChars + 1)}`)).toThrow(
-    `a.yaml holds image policy markers, and its document at line 2 has more than ${maxDocumentChars} characters: move what has no marker to another file`,
+    `a.yaml holds image policy markers, and its document at line 2 has more than ${maxDocumentChars} characters: move the parts without markers to another file`,
   );
 });
 

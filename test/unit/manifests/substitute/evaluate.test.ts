@@ -151,7 +151,7 @@ describe("a variable template", () => {
     const long = new Map([["long", "x".repeat(maxGlobbedBytes + 1)]]);
     expect(substituteText("${long%%x*}", new Map([["long", "x".repeat(maxGlobbedBytes)]]))).toBe("");
     expect(() => substituteText("${long%%x*}", long)).toThrow(
-      "long: a pattern of at most 256 bytes is taken off a value",
+      "long: a pattern of at most 256 bytes can be removed from a value",
     );
     expect(() => substituteText(`\${foo%%${"x".repeat(maxGlobBytes + 1)}}`, variables)).toThrow(
       "a pattern of at most 256 bytes",

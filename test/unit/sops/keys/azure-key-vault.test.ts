@@ -111,8 +111,8 @@ describe("a data key of Azure Key Vault", () => {
     ["the bare domain", { vaultUrl: "https://vault.azure.net" }, "is not a vault of Azure"],
     ["no encryption", { vaultUrl: "http://apps.vault.azure.net" }, "is not a vault of Azure"],
     ["a port", { vaultUrl: "https://apps.vault.azure.net:8443" }, "is not a vault of Azure"],
-    ["a key with a path to another place", { keyName: "../secrets" }, "names no key and version"],
-    ["no version", { version: "" }, "names no key and version"],
+    ["a key with a path to another place", { keyName: "../secrets" }, "does not name a key and version"],
+    ["no version", { version: "" }, "does not name a key and version"],
     ["a data key that is not base64", { enc: "a b" }, "failed to base64 decode"],
   ])("is not sent, and no token is requested, with %s", async (_, changed, says) => {
     const http = recordedExchanges("azure-key-vault");

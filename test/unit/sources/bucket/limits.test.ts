@@ -74,9 +74,7 @@ describe("a listing of a bucket", () => {
   test("with more objects than an artifact may have is aborted", async () => {
     const page = ["a", "b", "c"].map((key) => object(key));
     expect(await listing(() => [page], { maxEntries: 3 })).toBeUndefined();
-    expect(await listing(() => [[...page, object("d")]], { maxEntries: 3 })).toContain(
-      "more than 3 objects are to be taken",
-    );
+    expect(await listing(() => [[...page, object("d")]], { maxEntries: 3 })).toContain("more than 3 objects to fetch");
   });
 
   test("with too many bytes of keys is aborted", async () => {

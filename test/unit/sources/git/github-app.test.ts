@@ -251,7 +251,7 @@ test.each([
 
 test.each([
   [{ baseUrl: "https://jane:hunter2@github.example.com" }, "invalid API URL: it must hold no credentials"],
-  [{ baseUrl: "ftp://hunter2" }, "invalid API URL: it is no http or https URL"],
+  [{ baseUrl: "ftp://hunter2" }, "invalid API URL: it is not an http or https URL"],
   [
     { privateKey: new Secret("hunter2") },
     "could not parse private key: invalid key: Key must be a PEM encoded PKCS1 or PKCS8 key",
