@@ -83,7 +83,7 @@ type Send = (
   signal: AbortSignal,
 ) => Promise<HttpResponse>;
 
-/** Of a place, whose URLs are its own: a cluster, for its Services, or empty. */
+/** Shared answers for one place. The same URL means another server in another cluster, so Services have their cluster as place. */
 function answers(share: ShareListing, since: () => number): Send {
   return (place, request, ask, signal) => {
     const { method, url, headers = {}, body, tls, maxBytes } = request;

@@ -9,7 +9,7 @@ import { type FifoOutcome, type FifoRecord, handleFifoBatch } from "./fifo-batch
 import type { BatchResponse } from "./sqs-batch.ts";
 
 export interface NotifyDeps {
-  /** What the Provider refuses is done with too. One that throws is tried again. */
+  /** A message that the Provider refuses is done, too. If the call throws, the message is tried again. */
   readonly deliver: Deliver;
   /** Hides the message that this receipt handle names for another `visibilityMs` from now. */
   readonly hide: (receiptHandle: string, visibilityMs: number, signal: AbortSignal) => Promise<void>;

@@ -88,7 +88,7 @@ export class SluiceClusterRoles extends Construct implements ClusterRoles {
   }
 }
 
-/** Of a cluster's name in that of a role, which has 64 characters at most. */
+/** The part of a cluster's name in the name of a role, which may have 64 characters. */
 const maxNameChars = 30;
 
 /** The role of a function, and the account of it. */

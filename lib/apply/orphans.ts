@@ -78,7 +78,7 @@ function isApplied(object: PartialObject): boolean {
   return kind !== "Endpoints" && (metadata.ownerReferences ?? []).length === 0;
 }
 
-/** An object of a hook is in no inventory: its policy says when it goes. */
+/** An object of a hook is in no inventory: its delete policy says when it is deleted. */
 function isHook({ metadata }: PartialObject): boolean {
   return metadata.annotations?.["helm.sh/hook"] !== undefined;
 }

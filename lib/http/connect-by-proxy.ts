@@ -104,7 +104,7 @@ async function connectBySocks(
 function addressOf(host: string): Buffer {
   const bare = host.replace(/^\[|\]$/g, "");
   if (isIPv4(bare)) return Buffer.from([1, ...bare.split(".").map(Number)]);
-  // As a name: proxies take an IPv6 address that way too, and the client has no need to take it apart.
+  // As a name: proxies also accept an IPv6 address in this form, and the client does not have to parse it.
   return Buffer.concat([Buffer.from([3]), lengthAnd(Buffer.from(isIP(bare) === 0 ? host : bare))]);
 }
 

@@ -67,7 +67,7 @@ export async function connectProvider(
   return { provider: made, timeoutMs };
 }
 
-/** Before what is wrong with a Provider's Secrets and settings. */
+/** The text before an error in a Provider's Secrets or settings. */
 export function initializingWords(provider: string): string {
   return `failed to initialize notifier for provider '${provider}'`;
 }

@@ -77,7 +77,7 @@ export async function groupMessages(
   }
 }
 
-/** So many writers of a group at the same time, and the message is sent. */
+/** After this number of conflicts with other writers of the group, the message is sent. */
 const maxTries = 10;
 
 async function waiting(

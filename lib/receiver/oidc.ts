@@ -5,7 +5,7 @@ import { bearerToken, claimsOf, type JsonWebToken, parseToken } from "./json-web
 import type { KeySets } from "./key-sets.ts";
 import { RequestRefused } from "./request-refused.ts";
 
-/** As other issuers' clients have it. Of the expiry there is none, as in Flux. */
+/** Clients of other issuers have the same leeway. As in Flux, there is none for the expiry. */
 const notBeforeLeewaySeconds = 300;
 
 /** A provider of a Receiver of type `generic-oidc`, as its spec has it. */

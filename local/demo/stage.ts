@@ -42,7 +42,7 @@ export interface Stage {
   push(
     folder: string,
     repository?: string,
-    /** Of its origin, as git has it. */
+    /** The revision of its origin in git. */
     origin?: string,
     tag?: string,
   ): Promise<{ readonly revision: string; readonly at: number }>;

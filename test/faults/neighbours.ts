@@ -285,6 +285,27 @@ export const neighbourFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "cli/git-folder.ts",
+    tests: ["test/unit/cli/git-folder.test.ts"],
+    faults: [
+      {
+        what: "git runs the file monitor that a repository names",
+        find: '  "core.fsmonitor": "false",\n',
+        replace: "",
+      },
+      {
+        what: "git runs the filters that a repository names",
+        find: "    [...filters].flatMap((filter) => [",
+        replace: "    [...filters].slice(1_000).flatMap((filter) => [",
+      },
+      {
+        what: "a token in the address of a remote becomes part of the source",
+        find: '  if (url.protocol !== "ssh:") url.username = "";\n',
+        replace: "",
+      },
+    ],
+  },
+  {
     file: "cli/get-objects.ts",
     tests: ["test/unit/cli/get-objects.test.ts"],
     faults: [

@@ -30,7 +30,7 @@ export interface ApplySet {
   readonly concurrency: number;
   readonly rules: ApplyRules;
   readonly others: OtherOwners;
-  /** It looks at an object that leaves it once, and not with each run: so it writes the labels of the next owner itself. */
+  /** It handles an object that it drops only once, not in each run, so it writes the labels of the next owner itself. */
   readonly handsOverAtOnce?: boolean;
 }
 

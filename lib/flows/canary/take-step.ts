@@ -76,7 +76,8 @@ async function withdrawFromMissing(ctx: CanaryContext): Promise<void> {
 /** A step of a run whose target is the one that the run has begun with. */
 async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
   const { router, routes } = found;
-  // Also while the canary does not serve: that is when users ask for it.
+  // Also while the canary does not serve, since users roll back then.
+
   if (isAnalysing(ctx) && (await isRollbackAsked(ctx))) return rollBackByHand(found, ctx);
   const standing = standingOf(routes, found.isPrimaryDown, ctx);
   if (isAnalysing(ctx) && !skipsAnalysis(ctx.canary)) await lowerShare(routes, standing, router, ctx);

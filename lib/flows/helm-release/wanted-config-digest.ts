@@ -4,8 +4,8 @@ import { recordLimits } from "./actions/revise.ts";
 import type { ReleaseAttempt } from "./attempt/attempt.ts";
 
 /**
- * The `configDigest` that the snapshot of the latest revision has to have. With `upgrade.preserveValues` it is that of the values laid over the
- * revision's own, as an upgrade would make them: Flux compares with the values alone, and upgrades for ever where the former ones have more.
+ * The `configDigest` that the snapshot of the latest revision has to have. With `upgrade.preserveValues` it is the digest of the merged
+ * values, as an upgrade would make them: Flux compares only the new values, and upgrades for ever if the former ones have more.
  */
 export async function wantedConfigDigest(
   last: StoredRevision | undefined,

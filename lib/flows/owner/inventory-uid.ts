@@ -6,7 +6,7 @@ import { TargetFault } from "./target-fault.ts";
 /**
  * The uid of the cluster, or what stood for it when the inventory was first saved, since the credential could not read it then.
  *
- * @throws TargetFault if the cluster may be one that the owner has objects in, and does not tell any more
+ * @throws TargetFault if the owner may have objects in this cluster, and the cluster can no longer be identified
  */
 export async function inventoryUid(
   { uid, fallbackUid, mayBe }: Pick<RemoteTarget, "fallbackUid" | "mayBe" | "uid">,

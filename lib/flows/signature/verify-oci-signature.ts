@@ -13,10 +13,10 @@ import type { SourceContext } from "../source/source-context.ts";
 type SignatureContext = Pick<SourceContext, "deps" | "home" | "namespace" | "run">;
 
 /**
- * Verifies the signature of an artifact in a registry as `spec.verify` asks for it (reference sources 3.6), for every kind of source
- * that has the field. Nothing of the artifact is downloaded.
+ * Verifies the signature of an artifact in a registry as `spec.verify` asks for it (reference sources 3.6), for every kind of source that
+ * has the field. Nothing of the artifact is downloaded.
  *
- * @returns `verified`; `ignored` where a trust policy of Notation asks for no proof: the artifact is accepted, and not called verified
+ * @returns `verified`; `ignored` if a trust policy of Notation requires no proof: the artifact is accepted, but not reported as verified
  * @throws {Failure} `VerificationError` with Flux's text, to be tried again; its `cause` has the text without what Flux puts before it
  */
 export async function verifyOciSignature(

@@ -55,7 +55,7 @@ test("Secrets of the same name are cached per cluster and namespace", async () =
   }
 });
 
-const kinds = { fits: true, "does not fit": false, "is not there": undefined } as const;
+const kinds = { fits: true, "does not fit": false, "does not exist": undefined } as const;
 test.each([
   ["fits", maxSecretAgeMs],
   ["does not fit", 1_000],

@@ -191,7 +191,9 @@ function refusalsIn(deleted: readonly DeletedObject[]): readonly string[] {
   return deleted.flatMap((one) => (one.kind === "refused" ? [one.message] : []));
 }
 
-/** The wait until the objects are gone: undefined once they are, or if it is not wanted. Once the last hooks have begun it is over. */
+/**
+ * The wait until the objects are gone; undefined when they are gone, or if no wait is wanted. Once the last hooks have begun it is over.
+ */
 async function termination(
   deleted: readonly DeletedObject[],
   stored: StoredRevision,
