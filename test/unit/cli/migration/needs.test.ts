@@ -1,53 +1,124 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { MigrationFacts } from "../../../../cli/migration-facts.ts";
 import { needsOf } from "../../../../cli/migration-needs.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 
-const nothing: MigrationFacts = {
-  controllers: [],
-  objects: [],
-  accounts: new Map(),
-  configMaps: new Map(),
-  definitions: [],
-  unreconciled: [],
-  operators: [],
-  unread: [],
-};
+const source = "source.toolkit.fluxcd.io/v1";
+const kustomize = "kustomize.toolkit.fluxcd.io/v1";
+const registry = "123456789012.dkr.ecr.eu-west-1.amazonaws.com";
+const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/edge";
 
-function canary(spec: object): LiveObject {
-  const metadata = { name: "web", namespace: "shop", uid: "1" };
-  return { apiVersion: "flagger.app/v1beta1", kind: "Canary", metadata, spec };
+function object(apiVersion: string, kind: string, name: string, rest: object): LiveObject {
+  return { apiVersion, kind, metadata: { name, namespace: "apps", uid: name }, ...rest };
 }
 
-const servicesFor = (spec: object, metricsServer: string) =>
-  needsOf(
-    { ...nothing, objects: [canary(spec)] },
-    { defaultServiceAccount: "", settings: { "metrics-server": metricsServer } },
-  ).settings;
+const none: MigrationFacts = {
+  ...{ controllers: [], objects: [], definitions: [], unreconciled: [], operators: [], unread: [] },
+  ...{ accounts: new Map(), configMaps: new Map() },
+};
 
-describe("what has to be prepared", () => {
-  test("lists the namespace of Flagger's metrics server, which every Canary without its own asks", () => {
-    expect(servicesFor({}, "http://prometheus.istio-system:9090")).toEqual({
-      "canary-service-namespaces": ["istio-system"],
-    });
-    expect(servicesFor({ metricsServer: "https://prom.example.com" }, "http://prometheus.istio-system:9090")).toEqual(
-      {},
-    );
-  });
+const needs = (
+  facts: Partial<MigrationFacts>,
+  defaultServiceAccount = "deploys",
+  settings: Readonly<Record<string, string>> = {},
+) => {
+  const found = needsOf({ ...none, ...facts }, { defaultServiceAccount, settings });
+  return { ...found, what: found.needs.map(({ objects, what }) => `${what}: ${objects.join(", ")}`) };
+};
 
-  test("is the rights of an administrator for a Canary, unless a service account holds for all", () => {
-    const rightsFor = (defaultServiceAccount: string) =>
-      needsOf({ ...nothing, objects: [canary({})] }, { defaultServiceAccount, settings: {} }).installation;
-    expect(rightsFor("")).toMatchObject({ clusters: [{ rights: "clusterAdmin" }] });
-    expect(rightsFor("deploys")).toMatchObject({ clusters: [{ rights: "namespaces" }] });
+test("each repository that is pulled by provider aws is listed for its namespaces, a chart by its own repository", () => {
+  const url = `oci://${registry}`;
+  const { installation, what } = needs({
+    objects: [
+      object(source, "OCIRepository", "fleet", { spec: { provider: "aws", url: `${url}/fleet` } }),
+      object(source, "OCIRepository", "with-secret", { spec: { provider: "aws", url, secretRef: { name: "s" } } }),
+      object(source, "HelmRepository", "charts", { spec: { provider: "aws", type: "oci", url: `${url}/charts` } }),
+      object(source, "HelmChart", "web", {
+        spec: { chart: "web", sourceRef: { kind: "HelmRepository", name: "charts" } },
+      }),
+      object(source, "GitRepository", "code", { spec: { provider: "aws" } }),
+      object(source, "Bucket", "bucket", { spec: { provider: "aws", bucketName: "fleet" } }),
+    ],
   });
+  expect(what).toEqual([
+    "repositories: OCIRepository/apps/fleet, HelmRepository/apps/charts",
+    "repositories: GitRepository/apps/code",
+    "buckets: Bucket/apps/bucket",
+  ]);
+  expect(installation).toMatchObject({
+    repositories: [
+      { arn: "arn:aws:ecr:eu-west-1:123456789012:repository/fleet", namespaces: ["apps"] },
+      { arn: "arn:aws:ecr:eu-west-1:123456789012:repository/charts/web", namespaces: ["apps"] },
+    ],
+    buckets: [{ arn: "arn:aws:s3:::fleet", namespaces: ["apps"] }],
+  });
+});
 
-  test("names the ResourceSets, which only the Flux Operator reconciles, apart from what starts Flux", () => {
-    const operators = ["FluxInstance/flux-system/flux", "ResourceSet/apps/tenants"];
-    const { needs } = needsOf({ ...nothing, operators }, { defaultServiceAccount: "", settings: {} });
-    expect(needs).toEqual([
-      { what: "operator", objects: ["FluxInstance/flux-system/flux"], text: expect.stringContaining("starts Flux") },
-      { what: "operator", objects: ["ResourceSet/apps/tenants"], text: expect.stringContaining("only the Flux Op") },
-    ]);
+test("a Kustomization without a service account needs the rights of an administrator, unless the flag names one for all", () => {
+  const objects = [object(kustomize, "Kustomization", "web", { spec: {} })];
+  expect(needs({ objects }, "").installation).toMatchObject({ clusters: [{ rights: "clusterAdmin" }] });
+  expect(needs({ objects }).installation).toMatchObject({ clusters: [{ rights: "namespaces" }] });
+});
+
+test("a cluster of a ConfigMap is named by its ARN, and keys of SOPS where no Secret has them", () => {
+  const edge = object("v1", "ConfigMap", "edge", { data: { provider: "aws", cluster: arn } });
+  const { needs: found, what } = needs({
+    configMaps: new Map([["apps/edge", edge]]),
+    objects: [
+      object(kustomize, "Kustomization", "edge", { spec: { kubeConfig: { configMapRef: { name: "edge" } } } }),
+      object(kustomize, "Kustomization", "sealed", { spec: { decryption: { provider: "sops" } } }),
+      object(kustomize, "Kustomization", "keyed", { spec: { decryption: { secretRef: { name: "age" } } } }),
+    ],
   });
+  expect(what).toEqual(["decryptionKeys: Kustomization/apps/sealed", "targets: Kustomization/apps/edge"]);
+  expect(found[1]?.text).toContain(arn);
+});
+
+test("Services that Canaries name are listed by namespace in the setting that lets Sluice reach them", () => {
+  const canary = "flagger.app/v1beta1";
+  const webhooks = [{ url: "http://loadtester.test/" }, { url: "https://hooks.example.com/" }, { url: "http://gate" }];
+  const { settings } = needs({
+    objects: [
+      object(canary, "Canary", "web", { spec: { analysis: { webhooks } } }),
+      object(canary, "MetricTemplate", "errors", { spec: { provider: { address: "http://prom.mesh.svc:9090" } } }),
+    ],
+  });
+  expect(settings).toEqual({ "canary-service-namespaces": ["apps", "mesh", "test"] });
+});
+
+test("an older stored version and the Flux Operator are named before all others", () => {
+  const definitions = [
+    { name: "alerts.notification.toolkit.fluxcd.io", stored: ["v1beta2", "v1beta3"], read: "v1beta3" },
+    { name: "buckets.source.toolkit.fluxcd.io", stored: ["v1"], read: "v1" },
+  ];
+  expect(needs({ definitions, operators: ["FluxInstance/flux-system/flux"] }).what).toEqual([
+    "operator: FluxInstance/flux-system/flux",
+    "definitions: CustomResourceDefinition/alerts.notification.toolkit.fluxcd.io (v1beta2, v1beta3)",
+  ]);
+});
+
+test("the namespace of Flagger's metrics server is listed for Canaries that name no server of their own", () => {
+  const flags = { "metrics-server": "http://prometheus.istio-system:9090" };
+  const canary = (spec: object) => ({ objects: [object("flagger.app/v1beta1", "Canary", "web", { spec })] });
+  expect(needs(canary({}), "deploys", flags).settings).toEqual({ "canary-service-namespaces": ["istio-system"] });
+  expect(needs(canary({ metricsServer: "https://prom.example.com" }), "deploys", flags).settings).toEqual({});
+});
+
+test("a Canary needs the rights of an administrator, unless the flag names a service account for all", () => {
+  const objects = [object("flagger.app/v1beta1", "Canary", "web", { spec: {} })];
+  expect(needs({ objects }, "").installation).toMatchObject({ clusters: [{ rights: "clusterAdmin" }] });
+  expect(needs({ objects }).installation).toMatchObject({ clusters: [{ rights: "namespaces" }] });
+});
+
+test("ResourceSets, which only the Flux Operator reconciles, are named apart from what starts Flux", () => {
+  const operators = ["FluxInstance/flux-system/flux", "ResourceSet/apps/tenants"];
+  expect(needs({ operators }).needs).toEqual([
+    { what: "operator", objects: ["FluxInstance/flux-system/flux"], text: expect.stringContaining("starts Flux") },
+    { what: "operator", objects: ["ResourceSet/apps/tenants"], text: expect.stringContaining("only the Flux Op") },
+  ]);
+});
+
+test("a source of ECR Public is not among the repositories, since it is refused", () => {
+  const spec = { provider: "aws", url: "oci://public.ecr.aws/team/fleet" };
+  expect(needs({ objects: [object(source, "OCIRepository", "public", { spec })] }).what).toEqual([]);
 });
