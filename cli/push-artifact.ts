@@ -42,11 +42,9 @@ export async function pushArtifact(
   if (url === undefined) throw new Error("artifact URL is required");
   const { host, repository, tag } = parsePushUrl(url);
   const { path = "", output } = options;
-  if (path !== "-" && !(await exists(path))) {
-    const mend = path === "" ? ": give --path" : "";
-    throw new Error(`invalid path "${path}", it must point to an existing directory or file${mend}`);
-  }
+  if (path !== "" && path !== "-" && !(await exists(path))) throw noSuchPath(path);
   const { source, revision, warning } = await originOf(options, surroundings);
+  if (path === "") throw noSuchPath(path, ": give --path");
   if (output !== undefined && output !== "json" && output !== "yaml") {
     throw new Error(`invalid argument "${output}" for "--output" flag: must be one of json, yaml`);
   }
@@ -170,7 +168,7 @@ async function originOf(
 ): Promise<Origin> {
   if (source !== undefined && revision !== undefined) return { source, revision };
   const { gitFolder } = await import("./git-folder.ts");
-  const isHere = path === "-";
+  const isHere = path === "-" || path === "";
   const git = await gitFolder(isHere ? cwd : path, env, signal);
   const ask = (flag: string, value: () => Promise<string>) =>
     value().catch((error: unknown) => {
@@ -188,6 +186,10 @@ async function originOf(
     ...origin,
     warning: `${path} has changes that are not committed: the artifact has them, its revision does not`,
   };
+}
+
+function noSuchPath(path: string, mend = ""): Error {
+  return new Error(`invalid path "${path}", it must point to an existing directory or file${mend}`);
 }
 
 async function exists(path: string): Promise<boolean> {

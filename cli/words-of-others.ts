@@ -1,4 +1,6 @@
 import { type Command, Option } from "commander";
+import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
+import { declaredKinds } from "../lib/api/kinds/declared-kinds.ts";
 
 /**
  * The commands of flux 2.9 that Sluice does not have, and words of kubectl and of argocd that people type, each with what to use instead.
@@ -91,13 +93,21 @@ function secret(rest: string): string {
   return `use kubectl create secret ${rest}`;
 }
 
+const kinds: readonly KindDeclaration[] = declaredKinds;
+/** `get gitrepositories`, as kubectl names the kinds that are below another word here. */
+const kubectlKinds = kinds.flatMap(({ isSource, kind, plural, words }) => {
+  const parent = isSource ? "source" : words.parent;
+  if (parent === undefined) return [];
+  return [[`get ${plural}|${kind.toLowerCase()}`, `use sluice get ${parent} ${words.one} [NAME]`] as const];
+});
+
 /**
  * Adds the words of others as hidden commands, which end with an error that says what to use instead, whatever stands behind them. A word
  * that is a command of Sluice stays one.
  */
 export function addWordsOfOthers(root: Command): void {
   addOptionsOfOthers(root);
-  for (const [path, answer] of Object.entries(answers)) {
+  for (const [path, answer] of [...Object.entries(answers), ...kubectlKinds]) {
     const words = path.split(" ");
     const last = words.pop() ?? "";
     const parent = words.reduce<Command | undefined>((command, word) => command && found(command, word), root);

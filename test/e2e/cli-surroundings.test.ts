@@ -40,6 +40,7 @@ describe("the command line and its surroundings", () => {
       "artifact oci://a/b --source s --revision r -f /tmp -a k=v=w",
       ["invalid annotation k=v=w, must be in the format key=value"],
     ],
+    ["push", "artifact oci://a/b -f /no/such", ['invalid path "/no/such"']],
     ["push", "artifact oci://a/b --source s --revision r -f /tmp --creds hunter2", ['"--creds"', "user:password"]],
     [
       "push",
@@ -51,6 +52,7 @@ describe("the command line and its surroundings", () => {
     ["suspend", "ks", ["Kustomization name is required"]],
     ["get", "ks --timeout soon", ['invalid argument "soon" for "--timeout" flag']],
     ["get", "nothing", ["unknown command 'nothing'"]],
+    ["get", "gitrepositories", ["unknown command 'get gitrepositories': use sluice get source git"]],
     ["get", "all", ['no objects found in "flux-system" namespace']],
     ["tree", "ks app", ["unknown command 'tree kustomization': use flux tree kustomization NAME"]],
     ["version", "-o xml", ["--output must be json or yaml, not xml"]],
