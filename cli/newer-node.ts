@@ -33,17 +33,9 @@ function parseUrl(text: string, base?: string): URL | null {
   return URL.canParse(text, base) ? new URL(text, base) : null;
 }
 
-/** `SuppressedError`, of Node 24: a failed release that came after another failure. */
-class OlderSuppressedError extends Error {
-  override readonly name = "SuppressedError";
-  readonly error: unknown;
-  readonly suppressed: unknown;
-
-  constructor(error: unknown, suppressed: unknown, message?: string) {
-    super(message);
-    this.error = error;
-    this.suppressed = suppressed;
-  }
+/** What stands for the `SuppressedError` of Node 24: a release that failed after another failure. */
+function suppressing(error: unknown, suppressed: unknown): Error {
+  return Object.assign(new Error(""), { name: "SuppressedError", error, suppressed });
 }
 
 /** `AsyncDisposableStack`, of Node 24. */
@@ -86,7 +78,7 @@ class OlderDisposableStack {
       try {
         await release();
       } catch (error) {
-        failed = { error: failed === undefined ? error : new SuppressedError(error, failed.error) };
+        failed = { error: failed === undefined ? error : suppressing(error, failed.error) };
       }
     }
     if (failed !== undefined) throw failed.error;
@@ -103,19 +95,12 @@ class OlderDisposableStack {
 }
 
 /** @internal Exported for its tests, which compare it with what Node 24 brings. */
-export const newerNode = {
-  withResolvers,
-  groupBy,
-  parseUrl,
-  Stack: OlderDisposableStack,
-  Suppressed: OlderSuppressedError,
-};
+export const newerNode = { withResolvers, groupBy, parseUrl, Stack: OlderDisposableStack };
 
 const missing: readonly (readonly [owner: object, name: string, value: unknown])[] = [
   [Promise, "withResolvers", withResolvers],
   [Map, "groupBy", groupBy],
   [URL, "parse", parseUrl],
-  [globalThis, "SuppressedError", OlderSuppressedError],
   [globalThis, "AsyncDisposableStack", OlderDisposableStack],
 ];
 for (const [owner, name, value] of missing) {

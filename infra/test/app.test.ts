@@ -117,6 +117,7 @@ describe("the app", () => {
       notifications: false,
       admission: false,
       allowDrops: false,
+      settings: {},
       emails: [],
       pageEmails: [],
       ticketEmails: [],

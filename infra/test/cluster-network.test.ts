@@ -64,7 +64,7 @@ describe("a cluster with a private endpoint", () => {
   });
 });
 
-test("does not allow function code in a VPC to change network interfaces, which only Lambda creates", () => {
+test("function code in a VPC may not change network interfaces, which only Lambda creates", () => {
   const policies = Object.entries(resourcesOf(inside(["prod"]), "AWS::IAM::Policy")).filter(([id]) =>
     id.startsWith("SluiceReconcileInternalRole"),
   );

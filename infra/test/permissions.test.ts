@@ -174,7 +174,7 @@ function filled(text: string, section: string, table: string): string {
   return `${begin}\n${table}\n\n${end}`;
 }
 
-test("are listed in docs/security.md", async () => {
+test("the roles of the functions are listed in docs/security.md", async () => {
   const file = join(import.meta.dirname, "../../docs/security.md");
   const text = readFileSync(file, "utf8");
   await expect(filled(filled(text, "roles", roleTable()), "writers", writerTable())).toMatchFileSnapshot(file);

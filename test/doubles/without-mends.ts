@@ -3,7 +3,7 @@
  * stands before has to be Flux's text.
  */
 const mends = [
-  /; the (?:repository|artifact|chart|Secret) has (?:no|the) [^\n]*/g,
+  /; the (?:artifact|chart|Secret) has (?:no|the) [^\n]*/g,
   /; it is a file, set [^\n]*/g,
   /; (?:Sluice runs no (?:Helm|plugins) in a build|a build reads no files outside of the artifact): [^\n]*/g,
   /; to have it (?:deleted and )?created again, [^\n]*/g,

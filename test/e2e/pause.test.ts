@@ -42,7 +42,9 @@ describe("sluice pause and sluice resume", () => {
     });
     expect(await world.sh("resume")).toMatchObject({
       code: 0,
-      err: expect.stringMatching(/^✔ this cluster is resumed; it was paused by eve since \S+Z\n◎ requests that arrived meanwhile /),
+      err: expect.stringMatching(
+        /^✔ this cluster is resumed; it was paused by eve since \S+Z\n◎ requests that arrived meanwhile /,
+      ),
     });
     expect(await world.sh("resume")).toMatchObject({ code: 0, err: "✔ this cluster is not paused\n" });
     // Not a word of the pause any more, and the source is reconciled, which fails: it leads nowhere.

@@ -28,7 +28,7 @@ export const alarmFaults: readonly FileFaults[] = [
     tests: ["test/unit/receiver/refusal-log.test.ts"],
     faults: [
       {
-        what: "who tries paths raises the alarm on refused events",
+        what: "requests to guessed paths raise the alarm on refused events",
         find: "if (isMeant && refusal.status !== 503)",
         replace: "if (refusal.status !== 503)",
       },

@@ -61,7 +61,7 @@ export const applyStatementFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "the notes of kubectl stay",
+        what: "kubectl's annotations stay",
         find: "const patch: JsonObject[] = isLeft ? [] : formerMarks(live);",
         replace: "const patch: JsonObject[] = [];\n  void formerMarks;",
         named: "(74, 75)",
@@ -79,13 +79,13 @@ export const applyStatementFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "what a policy denies is taken for a field that can never change",
+        what: "a denial by a policy counts as an immutable field",
         find: 'const isOfRule = reason === "Invalid" && !ofAdmission.test(message);',
         replace: 'const isOfRule = reason === "Invalid" || ofAdmission.test(message);',
         tests: ["test/unit/apply/dry-run.test.ts"],
       },
       {
-        what: "a state that may pass is taken for a field that can never change",
+        what: "a temporary state counts as an immutable field",
         find: "(?: (?:after|once)\\b|[.,\\]]|$)/",
         replace: "/",
         tests: ["test/unit/apply/dry-run.test.ts"],
@@ -115,7 +115,7 @@ export const applyStatementFaults: readonly FileFaults[] = [
         named: "(82)",
       },
       {
-        what: "the inventory has the version v1 for all",
+        what: "the inventory has the version v1 for every object",
         find: "    version: desired.ref.version,\n",
         replace: '    version: "v1",\n',
         named: "(102)",
@@ -169,7 +169,7 @@ export const applyStatementFaults: readonly FileFaults[] = [
         named: "(107)",
       },
       {
-        what: "a Job that its time to live has removed is missing",
+        what: "a Job deleted by ttlSecondsAfterFinished counts as missing",
         find: 'mayVanish ? "Current" : "NotFound"',
         replace: '"NotFound"',
         named: "(108)",
@@ -193,19 +193,19 @@ export const applyStatementFaults: readonly FileFaults[] = [
         named: "(108)",
       },
       {
-        what: "a Ready condition whose status is no status is waited for",
+        what: "a Ready condition with an invalid status is waited for",
         find: " && readyStatuses.includes(status)",
         replace: "",
         tests: ["test/unit/health/kstatus.test.ts"],
       },
       {
-        what: "an observed generation that is no number counts as none",
+        what: "an observed generation that is not a number counts as unset",
         find: "if (unreadable !== undefined) return unknown(unreadable);\n    const observed",
         replace: "const observed",
         tests: ["test/unit/health/unreadable-status.test.ts"],
       },
       {
-        what: "conditions that are no list count as none",
+        what: "conditions that are not a list count as unset",
         find: "const unreadable = unreadableConditions(object);",
         replace: "const unreadable = undefined;",
         tests: ["test/unit/health/unreadable-status.test.ts"],

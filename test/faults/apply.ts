@@ -15,7 +15,7 @@ export const applyFaults: readonly FileFaults[] = [
         replace: "RE2JS.compile(pattern)",
       },
       {
-        what: "labels are looked at once for all states of an object",
+        what: "labels are read once for all states of an object",
         find: "rulesNamed(refOf(object)).filter((rule) => rule.isMarked(object))",
         replace: "rulesNamed(refOf(object)).filter((rule) => rule.paths !== undefined)",
       },
@@ -26,7 +26,7 @@ export const applyFaults: readonly FileFaults[] = [
     tests: ignoreRules,
     faults: [
       {
-        what: "which fields are ignored is no part of the proof",
+        what: "ignored fields are not part of the fingerprint",
         find: "keyedDigest(key, canonicalJson([digest, ...ignored]))",
         replace: "keyedDigest(key, canonicalJson([digest]))",
       },
@@ -47,7 +47,7 @@ export const applyFaults: readonly FileFaults[] = [
         replace: "value === undefined || (isAppliedByOther(live, pointer, style) && value === null)",
       },
       {
-        what: "an item of a list is found by its place alone",
+        what: "a list item is found only by its index",
         find: "    return place < 0 ? part : String(place);",
         replace: "    return place < -1 ? String(place) : part;",
       },
@@ -58,7 +58,7 @@ export const applyFaults: readonly FileFaults[] = [
     tests: ignoredFields,
     faults: [
       {
-        what: "a field of a status counts as applied by another",
+        what: "a field applied through the status subresource counts as another manager's",
         find: ' subresource === "" &&',
         replace: "",
       },
@@ -77,16 +77,16 @@ export const applyFaults: readonly FileFaults[] = [
         what: "an ignored field counts as drift of what we own",
         find: "fieldsV1: ownedButIgnored(fields.fieldsV1 ?? {}, object, ignored) }",
         replace: "fieldsV1: ownedButIgnored(fields.fieldsV1 ?? {}, object, []) }",
-        named: "that alone is no reason to apply",
+        named: "a difference in them alone causes no apply",
       },
       {
         what: "an object that cannot be read loses its ignored fields",
         find: "  if (rules.ignore.pathsFor(tried).length === 0) return",
         replace: "  if (rules.ignore.pathsFor(tried).length >= 0) return",
-        named: "its account may not read",
+        named: "its account must not read",
       },
       {
-        what: "a migration hides a field that the applied version has not",
+        what: "a migration hides a field that the applied version lacks",
         find: "if (elsewhere !== undefined && isAboutFields(elsewhere)) return undefined;",
         replace: "if (elsewhere?.code === 0) return undefined;",
         named: "MigrateAPIVersion",
@@ -109,12 +109,12 @@ export const applyFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/plan-objects.test.ts"],
     faults: [
       {
-        what: "a fault of fields is left to a later stage",
+        what: "a field error is left to a later stage",
         find: "    if (error === undefined || isAboutFields(error)) return false;\n",
         replace: "    if (error === undefined) return false;\n",
       },
       {
-        what: "an object is left to a stage that is its own",
+        what: "an object waits for its own stage",
         find: "        stageIndex(other) < stageIndex(one) &&\n",
         replace: "",
       },
@@ -131,7 +131,7 @@ export const applyFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "a payload that is stale is not made anew",
+        what: "an outdated payload is not made again",
         find: "      if (!isStale || tries === maxTries) throw error;\n      await deps.clock.sleep(5 * 2 ** tries, signal);\n      payload =",
         replace:
           "      if (!isStale || tries < maxTries) throw error;\n      await deps.clock.sleep(5 * 2 ** tries, signal);\n      payload =",
@@ -139,7 +139,7 @@ export const applyFaults: readonly FileFaults[] = [
         named: "between the plan and the apply",
       },
       {
-        what: "a takeover sends the payload that was planned",
+        what: "a takeover sends the planned payload",
         find: "change.takeover === undefined ? change.payload : undefined",
         replace: "change.payload",
         tests: stories,
@@ -157,7 +157,7 @@ export const applyFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/desired-objects.test.ts"],
     faults: [
       {
-        what: "the digest of a manifest is taken over its text",
+        what: "the digest of a manifest is computed from its text",
         find: "keyedDigest(key, canonicalJson(manifest))",
         replace: "canonicalJson(manifest)",
       },
@@ -168,7 +168,7 @@ export const applyFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/set/live-objects.test.ts"],
     faults: [
       {
-        what: "objects that are read one by one are held whole",
+        what: "objects that are read one by one are kept with their content",
         find: "return found && { apiVersion: found.apiVersion, kind: found.kind, metadata: found.metadata };",
         replace: "return found;",
       },
@@ -179,12 +179,12 @@ export const applyFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/plan.test.ts"],
     faults: [
       {
-        what: "a look leaves what was not applied in this form",
+        what: "a check skips an object that was not applied in this form",
         find: 'return entry.desired === proofDigest(desired, ignored, installationKey) ? { kind: "drifted", entry } : change;',
         replace: 'return entry.desired !== ignored.join() ? { kind: "drifted", entry } : change;',
       },
       {
-        what: "a look leaves what was only planned",
+        what: "a check skips an object that was only planned",
         find: 'if (!isLook || !isRewrite || entry?.state !== "live") return change;',
         replace: "if (!isLook || !isRewrite || entry === undefined) return change;",
       },
@@ -208,12 +208,12 @@ export const applyFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "ended Job of another digest counts as done",
+        what: "a finished Job of another digest counts as done",
         find: "  if (entry.desired !== proofDigest(desired, ignored, installationKey)) return undefined;\n",
         replace: "",
       },
       {
-        what: "deleted TTL Job never created again",
+        what: "a Job deleted by its TTL is never created again",
         find: "(deps.isAwaited ? ended(desired, entry, deps) : undefined)",
         replace: "ended(desired, entry, deps)",
       },

@@ -11,7 +11,7 @@ export const awsFaults: readonly FileFaults[] = [
         what: "UnprocessedKeys dropped",
         find: "      left = unprocessed[table.name];",
         replace: "      left = unprocessed[table.name] === undefined ? undefined : undefined;",
-        named: "with batches done in part",
+        named: "with partial batches",
       },
       {
         what: "stale reads by default (pointer, claims)",
@@ -38,17 +38,17 @@ export const awsFaults: readonly FileFaults[] = [
         named: "inventory: DynamoDB",
       },
       {
-        what: "an older token passes",
+        what: "an older fencing token is accepted",
         find: '"#token = :token AND attribute_exists(#holder)"',
         replace: '"#token >= :token AND attribute_exists(#holder)"',
         named: "inventory: DynamoDB",
       },
       {
-        what: "throttled transaction not tried again",
+        what: "a throttled transaction is not retried",
         find: 'new Set(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"])',
         replace: 'new Set(["TransactionConflict"])',
         tests: ["test/unit/aws/dynamodb/dynamodb-faults.test.ts"],
-        named: "or a table that throttles",
+        named: "or is throttled is retried",
       },
     ],
   },
@@ -65,20 +65,20 @@ export const awsFaults: readonly FileFaults[] = [
         tests: ["test/unit/aws/dynamodb/dynamodb-stores.test.ts"],
       },
       {
-        what: "stale read of listeners",
+        what: "listeners are read without strong consistency",
         find: `      ConsistentRead: true,
 `,
         replace: "",
         named: "subscriptions: DynamoDB",
       },
       {
-        what: "what is followed is written only with a new topic",
+        what: "the followed part is written only with a new topic",
         find: "const put = [...after].filter(([topic, entry]) => before.get(topic) !== entry)",
         replace: "const put = [...after].filter(([topic]) => !before.has(topic))",
         tests: ["test/unit/aws/dynamodb/subscriptions.test.ts"],
       },
       {
-        what: "an earlier release takes what is followed for a topic of its own list",
+        what: "an earlier release reads the followed part as a topic",
         find: "  return follows === undefined ? topic : `${topic}\\n${shortDigest(follows)}`;",
         replace: '  return follows === undefined || topic !== "" ? topic : `${topic}\\n${shortDigest(follows)}`;',
         tests: ["test/unit/aws/dynamodb/subscriptions.test.ts"],
@@ -130,7 +130,7 @@ export const awsFaults: readonly FileFaults[] = [
     tests: lagging,
     faults: [
       {
-        what: "released claim met by a claim",
+        what: "a claim ignores a concurrent release",
         find: "        if (id !== undefined) known.set(id, row === undefined ? [] : claimsOf(row));",
         replace: "        if (id !== undefined && row !== undefined) known.set(id, claimsOf(row));",
         tests: ["test/unit/aws/dynamodb/dynamodb-stores.test.ts"],
@@ -181,14 +181,14 @@ export const awsFaults: readonly FileFaults[] = [
         named: "work items: DynamoDB",
       },
       {
-        what: "in-doubt write answered as conflict",
+        what: "a write with an unknown result is reported as a conflict",
         tests: ["test/unit/aws/dynamodb/dynamodb-faults.test.ts"],
         find: `    if (isPast && sends + attempts > 2) throw error;
 `,
         replace: "",
       },
       {
-        what: "stale read of work items",
+        what: "work items are read without strong consistency",
         find: `        ConsistentRead: true,
 `,
         replace: "",
@@ -201,7 +201,7 @@ export const awsFaults: readonly FileFaults[] = [
         named: "work items: DynamoDB",
       },
       {
-        what: "items under way hide the overdue ones after them",
+        what: "items in progress hide overdue ones after them",
         tests: ["test/unit/aws/dynamodb/dynamodb-faults.test.ts"],
         find: "    for (const named of chunksOf(rows, isRead)) yield await overdueAmong(table, named, now, isWanted, signal);\n",
         replace: `    for (const named of chunksOf(rows, isRead)) {
@@ -210,10 +210,10 @@ export const awsFaults: readonly FileFaults[] = [
       yield page;
     }
 `,
-        named: "under way",
+        named: "is still in progress",
       },
       {
-        what: "items of clusters that are not wanted are read",
+        what: "items of excluded clusters are read",
         find: '    if (cluster !== "" && !isWanted(cluster)) return false;\n',
         replace: "",
         tests: ["test/unit/aws/dynamodb/dynamodb-faults.test.ts"],

@@ -10,22 +10,22 @@ export const bootstrapFaults: readonly FileFaults[] = [
     tests: files,
     faults: [
       {
-        what: "a folder that names another cluster is taken where this one follows it",
+        what: "a folder that names another cluster is accepted if this cluster follows it",
         find: "if (named === cluster) return;",
         replace: "if (named === cluster || isFollowed) return;",
       },
       {
-        what: "a folder that contains that of another cluster is taken",
+        what: "a folder that contains another cluster's folder is accepted",
         find: "  for (const [path, named] of files.others) {\n    if (named === cluster) continue;",
         replace: "  for (const [path, named] of files.others) {\n    if (named !== undefined) continue;",
       },
       {
-        what: "a folder in that of another cluster is taken",
+        what: "a folder inside another cluster's folder is accepted",
         find: "  for (const [path, named] of files.around) {\n    if (named === cluster) continue;",
         replace: "  for (const [path, named] of files.around) {\n    if (named !== undefined) continue;",
       },
       {
-        what: "--force takes a folder with Flux's controllers",
+        what: "--force accepts a folder with Flux's controllers",
         find: "if (files.hasComponents) {",
         replace: "if (files.hasComponents && !force) {",
       },
@@ -67,7 +67,7 @@ export const bootstrapFaults: readonly FileFaults[] = [
         replace: "if (found.length <= pageSize) return entries;",
       },
       {
-        what: "a rate limit is taken for a missing right",
+        what: "a rate limit is reported as a missing right",
         find: '(status === 403 && sent["x-ratelimit-remaining"] === "0")',
         replace: "status === 418",
       },

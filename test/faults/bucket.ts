@@ -10,7 +10,7 @@ export const bucketFaults: readonly FileFaults[] = [
     tests: ofFlow,
     faults: [
       {
-        what: "the status alone says which index belongs to which artifact",
+        what: "only the status decides which index belongs to an artifact",
         find: "if (!(await isRecorded(pairOf(artifact.digest, artifact.revision)))) return new Map();",
         replace: "await isRecorded(pairOf(artifact.digest, artifact.revision));",
       },
@@ -31,12 +31,12 @@ export const bucketFaults: readonly FileFaults[] = [
     tests: ofFlow,
     faults: [
       {
-        what: "what is recorded beside an artifact is forgotten before it",
+        what: "the records of an artifact are deleted before the artifact",
         find: "[artifact.digest, ...(ctx.traits.recordedBeside?.(artifact) ?? [])]",
         replace: "[artifact.digest, ...(ctx.traits.recordedBeside?.(artifact) ?? []).slice(2)]",
       },
       {
-        what: "the artifact has the revision of the listing, not of what was taken",
+        what: "the artifact has the revision of the listing, not of the downloaded objects",
         find: "const { file, revision } = pulled.taken ?? resolved;",
         replace: "const { file, revision } = resolved;",
       },
@@ -52,7 +52,7 @@ export const bucketFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "folders are objects",
+        what: "folder markers count as objects",
         find: '!key.endsWith("/") && ',
         replace: "",
       },
@@ -63,7 +63,7 @@ export const bucketFaults: readonly FileFaults[] = [
     tests: ofFlow,
     faults: [
       {
-        what: "a part .. is taken for a name",
+        what: ".. is accepted as a file name",
         find: 'part === "." || part === ".."',
         replace: 'part === "."',
       },
@@ -74,7 +74,7 @@ export const bucketFaults: readonly FileFaults[] = [
     tests: ofLogins,
     faults: [
       {
-        what: "signatures of our identity are shown to any host",
+        what: "signatures of Sluice's identity are sent to any host",
         find: "if (isAmazonS3(hostOf(endpoint, region))) return;",
         replace: "if (isAmazonS3(hostOf(endpoint, region)) || endpoint !== '') return;",
       },
@@ -85,7 +85,7 @@ export const bucketFaults: readonly FileFaults[] = [
     tests: ofLogins,
     faults: [
       {
-        what: "a host that only begins like one of Amazon's is one",
+        what: "a host with the prefix of an Amazon host is accepted",
         find: "(amazonaws\\.com|amazonaws\\.com\\.cn)$/",
         replace: "(amazonaws\\.com|amazonaws\\.com\\.cn)/",
       },
@@ -96,7 +96,7 @@ export const bucketFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/settings/allowed-buckets.test.ts"],
     faults: [
       {
-        what: "the namespace constructor may read everything it names",
+        what: 'the namespace "constructor" may read any bucket',
         find: "Object.hasOwn(allowed, namespace) && (allowed[namespace] ?? []).includes(bucket)",
         replace: "(allowed[namespace] ?? []).some((one) => bucket.startsWith(one))",
       },

@@ -9,25 +9,25 @@ export const cachedRunFaults: readonly FileFaults[] = [
     tests: [story],
     faults: [
       {
-        what: "a run that was asked for goes by cached objects",
+        what: "a requested run uses cached objects",
         find: "  if (isRequested || !ended.success) return undefined;",
         replace: "  if (!ended.success) return undefined;",
-        named: "where somebody has asked for it",
+        named: "writes its status if it was requested",
       },
       {
-        what: "a run that was killed in between does not count",
+        what: "a killed run between two others is ignored",
         find: "  if (fence.token !== read.token + 1) return undefined;\n",
         replace: "",
         named: "after a run that was killed",
       },
       {
-        what: "nothing is read anew once an hour",
+        what: "objects are not read again once an hour",
         find: "  return isDone && isShownOfLate(status.data ?? {}, clock.now()) ? read : undefined;",
         replace: "  return isDone ? read : undefined;",
         named: "once an hour",
       },
       {
-        what: "drift is undone by what is cached",
+        what: "drift is reverted from cached objects",
         find: "asTarget(guardedCluster(await deps.targetOf(live, signal), refuse))",
         replace: "asTarget(await deps.targetOf(live, signal))",
         equivalent: "the second line: the status that announces a change is written first, and refused",
@@ -39,13 +39,13 @@ export const cachedRunFaults: readonly FileFaults[] = [
         equivalent: "a refused write throws, and only the history's is caught: where that is written, so is the status",
       },
       {
-        what: "the status is written by what is cached",
+        what: "the status is written from cached objects",
         find: "asHome({ ...readOnly, create })",
         replace: "asHome({ ...home, create })",
-        named: "a status that is out of date",
+        named: "from an outdated cached one",
       },
       {
-        what: "the event of another end is sent by what is cached",
+        what: "an event of another outcome is sent from cached objects",
         find: '  return manifest.kind === "Event" && manifest["reason"] === "ReconciliationSucceeded";',
         replace: '  return manifest.kind === "Event" && manifest["reason"] !== "";',
         equivalent: "the second line: what another event tells is written first, and refused",
@@ -63,10 +63,10 @@ export const cachedRunFaults: readonly FileFaults[] = [
         named: "reads an ExternalArtifact in each run",
       },
       {
-        what: "dependencies and ConfigMaps are taken for the source",
+        what: "dependencies and ConfigMaps are read as the source",
         find: "  const isCached = (ref: ObjectRef): boolean => isSame(ref, key) || isSource(ref);",
         replace: "  const isCached = (_ref: ObjectRef): boolean => true;",
-        named: "reads what it depends on beside its source",
+        named: "reads its dependencies other than the source",
       },
     ],
   },
@@ -96,22 +96,22 @@ export const cachedRunFaults: readonly FileFaults[] = [
     tests: [story],
     faults: [
       {
-        what: "a run that was asked for leaves the status as it is",
+        what: "a requested run does not write the status",
         find: "isRemembered || ctx.run.isRequested || saysMore(next, ctx)",
         replace: "isRemembered || saysMore(next, ctx)",
-        named: "where somebody has asked for it",
+        named: "writes its status if it was requested",
       },
       {
-        what: "how long a health check takes makes each run write its status",
+        what: "the duration of a health check makes each run write its status",
         find: `isPassed(one) ? { ...one, message: "" } : one`,
         replace: "isPassed(one) ? one : one",
-        named: "that waits for health",
+        named: "and waits for health",
       },
       {
-        what: "a status that others have changed stays",
+        what: "a status that another client changed is kept",
         find: "  return !equal(lasting(ctx.status()), lasting(next)) || !isShownOfLate(",
         replace: "  return !isShownOfLate(",
-        named: "writes a status that others have changed",
+        named: "writes a status that another client has changed",
       },
       {
         what: "runs without a status are never counted",
@@ -126,13 +126,13 @@ export const cachedRunFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/oci-repository.test.ts"],
     faults: [
       {
-        what: "consumers learn of a deleted source only after an hour",
+        what: "consumers notice a deleted source only after an hour",
         find: "  await wakeConsumers({ deps, run }, `${formatWorkKey(run.key)} is deleted`);\n",
         replace: "",
         named: "wakes its consumers when it is deleted",
       },
       {
-        what: "consumers learn of a source that was gone at once only after an hour",
+        what: "consumers notice a source that was deleted at once only after an hour",
         find: "    await wakeConsumers({ deps, run }, `${formatWorkKey(run.key)} is gone`);\n",
         replace: "",
         named: "wakes its consumers when it is deleted",

@@ -24,12 +24,12 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [pace],
     faults: [
       {
-        what: "a run after one that was cut off counts as one that the interval wants",
+        what: "the run after a killed one counts as started by the interval",
         find: "!run.isRequested && run.isRetry !== true &&",
         replace: "!run.isRequested &&",
       },
       {
-        what: "a step in the future is waited for",
+        what: "a run waits for a step time in the future",
         find: "const steppedAt = Math.min(since, now);",
         replace: "const steppedAt = since;",
       },
@@ -39,12 +39,12 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         replace: "if (leftMs < -lateMs && isHeldBack) {",
       },
       {
-        what: "a Canary at rest chases a writer that changes its Services back",
+        what: "a Canary at rest fights with a client that changes its Services back",
         find: "if (leftMs <= 0) return { isDue: true };",
         replace: "if (leftMs <= intervalMs) return { isDue: true };",
       },
       {
-        what: "a status that was written after the carried step is not seen",
+        what: "a status written after the carried step is ignored",
         find: "(steppedAt !== undefined && wrote === lastTransitionTime)",
         replace: "steppedAt !== undefined",
       },
@@ -55,12 +55,12 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [checks],
     faults: [
       {
-        what: "one promotion by hand opens all gates of the run",
+        what: "one manual promotion opens all gates of the run",
         find: "  return only === gate && (",
         replace: "  return only.length > 0 && (",
       },
       {
-        what: "one promotion by hand lets each weight rise",
+        what: "one manual promotion raises every weight",
         find: "weight === String(canary.status.canaryWeight ?? 0)",
         replace: "weight.length > 0",
       },
@@ -71,13 +71,13 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [killed],
     faults: [
       {
-        what: "a step that was cut off keeps its weight though its checks fail",
+        what: "a killed step keeps its weight even if its checks fail",
         find: "  if (isAhead) await ctx.setRoutes(router, at.routes);\n",
         replace: "  if (isAhead && isPassed) await ctx.setRoutes(router, at.routes);\n",
         tests: [`${flowTests}/shares.test.ts`],
       },
       {
-        what: "the gates of promotion are not asked by weights",
+        what: "promotion gates are not called with weights",
         find: "      if (!(await isPromotionConfirmed(ctx))) return false;\n      await promote(ctx);",
         replace: "      await promote(ctx);",
         tests: [checks],
@@ -126,12 +126,12 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         replace: "    if (!isPromoted(ctx) || ctx.workload !== undefined) return;",
       },
       {
-        what: "a status in the future stays as it is",
+        what: "a status with a time in the future is not corrected",
         find: "> now + aheadMs)",
         replace: "> now * aheadMs)",
       },
       {
-        what: "a copy that was cut off is rolled back",
+        what: "an interrupted copy is rolled back",
         find: "const isCopied = isAnalysing(ctx) &&",
         replace: 'const isCopied = ctx.phase === "Waiting" &&',
         tests: [killed],
@@ -169,12 +169,12 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [`${flowTests}/fewer-requests.test.ts`],
     faults: [
       {
-        what: "a Service that has changed in a run is not put right",
+        what: "a Service changed during a run is not repaired",
         find: "const isUnchanged = !run.isRequested && run",
         replace: "const isUnchanged = run",
       },
       {
-        what: "what an outage has kept a hint from is not looked at",
+        what: "objects whose events were lost in an outage are not checked",
         find: "run.isRetry !== true && outage === undefined;",
         replace: "run.isRetry !== true;",
       },
@@ -190,7 +190,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         replace: "  if (primary.isReady || skipsAnalysis(ctx.canary)) return true;",
       },
       {
-        what: "checks fail, and the Services are not looked at",
+        what: "after failed checks the Services are not read",
         find: "(canary.status.failedChecks ?? 0) === 0 && ",
         replace: "",
         tests: [`${flowTests}/fewer-requests.test.ts`],
@@ -202,17 +202,17 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [primaryMissing],
     faults: [
       {
-        what: "a rejected revision becomes the primary where nothing keeps the promoted one",
+        what: "a rejected revision becomes the primary if the promoted one is not stored",
         find: 'const isNew = phase === "Waiting" || isChanged(',
         replace: 'const isNew = phase === "Waiting" || !isChanged(',
       },
       {
-        what: "the revision under analysis becomes the primary where nothing keeps the promoted one",
+        what: "the revision under analysis becomes the primary if the promoted one is not stored",
         find: "if (!isNew && !isAtRest) throw",
         replace: "if (!isNew && isAtRest) throw",
       },
       {
-        what: "a primary that nothing can make again is told in each run",
+        what: "a primary that cannot be recreated is reported in each run",
         find: 'else await ctx.sayOnce("Warning", restored.text);',
         replace: 'else await ctx.say("Warning", restored.text);',
       },
@@ -223,7 +223,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [restored],
     faults: [
       {
-        what: "a primary whose promotion has failed is made of an earlier template",
+        what: "a primary whose promotion has failed is recreated from an earlier template",
         find: '(phase === "Failed" && canaryWeight === totalWeight)',
         replace: '(phase === "Failed" && canaryWeight === totalWeight + 1)',
       },
@@ -233,7 +233,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "a primary is put right in the middle of a run",
+        what: "a primary is repaired during a run",
         find: "isAtRest && !isOfTarget(canary)",
         replace: "!isOfTarget(canary)",
       },
@@ -244,7 +244,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [restored],
     faults: [
       {
-        what: "the template of another target's ReplicaSet is taken",
+        what: "the template of another target's ReplicaSet is used",
         find: "ownerReferences.some(({ uid }) => uid === target.metadata.uid)",
         replace: "ownerReferences.every(({ uid }) => uid === target.metadata.uid)",
       },
@@ -260,7 +260,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [deployment],
     faults: [
       {
-        what: "a Deployment of somebody else is taken for the primary",
+        what: "a user's Deployment is used as the primary",
         find: "if (!isOwnedBy(object, canary.name)) throw foreign",
         replace: 'if (mend === "") throw foreign',
       },
@@ -271,7 +271,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [autoscalers],
     faults: [
       {
-        what: "an autoscaler without an owner that scales something else is taken for the primary's",
+        what: "an ownerless autoscaler of another workload is used as the primary's",
         find: "return isOwnerless(autoscaler) && scaled === primaryName(spec.targetRef.name);",
         replace: "return isOwnerless(autoscaler) && scaled !== spec.targetRef.name;",
       },
@@ -282,7 +282,7 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [configs],
     faults: [
       {
-        what: "a config that the target reads by its own name is taken for a copy",
+        what: "a config that the target uses by its own name is treated as a copy",
         find: "if (!ofPrimary.has(key) || ofTarget.has(key)) continue;",
         replace: "if (!ofPrimary.has(key) && !ofTarget.has(key)) continue;",
       },
@@ -325,12 +325,12 @@ export const canaryFlowFaults: readonly FileFaults[] = [
     tests: [phaseStatus],
     faults: [
       {
-        what: "an iteration is not done again while promotion waits",
+        what: "an iteration is not repeated while promotion waits",
         find: 'iterations: phase === "WaitingPromotion" ? iterations - 1 : 0',
         replace: 'iterations: phase === "WaitingPromotion" ? iterations : 0',
       },
       {
-        what: "the condition is rewritten where nothing of it changes",
+        what: "the condition is rewritten without a change",
         find: "  if (present?.status === status && present.reason === phase) return before;\n",
         replace: "  if (present?.status === status && present.message === phase) return before;\n",
       },

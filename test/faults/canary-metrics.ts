@@ -11,12 +11,12 @@ export const canaryMetricFaults: readonly FileFaults[] = [
     tests: [checks],
     faults: [
       {
-        what: "a value that is equal to the most is refused",
+        what: "a value equal to the maximum fails",
         find: "compared > heldTo(max)",
         replace: "compared >= heldTo(max)",
       },
       {
-        what: "a threshold is the most of a success rate",
+        what: "a threshold is the maximum of a success rate",
         find: 'return measure === "success-rate" ?',
         replace: 'return measure === "duration" ?',
       },
@@ -32,7 +32,7 @@ export const canaryMetricFaults: readonly FileFaults[] = [
     tests: [checks],
     faults: [
       {
-        what: "what is not a number is within every range",
+        what: "a value that is not a number is within every range",
         find: "if (Number.isNaN(value)) throw noValues();",
         replace: "if (Number.isNaN(value) && value > 0) throw noValues();",
       },
@@ -64,7 +64,7 @@ export const canaryMetricFaults: readonly FileFaults[] = [
     tests: ["test/unit/canary/metrics/prometheus.test.ts"],
     faults: [
       {
-        what: "no value is zero",
+        what: "a missing value counts as zero",
         find: "let last = Number.NaN;",
         replace: "let last = 0;",
       },
@@ -86,7 +86,7 @@ export const canaryMetricFaults: readonly FileFaults[] = [
     tests: ["test/unit/canary/metrics/providers/keptn.test.ts"],
     faults: [
       {
-        what: "a template reads objects of other namespaces where the installation refuses it",
+        what: "a template reads objects of other namespaces even if the installation forbids it",
         find: "if (!parts.settings.noCrossNamespaceRefs || namespace === own) return;",
         replace: 'if (!parts.settings.noCrossNamespaceRefs || namespace !== "") return;',
       },
@@ -113,7 +113,7 @@ export const canaryMetricFaults: readonly FileFaults[] = [
         replace: 'if (piece === ".") throw failed',
       },
       {
-        what: "a variable that there is not is empty",
+        what: "an undefined variable is empty",
         find: "if (Object.hasOwn(variables, key)) return",
         replace: 'if (variables[key] !== "") return',
       },
@@ -124,12 +124,12 @@ export const canaryMetricFaults: readonly FileFaults[] = [
     tests: ["test/unit/in-cluster/cluster-http.test.ts"],
     faults: [
       {
-        what: "a host of two labels is a Service also where its namespace may not be reached",
+        what: "a two-label host counts as a Service even if its namespace must not be reached",
         find: "(service.isCertain || isReached(service.namespace, rules))",
         replace: "(service.isCertain || service.namespace !== undefined)",
       },
       {
-        what: "a host on the Internet is a Service where a namespace is called so",
+        what: "an Internet host counts as a Service if a namespace has its name",
         find: '|| (protocol === "https:" && port === "")',
         replace: '|| (protocol === "https:" && port === "443")',
       },
@@ -140,17 +140,17 @@ export const canaryMetricFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/canary-servers.test.ts"],
     faults: [
       {
-        what: "a reading of one login is given to another",
+        what: "an answer for one login is given to another",
         find: "url, headers, sent, tls, maxBytes]",
         replace: "url, sent, tls, maxBytes]",
       },
       {
-        what: "a reading of a Service is given to another cluster",
+        what: "an answer of a Service is given to another cluster",
         find: 'JSON.stringify(["http", place, method',
         replace: 'JSON.stringify(["http", method',
       },
       {
-        what: "a reading that others share is dropped for those that nobody shares",
+        what: "shared answers are evicted for answers that are not shared",
         find: "const maxReadings = 2_000;",
         replace: "const maxReadings = 200;",
       },
@@ -161,7 +161,7 @@ export const canaryMetricFaults: readonly FileFaults[] = [
     tests: ["test/unit/aws/cloud-watch.test.ts"],
     faults: [
       {
-        what: "our identity is lent to every namespace",
+        what: "every namespace may use Sluice's identity",
         find: "if (!isAllowed(namespace, region)) {",
         replace: "if (namespace === region) {",
       },

@@ -32,17 +32,17 @@ export const canaryRobustFaults: readonly FileFaults[] = [
         replace: "if (error instanceof ApiError && !blamingCodes.has(error.code)) return",
       },
       {
-        what: "a Canary that another one shuts out is looked at each minute for good",
+        what: "a Canary whose target is taken is checked every minute forever",
         find: "dueInMs: isFirst ? leftMs : undefined",
         replace: "dueInMs: leftMs",
       },
       {
-        what: "a Canary that another one shuts out is not woken when that goes",
+        what: "a Canary whose target is taken is not woken when the target is released",
         find: "topicsOf(ctx, canary.status) : [ownerTopic(run, before)]);",
         replace: "topicsOf(ctx, canary.status) : []);",
       },
       {
-        what: "a status without conditions begins anew",
+        what: "a status without conditions starts over",
         find: "if (promoted[0]?.reason !== phase) return ctx.write(withCondition(ctx.status(), ctx.at()));",
         replace:
           'if (promoted[0]?.reason !== phase) return ctx.write(inPhase(withCondition(ctx.status(), ctx.at()), "Initializing", ctx.canary.analysis, ctx.at()));',
@@ -54,12 +54,12 @@ export const canaryRobustFaults: readonly FileFaults[] = [
     tests: [checks],
     faults: [
       {
-        what: "each webhook of a step has a time of its own",
+        what: "each webhook of a step has its own time limit",
         find: "timeoutMs: Math.min(timeoutMs, leftMs),",
         replace: "timeoutMs,",
       },
       {
-        what: "a webhook is called after the time of its step",
+        what: "a webhook is called after the time limit of its step",
         find: "if (leftMs === 0) throw",
         replace: "if (leftMs < 0) throw",
       },
@@ -70,7 +70,7 @@ export const canaryRobustFaults: readonly FileFaults[] = [
     tests: ["test/unit/kube/external-metrics.test.ts"],
     faults: [
       {
-        what: "external metrics are read with our own rights",
+        what: "external metrics are read with Sluice's own rights",
         find: "user === undefined ? client : client.as(user)",
         replace: "user !== undefined ? client : client",
       },

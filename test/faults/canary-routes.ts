@@ -12,12 +12,12 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     tests: [shares],
     faults: [
       {
-        what: "the run goes on from shares that others have given the route",
+        what: "the run continues from weights that another client has set",
         find: "routes: ownRoutes(live, canaryWeight) };",
         replace: "routes };",
       },
       {
-        what: "what others have given the canary stays until that is ready",
+        what: "weight that another client gave the canary stays until the canary is ready",
         find: "  if (routes.canary > at.routes.canary && !isAhead) await",
         replace: "  if (routes.canary > 100 && !isAhead) await",
       },
@@ -28,7 +28,7 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     tests: [shares],
     faults: [
       {
-        what: "a promotion that waits loses its weight",
+        what: "a waiting promotion loses its weight",
         find: "return isWaiting ? finalWeight(analysis) : canaryWeight;",
         replace: "return canaryWeight;",
       },
@@ -39,7 +39,7 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     tests: [shares],
     faults: [
       {
-        what: "between two runs a canary without pods keeps the share that others have given it",
+        what: "between two runs a canary without pods keeps a weight set by another client",
         find: "return isInFlight(phase) ? {} : {",
         replace: "return isInFlight(phase) || phase !== undefined ? {} : {",
       },
@@ -50,7 +50,7 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
         tests: ["test/unit/flows/canary/release.test.ts"],
       },
       {
-        what: "a name that is too long is found when half of the objects are made",
+        what: "a name that is too long is noticed after half of the objects are created",
         find: "  checkGeneratedNames(canary, target);\n",
         replace: "",
         tests: [objects],
@@ -62,12 +62,12 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     tests: [services],
     faults: [
       {
-        what: "Services of others are overwritten",
+        what: "foreign Services are overwritten",
         find: "if (found !== undefined) refuseForeignRoute(",
         replace: 'if (found?.kind === "none") refuseForeignRoute(',
       },
       {
-        what: "an ExternalName is led to the primary",
+        what: "an ExternalName Service is pointed to the primary",
         find: "  if (found === undefined || !isExternal(found)) return;",
         replace: "  if (found === undefined || found !== undefined) return;",
       },
@@ -78,12 +78,12 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     tests: [services],
     faults: [
       {
-        what: "a Service that an older Flagger has taken over still leads to the primary when that goes",
+        what: "a Service taken over by an older Flagger still points to the primary after that is deleted",
         find: ' && !leadsTo(primary, service["spec"])',
         replace: "",
       },
       {
-        what: "an original that leads to the primary is given back when that goes",
+        what: "an original that points to the primary is restored after that is deleted",
         find: "  if (leadsTo(primary, wanted.spec)) return false;\n",
         replace: "",
       },
@@ -94,12 +94,12 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     tests: ["test/unit/canary/workload/service-target.test.ts"],
     faults: [
       {
-        what: "the copies of a Service that is a target overwrite Services of others",
+        what: "the copies of a target Service overwrite foreign Services",
         find: "if (live !== undefined) refuseOthers(",
         replace: 'if (live?.kind === "none") refuseOthers(',
       },
       {
-        what: "a Service of somebody else counts as the primary's copy",
+        what: "a foreign Service counts as the primary's copy",
         find: "if (known !== undefined) refuseOtherPrimary(",
         replace: 'if (known?.kind === "none") refuseOtherPrimary(',
       },
@@ -110,7 +110,7 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     tests: [services],
     faults: [
       {
-        what: "an object gets back what a former one of its name was",
+        what: "an object gets back the content of an earlier one of the same name",
         find: "return original?.uid === metadata.uid ? original : undefined;",
         replace: 'return original?.uid !== "" ? original : undefined;',
       },
@@ -121,17 +121,17 @@ export const canaryRoutesFaults: readonly FileFaults[] = [
     tests: [owners],
     faults: [
       {
-        what: "a route of somebody else is overwritten before it is kept",
+        what: "a foreign route is overwritten before it is stored",
         find: "        await keep(live, wanted, canary, takeOver);\n",
         replace: "",
       },
       {
-        what: "an annotation of a Canary gives a route of another namespace a spec",
+        what: "an annotation of a Canary changes a route in another namespace",
         find: "live === undefined || faultOf(live) !== undefined ? undefined",
         replace: "live === undefined ? undefined",
       },
       {
-        what: "a route whose name is made up for the Canary is taken from somebody else",
+        what: "a foreign route with the Canary's derived name is taken over",
         find: "if (route.madeUpBy !== undefined) return foreignRoute(",
         replace: 'if (route.madeUpBy === "none") return foreignRoute(',
       },

@@ -7,12 +7,12 @@ export const canaryWakingFaults: readonly FileFaults[] = [
     tests: ["test/unit/canary/revision/hashes.test.ts"],
     faults: [
       {
-        what: "an empty list is hashed as none",
+        what: "an empty list is hashed like an unset one",
         find: '    return `[${value.map(each).join(" ")}]`;',
         replace: '    return value.length === 0 ? "<nil>" : `[${value.map(each).join(" ")}]`;',
       },
       {
-        what: "what is inlined is read from a field of its own",
+        what: "inlined fields are read from a separate field",
         find: 'const isInlined = jsonName === "";',
         replace: 'const isInlined = jsonName === "none";',
       },
@@ -55,7 +55,7 @@ export const canaryWakingFaults: readonly FileFaults[] = [
         replace: "JSON.stringify([uid, resourceVersion])",
       },
       {
-        what: "a config that no generation tells of is never new",
+        what: "a config without a generation never counts as changed",
         find: "JSON.stringify([uid, generation ?? resourceVersion])",
         replace: "JSON.stringify([uid, generation])",
       },
@@ -71,12 +71,12 @@ export const canaryWakingFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/sweep-cluster.test.ts"],
     faults: [
       {
-        what: "what is known of targets is forgotten while a cluster has no Canaries",
+        what: "records of targets are deleted while a cluster has no Canaries",
         find: "if (near?.size === 0) continue;",
         replace: "",
       },
       {
-        what: "objects of namespaces without Canaries are kept where all are listed at once",
+        what: "objects of namespaces without Canaries are stored if all are listed at once",
         find: 'all.filter(({ metadata }) => namespaces.has(metadata.namespace ?? ""))',
         replace: "all",
       },
@@ -87,7 +87,7 @@ export const canaryWakingFaults: readonly FileFaults[] = [
     tests: ["test/unit/local/watch-kinds.test.ts"],
     faults: [
       {
-        what: "targets are watched after the last Canary is gone",
+        what: "targets are watched after the last Canary was deleted",
         find: 'over.abort(new Error("there is nothing to watch it for"));',
         replace: "",
       },
@@ -98,7 +98,7 @@ export const canaryWakingFaults: readonly FileFaults[] = [
     tests: ["test/unit/local/watch-kinds.test.ts"],
     faults: [
       {
-        what: "objects of namespaces without Canaries are looked at",
+        what: "objects of namespaces without Canaries are read",
         find: 'if (deps.near?.hasIn(metadata.namespace ?? "") === false) continue;',
         replace: "",
       },

@@ -18,7 +18,7 @@ export const collectFaults: readonly FileFaults[] = [
         replace: "(since.get(artifact.digest) ?? now) >= now - graceMs",
       },
       {
-        what: "an artifact that is new is unnamed",
+        what: "a new artifact counts as unnamed",
         find: "artifact.storedAt <= now - graceMs && ",
         replace: "",
       },
@@ -28,7 +28,7 @@ export const collectFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "an empty table lets everything be deleted",
+        what: "an empty table allows deleting everything",
         find: "if (named.size === 0) {",
         replace: "if (named.size < 0) {",
       },
@@ -38,7 +38,7 @@ export const collectFaults: readonly FileFaults[] = [
         replace: "known.get(digest) ?? now",
       },
       {
-        what: "the list is not kept",
+        what: "the list is not stored",
         find: "  await artifacts.keepUnnamed(since, signal);\n  let deleted = 0;",
         replace: "  let deleted = 0;",
       },

@@ -10,7 +10,7 @@ export const combinedInputFaults: readonly FileFaults[] = [
     tests: ["test/unit/kube/kubeconfig.test.ts"],
     faults: [
       {
-        what: "a cluster is found by a context that another kubeconfig's of the same name hides",
+        what: "a cluster is found by a context that another kubeconfig overrides",
         find: "files.toReversed().flatMap((file) => file.contexts",
         replace: "files.flatMap((file) => file.contexts",
       },
@@ -21,10 +21,10 @@ export const combinedInputFaults: readonly FileFaults[] = [
     tests: flow,
     faults: [
       {
-        what: "a health wait goes on with the time that passed before the spec was edited",
+        what: "a health check keeps the elapsed time after the spec was edited",
         find: "const isSame = wait?.revision === source.revision && wait.generation === ctx.generation;",
         replace: "const isSame = wait?.revision === source.revision;",
-        named: "an edit of the spec gives the health check its whole time again",
+        named: "an edit of the spec restarts the timeout of the health check",
       },
       {
         what: "events about the end carry the reason of the wait",
@@ -51,22 +51,22 @@ export const combinedInputFaults: readonly FileFaults[] = [
     tests: twoClusters,
     faults: [
       {
-        what: "the back-off of a deletion whose cluster is away never grows",
+        what: "the back-off of a deletion whose cluster does not answer never grows",
         find: "      failures: carried.failures + 1,",
         replace: "      failures: carried.failures,",
-        named: "stays while its Secret is gone",
+        named: "waits while its Secret is missing",
       },
       {
-        what: "an outage makes the deletion forget how Ready was before it",
+        what: "after an outage a deletion does not restore Ready",
         find: "      ending: ending(ctx),\n",
         replace: "",
-        named: "stays while its Secret is gone",
+        named: "waits while its Secret is missing",
       },
       {
-        what: "an outage begins the wait for termination anew",
+        what: "an outage restarts the wait for termination",
         find: "carried.isFinalizing && carried.wait !== undefined ? { wait: carried.wait } : {}",
         replace: "{}",
-        named: "waits there for what a finalizer holds until its timeout",
+        named: "waits for finalizers there until its timeout",
       },
     ],
   },
@@ -75,7 +75,7 @@ export const combinedInputFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/git-repository/include.test.ts"],
     faults: [
       {
-        what: "a part of an include takes its neighbours that begin alike",
+        what: "a part of an include also takes siblings with the same prefix",
         find: "path.startsWith(`${from}/`)",
         replace: "path.startsWith(from)",
       },
@@ -86,7 +86,7 @@ export const combinedInputFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/ingest/ingest.test.ts"],
     faults: [
       {
-        what: "of the regions in China only those in the north have its domain",
+        what: "only the northern regions of China have its domain",
         find: 'regions: "cn-"',
         replace: 'regions: "cn-north-"',
       },

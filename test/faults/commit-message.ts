@@ -13,7 +13,7 @@ export const commitMessageFaults: readonly FileFaults[] = [
         replace: "template === undefined",
       },
       {
-        what: "a removed field is tried again for ever",
+        what: "a template with a removed field is retried forever",
         find: 'if (error.reason === "removedField") throw new Failure("RemovedTemplateField", error.message, { cause: error });\n',
         replace: "",
       },
@@ -34,7 +34,7 @@ export const commitMessageFaults: readonly FileFaults[] = [
     tests: message,
     faults: [
       {
-        what: "a template that takes all memory is called broken",
+        what: "a template that uses all memory counts as invalid",
         find: 'return new MessageEngineError("memory", why',
         replace: 'return new MessageEngineError("broken", why',
       },

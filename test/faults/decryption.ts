@@ -25,7 +25,7 @@ export const decryptionFaults: readonly FileFaults[] = [
         replace: "sources",
       },
       {
-        what: "a folder below one with a kustomization file is taken by itself",
+        what: "a folder below one with a kustomization file is handled separately",
         find: "!foldersAbove(path).some(",
         replace: "!foldersAbove(path).every(",
       },
@@ -50,7 +50,7 @@ export const decryptionFaults: readonly FileFaults[] = [
         replace: "format",
       },
       {
-        what: "the format follows the path",
+        what: "the format is derived from the path",
         find: "return { path: source.slice(equals + 1), format: formatOfName(key) };",
         replace:
           "const path = source.slice(equals + 1);\n  return { path, format: formatOfName(key === path ? key : path) };",
@@ -93,12 +93,12 @@ export const decryptionFaults: readonly FileFaults[] = [
         replace: "if (valuesOf(object, plain).length < 0) throw",
       },
       {
-        what: "a Secret that has lost its MAC is told as one with single values",
+        what: "a Secret without a MAC is reported as one with single values",
         find: '"sops" in decrypted ? undefined : sealedField(decrypted)',
         replace: "sealedField(decrypted)",
       },
       {
-        what: "single values of sops are applied",
+        what: "single encrypted values are applied",
         find: "return sealed === undefined\n",
         replace: "return sealed !== null\n",
       },
@@ -108,7 +108,7 @@ export const decryptionFaults: readonly FileFaults[] = [
         replace: "if (plain.length < 0) throw",
       },
       {
-        what: "for names everything is decrypted",
+        what: "a build for names decrypts everything",
         find: "decrypter.namesOnly ? decryptName : decryptContent",
         replace: "decrypter.namesOnly ? decryptContent : decryptContent",
       },
@@ -124,18 +124,18 @@ export const decryptionFaults: readonly FileFaults[] = [
         replace: "for (const file of (sealed.get(mac) ?? []).slice(0, 1)) if",
       },
       {
-        what: "a MAC that no file has is accepted",
+        what: "a MAC that is in no file is accepted",
         find: "if (proofs > 0) return;",
         replace: "if (proofs >= 0) return;",
       },
       {
-        what: "a file with another MAC is a proof",
+        what: "a file with another MAC counts as a proof",
         find: "if (metadata.mac !== mac) throw",
         replace: 'if (metadata.mac === "") throw',
         tests: [sealed],
       },
       {
-        what: "a patch in a kustomization is a quotation",
+        what: "a patch in a kustomization counts as a quotation",
         find: "!isKustomization(path) && onlyQuotes",
         replace: "onlyQuotes",
         tests: [sealed],
@@ -179,17 +179,17 @@ export const decryptionFaults: readonly FileFaults[] = [
     tests: [sealed],
     faults: [
       {
-        what: "a text that readers take differently is a quotation",
+        what: "a text that parsers read differently counts as a quotation",
         find: " || readersDisagree.test(text)) return false;",
         replace: ") return false;",
       },
       {
-        what: "a text of any length is read at once",
+        what: "a text of any length is parsed at once",
         find: "text.length > maxQuoting || ",
         replace: "",
       },
       {
-        what: "files that transformers name are passed over",
+        what: "files that transformers name are skipped",
         find: '"transformers", "validators"',
         replace: '"validators"',
       },
@@ -199,13 +199,13 @@ export const decryptionFaults: readonly FileFaults[] = [
         replace: "if (kustomizations.length < 0)",
       },
       {
-        what: "what cannot be read is a quotation",
+        what: "a file that cannot be parsed counts as a quotation",
         find: "if (error instanceof SopsFault) return false;",
         replace: "if (error instanceof SopsFault) return true;",
       },
       { what: "a merged MAC is a quotation", find: ' || parent === "<<"', replace: "" },
       {
-        what: "a transformer with a patch is a quotation",
+        what: "a transformer with a patch counts as a quotation",
         find: 'if (path.at(-1) === "apiVersion" && value === "builtin") return true;',
         replace: "",
       },
@@ -232,7 +232,7 @@ export const decryptionFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/cached-build.test.ts"],
     faults: [
       {
-        what: "a build for names is taken for the manifests",
+        what: "a build for names is used for the manifests",
         find: "encrypted !== undefined && !decryption.namesOnly",
         replace: "encrypted !== undefined",
       },
@@ -248,7 +248,7 @@ export const decryptionFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/cached-build.test.ts"],
     faults: [
       {
-        what: "a build with decrypted files is remembered",
+        what: "a build with decrypted files is cached",
         find: "encrypted: sources.values.length === 0 ? encrypted : undefined",
         replace: "encrypted",
       },
@@ -259,7 +259,7 @@ export const decryptionFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "an encrypted Secret passes",
+        what: "an encrypted Secret passes the check",
         find: "if (refusal !== undefined) throw new Failure",
         replace: "if (refusal === null) throw new Failure",
         named: "encrypted manifests",

@@ -50,7 +50,7 @@ export const embeddedKubernetesFaults: readonly FileFaults[] = [
     tests: decoding,
     faults: [
       {
-        what: "an Event of events.k8s.io owns nothing either",
+        what: "an Event of events.k8s.io cannot be an owner either",
         find: 'textOf(owner, "apiVersion") === "v1" && textOf(owner, "kind") === "Event"',
         replace: 'textOf(owner, "kind") === "Event"',
       },

@@ -55,13 +55,13 @@ export const flowStatementFaults: readonly FileFaults[] = [
         named: "(120)",
       },
       {
-        what: "the end of the wait for termination is not told",
+        what: "the end of the wait for termination is not reported",
         find: '  ctx.record({ type: "Warning", reason, message, annotations: appliedAnnotations(ctx) });\n  deps.log.warn(message, { ...run.key });',
         replace: "  deps.log.warn(message, { ...run.key, reason });",
         named: "(120)",
       },
       {
-        what: "objects that stay since their account is gone are not told",
+        what: "objects that stay because their account is missing are not reported",
         find: '  ctx.record({ type: "Warning", reason, message, annotations: appliedAnnotations(ctx) });\n  deps.log.warn("the service',
         replace: '  deps.log.warn("the service',
         named: "(121)",
@@ -80,7 +80,7 @@ export const flowStatementFaults: readonly FileFaults[] = [
         named: "(34)",
       },
       {
-        what: "a source that may not be used counts as observed",
+        what: "a forbidden source counts as observed",
         find: '{ ...invalid("AccessDenied", refusal), isUnobserved: true }',
         replace: 'invalid("AccessDenied", refusal)',
         named: "(17)",
@@ -116,7 +116,7 @@ export const flowStatementFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "Healthy stays when nothing is checked any more",
+        what: "Healthy stays when health is no longer checked",
         find: '...(health === undefined ? ["Healthy"] : [])',
         replace: "...(health === undefined ? [] : [])",
         named: "(104, 105, 106, 114, 115)",
@@ -128,7 +128,7 @@ export const flowStatementFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "one entry of the history for all ends of a build",
+        what: "the history has one entry for all outcomes of a build",
         find: "entry.digest === digest && entry.lastReconciledStatus === status",
         replace: "entry.digest === digest",
         named: "(104, 105, 106, 114, 115)",

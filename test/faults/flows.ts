@@ -6,7 +6,7 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "a change of hands is told as a contest",
+        what: "a hand-over is reported as a contest",
         find: "    if (!before.has(id) || !written.has(id)) return [];\n",
         replace: "    if (!written.has(id)) return [];\n",
         named: "moves from one to the other without such an event",
@@ -16,7 +16,7 @@ export const flowsFaults: readonly FileFaults[] = [
         tests: ["test/e2e/flow/interrupted.test.ts"],
         find: 'if (outcome.kind !== "applied") await saveIfChanged',
         replace: 'if (outcome.kind === "waiting") await saveIfChanged',
-        named: "a run that fails saves what it did",
+        named: "keeps the progress of that run",
       },
     ],
   },
@@ -41,10 +41,10 @@ export const flowsFaults: readonly FileFaults[] = [
         named: "died between claim and apply and neither wants it any longer, in the order a,b",
       },
       {
-        what: "unwanted objects that only the status names are claimed too",
+        what: "unwanted objects that only the status lists are claimed too",
         find: '.filter(({ id, state }) => state === "planned" && wanted.has(id))',
         replace: '.filter(({ state }) => state === "planned")',
-        named: "a status that names objects of others deletes nothing",
+        named: "a status that names objects of other owners deletes nothing",
       },
       {
         what: "retained object wanted again is not planned/claimed",
@@ -64,7 +64,7 @@ export const flowsFaults: readonly FileFaults[] = [
         replace: '.digest("hex") !== "") return body;',
       },
       {
-        what: "a file that is not there fails the run",
+        what: "a missing file fails the run",
         find: "if (status === 404) return undefined;",
         replace: "if (status === 0) return undefined;",
       },
@@ -81,10 +81,10 @@ export const flowsFaults: readonly FileFaults[] = [
         named: "is refused while the gate is off",
       },
       {
-        what: "the gate is told before the namespace",
+        what: "the closed gate is reported before the forbidden namespace",
         find: "if (noCrossNamespaceRefs && namespace !== ownNamespace) {",
         replace: "if (noCrossNamespaceRefs && namespace !== ownNamespace && kind !== declaredExternalArtifact.kind) {",
-        named: "in another namespace is refused for that first",
+        named: "in another namespace is refused for the namespace first",
       },
     ],
   },
@@ -93,13 +93,13 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "a run that waits for a dependency does not go by the setting",
+        what: "a run that waits for a dependency ignores the setting",
         find: "return ctx.deps.timing.requeueDependencyMs;",
         replace: "return 30_000;",
-        named: "for as long as requeue-dependency says",
+        named: "as long as requeue-dependency says",
       },
       {
-        what: "retries do not go by the settings of their delays",
+        what: "retries ignore the settings for their delays",
         find: "?? backOffMs(failures, ctx.deps.timing.retryDelay);",
         replace: "?? backOffMs(failures);",
         named: "the delays between retries are those of",
@@ -114,13 +114,13 @@ export const flowsFaults: readonly FileFaults[] = [
         what: "readyExpr does not take the place of the built-in check",
         find: "if (!ctx.deps.gates.AdditiveCELDependencyCheck) return undefined;",
         replace: "",
-        named: "readyExpr decides alone",
+        named: "by readyExpr alone",
       },
       {
-        what: "only a readyExpr of the own namespace is refused",
+        what: "a readyExpr is refused only in its own namespace",
         find: 'if (readyExpr === "" || namespace === ownNamespace) continue;',
         replace: 'if (readyExpr === "" || namespace !== ownNamespace) continue;',
-        named: "what a readyExpr may read",
+        named: "a readyExpr may read",
       },
       {
         what: "a dependency of another namespace without a readyExpr is refused too",
@@ -138,19 +138,19 @@ export const flowsFaults: readonly FileFaults[] = [
         what: "a dependency of another namespace is read with Sluice's own rights",
         find: "if (user === undefined || ref.namespace === namespace) return dependency;",
         replace: "if (user === undefined || ref.namespace !== undefined) return dependency;",
-        named: "what a readyExpr may read",
+        named: "a readyExpr may read",
       },
       {
         what: "a dependency of the own namespace is read with the account's rights",
         find: "if (user === undefined || ref.namespace === namespace) return dependency;",
         replace: "if (user === undefined) return dependency;",
-        named: "what a readyExpr may read",
+        named: "a readyExpr may read",
       },
       {
-        what: "the account that the installation names does not count",
+        what: "the account that the installation names is ignored",
         find: "accountUser(live, deps.defaultServiceAccount)",
         replace: 'accountUser(live, "")',
-        named: "what a readyExpr may read",
+        named: "a readyExpr may read",
       },
     ],
   },
@@ -162,7 +162,7 @@ export const flowsFaults: readonly FileFaults[] = [
         what: "an expression reads a Secret of another namespace that the run applies",
         find: '"Secret" && ref.namespace !== ctx.namespace;',
         replace: '"Secret" && ref.namespace === ctx.namespace;',
-        named: "that it applies itself",
+        named: "that the Kustomization itself applies",
       },
       {
         what: "an expression reads Secrets of every namespace with Sluice's own rights",
@@ -171,13 +171,13 @@ export const flowsFaults: readonly FileFaults[] = [
         named: "the expressions of a health check may read",
       },
       {
-        what: "an expression reads what is no Secret, whatever no-cross-namespace-refs says",
+        what: "an expression reads other kinds despite no-cross-namespace-refs",
         find: 'return !deps.noCrossNamespaceRefs && !(group === "" && kind === "Secret");',
         replace: 'return !(group === "" && kind === "Secret");',
         named: "the expressions of a health check may read",
       },
       {
-        what: "a Secret of another namespace is not even looked for",
+        what: "a Secret of another namespace is not even looked up",
         find: "isElsewhere && healthRules.ruleOf({ group, kind }) !== undefined && ",
         replace: "isElsewhere && ",
         named: "the expressions of a health check may read",
@@ -195,28 +195,28 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/unit/cel/wasm-cel.test.ts"],
     faults: [
       {
-        what: "each message has a budget of its own",
+        what: "each message has its own budget",
         find: "budget.left = Math.max(0, budget.left - answer.cost);",
         replace: "budget.left = Math.max(0, budget.left);",
-        named: "a budget",
+        named: "a CEL budget",
       },
       {
-        what: "a message that took too long has cost nothing",
+        what: "a message that took too long costs nothing",
         find: 'error.reason === "time") budget.left = 0;',
         replace: 'error.reason === "time") budget.left = maxRunCost;',
-        named: "a budget",
+        named: "a CEL budget",
       },
       {
         what: "a result may have any number of values",
         find: "    checkJson(text);\n",
         replace: "",
-        named: "a hostile expression",
+        named: "a hostile CEL expression",
       },
       {
-        what: "a result with too many values is a fault of nobody",
+        what: "a result with too many values is not an error",
         find: "    throw tooLarge(what, error);\n",
         replace: "    throw error;\n",
-        named: "a hostile expression",
+        named: "a hostile CEL expression",
       },
     ],
   },
@@ -225,10 +225,10 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/unit/health/why-not-ready.test.ts"],
     faults: [
       {
-        what: "a missing right fails the run that explains",
+        what: "a missing right fails the run that explains health",
         find: "if (error instanceof ApiError) return [];",
         replace: "",
-        named: "says less where rights are missing",
+        named: "is shorter without rights",
       },
       {
         what: "the oldest warning is quoted",
@@ -249,7 +249,7 @@ export const flowsFaults: readonly FileFaults[] = [
         named: "a new revision ends the wait",
       },
       {
-        what: "a newer revision does not follow at once",
+        what: "a newer revision is not applied at once",
         find: "{ ...result, dueInMs: 0 }",
         replace: "result",
         named: "with CancelHealthCheckOnNewRevision off",
@@ -261,7 +261,7 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "the log alone tells of an object that its next owner never takes",
+        what: "an object that its next owner never takes over is only logged",
         tests: ["test/e2e/flow/interrupted.test.ts"],
         find: "if (!attempt.isNew)",
         replace: "if (attempt.isNew)",
@@ -274,7 +274,7 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "the next owner does not hear of what a deleted one leaves to it",
+        what: "the next owner is not woken for objects that a deleted owner leaves to it",
         find: "  await tellNextOwners(pruned, ctx);\n",
         replace: "",
         named: "as when a Kustomization is renamed",
@@ -286,16 +286,16 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "an object of two owners is written at each look at its health",
+        what: "an object of two owners is written at each health check",
         find: 'wait?.phase === "health" && !ctx.run.isRequested',
         replace: 'wait?.phase === "apply" && !ctx.run.isRequested',
-        named: "is written once in each attempt",
+        named: "is written once per attempt",
       },
       {
-        what: "a run that somebody has asked for only looks",
+        what: "a requested run only checks",
         find: 'wait?.phase === "health" && !ctx.run.isRequested',
         replace: 'wait?.phase === "health"',
-        named: "is written at once by a run that somebody has asked for",
+        named: "is written at once by a requested run",
       },
     ],
   },
@@ -304,40 +304,40 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "the members of a circle are asked for again and again",
+        what: "the members of a cycle are requested again and again",
         find: "if (!isTold(ctx.status().conditions)) {",
         replace: "if (members.length > 0) {",
-        named: "each member of a circle names it",
+        named: "each member of a dependency cycle reports it",
       },
       {
         what: "dependsOn ignores generation",
         find: "metadata.generation === status.observedGeneration && ",
         replace: "",
-        named: "what a Kustomization waits for",
+        named: "a Kustomization waits on",
       },
       {
-        what: "a circle goes over a readyExpr that decides alone",
+        what: "a cycle is reported through a readyExpr that does not need Ready",
         find: 'readyExpr === "" || AdditiveCELDependencyCheck;',
         replace: "true;",
-        named: "no circle is named over an edge",
+        named: "no cycle is reported through a readyExpr",
       },
       {
-        what: "a member of a circle may be ready",
+        what: "a cycle with a ready member is reported",
         find: "    if (!mayWait(found, key, source)) continue;\n",
         replace: "",
-        named: "no circle is named where a member of it is ready",
+        named: "no cycle is reported if a member of it",
       },
       {
-        what: "each retry looks for a circle",
+        what: "each retry searches a cycle",
         find: "return run.isRequested || !isKnown ||",
         replace: "return run.isRequested || isKnown || !isKnown ||",
-        named: "dependencies of dependencies are read",
+        named: "indirect dependencies are read",
       },
       {
-        what: "a circle that comes later is never found",
+        what: "a cycle that appears later is never found",
         find: " || readCarriedState(run.carried).failures % looksInRuns === 0",
         replace: "",
-        named: "dependencies of dependencies are read",
+        named: "indirect dependencies are read",
       },
     ],
   },
@@ -346,10 +346,10 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "whole numbers of a dependency are doubles",
+        what: "integers of a dependency are doubles",
         find: '["self", "dep"], run.signal, "integers")',
         replace: '["self", "dep"], run.signal)',
-        named: "reads a dependency as Flux's types have it",
+        named: "reads a dependency with the fields of Flux's types",
       },
     ],
   },
@@ -374,10 +374,10 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/two-clusters.test.ts"],
     faults: [
       {
-        what: "a credential that may read less splits the inventory",
+        what: "credentials with fewer rights split the inventory",
         find: "if (((await saved(known)) ?? []).length > 0) throw",
         replace: "if ((await saved(known)) === undefined) throw",
-        named: "may no longer read which cluster it is",
+        named: "can no longer read the cluster's uid",
       },
     ],
   },
@@ -389,7 +389,7 @@ export const flowsFaults: readonly FileFaults[] = [
         what: "the installation's account wins over the one that the spec names",
         find: 'serviceAccountName === "" ? byDefault : serviceAccountName',
         replace: 'byDefault === "" ? serviceAccountName : byDefault',
-        named: "its own wins over that",
+        named: "its own takes precedence",
       },
       {
         what: "a removed account does not keep its objects",
@@ -404,7 +404,7 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/make-flows.test.ts"],
     faults: [
       {
-        what: "a kind of the same name in another group is taken for ours",
+        what: "a kind of the same name in another group counts as ours",
         find: "each.kind === kind && each.group === group",
         replace: "each.kind === kind && group !== undefined",
       },
@@ -426,7 +426,7 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "a suspended owner is expected to have nothing",
+        what: "a suspended owner counts as having no objects",
         find: "referenceFaults(spec).length === 0 &&",
         replace: "spec.suspend !== true && referenceFaults(spec).length === 0 &&",
         named: "while the other is suspended",
@@ -445,11 +445,11 @@ export const flowsFaults: readonly FileFaults[] = [
         named: "its next owner is being deleted with all its objects",
       },
       {
-        what: "claim of an owner that is gone counts",
+        what: "the claim of a deleted owner counts",
         tests: ["test/e2e/flow/interrupted.test.ts"],
         find: 'if (live?.metadata.uid !== ownerUid) return "gone";',
         replace: 'if (live?.metadata.uid !== ownerUid) return "alive";',
-        named: "is gone and its claim was never removed",
+        named: "is deleted and its claim was never removed",
       },
     ],
   },

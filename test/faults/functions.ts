@@ -6,12 +6,12 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/settings/feature-gates.test.ts"],
     faults: [
       {
-        what: "a gate that Sluice cannot set is taken in silence",
+        what: "a gate that Sluice cannot set is accepted silently",
         find: "return only === undefined || only.value === value ? undefined",
         replace: "return only === undefined || only.why !== name ? undefined",
       },
       {
-        what: "an unknown gate is taken in silence",
+        what: "an unknown gate is accepted silently",
         find: "if (!Object.hasOwn(gateTexts, name)) {",
         replace: 'if (name === "") {',
       },
@@ -44,23 +44,23 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/ingest/ingest.test.ts", "test/unit/functions/ingest/custom.test.ts"],
     faults: [
       {
-        what: "events of any account are taken",
+        what: "events of any account are accepted",
         find: "  if (!deps.isAdmitted(account, region)) {",
         replace: '  if (account === "") {',
-        named: "from an account or region that the installation does not list",
+        named: "comes from an unlisted account or region",
       },
       {
-        what: "an event wakes everyone who subscribes to its topic",
+        what: "an event wakes all subscribers of its topic",
         find: "const concerned = await concernedBy(change, found.flat(), signal);",
         replace: "const concerned = await concernedBy({}, found.flat(), signal);",
       },
       {
-        what: "an event that is not as documented comes again and again",
+        what: "an undocumented event is retried again and again",
         find: "    if (error instanceof z.ZodError)",
         replace: "    if (error instanceof z.ZodError && error.issues.length === 0)",
       },
       {
-        what: "an event of one's own wakes an object that is not there",
+        what: "a custom event wakes a missing object",
         find: "(await deps.observed.get(object, signal)) !== undefined ? [object] : []",
         replace: "(await deps.observed.get(object, signal)) !== '' ? [object] : []",
       },
@@ -82,7 +82,7 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/aws/assumed-role.test.ts"],
     faults: [
       {
-        what: "a token outlives the credentials that signed it",
+        what: "a token is cached longer than the credentials that signed it",
         find: "const renewBeforeMs = 15 * 60_000;",
         replace: "const renewBeforeMs = 5 * 60_000;",
       },
@@ -93,12 +93,12 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/aws/kms-data-keys.test.ts"],
     faults: [
       {
-        what: "our own identity opens a data key with any KMS key",
+        what: "Sluice's identity decrypts a data key with any KMS key",
         find: 'identity.kind === "installation" && !isAllowed(identity, sealed)',
         replace: 'identity.kind === "installation" && sealed.sealedBy === "" && !isAllowed(identity, sealed)',
       },
       {
-        what: "a tenant's data key is opened with our own identity",
+        what: "a tenant's data key is decrypted with Sluice's identity",
         find: "return { accessKeyId, secretAccessKey: secretAccessKey.reveal(), ...session };",
         replace:
           "return connection.credentials ?? { accessKeyId, secretAccessKey: secretAccessKey.reveal(), ...session };",
@@ -123,7 +123,7 @@ export const functionsFaults: readonly FileFaults[] = [
           "async (record) => { const done = await isHandled(record, deps, signal); signal.throwIfAborted(); return done; }",
       },
       {
-        what: "runs begin whatever the gate says",
+        what: "runs start even if the gate is closed",
         find: "if (refused === undefined) return await handleWakeUp",
         replace: "if (refused === undefined || refused.length > 0) return await handleWakeUp",
       },
@@ -149,7 +149,7 @@ export const functionsFaults: readonly FileFaults[] = [
         replace: "...externalArtifactKinds({ ExternalArtifact: true }, { subscriptions, requests }),",
       },
       {
-        what: "each run makes the flows of its cluster anew",
+        what: "each run creates the flows of its cluster again",
         find: "flowOf: flowsOfClusters(clusters, flowsOf),",
         replace: "flowOf: (key) => flowsOfClusters(clusters, flowsOf)(key),",
       },
@@ -165,7 +165,7 @@ export const functionsFaults: readonly FileFaults[] = [
         replace: '{ ...parts, ...flowSettings({ ...settings, "no-cross-namespace-refs": false }) }',
       },
       {
-        what: "keys are opened without tokens of the cluster's accounts",
+        what: "keys are decrypted without tokens of the cluster's accounts",
         find: "sopsKeys: { ...keys, accountTokens } }",
         replace: "sopsKeys: { ...keys, accountTokens: accountTokens && undefined } }",
       },
@@ -198,12 +198,12 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/sweep.test.ts"],
     faults: [
       {
-        what: "an object of a kind that nobody reconciles raises the alarm for ever",
+        what: "an object of an undeclared kind raises the alarm forever",
         find: "if (kindOf(one.key, kinds) === undefined) return [];",
         replace: "if (kindOf(one.key, kinds) === null) return [];",
       },
       {
-        what: "what is overdue in a cluster that was removed is woken for ever",
+        what: "overdue objects in a removed cluster are woken forever",
         find: "await deps.limits.budgets(clusters, signal)",
         replace: "() => ({ atMost: 1_000, perSecond: 1_000 })",
       },
@@ -219,7 +219,7 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/sweep-cluster.test.ts"],
     faults: [
       {
-        what: "objects beyond those that are named are not counted",
+        what: "objects beyond the named ones are not counted",
         find: "if (unnamed > 0) metrics",
         replace: "if (unnamed > objects.length) metrics",
       },
@@ -230,12 +230,12 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/admission.test.ts"],
     faults: [
       {
-        what: "dry runs are told of",
+        what: "dry runs send hints",
         find: "if (change.dryRun) return change.name === checkedName ? answer(webhookAnswers) : answer();",
         replace: "if (change.dryRun && change.name === checkedName) return answer(webhookAnswers);",
       },
       {
-        what: "a hint that is refused refuses the change",
+        what: "a failing hint denies the change",
         find: "    dropped(messageOf(error));",
         replace: "    throw error;",
       },
@@ -245,12 +245,12 @@ export const functionsFaults: readonly FileFaults[] = [
         replace: "await looks.send(look, lookDelaysMs[0], stop);",
       },
       {
-        what: "a flood is passed on",
+        what: "a flood of hints is passed on",
         find: "    if (left < 1) return false;",
         replace: "",
       },
       {
-        what: "a process that was throttled never tells again",
+        what: "a process that was throttled never sends hints again",
         find: "    left = Math.min(hintBurst, left + ((now - at) / 1_000) * hintsPerSecond);",
         replace: "    left = Math.min(hintBurst, left + ((now - at) / 1_000) * 0);",
       },
@@ -261,12 +261,12 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/admission.test.ts"],
     faults: [
       {
-        what: "any token will do",
+        what: "any token is accepted",
         find: "  return isOurs && ClusterId",
         replace: "  return token.length === 64 && ClusterId",
       },
       {
-        what: "one token is good for every cluster",
+        what: "one token is valid for every cluster",
         find: ".update(`admission/${cluster}`)",
         replace: ".update(`admission/${cluster.length > 9_999}`)",
       },
@@ -277,12 +277,12 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/admission.test.ts"],
     faults: [
       {
-        what: "what is about to be created had a version before",
+        what: "an object to be created has an old version",
         find: 'operation === "CREATE" ? undefined : versionOf(oldObject)',
         replace: "versionOf(oldObject)",
       },
       {
-        what: "an object with a generated name is not told of",
+        what: "an object with a generated name sends no hint",
         find: 'const name = change.name === "" ? (object?.metadata.name ?? "") : change.name;',
         replace: 'const name = object === null ? "" : change.name;',
       },
@@ -293,12 +293,12 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/look-at-object.test.ts"],
     faults: [
       {
-        what: "a change that does not show yet is not looked for again",
+        what: "a change that is not visible yet is not checked again",
         find: "      if (!shows) await lookAgain",
         replace: "      if (!shows && look.tries > 9) await lookAgain",
       },
       {
-        what: "an object that nobody has seen has its end announced",
+        what: "the deletion of an unknown object is announced",
         find: "  if ((await deps.observed.get(key, signal)) === undefined) return false;",
         replace: "",
       },
@@ -308,12 +308,12 @@ export const functionsFaults: readonly FileFaults[] = [
         replace: "const only = { namespace: key.namespace };",
       },
       {
-        what: "a paused cluster has its changes taken for seen",
+        what: "changes in a paused cluster count as observed",
         find: "  if ((await closedReason(gate, signal)) !== undefined) return true;",
         replace: "  await closedReason(gate, signal);",
       },
       {
-        what: "a change shows as soon as there is an object",
+        what: "a change counts as visible as soon as there is an object",
         find: "    return isChanged || uid !== before?.uid || resourceVersion !== before.resourceVersion;",
         replace: "    return isChanged || uid !== before?.uid || resourceVersion !== undefined;",
       },
@@ -324,27 +324,27 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/sweep-cluster.test.ts"],
     faults: [
       {
-        what: "an object that is Stalled waits half an hour before it is told",
+        what: "a Stalled object is reported only after half an hour",
         find: 'outcome === "stalled" || clock.now() - since > notReadyMs',
         replace: "clock.now() - since > notReadyMs",
       },
       {
-        what: "an object that has just failed is told at once",
+        what: "an object that has just failed is reported at once",
         find: 'outcome === "stalled" || clock.now() - since > notReadyMs',
         replace: 'outcome === "stalled" || clock.now() >= since',
       },
       {
-        what: "a sweep adopts whatever the gate says",
+        what: "a sweep observes changes even if the gate is closed",
         find: "    if (refused === undefined) adopted",
         replace: "    if (refused === undefined || refused.length > 0) adopted",
       },
       {
-        what: "a sweep that may not list Secrets ends there",
+        what: "a sweep without the right to list Secrets stops there",
         find: `    if (!isOthers || (error.reason !== "Forbidden" && error.reason !== "NoMatch")) throw error;`,
         replace: `    if (!isOthers || error.reason !== "Timeout") throw error;`,
       },
       {
-        what: "a sweep takes a Secret for a custom resource",
+        what: "a sweep treats a Secret as a custom resource",
         find: "{ ...deps, ...kind.observe }",
         replace: "deps",
       },

@@ -9,7 +9,7 @@ export const gateFaults: readonly FileFaults[] = [
       { what: "the gate is not checked when a request is sent", find: "      gate.assertOpen();\n", replace: "" },
       { what: "the lease is no longer checked", find: "      options.beforeSend?.();\n", replace: "" },
       {
-        what: "a request that was sent late is not tried again",
+        what: "a request that was sent late is not retried",
         find: "const maxTries = 3;",
         replace: "const maxTries: number = 1;",
       },
@@ -51,7 +51,7 @@ export const gateFaults: readonly FileFaults[] = [
         replace: "cluster.delete(ref, options, signal)",
       },
       {
-        what: "what the cluster has beside the port stays, past the guard",
+        what: "methods outside of the port bypass the guard",
         find: "return { ...reads, ...writes };",
         replace: "return { ...cluster, ...reads, ...writes };",
       },
@@ -67,7 +67,7 @@ export const gateFaults: readonly FileFaults[] = [
         replace:
           'guardedCluster(cluster, async (options, _signal, send) => {\n    if (cluster.role === "home") return send(options);\n',
         tests: ["test/e2e/flow/embedded.test.ts"],
-        named: "what a Kustomization waits for",
+        named: "a Kustomization waits on",
       },
       {
         what: "a write does not check the lease at the call",
@@ -81,13 +81,13 @@ export const gateFaults: readonly FileFaults[] = [
         tests: ["test/unit/gate/leased-cluster.test.ts", "test/unit/kube/leased-writes.test.ts"],
       },
       {
-        what: "what was to be asked before is no longer asked",
+        what: "the earlier check is skipped",
         find: "      options.beforeSend?.();\n",
         replace: "",
         tests: ["test/unit/gate/guarded-cluster.test.ts"],
       },
       {
-        what: "the lease of a target makes it a home",
+        what: "a lease turns a target cluster into home",
         find: 'cluster.role === "home" ? asHome(leased) : asTarget(leased)',
         replace: 'cluster.role !== "home" ? asHome(leased) : asTarget(leased)',
       },
@@ -98,7 +98,7 @@ export const gateFaults: readonly FileFaults[] = [
     tests: ["test/unit/gate/write-gate.test.ts"],
     faults: [
       {
-        what: "the monotonic clock alone says how old a look is",
+        what: "only the monotonic clock decides how old a look is",
         find: "Math.max(clock.now() - last.wall, clock.monotonic() - last.monotonic)",
         replace: "clock.monotonic() - last.monotonic",
       },
@@ -108,7 +108,7 @@ export const gateFaults: readonly FileFaults[] = [
         replace: "last = { wall: clock.now(), monotonic: clock.monotonic(), refusal };",
       },
       {
-        what: "each caller looks by itself",
+        what: "each caller looks separately",
         find: "looking ??= look().finally(() => {",
         replace: "looking = look().finally(() => {",
       },
@@ -140,17 +140,17 @@ export const gateFaults: readonly FileFaults[] = [
         replace: "data",
       },
       {
-        what: "the place of the former owner stays",
+        what: "the webhook address of the former owner stays",
         find: "where: where === undefined ? null : cutText(where, maxOwnerFieldChars)",
         replace: "...(where === undefined ? {} : { where: cutText(where, maxOwnerFieldChars) })",
       },
       {
-        what: "another's creation at the same moment is a failure",
+        what: "a concurrent creation by another installation is a failure",
         find: '["AlreadyExists", "Conflict", "NotFound"]',
         replace: '["Conflict", "NotFound"]',
       },
       {
-        what: "the pause of another cluster begins to hold with the first owner",
+        what: "a pause restored from another cluster takes effect with the first owner",
         find: "...(pause === undefined ? noPause : {}),",
         replace: "",
       },
@@ -166,7 +166,7 @@ export const gateFaults: readonly FileFaults[] = [
     tests: ["test/unit/gate/pause.test.ts"],
     faults: [
       {
-        what: "a pause is lost where another writes at the same moment",
+        what: "a pause is lost in a concurrent write",
         find: "const maxTries = 5;",
         replace: "const maxTries: number = 1;",
       },
@@ -182,7 +182,7 @@ export const gateFaults: readonly FileFaults[] = [
     tests: ["test/unit/gate/cluster-owner.test.ts", "test/unit/gate/pause.test.ts"],
     faults: [
       {
-        what: "a cluster that was uninstalled is taken again",
+        what: "a cluster after an uninstall is taken over again",
         find: "if (isInstalled !== undefined && !(await isInstalled(signal))) return notInstalled;",
         replace: "",
       },
@@ -192,7 +192,7 @@ export const gateFaults: readonly FileFaults[] = [
         replace: "if (ownerFault !== undefined) return undefined;\n  if (ownerFault !== undefined) {",
       },
       {
-        what: "an unanswered question counts as a fault of the object",
+        what: "a request without an answer counts as an error of the object",
         find: "if (!(error instanceof ApiError)) throw error;",
         replace: "if (!(error instanceof ApiError) || error.code !== 200) throw error;",
       },
@@ -212,7 +212,7 @@ export const gateFaults: readonly FileFaults[] = [
         replace: "if (pause !== null) return undefined;",
       },
       {
-        what: "an installation that leaves takes the pause along",
+        what: "an installation that releases the cluster removes the pause",
         find: "if (pause !== undefined) return writeOwnerObject(read, { owner: null }, cluster, signal);",
         replace: "",
       },
@@ -223,10 +223,10 @@ export const gateFaults: readonly FileFaults[] = [
     tests: ["test/unit/cli/reconcile-object.test.ts"],
     faults: [
       {
-        what: "a forced request has a value of its own",
+        what: "a forced request has a separate token",
         find: "[forceAtAnnotation]: at",
         replace: "[forceAtAnnotation]: `${at}x`",
-        named: "annotations of the request",
+        named: "the request annotations have",
       },
       {
         what: "the failure of an earlier request ends the command",
@@ -241,7 +241,7 @@ export const gateFaults: readonly FileFaults[] = [
     tests: ["test/unit/cli/take-over.test.ts"],
     faults: [
       {
-        what: "a cluster is given to an id that no installation can have",
+        what: "a cluster is given to an invalid installation id",
         find: "!/^[\\w.:/-]+$/.test(installation) || ",
         replace: "",
       },

@@ -26,12 +26,12 @@ export const generatorFaults: readonly FileFaults[] = [
     tests: flow,
     faults: [
       {
-        what: "what a killed run has published stays behind",
+        what: "artifacts that a killed run has published are left over",
         find: "const names = new Set([...owned.map(({ metadata }) => metadata.name), ...listed]);",
         replace: "const names = new Set(listed);",
       },
       {
-        what: "an output that is gone keeps its record",
+        what: "a removed output keeps its record",
         find: '    await deps.records.retain(key, "", [], run.fence, run.signal);\n',
         replace: "",
       },
@@ -58,7 +58,7 @@ export const generatorFaults: readonly FileFaults[] = [
     tests: flow,
     faults: [
       {
-        what: "an artifact that the store has lost is not made again",
+        what: "an artifact that is missing from the store is not rebuilt",
         find: '    if (!(await isStored(name, uid, digest.data, ctx))) return "ArtifactMissing";\n',
         replace: "    void isStored;\n    void uid;\n",
       },
@@ -86,7 +86,7 @@ export const generatorFaults: readonly FileFaults[] = [
     tests: copies,
     faults: [
       {
-        what: "a path of the artifact leads out of it",
+        what: "a path points outside of the artifact",
         find: 'return path === ".." || path.startsWith("../") || path.startsWith("/");',
         replace: 'return path === ".." || path.startsWith("/");',
       },

@@ -15,12 +15,12 @@ export const gitCostFaults: readonly FileFaults[] = [
         replace: "entryBytes + bytesOf(value)",
       },
       {
-        what: "the value that is replaced takes memory for ever",
+        what: "a replaced value counts towards memory forever",
         find: "      drop(key);\n      const bytes",
         replace: "      entries.delete(key);\n      const bytes",
       },
       {
-        what: "a value that was read is forgotten as if it was not",
+        what: "reading a value does not protect it from eviction",
         find: "      entries.delete(key);\n      entries.set(key, found);\n      return",
         replace: "      return",
       },
@@ -31,10 +31,10 @@ export const gitCostFaults: readonly FileFaults[] = [
     tests: tests("pack-objects"),
     faults: [
       {
-        what: "ids that begin alike fall together",
+        what: "ids with the same prefix collide",
         find: "for (let index = 0; index < oidBytes; index++) hash ^=",
         replace: "for (let index = 0; index < 4; index++) hash ^=",
-        named: "bases that begin alike",
+        named: "bases with a common prefix",
       },
     ],
   },
@@ -54,7 +54,7 @@ export const gitCostFaults: readonly FileFaults[] = [
     tests: tests("pack-objects"),
     faults: [
       {
-        what: "a large object may be shorter than it says",
+        what: "a large object may be shorter than declared",
         find: "  if (length !== size) throw wrongStream();\n  return { bytes, packedBytes",
         replace: "  return { bytes, packedBytes",
       },
@@ -65,7 +65,7 @@ export const gitCostFaults: readonly FileFaults[] = [
     tests: tests("pack-objects"),
     faults: [
       {
-        what: "objects are read on after the run was stopped",
+        what: "objects are still read after the run was aborted",
         find: "        reading.throwIfAborted();\n",
         replace: "",
       },
@@ -81,7 +81,7 @@ export const gitCostFaults: readonly FileFaults[] = [
     tests: tests("pack-objects"),
     faults: [
       {
-        what: "small objects can be unpacked without end",
+        what: "small objects can be unpacked without limit",
         find: "unpacked += Math.max(bytes, minCountedBytes);",
         replace: "unpacked += Math.min(bytes, minCountedBytes);",
         named: "smallest object",
@@ -113,7 +113,7 @@ export const gitCostFaults: readonly FileFaults[] = [
         replace: 'const found = isEmpty ? 0 : buffer.lastIndexOf("\\n\\n");',
       },
       {
-        what: "a letter of two units is cut from a subject",
+        what: "a surrogate pair is cut in a subject",
         find: "subject.slice(0, 102)",
         replace: "subject.slice(0, 51)",
       },
@@ -129,7 +129,7 @@ export const gitCostFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "what is between two signatures of a commit is left out",
+        what: "text between two signatures of a commit is left out",
         find: "if (keptFrom < start) kept.push(",
         replace: "if (keptFrom > start) kept.push(",
       },
@@ -162,7 +162,7 @@ export const gitCostFaults: readonly FileFaults[] = [
     tests: tests("greeting"),
     faults: [
       {
-        what: "a server that names one of the objects is asked for all",
+        what: "a server that advertises one of the objects is asked for all",
         find: "return oids.every((oid) => named.has(oid));",
         replace: "return oids.some((oid) => named.has(oid));",
       },
@@ -178,7 +178,7 @@ export const gitCostFaults: readonly FileFaults[] = [
         replace: "if (bits > 100 * maxRsaBits) {",
       },
       {
-        what: "long tokens are kept as if they were short",
+        what: "long tokens are cached as if they were short",
         find: "=> 2 * (token.reveal().length + slug.length),",
         replace: "=> Math.min(token.reveal().length + slug.length, 1),",
       },
@@ -189,12 +189,12 @@ export const gitCostFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/shared-listing.test.ts"],
     faults: [
       {
-        what: "long listings are kept as if they were short",
+        what: "long listings are cached as if they were short",
         find: "bytes <= maxListingBytes",
         replace: "bytes <= 100 * maxListingBytes",
       },
       {
-        what: "one long listing makes all others forgotten",
+        what: "one long listing evicts all others",
         find: "      bytes -= listing.bytes;\n",
         replace: "",
       },
@@ -217,12 +217,12 @@ export const gitCostFaults: readonly FileFaults[] = [
     tests: tests("ssh-key"),
     faults: [
       {
-        what: "encrypted keys of all namespaces are one tenant's",
+        what: "encrypted keys of all namespaces count for one tenant",
         find: "inTurnsOf(tenant, () =>",
         replace: "inTurnsOf(tenant && undefined, () =>",
       },
       {
-        what: "an encrypted key is waited for after its run",
+        what: "an encrypted key is awaited after its run",
         find: "job, limits, signal)",
         replace: "job, limits, signal && new AbortController().signal)",
       },
@@ -233,7 +233,7 @@ export const gitCostFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/git-repository/credentials.test.ts"],
     faults: [
       {
-        what: "the end of a run is told as a fault of its key",
+        what: "an aborted run is blamed on its key",
         find: "    run.signal.throwIfAborted();\n",
         replace: "",
       },
@@ -281,7 +281,7 @@ export const gitCostFaults: readonly FileFaults[] = [
     tests: tests("ssh-key"),
     faults: [
       {
-        what: "PBKDF2 may take any iterations",
+        what: "PBKDF2 may use any number of iterations",
         find: "iterations.length > 4 || Number",
         replace: "iterations.length > 9 && Number",
       },
@@ -308,7 +308,7 @@ export const gitCostFaults: readonly FileFaults[] = [
     tests: tests("verify/ssh-signature"),
     faults: [
       {
-        what: "a signature is tried with its key in each line",
+        what: "a signature is checked again for each line with its key",
         find: "if (isOwn) own ??= {",
         replace: "if (isOwn) own = {",
         named: "however often the key is trusted",

@@ -48,19 +48,19 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
         replace: 'if (at === "") continue;',
       },
       {
-        what: "the way of the links has no end",
+        what: "the number of followed links is not limited",
         find: "--budget.steps < 0",
         replace: "--budget.steps < -1e9",
         tests: ["test/unit/sources/follow-links.test.ts"],
       },
       {
-        what: "the end of the run is looked at between copies only",
+        what: "an abort is noticed only between copies",
         find: "if (budget.slices.isOver()) await budget.slices.pause();",
         replace: "",
         tests: ["test/unit/sources/follow-links.test.ts"],
       },
       {
-        what: "a hard link on the way begins in its folder",
+        what: "a hard link on the path is resolved from its folder",
         find: 'return isHard === true ? "" : path',
         replace: 'return isHard === undefined && path === "" ? "" : path',
         tests: ["test/unit/sources/follow-links.test.ts"],
@@ -72,7 +72,7 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     tests: [`${unit}/submodules.test.ts`],
     faults: [
       {
-        what: "the user of a short address of ssh is git",
+        what: "the user of an scp-like address is git",
         find: "`ssh://${user}@${host}/",
         replace: "`ssh://git@${host}/",
         tests: ["test/unit/sources/git/checkout/gitmodules.test.ts"],
@@ -113,19 +113,19 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
         tests: ["test/unit/flows/git-repository/refs.test.ts"],
       },
       {
-        what: "a branch that is gone is there if another begins like it",
+        what: "a deleted branch counts as existing if another has its prefix",
         find: "!refs.some((one) => one.name === heads + branch)) throw",
         replace: "!refs.some((one) => one.name.startsWith(heads + branch))) throw",
         tests: ["test/unit/flows/git-repository/refs.test.ts"],
       },
       {
-        what: "a commit is looked for in branches that begin like its own",
+        what: "a commit is searched in branches with the same prefix",
         find: 'refs.filter((one) => branch === "" || one.name === heads + branch)',
         replace: "refs.filter((one) => one.name.startsWith(heads + branch))",
         tests: ["test/unit/flows/git-repository/refs.test.ts"],
       },
       {
-        what: "of tags as old the first by name is chosen",
+        what: "of tags of the same age the first by name is chosen",
         find: "time(a) === time(b) && a.name > b.name",
         replace: "time(a) === time(b) && a.name < b.name",
         tests: ["test/unit/flows/git-repository/refs.test.ts"],
@@ -148,7 +148,7 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
         replace: `const order = ["commit", "name", "semver", "tag"] as const;`,
       },
       {
-        what: "a commit in capital letters is none",
+        what: "a commit in upper case is invalid",
         find: "const oid = commit.toLowerCase();",
         replace: "const oid = commit;",
       },
@@ -159,7 +159,7 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     tests: [`${unit}/include.test.ts`],
     faults: [
       {
-        what: "what only git's client refuses counts before what is included",
+        what: "an error of git's client is reported before a missing include",
         find: 'if (!(error instanceof Failure && error.reason === "GitOperationFailed")) throw error;',
         replace: 'if (!(error instanceof Failure && error.reason === "CopyFailure")) throw error;',
       },
@@ -169,7 +169,7 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "the end of a failure names the revision in place of the commit",
+        what: "a recovery event names the revision in place of the commit",
         find: "isListedFirst ? artifact.revision : await",
         replace: 'isListedFirst || chosen.commit !== "" ? artifact.revision : await',
         tests: [`${unit}/refs.test.ts`],
@@ -187,7 +187,7 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
         tests: ["test/unit/flows/git-repository/verify.test.ts"],
       },
       {
-        what: "the root beside another folder is left out",
+        what: "the root next to another folder is left out",
         find: 'folders.length === 0 || folders.includes("") ? undefined',
         replace: 'folders.length === 0 || folders.every((one) => one === "") ? undefined',
         tests: ["test/unit/flows/git-repository/content.test.ts"],
@@ -198,7 +198,7 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
         replace: "const plain = confined(path);",
       },
       {
-        what: "what is new is shown before its submodules are there",
+        what: "a new revision is shown before its submodules are fetched",
         find: "if (spec.recurseSubmodules === true) {",
         replace: "await announce();\n    if (spec.recurseSubmodules === true) {",
         tests: [`${unit}/submodules.test.ts`],
@@ -210,13 +210,13 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     tests: [`${unit}/content.test.ts`],
     faults: [
       {
-        what: "an executable .gitmodules is none",
+        what: "an executable .gitmodules is ignored",
         find: '(type === "file" || type === "executable")) gitmodules',
         replace: 'type === "file") gitmodules',
         tests: ["test/unit/flows/git-repository/submodules.test.ts"],
       },
       {
-        what: "a Git LFS pointer is taken for the file",
+        what: "a Git LFS pointer is stored as the file",
         find: "if (bytes.length < maxPointerBytes &&",
         replace: "if (bytes.length < 0 &&",
       },
@@ -238,7 +238,7 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
         replace: "const toPath = include.toPath ?? repository.name;",
       },
       {
-        what: "what begins like fromPath is included too",
+        what: "paths with the prefix of fromPath are included too",
         find: "path === from || path.startsWith(`${from}/`));",
         replace: "path.startsWith(from));",
       },
@@ -249,7 +249,7 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/git-repository/submodules.test.ts"],
     faults: [
       {
-        what: "a relative URL in a submodule begins at the outermost repository",
+        what: "a relative URL in a submodule is resolved from the outermost repository",
         find: "submoduleUrl(submodule, parent.url)",
         replace: "submoduleUrl(submodule, outermost.url)",
       },

@@ -41,17 +41,17 @@ export const gitVerifyFaults: readonly FileFaults[] = [
         tests: ["test/unit/sources/git/verify/verify-signature.test.ts"],
       },
       {
-        what: "several armors are taken for one",
+        what: "several armors are read as one",
         find: "  if (begins.length > 1) {",
         replace: "  if (begins.length > 2) {",
       },
       {
-        what: "an armor may stand anywhere in the signature",
+        what: "an armor may be anywhere in the signature",
         find: "signature.startsWith(armors[type])",
         replace: "signature.includes(armors[type])",
       },
       {
-        what: "keys of PGP are keys of SSH",
+        what: "PGP keys are read as SSH keys",
         find: `entries.filter(([name]) => name.endsWith(".sshpub") === isSsh)`,
         replace: `entries.filter(([name]) => isSsh || name.endsWith(".sshpub") === isSsh)`,
       },
@@ -62,12 +62,12 @@ export const gitVerifyFaults: readonly FileFaults[] = [
     tests: [`${unit}/ssh-signature.test.ts`],
     faults: [
       {
-        what: "a signature for anything counts for a commit",
+        what: "a signature with any namespace counts for a commit",
         find: `  if (signature.namespace !== gitNamespace) return "namespace does not match";\n`,
         replace: "",
       },
       {
-        what: "the signature says what it was made for",
+        what: "the signature itself decides its namespace",
         find: `[gitNamespace, "", signature.hash, digest]`,
         replace: `[signature.namespace, "", signature.hash, digest]`,
         equivalent: "another namespace has been refused above",
@@ -85,7 +85,7 @@ export const gitVerifyFaults: readonly FileFaults[] = [
           "if (isOwn || keys.length > 0) own ??= { fault: faultOf(payload, signature, signature.key) };\n      const fault = keys.length > 0 ? own?.fault",
       },
       {
-        what: "SHA-1 is good enough",
+        what: "SHA-1 is accepted",
         find: `const hashes = ["sha256", "sha512"];`,
         replace: `const hashes = ["sha1", "sha256", "sha512"];`,
       },
@@ -101,7 +101,7 @@ export const gitVerifyFaults: readonly FileFaults[] = [
     tests: [`${unit}/ssh-signature.test.ts`, `${unit}/authorized-keys.test.ts`],
     faults: [
       {
-        what: "what does not verify is let through",
+        what: "a signature that does not verify is accepted",
         find: "  if (!isSignedBy(key, format, signed, value)) throw",
         replace: "  if (!isSignedBy(key, format, signed, value) && value.length === 0) throw",
       },
@@ -111,13 +111,13 @@ export const gitVerifyFaults: readonly FileFaults[] = [
         replace: `  if (!isRight && format === "") {`,
       },
       {
-        what: "a security key signs without a touch",
+        what: "a security key signature without user presence is accepted",
         find: "  if (((rest[0] ?? 0) & userPresence) === 0) {",
         replace: "  if (((rest[0] ?? 0) & userPresence) > 1) {",
       },
       { what: "short RSA keys are taken", find: "{ min: 2048, max: 8192 }", replace: "{ min: 512, max: 8192 }" },
       {
-        what: "what stands behind a key is not looked at",
+        what: "bytes after a key are ignored",
         find: `  if (!reader.isAtEnd) throw new GitSignatureFault("ssh: trailing junk in public key");\n`,
         replace: "",
       },
@@ -149,12 +149,12 @@ export const gitVerifyFaults: readonly FileFaults[] = [
         replace: "        verified.catch(() => undefined);\n",
       },
       {
-        what: "a key that has expired since, or was revoked, proves something",
+        what: "a key that was revoked or has expired since still verifies",
         find: `        await key.getSigningKey(keyID, new Date(Math.max(now, created)), undefined, { ...openpgp.config, ...config });\n`,
         replace: "",
       },
       {
-        what: "the maker of a signature says when the key has to be valid",
+        what: "the signature decides when the key must be valid",
         find: "new Date(Math.max(now, created))",
         replace: "new Date(created)",
       },
@@ -164,22 +164,22 @@ export const gitVerifyFaults: readonly FileFaults[] = [
         replace: "date: null",
       },
       {
-        what: "a key that was prolonged proves nothing of before",
+        what: "a key with an extended expiry does not verify earlier signatures",
         find: "{ allowInsecureVerificationWithReformattedKeys: true }",
         replace: "{ allowInsecureVerificationWithReformattedKeys: false }",
       },
       {
-        what: "the numbers of a key of DSA are computed with",
+        what: "a DSA key's numbers are used in computations",
         find: `          if (isDsa(open)) fault ??= "openpgp: unsupported feature: a key of DSA";\n          else keys.push(open);\n`,
         replace: "          keys.push(open);\n",
       },
       {
-        what: "the numbers of a subkey of DSA are computed with",
+        what: "a DSA subkey's numbers are used in computations",
         find: "          open.subkeys = open.subkeys.filter((subkey) => !isDsa(subkey));\n",
         replace: "",
       },
       {
-        what: "a key with a subkey of DSA is left out",
+        what: "a key with a DSA subkey is skipped",
         find: "          open.subkeys = open.subkeys.filter((subkey) => !isDsa(subkey));\n",
         replace: "          if (open.subkeys.some(isDsa)) continue;\n",
       },
@@ -190,7 +190,7 @@ export const gitVerifyFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/git-repository/verification.test.ts"],
     faults: [
       {
-        what: "the server says what a signed tag leads to",
+        what: "the server decides what a signed tag points to",
         find: "  if (!(await leadsTo(tag.oid, commit, objects))) {",
         replace: `  if (!(await leadsTo(tag.oid, commit, objects)) && commit === "") {`,
       },
@@ -215,12 +215,12 @@ export const gitVerifyFaults: readonly FileFaults[] = [
         replace: "  if (tag.oid === undefined) return `tag '${tag.name}'`;",
       },
       {
-        what: "verification that asks for more does not verify anew",
+        what: "a stricter mode does not verify again",
         find: `before === undefined || (before !== "TagAndHEAD" && before !== mode)`,
         replace: "before === undefined",
       },
       {
-        what: "verification that is new does not verify what is stored",
+        what: "adding verify does not verify the stored revision",
         find: "  return isWider ? mode : before;",
         replace: "  return isWider && before !== undefined ? mode : before;",
       },

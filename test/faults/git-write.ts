@@ -10,21 +10,21 @@ export const gitWriteFaults: readonly FileFaults[] = [
     tests: [unit("open-git-clone"), http],
     faults: [
       {
-        what: "a branch that moved meanwhile is overwritten by force",
+        what: "a branch that moved meanwhile is overwritten",
         find: "if (!(known.get(ref) ?? new Set([zeroOid])).has(now)) throw",
         replace: "if (!force && !(known.get(ref) ?? new Set([zeroOid])).has(now)) throw",
         tests: [http],
         named: "image-automation/66",
       },
       {
-        what: "a branch that the commit does not follow moves without force",
+        what: "a branch moves without force to a commit that does not descend from it",
         find: "if (!force && now !== zeroOid && !before.has(now)) {",
         replace: "if (!force && now === zeroOid && !before.has(now)) {",
         tests: [http],
         named: "moves only by force",
       },
       {
-        what: "a commit is made that changes nothing",
+        what: "an empty commit is made",
         find: "if (head !== undefined && changed === tree) return head;",
         replace: "if (head !== undefined && changed === head) return head;",
         tests: [unit("open-git-clone")],
@@ -69,7 +69,7 @@ export const gitWriteFaults: readonly FileFaults[] = [
     tests: [unit("open-git-clone")],
     faults: [
       {
-        what: "an author's name ends the header",
+        what: "a line break in an author's name ends the header",
         find: "replaceAll(/[<>\\n\\0]/g",
         replace: "replaceAll(/[<>\\0]/g",
       },
@@ -85,7 +85,7 @@ export const gitWriteFaults: readonly FileFaults[] = [
         replace: "if (refs.has(ref) && refs.size === 0) throw",
       },
       {
-        what: "of several references the one is named that only went with another",
+        what: "the error names a reference that failed only with another",
         find: 'refused.find(({ why }) => !why.startsWith("atomic "))',
         replace: 'refused.find(({ why }) => why.startsWith("atomic "))',
       },
@@ -95,7 +95,7 @@ export const gitWriteFaults: readonly FileFaults[] = [
         replace: "cutText(cutText(words.trim(), maxShownBytes), maxShownBytes)",
       },
       {
-        what: "options are sent to a server that takes none",
+        what: "push options are sent to a server without support",
         find: 'options.length > 0 && capabilities.has("push-options")',
         replace: "options.length > 0 && capabilities.size > 0",
       },
@@ -106,7 +106,7 @@ export const gitWriteFaults: readonly FileFaults[] = [
     tests: [unit("refspec")],
     faults: [
       {
-        what: "HEAD is taken for the branch",
+        what: "HEAD is used as the branch",
         find: 'return source === name ? "" : undefined;',
         replace: 'return source === name || source === "HEAD" ? "" : undefined;',
       },

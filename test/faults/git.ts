@@ -13,27 +13,27 @@ export const gitFaults: readonly FileFaults[] = [
         find: "const isOwn = new URL(request.url).host === host;",
         replace: 'const isOwn = new URL(request.url).hostname === host.replace(/:\\d+$/, "");',
         tests: ["test/unit/sources/git/http-transport.test.ts"],
-        named: "only if the host is its own",
+        named: "only if the host is the server's own",
       },
       {
         what: "the client certificate goes to the host that a redirect led to",
         find: "tls: isOwn ? tls : trustElsewhere(tls),",
         replace: "tls,",
         tests: ["test/unit/sources/git/http-transport.test.ts"],
-        named: "only if the host is its own",
+        named: "only if the host is the server's own",
       },
       {
-        what: "a status is told in words of our own",
+        what: "a status is reported with Sluice's own text",
         find: 'const asked = kind === "advertisement" ? `${at}?service=${service}` : at;',
         replace: "const asked = at;",
       },
       {
-        what: "a proxy that cannot be reached is told as the host",
+        what: "an unreachable proxy is reported as the host",
         find: 'proxy !== undefined && why.startsWith("dial tcp ")',
         replace: 'proxy !== undefined && why === "dial tcp "',
       },
       {
-        what: "a look that takes too long is told as a fetch",
+        what: "a listing that takes too long is reported as a fetch",
         find: 'late: {\n      list: `Get "${given}/info/refs?service=${service}": ${deadline}`',
         replace: 'late: {\n      list: `Post "${given}/git-upload-pack": ${deadline}`',
       },
@@ -48,12 +48,12 @@ export const gitFaults: readonly FileFaults[] = [
         replace: "      void `${found.origin}",
       },
       {
-        what: "a server of plain files is taken for a git server",
+        what: "a server of plain files is treated as a git server",
         find: 'if (headers["content-type"] !== `application/x-${service}-${kind}`) {',
         replace: 'if (headers["content-type"] === kind) {',
       },
       {
-        what: "an answer that claims to be too long is read",
+        what: "an answer that declares too many bytes is read",
         find: 'if (Number(headers["content-length"] ?? 0) > maxBytes) {',
         replace: 'if (Number(headers["content-length"] ?? 0) < 0) {',
       },
@@ -64,7 +64,7 @@ export const gitFaults: readonly FileFaults[] = [
     tests: tests("pkt-line"),
     faults: [
       {
-        what: "an answer that ends right after a length is whole",
+        what: "an answer that ends after a length counts as complete",
         find: "if (!(await need(length - headerBytes))) throw brokeOff();",
         replace: "await need(length - headerBytes);",
       },
@@ -80,7 +80,7 @@ export const gitFaults: readonly FileFaults[] = [
     tests: tests("pack-objects"),
     faults: [
       {
-        what: "the checksum of a pack does not count",
+        what: "the checksum of a pack is ignored",
         find: 'if (!hash.digest().equals(tail)) throw damagedPack("its bytes do not have the checksum at its end");',
         replace: "hash.digest();",
       },
@@ -104,7 +104,7 @@ export const gitFaults: readonly FileFaults[] = [
     tests: tests("pack-objects"),
     faults: [
       {
-        what: "deltas without a base are passed over",
+        what: "deltas without a base are skipped",
         find: "if (resolved < count) throw",
         replace: "if (resolved < 0) throw",
       },
@@ -114,12 +114,12 @@ export const gitFaults: readonly FileFaults[] = [
         replace: "if (depth < 0) {",
       },
       {
-        what: "a delta is applied before those that it is for",
+        what: "a delta is applied before its base is complete",
         find: "deltas.toReversed()",
         replace: "deltas",
       },
       {
-        what: "bytes after the objects of a pack are passed over",
+        what: "bytes after the objects of a pack are ignored",
         find: 'if (at !== pack.bytes) throw damagedPack("it has more bytes than its objects");',
         replace: "",
       },
@@ -130,7 +130,7 @@ export const gitFaults: readonly FileFaults[] = [
     tests: tests("pack-objects"),
     faults: [
       {
-        what: "what a delta makes does not count",
+        what: "the result of a delta does not count",
         find: "      count(readDeltaHeader(delta).resultBytes);\n",
         replace: "      readDeltaHeader(delta);\n",
       },
@@ -146,7 +146,7 @@ export const gitFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "a delta may make less than it says",
+        what: "a delta may make fewer bytes than declared",
         find: "if (written !== resultBytes)",
         replace: "if (written > resultBytes)",
       },
@@ -162,12 +162,12 @@ export const gitFaults: readonly FileFaults[] = [
         replace: 'name.normalize("NFC")',
       },
       {
-        what: "a tree may hold itself without end",
+        what: "a tree may contain itself without limit",
         find: "if (--budget.entries < 0) {",
         replace: "if (budget.entries < 0) {",
       },
       {
-        what: "a folder is wanted if it begins like one that is",
+        what: "a folder counts as wanted if it has the prefix of a wanted one",
         find: "path.startsWith(`${folder}/`)",
         replace: "path.startsWith(folder)",
       },
@@ -183,7 +183,7 @@ export const gitFaults: readonly FileFaults[] = [
         replace: "knownAs === undefined ? known.get(transport.url) : undefined",
       },
       {
-        what: "what one object was told counts for all",
+        what: "an answer for one object counts for all",
         find: "  const { knownAs } = transport;",
         replace: "  const knownAs = transport.isStateless ? transport.url : undefined;",
       },
@@ -199,7 +199,7 @@ export const gitFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "objects that did not come are not missed",
+        what: "missing objects in a pack are not noticed",
         find: "if (absent.length === 0) return objects;",
         replace: "if (absent.length >= 0) return objects;",
       },
@@ -210,12 +210,12 @@ export const gitFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/git/github-app.test.ts"],
     faults: [
       {
-        what: "a token that came by one login to a proxy is kept for every other",
+        what: "a token fetched with one proxy login is cached for every other",
         find: "[proxy?.url.href, proxy?.username, proxy?.password?.reveal()]",
         replace: "[proxy?.url.href, proxy?.username]",
       },
       {
-        what: "a token that came by one trust is kept for every other",
+        what: "a token fetched with one CA is cached for every other",
         find: "baseUrl, tls, way]);",
         replace: "baseUrl, way]);",
       },

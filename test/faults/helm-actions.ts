@@ -13,12 +13,12 @@ export const helmActionFaults: readonly FileFaults[] = [
     tests: ["test/e2e/helm-release/other-kind.test.ts"],
     faults: [
       {
-        what: "an owner of another kind leaves its labels and fields on what it hands over",
+        what: "an owner of another kind leaves its labels and fields on handed-over objects",
         find: "if (decision.givesUp !== undefined) return",
         replace: "if (decision.givesUp !== undefined && decision.isRetained) return",
       },
       {
-        what: "a release waits for ever until its next owner has applied an object",
+        what: "a release waits forever for its next owner to apply an object",
         find: "const isAtOnce = isFinalizing || set.handsOverAtOnce === true;",
         replace: "const isAtOnce = isFinalizing;",
       },
@@ -29,17 +29,17 @@ export const helmActionFaults: readonly FileFaults[] = [
     tests: endThere,
     faults: [
       {
-        what: "whatever is wrong with another cluster lets go of the release there",
+        what: "any error of another cluster gives the release there up",
         find: "if (isLeft && !(error instanceof TargetFault && error.isGone)) return",
         replace: "if (isLeft && !(error instanceof TargetFault)) return",
       },
       {
-        what: "the back-off of a deletion that is held never grows",
+        what: "the back-off of a blocked deletion never grows",
         find: "carried: toCarriedEnd({ failures: failures + 1, wait })",
         replace: "carried: toCarriedEnd({ failures, wait })",
       },
       {
-        what: "a deletion that is held tells so in each run",
+        what: "a blocked deletion is reported in each run",
         find: 'before?.status !== "False" || ',
         replace: 'before?.status !== "True" || ',
       },
@@ -66,12 +66,12 @@ export const helmActionFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "a hook of two events that has run for the first is taken for done",
+        what: "a hook for two events counts as done after the first",
         find: 'const phase = before.mark?.hooks === event ? hook.lastRun.phase : "";',
         replace: "const { phase } = hook.lastRun;",
       },
       {
-        what: "after a kill, hooks that came before run again",
+        what: "after a kill, earlier hooks run again",
         find: 'return event.startsWith("pre-") && mark?.hooks?.startsWith("post-") === true;',
         replace: "return event.length + (mark?.generation ?? 0) < 0;",
       },
@@ -81,14 +81,14 @@ export const helmActionFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "an object of an earlier run is taken for that of this one",
+        what: "an object of an earlier run counts as this run's",
         find: ' && Date.parse(creationTimestamp ?? "") >= Math.floor(startOf(hook) / 1_000) * 1_000;',
         replace: ";",
         equivalent:
           "before a hook runs its former object is deleted, unless its policy keeps it: then applying it changes nothing",
       },
       {
-        what: "a hook that fails leaves those before it, whatever their policy",
+        what: "after a failing hook, earlier hooks are kept despite their policy",
         find: '  const rest = await removeAll(succeeded, "hook-succeeded", stored, cleaning);\n',
         replace: '  const rest = await removeAll([], "hook-succeeded", stored, cleaning);\n',
       },
@@ -109,12 +109,12 @@ export const helmActionFaults: readonly FileFaults[] = [
     tests: uninstall,
     faults: [
       {
-        what: "the latest revision goes first, so that a run that is stopped finds another",
+        what: "the latest revision is deleted first, so that an interrupted run finds another",
         find: "heads.toSorted((a, b) => a.version - b.version)",
         replace: "heads.toSorted((a, b) => b.version - a.version)",
       },
       {
-        what: "after a failure the next try goes on behind the hook that failed",
+        what: "after a failure the next attempt continues after the failed hook",
         find: "  const record = await revise(writerOf(stored, order), stored, {}, undefined);\n",
         replace: "  const record = await revise(writerOf(stored, order), stored, {}, stored.mark);\n",
       },
@@ -130,17 +130,17 @@ export const helmActionFaults: readonly FileFaults[] = [
         replace: "  if (metadata.name === release.name) return",
       },
       {
-        what: "an uninstall takes along what others have in a namespace",
+        what: "an uninstall deletes a namespace with other owners' objects",
         find: '  if (why !== undefined) return { kind: "held", ref, why };',
         replace: '  if (why === "") return { kind: "held", ref, why };',
       },
       {
-        what: "an uninstall takes along what it keeps itself",
+        what: "an uninstall deletes a namespace with objects that it keeps",
         find: "takenAlong(all.map(decided),",
         replace: "takenAlong(some.map(decided).filter(() => all.length > 0),",
       },
       {
-        what: "what another client has created is deleted",
+        what: "an object that another client created is deleted",
         find: "const isReplaced = uid !== undefined && uid !== metadata.uid;",
         replace: "const isReplaced = uid === metadata.uid;",
       },
@@ -151,17 +151,17 @@ export const helmActionFaults: readonly FileFaults[] = [
     tests: drift,
     faults: [
       {
-        what: "what is proven unchanged is tried all the same",
+        what: "an object proven unchanged still gets a dry run",
         find: '  if (seen?.isProven === true) return { kind: "same" };\n',
         replace: "",
       },
       {
-        what: "a label that the release no longer has is drift",
+        what: "a label that the release no longer has counts as drift",
         find: '.filter(({ op }) => op !== "remove")',
         replace: "",
       },
       {
-        what: "a mark on the live object alone excludes nothing",
+        what: "an annotation on only the live object excludes nothing",
         find: '    if (live !== undefined && isExcluded(live.metadata)) return { kind: "excluded" };\n',
         replace: "",
       },
@@ -177,7 +177,7 @@ export const helmActionFaults: readonly FileFaults[] = [
         replace: "last",
       },
       {
-        what: "definitions that nobody wants refuse an upgrade",
+        what: "skipped definitions refuse an upgrade",
         find: 'policy === "Skip" ? [] : await',
         replace: "await",
       },
@@ -188,7 +188,7 @@ export const helmActionFaults: readonly FileFaults[] = [
     tests: ["test/e2e/helm-release/whole-release.test.ts"],
     faults: [
       {
-        what: "values that are kept are upgraded for ever",
+        what: "preserved values cause upgrades forever",
         find: "release.spec.upgrade?.preserveValues === true && ",
         replace: "release.spec.upgrade === undefined && ",
         named: "preserveValues",
@@ -217,7 +217,7 @@ export const helmActionFaults: readonly FileFaults[] = [
     tests: end,
     faults: [
       {
-        what: "a suspended HelmRelease takes its release along",
+        what: "deleting a suspended HelmRelease uninstalls its release",
         find: "  if (ctx.release.spec.suspend === true) return letGo(ctx);\n",
         replace: "",
       },

@@ -10,12 +10,12 @@ export const helmChartFaults: readonly FileFaults[] = [
     tests: [`${flow}/from-repository.test.ts`],
     faults: [
       {
-        what: "the digest of the index is not looked at",
+        what: "the digest in the index is ignored",
         find: "if (digest !== undefined) checkDigest(body, digest, name);",
         replace: 'if (digest === "") checkDigest(body, digest, name);',
       },
       {
-        what: "a missing version of an index is tried again for ever",
+        what: "a version missing in an index is retried forever",
         find: 'new RepositoryFault("absent", error.message, { cause: error })',
         replace: 'new RepositoryFault("external", error.message, { cause: error })',
       },
@@ -26,12 +26,12 @@ export const helmChartFaults: readonly FileFaults[] = [
     tests: [`${flow}/from-artifact.test.ts`],
     faults: [
       {
-        what: "the generation goes where there are no values files",
+        what: "the generation is appended without values files",
         find: "if (countingValuesFiles(valuesFiles).length === 0) return ofRevision;",
         replace: 'if (valuesFiles === undefined) return "";',
       },
       {
-        what: "what the last run has found counts for any artifact",
+        what: "the result of the last run counts for any artifact",
         find: "JSON.stringify([fetchable.digest, spec.chart])",
         replace: "JSON.stringify([spec.chart])",
       },
@@ -42,7 +42,7 @@ export const helmChartFaults: readonly FileFaults[] = [
     tests: [`${flow}/from-artifact.test.ts`],
     faults: [
       {
-        what: "another generation of the object is not built anew",
+        what: "a new generation of the object is not built again",
         find: "isStale: findCondition(ctx.before.conditions ?? [], inStorage)?.observedGeneration !== ctx.now().generation,",
         replace: "isStale: false,",
       },
@@ -69,7 +69,7 @@ export const helmChartFaults: readonly FileFaults[] = [
     tests: [`${charts}/build-local.test.ts`],
     faults: [
       {
-        what: "values that are the chart's own are named",
+        what: "values equal to the chart's own are reported",
         find: "if (Buffer.from(own.bytes).equals(bytes)) return { chart, valuesFiles: [] };",
         replace: "if (own.bytes === bytes) return { chart, valuesFiles: [] };",
       },

@@ -67,7 +67,7 @@ export const helmCommandFaults: readonly FileFaults[] = [
         replace: "origins.length === 0 ? hiddenValue",
       },
       {
-        what: "a place that the text of a Secret names is shown",
+        what: "a path that the text of a Secret sets is shown",
         find: "secrets.some((secret) => isElsewhere(path, secret)) ? hiddenValue : path",
         replace: "path",
       },
@@ -100,16 +100,16 @@ export const helmCommandFaults: readonly FileFaults[] = [
         named: "writes nothing",
       },
       {
-        what: "what is to be kept is shown as deleted",
+        what: "kept objects are shown as deleted",
         find: ' && manifest.metadata.annotations?.[keepAnnotation]?.toLowerCase() !== "keep"',
         replace: "",
         named: "writes nothing",
       },
       {
-        what: "the mark of an artifact in the version is a change",
+        what: "the artifact digest in the version counts as a change",
         find: '.chart.version === version ? mark : ""',
         replace: '.chart.version === version ? "" : ""',
-        named: "was not pushed",
+        named: "a local chart of the same version",
       },
     ],
   },
@@ -124,7 +124,7 @@ export const helmCommandFaults: readonly FileFaults[] = [
         named: "of a Secret",
       },
       {
-        what: "an object that is refused is passed over",
+        what: "a refused object is skipped",
         find: "if (refused.length > 0) throw",
         replace: "if (refused.length > 9) throw",
         named: "refuses",

@@ -6,7 +6,7 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/helm/chart-index.test.ts"],
     faults: [
       {
-        what: "an unknown field of an entry is taken in silence in YAML too",
+        what: "an unknown field of an entry is accepted silently in YAML too",
         find: 'if (format === "json") continue;',
         replace: "if (format !== undefined) continue;",
       },
@@ -33,7 +33,7 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/helm/choose-chart.test.ts"],
     faults: [
       {
-        what: "a range counts before the very text of a version",
+        what: "a range takes precedence over the exact version text",
         find: "if (literal !== undefined) return literal;",
         replace: "",
       },
@@ -49,7 +49,7 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/helm-repository/helm-repository-flow.test.ts"],
     faults: [
       {
-        what: "what one URL has said counts for another one",
+        what: "the answer of one URL counts for another",
         find: "known.url === url && known.revision === stored",
         replace: "known.revision === stored",
       },
@@ -81,7 +81,7 @@ export const helmRepositoryFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/source/kind-options.test.ts"],
     faults: [
       {
-        what: "a static object that is suspended loses what it has",
+        what: "a suspended static object loses its artifact",
         find: '(isJsonObject(spec) && spec["suspend"] === true) || ',
         replace: "",
       },

@@ -41,7 +41,7 @@ export const imagePolicyFaults: readonly FileFaults[] = [
         replace: "const isFailed = false;",
       },
       {
-        what: "the ref before is lost",
+        what: "the previous ref is lost",
         find: "...(former === undefined ? {} : { observedPreviousRef: former })",
         replace: "...(_previous === undefined ? {} : { observedPreviousRef: _previous })",
       },
@@ -74,12 +74,12 @@ export const imagePolicyFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/moved-from-flux/moved-images.test.ts"],
     faults: [
       {
-        what: "a policy that is moved from Flux says that there are no tags before its repository could be scanned",
+        what: "a policy moved from Flux reports no tags before its repository could be scanned",
         find: "if (isScanAhead && isSettled && !isAsked) {",
         replace: "if (isScanAhead && isSettled && isAsked) {",
       },
       {
-        what: "a policy waits without a word for a repository that is suspended",
+        what: "a policy waits silently for a suspended repository",
         find: "tagCount > 0 && spec.suspend !== true;",
         replace: "tagCount > 0;",
       },

@@ -11,7 +11,7 @@ export const imageRepositoryFaults: readonly FileFaults[] = [
     tests: flow,
     faults: [
       {
-        what: "another order of the exclusion list asks for a scan",
+        what: "a new order of the exclusion list requests a scan",
         find: "a.every((one) => b.includes(one))",
         replace: "a.every((one, at) => b[at] === one)",
       },
@@ -32,7 +32,7 @@ export const imageRepositoryFaults: readonly FileFaults[] = [
         replace: "false",
       },
       {
-        what: "an event whose scan failed is forgotten",
+        what: "an event is lost if its scan fails",
         find: "const asked = isAnnounced(ctx) ? { asked: true } : {};",
         replace: "const asked = {};",
       },
@@ -70,7 +70,7 @@ export const imageRepositoryFaults: readonly FileFaults[] = [
     tests: reference,
     faults: [
       {
-        what: "a name may lead to another repository",
+        what: "a name may address another repository",
         find: "if (/(?:^|\\/)\\.\\.?(?:\\/|$)/.test(found.repository)) {",
         replace: "if (found.repository === '') {",
       },

@@ -10,12 +10,12 @@ export const imageSetterFaults: readonly FileFaults[] = [
     tests: files,
     faults: [
       {
-        what: "an unknown part of an image counts as the whole",
+        what: "an unknown part of an image counts as the full image",
         find: "    default:\n      return undefined;\n",
         replace: "    default:\n      return { setter, value: referenceTo(image) };\n",
       },
       {
-        what: "a comment with more than texts in it is a marker",
+        what: "a comment with other values than texts counts as a marker",
         find: "return areTexts && typeof name",
         replace: 'return (areTexts || name !== "") && typeof name',
       },
@@ -73,7 +73,7 @@ export const imageSetterFaults: readonly FileFaults[] = [
         replace: "const comment = this.#isKey && place.isItem ? undefined : commentOf(",
       },
       {
-        what: "a change in a List is told as one of the List",
+        what: "a change in a List is reported for the List",
         find: "object: isList && item !== undefined ? item : scalar.object",
         replace: "object: isList || item !== undefined ? scalar.object : scalar.object",
       },
@@ -84,7 +84,7 @@ export const imageSetterFaults: readonly FileFaults[] = [
     tests: files,
     faults: [
       {
-        what: "edits lie beside their scalars where lines of a list were not indented",
+        what: "edits are misplaced if list lines are not indented",
         find: "placeOf: (offset) => offset - this.#shiftAt(offset) };",
         replace: "placeOf: (offset) => offset - Math.min(this.#shiftAt(offset), 0) };",
       },
@@ -111,7 +111,7 @@ export const imageSetterFaults: readonly FileFaults[] = [
     tests: trees,
     faults: [
       {
-        what: "a file that links lead to is changed more than once",
+        what: "a file with several links is changed more than once",
         find: "if (file === undefined || seen.has(file.path)) continue;",
         replace: "if (file === undefined) continue;",
       },

@@ -11,7 +11,7 @@ export const imageUpdateAutomationFaults: readonly FileFaults[] = [
     tests: runs,
     faults: [
       {
-        what: "a push that is killed leaves nothing behind of what it has pushed",
+        what: "a killed push leaves no record of what it has pushed",
         find: "  ctx.setStatus(pushing(doing, { commit, branch: source.branch }, ctx.now()));\n",
         replace: "",
         tests: killed,
@@ -25,10 +25,10 @@ export const imageUpdateAutomationFaults: readonly FileFaults[] = [
         what: "a refspec that the server has refused is forgotten",
         find: "    if (!isPending) ctx.setStatus(doing);\n",
         replace: "    ctx.setStatus(doing);\n",
-        named: "a refspec that the server refuses",
+        named: "a refspec that the server rejects",
       },
       {
-        what: "a push that the server has declined counts as one whose end is not known",
+        what: "a declined push counts as one with an unknown result",
         find: '    if (error.reason === "moved" || error.reason === "refused") ctx.setStatus(doing);\n',
         replace: "",
       },
@@ -44,7 +44,7 @@ export const imageUpdateAutomationFaults: readonly FileFaults[] = [
         replace: "before.observedGeneration === -2 && lastSettings(run) !== settingsDigest(spec);",
       },
       {
-        what: "a push of an earlier run is taken for its own where another commit has followed",
+        what: "a push of an earlier run counts as its own even if another commit has followed",
         find: "pending.branch !== source.branch || pending.commit !== clone.head) return undefined;",
         replace: "pending.branch !== source.branch || clone.head === undefined) return undefined;",
         tests: killed,
@@ -56,7 +56,7 @@ export const imageUpdateAutomationFaults: readonly FileFaults[] = [
     tests: runs,
     faults: [
       {
-        what: "a push branch that exists is begun again from the branch that is checked out",
+        what: "an existing push branch is created again from the checked-out branch",
         find: "const existing = isSwitched ? listed.find(({ name }) => name === heads + branch)?.oid : undefined;",
         replace: "const existing = isSwitched ? undefined : undefined;",
       },

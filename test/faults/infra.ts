@@ -12,7 +12,7 @@ export const infraFaults: readonly FileFaults[] = [
         replace: "new EventBusTarget(bus)",
       },
       {
-        what: "the function does not hear of a region that pushes come from",
+        what: "the function is not told about a region that sends pushes",
         find: "const all = [{}, ...pushesFrom].map(",
         replace: "const all = [{}, ...pushesFrom.filter((from) => from.region === undefined)].map(",
       },
@@ -23,12 +23,12 @@ export const infraFaults: readonly FileFaults[] = [
     tests: ["infra/test/cluster.test.ts", "infra/test/cluster-roles.test.ts"],
     faults: [
       {
-        what: "a cluster that leaves the stack is asked for after the right to find it is gone",
+        what: "a removed cluster is looked up after the right to find it was removed",
         find: "addDependency(installs, reach, ...reachedBy)",
         replace: "addDependency(installs, ...reachedBy)",
       },
       {
-        what: "a configuration of a cluster that leaves is removed after the right to enter it is gone",
+        what: "a configuration of a removed cluster is deleted after the right to access it was removed",
         find: "this.configurationEntry, reach]",
         replace: "this.configurationEntry]",
       },
@@ -39,12 +39,12 @@ export const infraFaults: readonly FileFaults[] = [
     tests: ["infra/test/app.test.ts"],
     faults: [
       {
-        what: "the CDK refuses what has too many resources, in words that say nothing of clusters",
+        what: "too many resources are refused only by the CDK, without naming clusters",
         find: "if (all.length <= maxResources) return [];",
         replace: "if (all.length <= 2 * maxResources) return [];",
       },
       {
-        what: "an installation without clusters does not put out what roles in another account have to trust",
+        what: "an installation without clusters does not output the roles that another account must trust",
         find: 'for (const network of installing) this.sluice.functionFor("definitions", network);',
         replace: "",
       },
@@ -81,12 +81,12 @@ export const infraFaults: readonly FileFaults[] = [
         replace: "made.consume(queue, { batchSize: size.batchSize, maxConcurrency: 10 });",
       },
       {
-        what: "the receiver may assume the role by which reconcile enters a cluster",
+        what: "the receiver may assume reconcile's role in a cluster",
         find: "[receiver, roles?.receiver],",
         replace: "[receiver, roles?.reconcile],",
       },
       {
-        what: "what empties the bucket is denied every delete",
+        what: "the function that empties the bucket may not delete",
         find: "deny.bucket(state.bucket, [...runs, collector.role], state.emptiedBy);",
         replace: "deny.bucket(state.bucket, runs);",
       },
@@ -107,7 +107,7 @@ export const infraFaults: readonly FileFaults[] = [
     tests: ["infra/test/options.test.ts"],
     faults: [
       {
-        what: "a function of a network is in other subnets than those that are given",
+        what: "a function of a network is not in the given subnets",
         find: "      vpcSubnets: vpc?.subnets,\n",
         replace: "",
       },
@@ -159,7 +159,7 @@ export const infraFaults: readonly FileFaults[] = [
         replace: 'allow("", ["kms:Decrypt"], [arn])',
       },
       {
-        what: "what leaves the stack stays whatever onDelete says",
+        what: "resources removed from the stack stay despite onDelete",
         find: "    onDelete,\n    waitSeconds",
         replace: '    onDelete: "orphan",\n    waitSeconds',
       },

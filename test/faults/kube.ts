@@ -15,22 +15,22 @@ export const kubeFaults: readonly FileFaults[] = [
     faults: [
       { what: "an integer of 16 digits is not looked for", find: "-?\\d{16}/;", replace: "-?\\d{17}/;" },
       {
-        what: "an integer past 64 bits keeps digits that the API server drops",
+        what: "an integer beyond 64 bits keeps digits that the API server drops",
         find: "|| integer < minInteger || integer > maxInteger",
         replace: "",
       },
       {
-        what: "the digits in a string count as a whole number",
+        what: "digits in a string count as an integer",
         find: "const isInString = string.begin < index;",
         replace: "const isInString = false;",
       },
       {
-        what: "a whole number in a field is not put back",
+        what: "an integer in a field is not restored",
         find: "container[key] = restored(container[key]);",
         replace: "restored(container[key]);",
       },
       {
-        what: "equal bigints have a digest of nothing",
+        what: "bigints have an empty digest",
         find: 'if (typeof value === "bigint") return String(value);\n  if (!isJsonObject',
         replace: "if (!isJsonObject",
       },
@@ -112,7 +112,7 @@ export const kubeFaults: readonly FileFaults[] = [
         tests: ["test/unit/kube/sent-requests.test.ts"],
       },
       {
-        what: "each repetition has the whole time",
+        what: "each retry has the full timeout",
         find: "    const remainingMs = Math.ceil(endsAt - clock.monotonic());",
         replace: "    const remainingMs = Math.ceil(limitMs);",
       },
@@ -123,7 +123,7 @@ export const kubeFaults: readonly FileFaults[] = [
     tests: ofCalls,
     faults: [
       {
-        what: "a service account's run has our own rights",
+        what: "a service account's run has Sluice's own rights",
         find: "clusterOver(client.as(user), uid, deps)",
         replace: "clusterOver(client, uid, deps)",
         tests: ["test/unit/kube/other-users.test.ts"],
@@ -180,17 +180,17 @@ export const kubeFaults: readonly FileFaults[] = [
     tests: ["test/unit/kube/remote-clusters.test.ts"],
     faults: [
       {
-        what: "the order of the authorities makes another cluster",
+        what: "the order of the CAs changes the cluster's identity",
         find: ".toSorted()",
         replace: "",
       },
       {
-        what: "one known authority among several makes the cluster",
+        what: "one known CA among several identifies the cluster",
         find: 'return ["certificates", fingerprints(ca)];',
         replace: 'return ["certificates", fingerprints(ca).slice(0, 1)];',
       },
       {
-        what: "an authority that nobody verifies vouches",
+        what: "a CA that is not verified counts",
         find: "tls.insecure ? undefined : ",
         replace: "",
       },
@@ -201,7 +201,7 @@ export const kubeFaults: readonly FileFaults[] = [
     tests: ["test/unit/kube/remote-clusters.test.ts"],
     faults: [
       {
-        what: "certificates are trusted that the identity does not count",
+        what: "certificates outside of the identity are trusted",
         find: "network === undefined ? tls.ca : trusted(tls.ca)",
         replace: "tls.ca",
       },
@@ -212,22 +212,22 @@ export const kubeFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/kustomization/remote-identity.test.ts"],
     faults: [
       {
-        what: "a server that gives the home's uid is home",
+        what: "a server with the home cluster's uid counts as home",
         find: "hasOurAuthority && told === (await",
         replace: "told === (await",
       },
       {
-        what: "a server that knows one of our accounts is home",
+        what: "a server that knows one of our accounts counts as home",
         find: "const isHome = hasOurAuthority && (",
         replace: "const isHome = here !== undefined && (",
       },
       {
-        what: "a server that gives the uid of a cluster is that cluster",
+        what: "a server is identified only by its uid",
         find: "`${ofAuthority(authority)}$",
         replace: "`${ofAuthority(digestOf(uid))}$",
       },
       {
-        what: "what a server answers in place of its uid is an error of the program",
+        what: "an error in place of a server's uid counts as a bug",
         find: " || error.code === 404 || !isOutage(error))",
         replace: ")",
       },

@@ -54,7 +54,7 @@ export const layerFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "what one folder may import, every folder may",
+        what: "every folder may import what one folder may",
         find: "if (!imports.includes(other)) faults",
         replace: "if (![...allowed.values()].flat().includes(other)) faults",
       },

@@ -15,27 +15,27 @@ export const leftToOthersFaults: readonly FileFaults[] = [
     tests: [kinds],
     faults: [
       {
-        what: "Flagger's kinds count as anybody's",
+        what: "Flagger's kinds do not count as Flux's or Flagger's",
         find: 'return group.endsWith(".fluxcd.io") || group === flaggerGroup;',
         replace: 'return group.endsWith(".fluxcd.io");',
       },
       {
-        what: "a group that only begins or ends alike is Flux's",
+        what: "a group with a prefix or suffix of Flux's counts as Flux's",
         find: 'group.endsWith(".fluxcd.io") || group === flaggerGroup',
         replace: 'group.includes("fluxcd.io") || group.endsWith(flaggerGroup)',
       },
       {
-        what: "only kinds outside toolkit.fluxcd.io are left to others",
+        what: "only kinds outside toolkit.fluxcd.io count as unreconciled",
         find: "if (!isFluxGroup(kind.group)) return false;",
         replace: 'if (!isFluxGroup(kind.group) || kind.group.endsWith("toolkit.fluxcd.io")) return false;',
       },
       {
-        what: "what is only read is left to others",
+        what: "kinds that are only read count as unreconciled",
         find: "kindOf(kind, [...reconciled, ...readKinds])",
         replace: "kindOf(kind, reconciled)",
       },
       {
-        what: "an ImageUpdateAutomation is said to be of the other image controller",
+        what: "an ImageUpdateAutomation is attributed to the other image controller",
         find: 'if (kind === "ImageUpdateAutomation") return "image-automation-controller";',
         replace: "",
       },
@@ -61,12 +61,12 @@ export const leftToOthersFaults: readonly FileFaults[] = [
         replace: "return true;",
       },
       {
-        what: "a write of the status is a change of the object",
+        what: "a status write counts as a change of the object",
         find: 'managedFields.filter(({ subresource }) => subresource === undefined || subresource === "")',
         replace: "managedFields",
       },
       {
-        what: "an object is as old as its first version",
+        what: "only the creation counts for an object's age",
         find: "const times = [creationTimestamp, ...changes.map(({ time }) => time)];",
         replace: "const times = [creationTimestamp, ...changes.slice(0, 0).map(({ time }) => time)];",
       },
@@ -77,7 +77,7 @@ export const leftToOthersFaults: readonly FileFaults[] = [
     tests: [unattended],
     faults: [
       {
-        what: "an object has no time in which a controller may come to it",
+        what: "a controller gets no time to handle an object",
         find: "now - Math.min(lastChangeOf(object), since) >= attendedWithinMs",
         replace: "now - Math.min(lastChangeOf(object), since) >= 0",
       },
@@ -87,7 +87,7 @@ export const leftToOthersFaults: readonly FileFaults[] = [
         replace: "lastChangeOf(object)",
       },
       {
-        what: "kinds that are reconciled are given up too",
+        what: "kinds that are reconciled become unknown too",
         find: "if (!rules.isUnreconciled(refOf(object)) || !isUnattended(object)) return false;",
         replace: "if (!isUnattended(object)) return false;",
       },
@@ -97,17 +97,17 @@ export const leftToOthersFaults: readonly FileFaults[] = [
         replace: 'if (status === "Current") return false;',
       },
       {
-        what: "an object that is being deleted or has failed is given up",
+        what: "a deleted or failed object becomes unknown",
         find: 'return status === "InProgress" && now -',
         replace: 'return status !== "Unknown" && now -',
       },
       {
-        what: "a verdict waits for what nobody reconciles",
+        what: "a verdict waits for unreconciled objects",
         find: 'status !== "Current" && isAlone !== true',
         replace: 'status !== "Current" && isAlone !== undefined',
       },
       {
-        what: "a verdict does not name what nobody reconciles",
+        what: "a verdict does not name unreconciled objects",
         find: "observed.filter((one) => one.isUnattended === true)",
         replace: 'observed.filter((one) => one.isUnattended === undefined && one.status === "Unknown")',
       },
@@ -118,17 +118,17 @@ export const leftToOthersFaults: readonly FileFaults[] = [
     tests: [objects],
     faults: [
       {
-        what: "an object is told of in each run",
+        what: "an object is reported in each run",
         find: "news: found.filter((ref) => !told.includes(markOf(ref)))",
         replace: "news: found.filter((ref) => told.length >= 0 || !told.includes(markOf(ref)))",
       },
       {
-        what: "a run that stops halfway forgets what was told of the others",
+        what: "an interrupted run forgets earlier reports of other objects",
         find: '...(part === "all" ? [] : told)',
         replace: '...(part === "all" ? told.slice(0, 0) : told.slice(0, 0))',
       },
       {
-        what: "an object that was taken out is never told of again",
+        what: "an object that was removed and added is not reported again",
         find: '...(part === "all" ? [] : told)',
         replace: "...told",
       },
@@ -138,17 +138,17 @@ export const leftToOthersFaults: readonly FileFaults[] = [
         replace: 'return mark(refKey({ ...ref, kind: "" }));',
       },
       {
-        what: "very many objects are told of one by one",
+        what: "very many objects are reported one by one",
         find: "found.length > maxToldObjects ? markOfKind : markOfObject",
         replace: "found.length > 10 * maxToldObjects ? markOfKind : markOfObject",
       },
       {
-        what: "a later version is left to others even where ours is served",
+        what: "a newer version counts as unreconciled even if ours is served",
         find: "return (await target.resource({ group, kind, version: ours }, signal)) === undefined;",
         replace: "return (await target.resource({ group, kind, version }, signal)) !== undefined || ours === version;",
       },
       {
-        what: "a cluster that does not say what it serves fails the run",
+        what: "a cluster that does not report its served kinds fails the run",
         find: "if (error instanceof ApiError) return false;",
         replace: "if (error instanceof TypeError) return false;",
       },
@@ -170,7 +170,7 @@ export const leftToOthersFaults: readonly FileFaults[] = [
     tests: [stories],
     faults: [
       {
-        what: "a restart tells again of objects that are not reconciled",
+        what: "a restart reports unreconciled objects again",
         find: "const carried = ctx.told.addTo(result.carried);",
         replace: "const carried = result.carried;",
         named,
@@ -188,7 +188,7 @@ export const leftToOthersFaults: readonly FileFaults[] = [
         named,
       },
       {
-        what: "each run tells that the health of some objects is not known",
+        what: "each run reports that the health of some objects is unknown",
         find: "was?.message === unknown",
         replace: 'was?.status === "True"',
         named,
@@ -210,7 +210,7 @@ export const leftToOthersFaults: readonly FileFaults[] = [
         replace: "fault === undefined",
       },
       {
-        what: "a kind of anybody counts as one of Flux",
+        what: "any other kind counts as one of Flux",
         find: "if (isFluxGroup(pool.group)) return",
         replace: 'if (pool.group !== "") return',
       },
@@ -232,17 +232,17 @@ export const leftToOthersFaults: readonly FileFaults[] = [
     tests: [topics],
     faults: [
       {
-        what: "a dual-stack host is a registry of its own",
+        what: "a dual-stack host counts as a separate registry",
         find: '[...awsDomains, "on.aws"]',
         replace: "awsDomains",
       },
       {
-        what: "a FIPS host is a registry of its own",
+        what: "a FIPS host counts as a separate registry",
         find: "ecr(?:-fips)?",
         replace: "ecr",
       },
       {
-        what: "the usual host of any partition is that of the first",
+        what: "every partition has the default host of the first",
         find: "${region}.${domainOfRegion(region)}`",
         replace: "${region}.${awsDomains[0] ?? domainOfRegion(region)}`",
       },
@@ -269,7 +269,7 @@ export const leftToOthersFaults: readonly FileFaults[] = [
         replace: "listed.filter(({ count }) => count !== -1)",
       },
       {
-        what: "one kind that may not be listed hides all others",
+        what: "one kind without the right to list it hides all others",
         find: "if (!(error instanceof ApiError)) throw error;\n    return { ...own, count: null",
         replace:
           "if (!(error instanceof ApiError) || error.code === 403) throw error;\n    return { ...own, count: null",

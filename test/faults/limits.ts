@@ -28,7 +28,7 @@ export const limitFaults: readonly FileFaults[] = [
     tests: ["test/unit/receiver/handle-delivery.test.ts"],
     faults: [
       {
-        what: "each entry has a budget for expressions of its own",
+        what: "each entry has its own budget for expressions",
         find: '  const cel = deps.cel.withBudget(key, "delivery");\n  let isWhole = true;\n  let woken = 0;\n  for (const resource of entry.resources) {',
         replace:
           '  let isWhole = true;\n  let woken = 0;\n  for (const resource of entry.resources) {\n    const cel = deps.cel.withBudget(key, "delivery");',
@@ -50,7 +50,7 @@ export const limitFaults: readonly FileFaults[] = [
         replace: "fits(values) ? maxSecretAgeMs : 0",
       },
       {
-        what: "all who find a Secret too old read it again",
+        what: "every caller that finds an expired Secret reads it again",
         find: "now === undefined || now === found ? load(ref, id) : now",
         replace: "load(ref, id)",
       },
@@ -67,7 +67,7 @@ export const limitFaults: readonly FileFaults[] = [
     faults: [
       { what: "refusals that never pause are no warnings", find: "    if (isQuiet) return;\n", replace: "" },
       {
-        what: "all Receivers are remembered",
+        what: "all Receivers are cached without limit",
         find: "warned.size > maxReceivers",
         replace: "warned.size > 1000 * maxReceivers",
       },
@@ -78,7 +78,7 @@ export const limitFaults: readonly FileFaults[] = [
     tests: ["test/unit/receiver/key-sets.test.ts"],
     faults: [
       {
-        what: "keys that were too old begin the count of requests anew",
+        what: "expired keys restart the limit of requests",
         find: "const refreshes = kept.get(url)?.refreshes ?? [];",
         replace: "const refreshes: readonly Moment[] = [];",
       },
@@ -88,12 +88,12 @@ export const limitFaults: readonly FileFaults[] = [
         replace: "      // Kept.\n",
       },
       {
-        what: "documents of all issuers are kept",
+        what: "documents of all issuers are cached without limit",
         find: "map.size <= maxDocuments",
         replace: "map.size <= 1000 * maxDocuments",
       },
       {
-        what: "keys take as much memory as they like",
+        what: "keys take unlimited memory",
         find: " && bytes <= maxKeptBytes",
         replace: "",
       },
@@ -109,12 +109,12 @@ export const limitFaults: readonly FileFaults[] = [
     tests: ["test/unit/receiver/oidc.test.ts"],
     faults: [
       {
-        what: "a document of an issuer that begins alike is taken",
+        what: "a document of an issuer with the same prefix is accepted",
         find: "issuer !== issuerURL",
         replace: "!issuerURL.startsWith(issuer)",
       },
       {
-        what: "an audience that begins alike is taken",
+        what: "an audience with the same prefix is accepted",
         find: "!aud.includes(audience)",
         replace: "!aud.some((one) => one?.startsWith(audience))",
       },
@@ -125,7 +125,7 @@ export const limitFaults: readonly FileFaults[] = [
     tests: ["test/unit/receiver/google-token.test.ts"],
     faults: [
       {
-        what: "an audience that begins alike is taken",
+        what: "an audience with the same prefix is accepted",
         find: "aud !== expected.audience",
         replace: '!aud.startsWith(expected.audience ?? "")',
       },
@@ -146,7 +146,7 @@ export const limitFaults: readonly FileFaults[] = [
         replace: "token.length >= maxTokenChars",
       },
       {
-        what: "a key without a name is that of any token",
+        what: "a key without a name counts for any token",
         find: "each.kid === kid)",
         replace: "each.kid === undefined || each.kid === kid)",
       },
@@ -157,7 +157,7 @@ export const limitFaults: readonly FileFaults[] = [
         replace: ".slice(0, maxTriedKeys - 1)",
       },
       {
-        what: "an exponent of any length is taken",
+        what: "an exponent of any length is accepted",
         find: " || publicExponent > maxRsaExponent",
         replace: " || publicExponent === 0n",
       },
@@ -168,7 +168,7 @@ export const limitFaults: readonly FileFaults[] = [
         replace: "z.string().optional() }), 10 * maxKeys)",
       },
       {
-        what: "the name of a key in a set is as long as it likes",
+        what: "the name of a key in a set may have any length",
         find: ' || (jwk.kid ?? "").length > maxKeyIdChars',
         replace: "",
       },
@@ -179,7 +179,7 @@ export const limitFaults: readonly FileFaults[] = [
     tests: ["test/unit/receiver/authenticate.test.ts"],
     faults: [
       {
-        what: "an event that begins like a listed one is taken",
+        what: "an event with the prefix of a listed one is accepted",
         find: "one.toLowerCase() === event",
         replace: "event.startsWith(one.toLowerCase())",
       },
@@ -262,7 +262,7 @@ export const limitFaults: readonly FileFaults[] = [
         replace: "count >= maxIndicators",
       },
       {
-        what: "bytes that are no text are read as text",
+        what: "binary data is read as text",
         find: 'isUtf8(bytes) ? bytes.toString("utf8") : bytes',
         replace: 'bytes.toString("utf8")',
       },
@@ -283,7 +283,7 @@ export const limitFaults: readonly FileFaults[] = [
         replace: "/^00[0-7]/.test(digits)",
       },
       {
-        what: "a text that is a time of YAML 1.1 stands without quotes",
+        what: "a text that looks like a YAML 1.1 time is written without quotes",
         find: "oldBooleans.has(text) || base60.test(text) ||",
         replace: "oldBooleans.has(text) ||",
       },
@@ -317,7 +317,7 @@ export const limitFaults: readonly FileFaults[] = [
         replace: "if (bytes <= 10 * limits.maxBytes) return followed;",
       },
       {
-        what: "what links copy counts by the mode of files",
+        what: "copies of links count by the mode of files",
         find: "sizes.set(read, bytes.length);",
         replace: "sizes.set(read, file.mode);",
       },
@@ -368,7 +368,7 @@ export const limitFaults: readonly FileFaults[] = [
         replace: "pathBytes >= maxPathsBytes",
       },
       {
-        what: "copies lie in each other once more than the limit",
+        what: "copies may be nested once more than the limit",
         find: "open.size >= maxNestedLinks",
         replace: "open.size > maxNestedLinks",
       },
@@ -452,7 +452,7 @@ export const limitFaults: readonly FileFaults[] = [
         replace: "export const maxInstances = 1_000_000;",
       },
       {
-        what: "only the first server that is listed counts",
+        what: "only the first listed server counts",
         find: "config.data.instances.map((",
         replace: "config.data.instances.slice(0, 1).map((",
       },
@@ -509,12 +509,12 @@ export const limitFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/interval.test.ts"],
     faults: [
       {
-        what: "an interval of a second is warned about",
+        what: "an interval of one second gives a warning",
         find: "ms > 0 && ms < minIntervalMs",
         replace: "ms > 0 && ms <= minIntervalMs",
       },
       {
-        what: "a short retry interval is not warned about",
+        what: "a short retry interval gives no warning",
         find: "Object.entries({ interval, retryInterval })",
         replace: "Object.entries({ interval })",
       },
@@ -551,12 +551,12 @@ export const limitFaults: readonly FileFaults[] = [
     tests: ["test/unit/core/merge-patch.test.ts"],
     faults: [
       {
-        what: "a mapping is sent whole without what has gone",
+        what: "a mapping is sent as a whole without removed keys",
         find: "const inner = mergePatch(was, is);",
         replace: "const inner = equal(was, is) ? undefined : is;",
       },
       {
-        what: "a field that only seems to be there is kept",
+        what: "an inherited property counts as a field",
         find: "Object.hasOwn(object, key) ? (object[key] ?? null) : null",
         replace: "object[key] ?? null",
       },
@@ -616,7 +616,7 @@ export const limitFaults: readonly FileFaults[] = [
         replace: "for await (const text of more) add(text);",
       },
       {
-        what: "version 2 with other object ids is taken",
+        what: "version 2 with other object ids is accepted",
         find: "return sha1Only({ version: 2, capabilities });",
         replace: "return { version: 2, capabilities };",
       },
@@ -632,17 +632,17 @@ export const limitFaults: readonly FileFaults[] = [
         replace: "return featuresOfFetch(",
       },
       {
-        what: "a feature that begins alike counts as the filter",
+        what: "a feature with the same prefix counts as the filter",
         find: 'version === 2 && featuresOfFetch(capabilities).includes("filter")',
         replace: 'version === 2 && (capabilities.get("fetch") ?? "").includes("filter")',
       },
       {
-        what: "a server that gives tips is not asked for one",
+        what: "a server that serves tips is not asked for one",
         find: 'capabilities.has("allow-tip-sha1-in-want") || ',
         replace: "",
       },
       {
-        what: "a server that gives what is reachable is not asked for it",
+        what: "a server that serves reachable objects is not asked for one",
         find: ' || capabilities.has("allow-reachable-sha1-in-want")',
         replace: "",
       },

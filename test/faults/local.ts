@@ -35,7 +35,7 @@ export const localFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "what is followed is written only with a new topic",
+        what: "the followed part is written only with a new topic",
         find: "!before.has(topic) || before.get(topic) !== follows",
         replace: "!before.has(topic)",
       },
@@ -92,7 +92,7 @@ export const localFaults: readonly FileFaults[] = [
       },
       { what: "overdue not longest first", find: "ORDER BY overdue_at, key LIMIT", replace: "ORDER BY key LIMIT" },
       {
-        what: "page of the overdue begins where the first did",
+        what: "every page of overdue items starts where the first did",
         find: '        [at, key] = [numberColumn(last, "overdue_at"), textColumn(last, "key")];\n',
         replace: '        key = textColumn(last, "key");\n',
       },
@@ -103,12 +103,12 @@ export const localFaults: readonly FileFaults[] = [
     tests: ["test/contract/local-layout.test.ts"],
     faults: [
       {
-        what: "an older release goes on with what a newer one has written",
+        what: "an older release continues with data of a newer one",
         find: 'return found < version ? "older" : "newer";',
         replace: 'return found < version ? "older" : "ours";',
       },
       {
-        what: "an upgrade that was interrupted begins again with its first step",
+        what: "an interrupted upgrade starts again with its first step",
         find: "    await reached(from + 1);\n  }",
         replace: "  }\n  await reached(version);",
       },

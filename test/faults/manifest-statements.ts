@@ -13,13 +13,13 @@ export const manifestStatementFaults: readonly FileFaults[] = [
         named: "(50)",
       },
       {
-        what: "line ends stay in values",
+        what: "line breaks stay in values",
         find: 'return value.replaceAll("\\n", "");',
         replace: "return value;",
         named: "(50)",
       },
       {
-        what: "an optional object must be there",
+        what: "an optional object must exist",
         find: "if (object !== undefined || optional) return",
         replace: 'if (object !== undefined || (optional && name === "")) return',
         named: "(51)",
@@ -37,7 +37,7 @@ export const manifestStatementFaults: readonly FileFaults[] = [
         named: "(52, 53)",
       },
       {
-        what: "a value that is not UTF-8 is taken with other characters",
+        what: "a value that is not UTF-8 is used with replacement characters",
         find: "else notText.add(name);",
         replace: "else notText.delete(name);",
         named: "that are not UTF-8",
@@ -55,7 +55,7 @@ export const manifestStatementFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "an object opts out of substitution in any case of letters",
+        what: "an object opts out of substitution in any letter case",
         find: 'mapping(names)[substituteName] === "disabled"',
         replace: 'textIn(mapping(names)[substituteName]).toLowerCase() === "disabled"',
         named: "(58)",
@@ -115,7 +115,7 @@ export const manifestStatementFaults: readonly FileFaults[] = [
         named: "(69)",
       },
       {
-        what: "the gate of decryption.serviceAccountName is not looked at",
+        what: "the gate of decryption.serviceAccountName is ignored",
         find: "|| gates.ObjectLevelWorkloadIdentity) return undefined;",
         replace: "|| gates !== undefined) return undefined;",
         named: "(69)",
@@ -127,7 +127,7 @@ export const manifestStatementFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "a decryption Secret that is not there has no keys",
+        what: "a missing decryption Secret counts as one without keys",
         find: "  if (found === undefined) throw",
         replace:
           '  if (found === undefined) return { apiVersion: "v1", kind: "Secret", metadata: { name, namespace, uid: "" } };\n  if (found === undefined) throw',

@@ -6,7 +6,7 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/name-references.test.ts"],
     faults: [
       {
-        what: "no namespace is another one than default",
+        what: "an unset namespace differs from default",
         find: 'metadata.namespace ?? "default"',
         replace: 'metadata.namespace ?? ""',
       },
@@ -102,12 +102,12 @@ export const manifestsFaults: readonly FileFaults[] = [
         replace: "if (isJsonObject(value ?? null)) {",
       },
       {
-        what: "the text << of a patch is printed in quotes",
+        what: "the text << in a patch is printed in quotes",
         find: 'typeof value !== "object") return value === "<<";',
         replace: 'typeof value !== "object") return false;',
       },
       {
-        what: "an index adds behind the item",
+        what: "an index adds after the item",
         find: "list.toSpliced(at, 0,",
         replace: "list.toSpliced(at + 1, 0,",
       },
@@ -128,7 +128,7 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/build.test.ts"],
     faults: [
       {
-        what: "a literal block at the end of a text has a line end that is not there",
+        what: "a literal block at the end of a text gets a line break",
         find: 'return isCut && value.endsWith("\\n") ? value.slice(0, -1) : value;',
         replace: "return value;",
         named: "a literal block at the end",
@@ -194,10 +194,10 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/bad-input.test.ts"],
     faults: [
       {
-        what: "a path below a file is only missing",
+        what: "a path below a file counts as missing",
         find: 'files.has(names.slice(0, count).join("/"))',
         replace: 'files.has(names.slice(0, count).join("//"))',
-        named: "a path that is not in the artifact",
+        named: "a missing path is reported",
       },
     ],
   },
@@ -206,7 +206,7 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/bad-input.test.ts"],
     faults: [
       {
-        what: "a kind that is a number is told as a missing name",
+        what: "a kind that is a number is reported as a missing name",
         find: 'if (!isText(object["kind"])) {',
         replace: 'if (object["kind"] === null) {',
         named: "a kind that is a number",
@@ -229,23 +229,23 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/substitute/substitute-objects.test.ts"],
     faults: [
       {
-        what: "a folder that begins like the built one is in it",
+        what: "a folder with the prefix of the built one counts as inside",
         find: "path.startsWith(`${folder}/`)",
         replace: "path.startsWith(folder)",
       },
       { what: "the name of an object is a pattern", find: 'value.replaceAll(/\\W/g, "\\\\$&")', replace: "value" },
       {
-        what: "an object whose name has space is looked for",
+        what: "an object whose name has spaces is searched",
         find: " || !sought.test(itsName)",
         replace: "",
       },
       {
-        what: "only the first character of a name must not be space",
+        what: "a name may have spaces after its first character",
         find: "/^\\S{1,253}$/",
         replace: "/^\\S/",
       },
       {
-        what: "an object that becomes another one is only noticed at the apply",
+        what: "an object that becomes another one is noticed only at the apply",
         find: "if (matched > 1) throw",
         replace: "if (matched > objects.length) throw",
       },
@@ -280,7 +280,7 @@ export const manifestsFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "a name that is none is accepted if nothing uses it",
+        what: "an invalid name is accepted if nothing uses it",
         find: "if (misnamed !== undefined) {",
         replace: "if (misnamed !== undefined && text.includes(misnamed)) {",
       },
@@ -337,17 +337,17 @@ export const manifestsFaults: readonly FileFaults[] = [
         replace: "budget.spend(0);\n  return bytesOf(change(",
       },
       {
-        what: "what is inside of an expression is not counted",
+        what: "nested expressions are not counted",
         find: "this.#length += bytes.length;",
         replace: 'if ("text" in node) this.#length += bytes.length;',
       },
       {
-        what: "a variable that is not set is empty",
+        what: "an unset variable is empty",
         find: "if (this.#strict && value === undefined && !defaults.has(operator)) {",
         replace: 'if (this.#strict && value === undefined && operator === "none") {',
       },
       {
-        what: "a build that is not strict refuses what is not set",
+        what: "a build that is not strict refuses unset variables",
         find: "if (this.#strict && value === undefined",
         replace: "if (value === undefined",
       },
@@ -374,7 +374,7 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/substitute/evaluate.test.ts", "test/unit/manifests/mask-secrets.test.ts"],
     faults: [
       {
-        what: "a comparison that fails begins anew",
+        what: "a failing comparison starts over",
         find: "length = borders[length - 1] ?? 0;",
         replace: "length = 0;",
       },
@@ -412,7 +412,7 @@ export const manifestsFaults: readonly FileFaults[] = [
       },
       { what: "a star takes one byte", find: "if (star) setBit(stays, begin);", replace: "" },
       {
-        what: "every value is compared beginning by beginning",
+        what: "every value is compared prefix by prefix",
         find: "const lengths = isComparedByBytes(value, chunks)",
         replace: 'const lengths = value === "" && isComparedByBytes(value, chunks)',
       },
@@ -422,7 +422,7 @@ export const manifestsFaults: readonly FileFaults[] = [
         replace: "chunks.length > 0",
       },
       {
-        what: "beginnings are compared without steps",
+        what: "comparing prefixes costs no steps",
         find: "budget.spend(compared);",
         replace: "",
       },
@@ -444,12 +444,12 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/cached-build.test.ts"],
     faults: [
       {
-        what: "a build is known though a variable is no text any more",
+        what: "a cached build is used after a variable stopped being a text",
         find: "[...notText], always, strict, fault]",
         replace: "always, strict, fault]",
       },
       {
-        what: "another value is no other build",
+        what: "another value does not build again",
         find: "const key = canonicalJson([owner.uid, artifact, spec, inputsDigest(postBuild)]);",
         replace: "const key = canonicalJson([owner.uid, artifact, spec]);",
       },
@@ -460,7 +460,7 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/transform-images.test.ts"],
     faults: [
       {
-        what: "a digest leaves the tag",
+        what: "a digest keeps the tag",
         find: '? { tag: image.newTag ?? "", digest: image.digest ?? "" }',
         replace: '? { tag: image.newTag ?? tag, digest: image.digest ?? "" }',
       },
@@ -470,12 +470,12 @@ export const manifestsFaults: readonly FileFaults[] = [
         replace: 'key === "containers"',
       },
       {
-        what: "the port of a registry is taken for a tag",
+        what: "the port of a registry is read as a tag",
         find: 'const from = Math.max(image.indexOf("/"), 0);',
         replace: "const from = 0;",
       },
       {
-        what: "an image that begins like the named one is changed",
+        what: "an image with the prefix of the named one is changed",
         find: "(@sha256:[a-zA-Z0-9_.{}-]*)?$`",
         replace: "(@sha256:[a-zA-Z0-9_.{}-]*)?`",
       },

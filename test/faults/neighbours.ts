@@ -12,7 +12,7 @@ export const neighbourFaults: readonly FileFaults[] = [
         replace: "const turn = lastTurn.has(tenant) ? 0 : 0;",
       },
       {
-        what: "a turn that had not to wait does not count",
+        what: "a turn without a wait does not count",
         find: "      free--;\n      begin(tenant);",
         replace: "      free--;",
       },
@@ -22,12 +22,12 @@ export const neighbourFaults: readonly FileFaults[] = [
         replace: "const tenant = cluster === undefined ? cluster : namespace;",
       },
       {
-        what: "who gives up still counts as waiting",
+        what: "an aborted caller still counts as waiting",
         find: "else callers.splice(index, 1);",
         replace: "else callers[index] = () => undefined;",
       },
       {
-        what: "a place that was given to who gives up is lost",
+        what: "a place given to an aborted caller is lost",
         find: "if (index === -1) release();\n      else callers",
         replace: "if (index !== -1) callers",
       },
@@ -54,7 +54,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/queue/cluster-rules.test.ts"],
     faults: [
       {
-        what: "a hold that is set anew counts as the one before it",
+        what: "a renewed hold counts as the one before it",
         find: "return `${kind} ${since} ${probes}`;",
         replace: "return `${kind} ${probes}`;",
       },
@@ -65,7 +65,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/health/check-health.test.ts"],
     faults: [
       {
-        what: "a set fails with Pods of another namespace",
+        what: "a workload fails because of Pods in another namespace",
         find: 'kind: "Pod", namespace, labelSelector }',
         replace: 'kind: "Pod", labelSelector }',
       },
@@ -81,7 +81,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/health/why-not-ready.test.ts"],
     faults: [
       {
-        what: "a Pod that is going explains why an object is not ready",
+        what: "a terminating Pod explains why an object is not ready",
         find: "return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);",
         replace: "return pods;",
       },
@@ -96,7 +96,7 @@ export const neighbourFaults: readonly FileFaults[] = [
         replace: "const times = [lastTimestamp, eventTime,",
       },
       {
-        what: "the events of a running Pod are told in place of those of one that does not start",
+        what: "the events of a running Pod are reported in place of those of one that does not start",
         find: 'failing?.pod ?? pods.find((one) => objectAt(one, "status")["phase"] !== "Running")',
         replace: "failing?.pod ?? pods[0]",
       },
@@ -107,7 +107,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/gate/pause.test.ts"],
     faults: [
       {
-        what: "the webhook address stays where the owner leaves",
+        what: "the webhook address stays when the owner releases the cluster",
         find: 'const ownerFields = ["installation", "where", "version", "since", "webhookUrl"] as const;',
         replace: 'const ownerFields = ["installation", "where", "version", "since"] as const;',
       },
@@ -129,13 +129,13 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/aws/ecr/ecr-login.test.ts"],
     faults: [
       {
-        what: "who asks for a token while another region's is fetched gets that one",
+        what: "a caller gets the token of another region that is being fetched",
         find: "const running = fetching.get(region) ?? fetch(region).finally(() => fetching.delete(region));\n    fetching.set(region, running);",
         replace:
           'const running = fetching.get("") ?? fetch(region).finally(() => fetching.delete(""));\n    fetching.set("", running);',
       },
       {
-        what: "a token is used to its very end",
+        what: "a token is used until it expires",
         find: "now + Math.min((token.expiresAt - now) * shareOfLife, maxCachedMs)",
         replace: "now + Math.min(token.expiresAt - now, maxCachedMs)",
       },
@@ -160,13 +160,13 @@ export const neighbourFaults: readonly FileFaults[] = [
         what: "short values of a list take no more memory than their text",
         find: "bytes += bytesOfPart;",
         replace: "bytes++;",
-        named: "what it takes in memory",
+        named: "a limit of bytes in memory",
       },
       {
         what: "only commas of a list take memory",
         find: "if (code !== closeList && code !== closeObject) bytes",
         replace: "if (code === comma) bytes",
-        named: "what it takes in memory",
+        named: "a limit of bytes in memory",
       },
     ],
   },
@@ -178,7 +178,7 @@ export const neighbourFaults: readonly FileFaults[] = [
         what: "of a list of metadata only the text counts",
         find: 'bytesInMemory(parts === "metadata" ? formatJson(used) : answer.text)',
         replace: 'parts === "metadata" ? formatJson(used).length : bytesInMemory(answer.text)',
-        named: "what it takes in memory",
+        named: "a limit of bytes in memory",
       },
       {
         what: "only the first page of a list is of the selected objects",
@@ -204,22 +204,22 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/kube/kubeconfig.test.ts"],
     faults: [
       {
-        what: "--cluster takes an entry of eksctl whose name only begins alike",
+        what: "--cluster accepts an eksctl entry with the same prefix",
         find: "entry.startsWith(`${name}.`) &&",
         replace: "entry.startsWith(name) &&",
       },
       {
-        what: "--cluster takes an ARN whose name only ends alike",
+        what: "--cluster accepts an ARN with the same suffix",
         find: "entry.endsWith(`:cluster/${name}`)",
         replace: "entry.endsWith(name)",
       },
       {
-        what: "--cluster is passed over in a pod without a kubeconfig",
+        what: "--cluster is ignored in a pod without a kubeconfig",
         find: "query.file === undefined && query.cluster === undefined ? inClusterConfig",
         replace: "query.file === undefined ? inClusterConfig",
       },
       {
-        what: "a credential plugin does not hear of the proxy",
+        what: "a credential plugin does not get the proxy",
         find: '    "proxy-url": cluster.text("proxy-url"),\n',
         replace: "",
       },
@@ -251,7 +251,7 @@ export const neighbourFaults: readonly FileFaults[] = [
         find: '"/metadata/labels": metadata.labels ?? {}',
         replace: '"/metadata/labels": metadata.labels',
         tests: ["test/unit/cli/create-helm-release.test.ts"],
-        named: "overwrites the whole spec",
+        named: "the whole spec of an existing object",
       },
     ],
   },
@@ -265,7 +265,7 @@ export const neighbourFaults: readonly FileFaults[] = [
         replace: "(config.namespace ?? fallback)",
       },
       {
-        what: "--cluster is passed over",
+        what: "--cluster is ignored",
         find: "    ...(wanted === undefined ? {} : { cluster: wanted }),\n",
         replace: "",
       },
@@ -331,7 +331,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/sweep-cluster.test.ts"],
     faults: [
       {
-        what: "a kind of others that is not served ends the sweep",
+        what: "a foreign kind that is not served ends the sweep",
         find: '(error.reason !== "Forbidden" && error.reason !== "NoMatch")',
         replace: 'error.reason !== "Forbidden"',
       },
@@ -353,7 +353,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "a prune takes along what HelmReleases have",
+        what: "a prune deletes a namespace with HelmRelease objects",
         find: 'const all = [...kustomizations, ...(await ownersOfKind("HelmRelease", home, signal))];',
         replace: "const all = kustomizations.filter(() => home !== undefined && !signal.aborted);",
         named: "while a HelmRelease has objects",
@@ -390,7 +390,7 @@ export const neighbourFaults: readonly FileFaults[] = [
         what: "a dependency without a namespace is looked for in that of the first object of the path",
         find: "needed(found.spec.dependsOn ?? [], key.namespace, key.cluster, deps.gates)",
         replace: "needed(found.spec.dependsOn ?? [], run.key.namespace, key.cluster, deps.gates)",
-        named: "a circle through another namespace is named",
+        named: "a dependency cycle through another namespace is reported",
       },
       {
         what: "a ready member of another source counts as waiting",
@@ -417,7 +417,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/kube/served-kinds.test.ts"],
     faults: [
       {
-        what: "a kind that is gone is not forgotten where it has a group",
+        what: "a removed kind stays cached if it has a group",
         find: "      kinds.delete(kindKey(group, kind));",
         replace: '      kinds.delete(kindKey("", kind));',
       },
@@ -433,7 +433,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/kube/served-kinds.test.ts"],
     faults: [
       {
-        what: "a watch is not limited to the object that is meant",
+        what: "a watch is not limited to the wanted object",
         find: "const selectors = { labelSelector: query.labelSelector, fieldSelector: query.fieldSelector };",
         replace: "const selectors = { labelSelector: query.labelSelector };",
       },
@@ -487,7 +487,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/admission.test.ts"],
     faults: [
       {
-        what: "the webhook tells of kinds of another group",
+        what: "the webhook sends hints for kinds of another group",
         find: "one.group === change.kind.group && one.kind === change.kind.kind",
         replace: "one.kind === change.kind.kind",
       },
@@ -498,7 +498,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/local/local-kubeconfig.test.ts"],
     faults: [
       {
-        what: "an empty entry of KUBECONFIG makes it count as not given",
+        what: "an empty entry makes KUBECONFIG count as unset",
         find: '.some((path) => path !== "")',
         replace: '.every((path) => path !== "")',
       },
@@ -541,7 +541,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/prune/cascade-refusals.test.ts"],
     faults: [
       {
-        what: "a namespace waits for a kept object that goes anyway",
+        what: "a namespace waits for a kept object that is deleted anyway",
         find: "  if (object.metadata.deletionTimestamp !== undefined) return [];\n",
         replace: "",
       },
@@ -563,7 +563,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/prune/prune.test.ts"],
     faults: [
       {
-        what: "those who wait are not woken if one object has come back to us",
+        what: "waiting owners are not woken if one object is ours again",
         find: "!returned.has(decision.entry.id)",
         replace: "returned.size === 0",
       },
@@ -585,10 +585,10 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/two-clusters.test.ts"],
     faults: [
       {
-        what: "a ca.crt with another authority beside the cluster's is trusted with our own token",
+        what: "a ca.crt with an additional CA is trusted with Sluice's own token",
         find: "fingerprintsIn(ca).every((one)",
         replace: "fingerprintsIn(ca).some((one)",
-        named: "cannot lead our own token to another server",
+        named: "cannot send Sluice's own token to another server",
       },
     ],
   },
@@ -600,7 +600,7 @@ export const neighbourFaults: readonly FileFaults[] = [
         what: "the default account comes before the one that the ConfigMap names",
         find: 'const name = given === "" ? defaultKubeconfigAccount : given;',
         replace: 'const name = defaultKubeconfigAccount === "" ? given : defaultKubeconfigAccount;',
-        named: "or as the one of the installation",
+        named: "or as the default one of the installation",
       },
     ],
   },
@@ -623,7 +623,7 @@ export const neighbourFaults: readonly FileFaults[] = [
         what: "one of the same source that was edited counts as done at this revision",
         find: "    status.observedGeneration === metadata.generation &&\n    isTrue",
         replace: "    isTrue",
-        named: "also where an edit of both moves it",
+        named: "also if an edit of both moves it",
       },
     ],
   },
@@ -656,28 +656,28 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/e2e/definitions/embedded.test.ts"],
     faults: [
       {
-        what: "what was uninstalled keeps the owner that came back",
+        what: "an uninstalled cluster keeps an owner that came back",
         find: "      await letGo({ id: installation }, cluster, signal);\n      log.info",
         replace: "      log.info",
         named: "after sluice uninstall",
       },
       {
-        what: "a resource that was replaced gives its successor's cluster up",
+        what: "a replaced resource releases its successor's cluster",
         find: 'if (rights === "of others") {',
         replace: 'if (rights === "of others" && onDelete === "keep") {',
-        named: "a resource that another has replaced",
+        named: "a resource that another one has replaced",
       },
       {
         what: "the newest version that was tested counts as newer",
         find: "Number(minor) <= newestMinor",
         replace: "Number(minor) < newestMinor",
-        named: "at the ends of the tested versions",
+        named: "at the limits of the tested versions",
       },
       {
         what: "the oldest version that was tested counts as too old",
         find: "Number(minor) < oldestMinor",
         replace: "Number(minor) <= oldestMinor",
-        named: "at the ends of the tested versions",
+        named: "at the limits of the tested versions",
       },
     ],
   },

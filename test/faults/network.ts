@@ -6,7 +6,7 @@ export const networkFaults: readonly FileFaults[] = [
     tests: ["test/unit/core/address-kind.test.ts", "test/unit/core/network-policy.test.ts"],
     faults: [
       {
-        what: "NAT64 not looked into",
+        what: "addresses inside NAT64 are not checked",
         find: `  { prefix: [0x64, 0xff9b, 0, 0, 0, 0], at: [last] },
 `,
         replace: "",
@@ -19,7 +19,7 @@ export const networkFaults: readonly FileFaults[] = [
     tests: ["test/unit/http/http-client.test.ts", "test/contract/http.test.ts"],
     faults: [
       {
-        what: "only the first address judged",
+        what: "only the first address is checked",
         find: "for (const { address } of found) {",
         replace: "for (const { address } of found.slice(0, 1)) {",
       },
@@ -47,10 +47,10 @@ export const networkFaults: readonly FileFaults[] = [
         tests: ["test/unit/http/proxied-request.test.ts"],
       },
       {
-        what: "a host that leads back to ours gets us to log in there",
+        what: "a host that redirects back to ours triggers a login",
         find: "if (next.host !== url.host) current = withoutCredentials(current);",
         replace: "current = next.host === new URL(request.url).host ? request : withoutCredentials(current);",
-        named: "leads back",
+        named: "that comes back from another host",
       },
       {
         what: "connections in use are cut off to make room",
@@ -58,19 +58,19 @@ export const networkFaults: readonly FileFaults[] = [
         replace: "longestUnused[1].destroy();",
       },
       {
-        what: "the oldest trust goes, however often it is used",
+        what: "the oldest CA's connections are closed, however often they are used",
         find: "    trusting.delete(key);\n    const",
         replace: "    if (trusting.has(key)) return agent;\n    const",
       },
       {
-        what: "redirect to an address not judged",
+        what: "the address of a redirect is not checked",
         find: `        assertAllowed(target, network);
 `,
         replace: `        if (redirects === 0) assertAllowed(target, network);
 `,
       },
       {
-        what: "redirect from https to http",
+        what: "a redirect from https to http is followed",
         find: 'return next.protocol === "http:" && from.protocol === "http:";',
         replace: 'return next.protocol === "http:" && from.protocol !== "";',
       },
@@ -81,7 +81,7 @@ export const networkFaults: readonly FileFaults[] = [
     tests: ["test/unit/http/dial.test.ts"],
     faults: [
       {
-        what: "the host behind a proxy not judged",
+        what: "the host behind a proxy is not checked",
         find: `    judge(() => assertAllowed({ host: target.host, port: target.port }, network));
 `,
         replace: "",
@@ -93,13 +93,13 @@ export const networkFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/git/known-hosts.test.ts"],
     faults: [
       {
-        what: "a line without a port counts at every port",
+        what: "a line without a port counts for every port",
         find: "patterns.filter(({ name, port }) => port === atPort && isMatch(name, host))",
         replace:
           "patterns.filter(({ name, port }) => (port === atPort || port === defaultPort) && isMatch(name, host))",
       },
       {
-        what: "a revoked host key taken",
+        what: "a revoked host key is accepted",
         find: `      if (revoked.some((one) => one.key.equals(key))) return "knownhosts: key is revoked";
 `,
         replace: "",
@@ -117,7 +117,7 @@ export const networkFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/git/github-app.test.ts"],
     faults: [
       {
-        what: "a token kept for another key of the same App",
+        what: "a token is cached for another key of the same App",
         find: "{cacheKey(app)}`;",
         replace: "{app.id}`;",
       },
@@ -128,13 +128,13 @@ export const networkFaults: readonly FileFaults[] = [
     tests: ["test/unit/aws/codecommit/codecommit-login.test.ts"],
     faults: [
       {
-        what: "a host of CodeCommit with FIPS is none",
+        what: "a FIPS host of CodeCommit is not recognised",
         find: "(?:-fips)?",
         replace: "",
         tests: ["test/unit/flows/git-repository/provider-login.test.ts"],
       },
       {
-        what: "a host that only begins like CodeCommit's gets a signature",
+        what: "a host with the prefix of CodeCommit's gets a signature",
         find: String.raw`(?:\.cn)?$/`,
         replace: String.raw`(?:\.cn)?/`,
       },
@@ -162,7 +162,7 @@ export const networkFaults: readonly FileFaults[] = [
         tests: ["test/unit/flows/git-repository/transport.test.ts"],
       },
       {
-        what: "our signature sent to a server of the tenant's own authority",
+        what: "Sluice's signature is sent to a server with the tenant's own CA",
         find: `["ca.crt", "caFile"].filter(`,
         replace: `["ca"].filter(`,
       },

@@ -19,7 +19,7 @@ export const notifyFaults: readonly FileFaults[] = [
           "const isOfPlace = (source.namespace === undefined || involvedObject.namespace === within) && involvedObject.kind === kind;",
       },
       {
-        what: "an Alert for errors takes what is worse than info",
+        what: "an Alert for errors takes every severity except info",
         find: 'return eventSeverity === "info" || eventSeverity === severity;',
         replace: 'return eventSeverity === "info" || severity !== "info";',
       },
@@ -29,7 +29,7 @@ export const notifyFaults: readonly FileFaults[] = [
         replace: "compiled.matcher(searched).matches()",
       },
       {
-        what: "labels that cannot be read count as none",
+        what: "labels that cannot be read count as unset",
         find: "const labels = await labelsOf();",
         replace: "const labels = (await labelsOf()) ?? {};",
       },
@@ -71,7 +71,7 @@ export const notifyFaults: readonly FileFaults[] = [
     tests: metadata,
     faults: [
       {
-        what: "a heartbeat is a comment on a change request",
+        what: "a heartbeat comments on a change request",
         find: 'return names("change_request") && !isUpdate;',
         replace: 'return names("change_request");',
       },
@@ -82,7 +82,7 @@ export const notifyFaults: readonly FileFaults[] = [
     tests: dispatch,
     faults: [
       {
-        what: "an event that no Alert can be for takes a window",
+        what: "an event without a matching Alert opens a window",
         find: 'if (concerned.length === 0) return "first";',
         replace: "",
       },
@@ -97,7 +97,7 @@ export const notifyFaults: readonly FileFaults[] = [
         replace: "return code < 600 &&",
       },
       {
-        what: "each Alert reads the object of the event for itself",
+        what: "each Alert reads the object of the event separately",
         find: "return () => (labels ??= read());",
         replace: "return () => (labels = read());",
       },
@@ -108,7 +108,7 @@ export const notifyFaults: readonly FileFaults[] = [
     tests: ["test/unit/notify/grouped-messages.test.ts"],
     faults: [
       {
-        what: "an Alert of errors does not know who waits for what it told of",
+        what: "an Alert of errors does not know the objects that wait for the announced cause",
         find: 'if (relation?.kind === "waits" && !isSent && grouped.isHeldBack)',
         replace: 'if (relation?.kind === "waits" && !isSent && grouped.isHeldBack && relation.why !== undefined)',
       },
@@ -118,7 +118,7 @@ export const notifyFaults: readonly FileFaults[] = [
         replace: "grouped.isSent",
       },
       {
-        what: "the end of what was not told is told each time",
+        what: "the end of an unannounced outage is announced each time",
         find: "(own !== undefined && grouped.isHeldBack &&",
         replace: "(grouped.isHeldBack &&",
       },
@@ -150,12 +150,12 @@ export const notifyFaults: readonly FileFaults[] = [
         replace: "safeMessage(messageOf(error))",
       },
       {
-        what: "an Alert that is suspended meanwhile sends",
+        what: "an Alert that was suspended meanwhile still sends",
         find: "if (spec === undefined || spec.suspend === true) {",
         replace: "if (spec === undefined) {",
       },
       {
-        what: "an outage of the cluster is told on the Alert, and the notification lost",
+        what: "an outage of the cluster is reported on the Alert, and the notification is lost",
         find: "if (error instanceof ApiError) throw error;\n    // Masked",
         replace: "// Masked",
       },
@@ -171,17 +171,17 @@ export const notifyFaults: readonly FileFaults[] = [
         replace: "isOwn || namespaces.length > 0",
       },
       {
-        what: "Services are reached where no namespace is listed",
+        what: "Services are reached without a listed namespace",
         find: "services === undefined || namespaces.length === 0",
         replace: "services === undefined",
       },
       {
-        what: "a tenant says as whom a request comes to the API server",
+        what: "a tenant can impersonate a user at the API server",
         find: "authorization|impersonate-.*|",
         replace: "authorization|",
       },
       {
-        what: "the path of a request is not looked at",
+        what: "the path of a request is not checked",
         find: "return leadsOut(pathname) ?",
         replace: "return leadsOut(pathname) && pathname === '' ?",
       },
@@ -202,7 +202,7 @@ export const notifyFaults: readonly FileFaults[] = [
         replace: "request.maxBytes",
       },
       {
-        what: "a redirect of a Service leads to the API server's own paths",
+        what: "a redirect of a Service points to the API server's own paths",
         find: "return `${pathname.slice(below.length)}${search}`;",
         replace: "return `${pathname}${search}`;",
       },
@@ -213,7 +213,7 @@ export const notifyFaults: readonly FileFaults[] = [
     tests: deliver,
     faults: [
       {
-        what: "a Provider may take as long as it likes",
+        what: "a Provider has no timeout",
         find: "await orAborted(provider.post(event, either), either);",
         replace: "await provider.post(event, signal);",
       },
@@ -261,7 +261,7 @@ export const notifyFaults: readonly FileFaults[] = [
         replace: "return trust;",
       },
       {
-        what: "half a login counts",
+        what: "a username or password alone counts as a login",
         find: `if (username && !password) return \`\${subject}: malformed basic auth - has 'username' but missing 'password'\`;
   if (password && !username)`,
         replace: "if (username && password && subject === '')",
@@ -284,7 +284,7 @@ export const notifyFaults: readonly FileFaults[] = [
     tests: ["test/contract/local-state.test.ts"],
     faults: [
       {
-        what: "a window begins with its first event, not with the end of the one before",
+        what: "a window starts with its first event, not with the end of the one before",
         find: "return now - last < windowMs ? undefined : last + windowMs;",
         replace: "return now - last < windowMs ? undefined : now;",
       },
@@ -295,17 +295,17 @@ export const notifyFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/record-event.test.ts"],
     faults: [
       {
-        what: "Alerts are told of traces",
+        what: "Alerts get traces",
         find: "if (isTrace === true || run.events === undefined) return;",
         replace: "if (run.events === undefined) return;",
       },
       {
-        what: "a run that has lost its lease tells Alerts",
+        what: "a run that has lost its lease sends to Alerts",
         find: "  run.assertLease();\n",
         replace: "",
       },
       {
-        what: "a process that ends between an Event and its telling has not told it",
+        what: "a process killed after an Event does not send it to Alerts",
         find: "  await tell(event, telling, run);\n  await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);",
         replace:
           "  await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);\n  await tell(event, telling, run);",
@@ -317,7 +317,7 @@ export const notifyFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/unchanged-run.test.ts"],
     faults: [
       {
-        what: "Alerts are told of the end of a run on cached objects that has to begin again",
+        what: "Alerts get the result of a run with cached objects that must start again",
         find: "await reconcile(untold(run), refusing.deps)",
         replace: "await reconcile(run, refusing.deps)",
       },

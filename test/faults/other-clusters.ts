@@ -9,17 +9,17 @@ export const otherClusterFaults: readonly FileFaults[] = [
     tests: stories,
     faults: [
       {
-        what: "a cluster that is not listed is entered",
+        what: "an unlisted cluster is accessed",
         find: "const entry = listed(tenant, arn);",
         replace: "const entry = listed(tenant, arn) ?? { role: undefined };",
       },
       {
-        what: "our own token is shown to the server that a tenant names",
+        what: "Sluice's token is sent to the server that a tenant names",
         find: "const isWhole = account !== undefined && address !== undefined && ca !== undefined;",
         replace: "const isWhole = address !== undefined && ca !== undefined;",
       },
       {
-        what: "our own token is shown to a server that a tenant's authority vouches for",
+        what: "Sluice's token is sent to a server with a tenant's CA",
         find: "if (account === undefined && !fingerprintsIn(ca).every((one) => known.has(one))) {",
         replace: "if (account !== undefined && !fingerprintsIn(ca).every((one) => known.has(one))) {",
       },
@@ -35,12 +35,12 @@ export const otherClusterFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/owner/sharing-target.test.ts"],
     faults: [
       {
-        what: "a cluster is opened although saved inventories tell who shares it",
+        what: "a cluster is connected although saved inventories show who shares it",
         find: "const saved = isDone(other) ? await",
         replace: "const saved = isDone(other) && all.length < 0 ? await",
       },
       {
-        what: "former inventories count for a spec that is new",
+        what: "old inventories count for a new spec",
         find: "const saved = isDone(other) ? await",
         replace: "const saved = all.length > 0 ? await",
       },
@@ -76,7 +76,7 @@ export const otherClusterFaults: readonly FileFaults[] = [
     tests: stories,
     faults: [
       {
-        what: "another account is entered with the connection of the one before",
+        what: "another account's cluster is accessed with the former connection",
         find: "version: JSON.stringify([resourceVersion, account?.name, account?.role]),",
         replace: "version: resourceVersion,",
       },
@@ -86,7 +86,7 @@ export const otherClusterFaults: readonly FileFaults[] = [
         replace: 'if (provider !== "aws") {',
       },
       {
-        what: "an ARN that Flux does not take is refused in our words",
+        what: "an ARN that Flux refuses is refused with Sluice's own text",
         find: "if (!fluxArnPattern.test(arn)) {",
         replace: 'if (!fluxArnPattern.test(arn) && arn === "none") {',
       },
@@ -121,7 +121,7 @@ export const otherClusterFaults: readonly FileFaults[] = [
     tests: stories,
     faults: [
       {
-        what: "a long refusal leaves no room for how to let go",
+        what: "a long refusal leaves no room for how to give the objects up",
         find: "cutText(messageOf(error), maxMessageBytes / 2)",
         replace: "cutText(messageOf(error), maxMessageBytes)",
       },
@@ -132,7 +132,7 @@ export const otherClusterFaults: readonly FileFaults[] = [
     tests: stories,
     faults: [
       {
-        what: "a cluster that is no longer listed is entered with the connection that is kept",
+        what: "a cluster that is no longer listed is accessed with the cached connection",
         find: "const describe = await eks(target);",
         replace:
           "const describe = kept.has(target.id) ? async (stop: AbortSignal) => (await eks(target))(stop) : await eks(target);",
@@ -144,7 +144,7 @@ export const otherClusterFaults: readonly FileFaults[] = [
     tests: ["test/unit/kube/remote-clusters.test.ts"],
     faults: [
       {
-        what: "the address of a cluster of EKS is remembered for ever",
+        what: "the address of an EKS cluster is cached forever",
         find: "if (known !== undefined && clock.monotonic() < known.freshUntil) return known.cluster;",
         replace: "if (known !== undefined) return known.cluster;",
       },
@@ -163,17 +163,17 @@ export const otherClusterFaults: readonly FileFaults[] = [
     ],
     faults: [
       {
-        what: "a cluster whose name begins alike is listed",
+        what: "a cluster with the same prefix counts as listed",
         find: "find((one) => one.arn === arn)",
         replace: "find((one) => arn.startsWith(one.arn))",
       },
       {
-        what: "the order of a list says which role enters",
+        what: "the order of a list decides which role is used",
         find: "new Set(targets.map((text) => partsOf(text).arn))",
         replace: "new Set(targets)",
       },
       {
-        what: "a role of another account enters a cluster",
+        what: "a role of another account is used for a cluster",
         find: "(role === undefined || rolePattern.exec(role)?.[1] === account)",
         replace: "(role === undefined || rolePattern.test(role))",
       },

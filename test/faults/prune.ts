@@ -35,7 +35,7 @@ export const pruneFaults: readonly FileFaults[] = [
         replace: 'if (clusterUid === "") {',
       },
       {
-        what: "wanted objects are decided about",
+        what: "wanted objects get a prune decision",
         find: ".filter(({ entry }) => !wanted.has(entry.id))",
         replace: ".filter(({ entry }) => !wanted.has(entry.version))",
       },
@@ -117,7 +117,7 @@ export const pruneFaults: readonly FileFaults[] = [
     tests: [...decided, "test/unit/apply/prune/cascade-refusals.test.ts"],
     faults: [
       {
-        what: "a namespace is deleted with objects that the prune itself keeps",
+        what: "a namespace is deleted with objects that the prune keeps",
         find: "      ...left.filter((one) => isIn(one, scope)),\n",
         replace: "",
       },
@@ -190,7 +190,7 @@ export const pruneFaults: readonly FileFaults[] = [
         replace: 'outcome?.kind === "deleted"',
       },
       {
-        what: "goes on with other kinds after a conflict",
+        what: "after a conflict the prune continues with other kinds",
         find: "    if (again.size > 0) break;\n",
         replace: "",
       },

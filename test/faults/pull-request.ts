@@ -14,12 +14,12 @@ export const pullRequestFaults: readonly FileFaults[] = [
         replace: "const isOurs = true;",
       },
       {
-        what: "a text is sent again and again because a browser has ended its lines",
+        what: "a text is sent again and again because of a browser's line breaks",
         find: 'text.replaceAll("\\r\\n", "\\n").trim()',
         replace: "text.trim()",
       },
       {
-        what: "a token is told",
+        what: "a token is shown",
         find: "maskSecrets(messageOf(error), { manifests: [], secrets: secretsOf(settings) })",
         replace: "maskSecrets(messageOf(error), { manifests: [], secrets: [settings.password] })",
       },

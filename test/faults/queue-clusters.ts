@@ -10,13 +10,13 @@ export const queueClusterFaults: readonly FileFaults[] = [
         what: "busy row without renewals",
         find: "      busy.renewals += 1;\n",
         replace: "",
-        named: "told the others",
+        named: "publishes its number of runs to the others",
       },
       {
         what: "busy row stays when the last run has ended",
         find: "    if (mayBeWritten) await",
         replace: "    if (!mayBeWritten) await",
-        named: "told the others",
+        named: "publishes its number of runs to the others",
       },
       {
         what: "short runs write a busy row",
@@ -40,7 +40,7 @@ export const queueClusterFaults: readonly FileFaults[] = [
         what: "the breaker opens whatever the cluster says",
         find: "        await deps.ask(cluster, signal);\n        unanswered.delete(cluster);",
         replace: '        throw new ApiError({ code: 0, reason: "Unreachable", message: "" });',
-        named: "something else unreachable",
+        named: "runs that cannot reach another service",
       },
       {
         what: "the breaker stays open",
@@ -58,7 +58,7 @@ export const queueClusterFaults: readonly FileFaults[] = [
         what: "a closed gate is not told to the sweep",
         find: '} else if (state.hold?.kind !== "refused") await hold(cluster, "refused", refused, state.hold);',
         replace: "}",
-        named: "meets a closed gate",
+        named: "tell the sweep at once",
       },
       {
         what: "row of a dead process stays",
@@ -80,7 +80,7 @@ export const queueClusterFaults: readonly FileFaults[] = [
     tests: ["test/unit/queue/cluster-rules.test.ts"],
     faults: [
       {
-        what: "the clock that says less counts for rows",
+        what: "the slower clock counts for rows",
         find: "return Math.max(now.wall - since.wall",
         replace: "return Math.min(now.wall - since.wall",
       },
@@ -116,13 +116,13 @@ export const queueClusterFaults: readonly FileFaults[] = [
     tests: ["test/unit/queue/cluster-limits/stories.test.ts"],
     faults: [
       {
-        what: "a table that is away holds runs up",
+        what: "an outage of the table delays runs",
         find: "      of.view = { ...of.view, state: emptyView.state };\n",
         replace: "",
-        named: "table's rows",
+        named: "table's cluster rows",
       },
       {
-        what: "each wake-up looks",
+        what: "each wake-up queries the table",
         find: "if (isFresh || !isKnown) {",
         replace: "if (isFresh || !isKnown || of.looking === undefined) {",
         named: "every five seconds",

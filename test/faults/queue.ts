@@ -17,7 +17,7 @@ export const queueFaults: readonly FileFaults[] = [
     tests: ofQueue,
     faults: [
       {
-        what: "`since` is after the write that took the lease",
+        what: "`since` is measured after the write that took the lease",
         find: 'if (answer === "stored") return { item: next, outcome, since };',
         replace: 'if (answer === "stored") return { item: next, outcome, since: instant(deps) };',
         tests: ["test/unit/queue/change-item.test.ts"],
@@ -159,7 +159,7 @@ export const queueFaults: readonly FileFaults[] = [
     faults: [
       { what: "the clock that says less counts", find: "Math.max(now.wall", replace: "Math.min(now.wall" },
       {
-        what: "handled = requested at a good end",
+        what: "a successful end copies requested to handled",
         find: `        handled: item.started,
         dueAt: earliest(`,
         replace: `        handled: item.requested,
@@ -192,7 +192,7 @@ export const queueFaults: readonly FileFaults[] = [
         replace: "item: { ...item },",
       },
       {
-        what: "wake-ups in vain are not counted",
+        what: "wake-ups without effect are not counted",
         find: "woken: (item.woken ?? 0) + 1 },",
         replace: "woken: 1 },",
       },
@@ -210,13 +210,13 @@ export const queueFaults: readonly FileFaults[] = [
     ...hintsTaken`,
       },
       {
-        what: "a request that is no hint waits for hints",
+        what: "a request that is not a hint waits for hints",
         find: 'if (covered && underWay && (kind === "hint" || item.hinted !== true))',
         replace: "if (covered && underWay)",
         tests: ofHints,
       },
       {
-        what: "a hint makes a request that waits a hint",
+        what: "a hint turns a waiting request into a hint",
         find: 'const hinted = kind === "hint" && (!covered || item.hinted === true);',
         replace: 'const hinted = kind === "hint";',
         tests: ofHints,
@@ -292,17 +292,17 @@ export const queueFaults: readonly FileFaults[] = [
         replace: "if (kept.length >= 0) {",
       },
       {
-        what: "an event that was told stays in the work item",
+        what: "an event that was sent stays in the work item",
         find: "if (left !== kept) await write(left, signal);",
         replace: "",
       },
       {
-        what: "an event that cannot be told is lost",
+        what: "an event that cannot be sent is lost",
         find: "      await write(next, signal);\n    },\n  };",
         replace: "    },\n  };",
       },
       {
-        what: "an event is told for ever",
+        what: "an event is retried forever",
         find: "if (deps.clock.now() - one.since < untoldForMs) {",
         replace: "if (deps.clock.now() >= one.since) {",
       },
@@ -313,7 +313,7 @@ export const queueFaults: readonly FileFaults[] = [
     tests: ofQueue,
     faults: [
       {
-        what: "begins although the taking write answered too late",
+        what: "a run starts even if its lease write was answered too late",
         find: `  if (!deps.rules.mayWrite(since, instant(deps))) return releaseLease(item, { kind: "cutOff" }, deps, signal);
 `,
         replace: "",
@@ -363,7 +363,7 @@ export const queueFaults: readonly FileFaults[] = [
         replace: "const decision = deps.rules.onSweep(item, deps.clock.now());",
       },
       {
-        what: "a fault of one item ends the sweep",
+        what: "an error of one item ends the sweep",
         find: `    deps.log.warn("overdue object not woken", { key: item.key, error: messageOf(error) });
     return false;`,
         replace: "    throw error;",

@@ -18,19 +18,19 @@ export const receiverFaults: readonly FileFaults[] = [
         tests: ["test/unit/receiver/deliveries.test.ts"],
       },
       {
-        what: "a missing signature counts as a right one",
+        what: "a missing signature counts as valid",
         find: `export function hmacFault(signature: string | undefined, token: Uint8Array, body: Uint8Array): string | undefined {
   if (signature === undefined || signature === "") return "the signature is missing";`,
         replace: `export function hmacFault(signature: string | undefined, token: Uint8Array, body: Uint8Array): string | undefined {
   if (signature === undefined || signature === "") return undefined;`,
       },
       {
-        what: "the algorithm is taken whatever its case",
+        what: "the algorithm is accepted in any letter case",
         find: "if (!algorithms.has(algorithm))",
         replace: "if (!algorithms.has(algorithm.toLowerCase()))",
       },
       {
-        what: "Nexus' digits count in any case",
+        what: "Nexus' hex digits are accepted in any letter case",
         find: "return isEqual(Buffer.from(signature), Buffer.from(wanted))",
         replace: "return isEqual(Buffer.from(signature.toLowerCase()), Buffer.from(wanted))",
       },
@@ -41,12 +41,12 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: deliveries,
     faults: [
       {
-        what: "a right SHA-1 makes up for a wrong SHA-256",
+        what: "a valid SHA-1 makes up for an invalid SHA-256",
         find: 'github: unless(readableContentType, signedBy("x-hub-signature-256", "x-hub-signature")',
         replace: 'github: unless(readableContentType, signedBy("x-hub-signature", "x-hub-signature-256")',
       },
       {
-        what: "events are compared with their case",
+        what: "events are compared case-sensitively",
         find: "events.some((one) => one.toLowerCase() === event)",
         replace: "events.some((one) => one === event)",
       },
@@ -57,7 +57,7 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: asGoReads,
     faults: [
       {
-        what: "any body is a form",
+        what: "any body is parsed as a form",
         find: "return isForm(delivery.body) ?",
         replace: "return isForm(new Uint8Array()) ?",
       },
@@ -73,17 +73,17 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: asGoReads,
     faults: [
       {
-        what: "what follows the parameters of a content type says nothing",
+        what: "text after the parameters of a content type is ignored",
         find: "return end.test(header.slice(at)) ?",
         replace: "return end.test(header.slice(at, at)) ?",
       },
       {
-        what: "a parameter may be there twice",
+        what: "a parameter may occur twice",
         find: "if ((values.get(key.toLowerCase()) ?? value) !== value) return undefined;",
         replace: "",
       },
       {
-        what: "a list goes on after a type that is none",
+        what: "a list continues after an invalid type",
         find: "if (name === undefined) return false;",
         replace: "",
       },
@@ -94,7 +94,7 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: ["test/unit/receiver/token-deliveries.test.ts"],
     faults: [
       {
-        what: "a provider without an audience has none",
+        what: "a provider without an audience has no default",
         find: "audience || defaultAudience",
         replace: "audience",
       },
@@ -110,12 +110,12 @@ export const receiverFaults: readonly FileFaults[] = [
         replace: 'const [asked = ""] = query;',
       },
       {
-        what: "a path with a backslash leads to another host",
+        what: "a path with a backslash redirects to another host",
         find: "encodeURI(target.toWellFormed())",
         replace: "target",
       },
       {
-        what: "the folder of the webhooks has no other name",
+        what: "only one spelling of the webhook path is handled",
         find: 'cleaned === "/hook" ? "/hook/" : cleaned',
         replace: "cleaned",
       },
@@ -126,7 +126,7 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: ["test/unit/receiver/oidc.test.ts"],
     faults: [
       {
-        what: "an issuer with a slash at its end is asked with two",
+        what: "an issuer with a trailing slash is requested with two",
         find: 'issuerURL.replace(/\\/$/, "")',
         replace: "issuerURL",
         named: "with the path",
@@ -137,7 +137,7 @@ export const receiverFaults: readonly FileFaults[] = [
         replace: "seconds",
       },
       {
-        what: "claims that say nothing may have any type",
+        what: "empty claims may have any type",
         find: "  nonce: z.string().nullish(),\n",
         replace: "",
       },
@@ -149,7 +149,7 @@ export const receiverFaults: readonly FileFaults[] = [
     faults: [
       { what: "null has no shape", find: "if (value === null) return undefined;", replace: "" },
       {
-        what: "fields count by the case of their names",
+        what: "field names are matched case-sensitively",
         find: "fields.get(key.toLowerCase())",
         replace: "fields.get(key)",
       },
@@ -165,7 +165,7 @@ export const receiverFaults: readonly FileFaults[] = [
         replace: 'if (!(delivery.header("content-type") ?? "").includes("application/json"))',
       },
       {
-        what: "null is no request",
+        what: "a null body is not a request",
         find: 'if (body.value === null) return new JsonText("{}");\n',
         replace: "",
       },
@@ -182,18 +182,18 @@ export const receiverFaults: readonly FileFaults[] = [
         tests: ["test/unit/receiver/filters.test.ts"],
       },
       {
-        what: "a Receiver that takes a delivery hides that another failed",
+        what: "a Receiver that accepts a delivery hides that another failed",
         find: "[500, 200, 400, 503]",
         replace: "[200, 500, 400, 503]",
         tests: ["test/unit/receiver/receiver-lookup.test.ts"],
       },
       {
-        what: "a suspended Receiver takes deliveries",
+        what: "a suspended Receiver accepts deliveries",
         find: 'if (entry.state !== "ready") return',
         replace: 'if (entry.state === "not ready") return',
       },
       {
-        what: "an empty token is a token",
+        what: "an empty token is accepted",
         find: '(values.get("token")?.reveal() ?? "") === ""',
         replace: 'values.get("token") === undefined',
       },
@@ -204,12 +204,12 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/receiver.test.ts"],
     faults: [
       {
-        what: "every contact is a first one",
+        what: "every contact counts as a first one",
         find: "return ageOf(first, clock) < firstContactMs;",
         replace: "return ageOf(first, clock) < Infinity;",
       },
       {
-        what: "no time for the deliveries beside the first",
+        what: "other deliveries get no time beside the first",
         find: "return ageOf(first, clock) < firstContactMs;\n  };",
         replace: "return first.wall === -1 || since.size === 0;\n  };",
       },
@@ -237,7 +237,7 @@ export const receiverFaults: readonly FileFaults[] = [
         tests: ["test/unit/receiver/filters.test.ts"],
       },
       {
-        what: "the namesake in the Receiver's own namespace is woken",
+        what: "the object of the same name in the Receiver's own namespace is woken",
         find: "const { group, kind, namespace } = resource;",
         replace: `const { group, kind } = resource;
         const { namespace } = key;`,
@@ -249,7 +249,7 @@ export const receiverFaults: readonly FileFaults[] = [
         replace: "const before = names;",
       },
       {
-        what: "an entry that fails is not told",
+        what: "a failing entry is not reported",
         find: "    isWhole = false;\n",
         replace: "    isWhole = woken === 0;\n",
       },
@@ -314,12 +314,12 @@ export const receiverFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "a spec that fails as the one before did is not told of",
+        what: "a new spec that fails in the same way is not reported",
         find: "if (!isShown || isChanged) {",
         replace: "if (!isShown) {",
       },
       {
-        what: "a Receiver that was ready ends without a word",
+        what: "a Receiver that was ready is deleted without an event",
         find: "if (success && isReady(before)) await record(finished(spec), ctx);",
         replace: "",
       },
@@ -354,7 +354,7 @@ export const receiverFaults: readonly FileFaults[] = [
         tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
       },
       {
-        what: "a Receiver that failed is suspended unseen",
+        what: "a failed Receiver is suspended without an update of its status",
         find: "return isRetried ? setConditions(status, [retrying], now) : status;",
         replace: "return status;",
       },
@@ -381,7 +381,7 @@ export const receiverFaults: readonly FileFaults[] = [
         replace: "z.array(ReceiverResource).min(1).describe(",
       },
       {
-        what: "an empty list of providers is one of providers",
+        what: "an empty list of providers counts as set",
         find: 'oidcProviders = [] }) => type === "generic-oidc" || oidcProviders.length === 0,',
         replace: 'oidcProviders }) => type === "generic-oidc" || oidcProviders === undefined,',
       },
@@ -409,7 +409,7 @@ export const receiverFaults: readonly FileFaults[] = [
         tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
       },
       {
-        what: "an ArtifactGenerator has the version of the sources",
+        what: "an ArtifactGenerator gets the version of the sources",
         find: '"source.extensions.fluxcd.io/v1beta1"',
         replace: '"source.extensions.fluxcd.io/v1"',
         tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
@@ -500,7 +500,7 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: ["test/unit/receiver/oidc.test.ts"],
     faults: [
       {
-        what: "a key without a name is called by the empty one",
+        what: "a key without a name has the empty name",
         find: '(kid === "" || each.kid === kid)',
         replace: "each.kid === kid",
         named: "empty name",

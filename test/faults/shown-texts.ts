@@ -31,7 +31,7 @@ export const shownTextFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/conditions.test.ts"],
     faults: [
       {
-        what: "a condition is not made safe",
+        what: "control characters stay in a condition",
         find: "const message = safeMessage(condition.message);",
         replace: "const message = condition.message.slice(0, safeMessage(condition.message).length);",
       },
@@ -42,12 +42,12 @@ export const shownTextFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/record-event.test.ts"],
     faults: [
       {
-        what: "an event is not made safe",
+        what: "control characters stay in an event",
         find: "message: safeMessage(event.message),",
         replace: "message: event.message.slice(0, safeMessage(event.message).length),",
       },
       {
-        what: "annotations of an event are not made safe",
+        what: "control characters stay in annotations of an event",
         find: "[key, safeText(value)] as const",
         replace: "[key, value.slice(0, safeText(value).length)] as const",
       },
@@ -69,7 +69,7 @@ export const shownTextFaults: readonly FileFaults[] = [
     tests: ["test/unit/local/log-lines.test.ts"],
     faults: [
       {
-        what: "a line for people is not made safe",
+        what: "control characters stay in a line for people",
         find: "safeText(`${time} ${marks[level]}${message}${fieldsText(fields)}`)",
         replace: "`${time} ${marks[level]}${safeText(message)}${fieldsText(fields)}`",
       },

@@ -26,7 +26,7 @@ export const signatureFaults: readonly FileFaults[] = [
         replace: 'else if (isAbout(artifact.digest) || artifact.digest !== "") return;',
       },
       {
-        what: "every key has to have signed",
+        what: "every key must have signed",
         find: "return keys.some((key)",
         replace: "return keys.every((key)",
       },

@@ -15,13 +15,13 @@ export const sopsKeyFaults: readonly FileFaults[] = [
         tests: ["test/unit/sops/keys/import-keys.test.ts"],
       },
       {
-        what: "the Secret of the installation holds beside that of the object",
+        what: "the installation's Secret is used next to that of the object",
         find: "const place = secretRef === undefined ? ageSecret : { namespace, name: secretRef.name };",
         replace:
           "const place = ageSecret ?? (secretRef === undefined ? undefined : { namespace, name: secretRef.name });",
       },
       {
-        what: "every entry of the installation's Secret is for all",
+        what: "every entry of the installation's Secret is used for all",
         find: '    if (secretRef === undefined && !key.endsWith(".agekey")) continue;\n',
         replace: "",
       },
@@ -47,7 +47,7 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     tests: [`${unit}/import-keys.test.ts`],
     faults: [
       {
-        what: "an account may name any text as its role",
+        what: "an account may use any text as its role",
         find: 'if (typeof role === "string" && rolePattern.test(role)) return role;',
         replace: 'if (typeof role === "string") return role;',
       },
@@ -74,7 +74,7 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     tests: [`${unit}/vault.test.ts`],
     faults: [
       {
-        what: "a file leads the token to another path of Vault",
+        what: "a file sends the token to another path of Vault",
         find: 'parts.some((part) => part === "." || part === "..")',
         replace: 'parts.some((part) => part === ".")',
       },
@@ -95,7 +95,7 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     tests: [`${unit}/vault.test.ts`],
     faults: [
       {
-        what: "the words of a server may hold the token",
+        what: "the text of a server may contain the token",
         find: 'text.replaceAll(secret.reveal(), "<redacted>")',
         replace: 'text.replaceAll("\\n\\n", secret.toString())',
       },
@@ -106,7 +106,7 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     tests: [`${unit}/azure-key-vault.test.ts`],
     faults: [
       {
-        what: "a token of Azure is used to its last second",
+        what: "an Azure token is used until its last second",
         find: "expires_in * 1000 - renewBeforeMs",
         replace: "expires_in * 1000",
         tests: ["test/unit/sops/keys/azure-key-vault.test.ts"],
@@ -118,7 +118,7 @@ export const sopsKeyFaults: readonly FileFaults[] = [
         tests: ["test/unit/sops/keys/azure-key-vault.test.ts"],
       },
       {
-        what: "a host that ends alike gets the token",
+        what: "a host with the same suffix gets the token",
         find: "url?.hostname.endsWith(`.${one}`) === true",
         replace: "url?.hostname.includes(`.${one}`) === true",
       },
@@ -134,7 +134,7 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     tests: [`${unit}/gcp-kms.test.ts`],
     faults: [
       {
-        what: "a token is used to its very end and beyond",
+        what: "a token is used after it has expired",
         find: "const renewBeforeMs = 60_000;",
         replace: "const renewBeforeMs = 0;",
       },
@@ -172,12 +172,12 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     tests: ["test/unit/sops/data-key.test.ts"],
     faults: [
       {
-        what: "mac_only_encrypted is true in few spellings",
+        what: "mac_only_encrypted is true only in a few spellings",
         find: '["1", "t", "T", "true", "True", "TRUE"]',
         replace: '["1", "true", "True", "TRUE"]',
       },
       {
-        what: "the role of a key of KMS is not read",
+        what: "the role of a KMS key is ignored",
         find: 'role: key.text("role") || undefined,',
         replace: "role: undefined,",
       },

@@ -9,7 +9,7 @@ export const sopsFaults: readonly FileFaults[] = [
     tests: ["test/unit/sops/refusals.test.ts"],
     faults: [
       {
-        what: "a post-quantum recipient stands whole in front of the reason",
+        what: "a post-quantum recipient is printed in full before the reason",
         find: "return shortened(recipient.recipient);",
         replace: "return recipient.recipient;",
         named: "post-quantum recipient",
@@ -55,7 +55,7 @@ export const sopsFaults: readonly FileFaults[] = [
     tests: [`${unit}/refusals.test.ts`, `${unit}/decrypt-file.test.ts`],
     faults: [
       {
-        what: "a comment in a list counts for all items behind it",
+        what: "a comment in a list applies to all items after it",
         find: `      items.push(yield* this.#value(value, path, stack));
       lines = [];
       stack[comments.length] = lines;`,
@@ -63,19 +63,19 @@ export const sopsFaults: readonly FileFaults[] = [
         tests: ["test/unit/sops/decrypt-tree.test.ts"],
       },
       {
-        what: "a comment in a list says nothing about the item behind it",
+        what: "a comment in a list does not apply to the item after it",
         find: `        lines.push(value.text);
         items.push(this.#comment(value, path, stack));`,
         replace: "        items.push(this.#comment(value, path, stack));",
         tests: ["test/unit/sops/decrypt-tree.test.ts"],
       },
       {
-        what: "a value in the open is not in the MAC",
+        what: "a plain-text value is not in the MAC",
         find: "if (encrypted || !this.#macOnlyEncrypted)",
         replace: "if (encrypted)",
       },
       {
-        what: "a MAC over encrypted values alone is also over those in the open",
+        what: "a MAC over only encrypted values also covers plain-text ones",
         find: "if (encrypted || !this.#macOnlyEncrypted)",
         replace: "if (encrypted || this.#macOnlyEncrypted || true)",
       },
@@ -85,7 +85,7 @@ export const sopsFaults: readonly FileFaults[] = [
         replace: 'items.push(yield* this.#value(value, [...path, "0"], stack));',
       },
       {
-        what: "any MAC is right",
+        what: "any MAC is accepted",
         find: "if (decryptValue(mac, dataKey, lastModified) !== computed)",
         replace: 'if (decryptValue(mac, dataKey, lastModified) === "")',
       },
@@ -101,12 +101,12 @@ export const sopsFaults: readonly FileFaults[] = [
         replace: "if (left > -1e9) return false;",
       },
       {
-        what: "nobody else has a turn between two steps",
+        what: "other tasks get no turn between two steps",
         find: "    await setImmediate();\n",
         replace: "    void setImmediate;\n",
       },
       {
-        what: "a run that is given up goes on",
+        what: "an aborted run continues",
         find: "    signal.throwIfAborted();\n",
         replace: "",
       },
@@ -167,7 +167,7 @@ export const sopsFaults: readonly FileFaults[] = [
         replace: "const wanted = 1;",
       },
       {
-        what: "a data key is opened for each file anew",
+        what: "a data key is decrypted again for each file",
         find: "opened.set(id, key);",
         replace: "",
       },
@@ -183,7 +183,7 @@ export const sopsFaults: readonly FileFaults[] = [
         replace: "if (mac.length !== wanted.length)",
       },
       {
-        what: "any chunk is taken for the last one",
+        what: "any chunk counts as the last one",
         find: "nonce[11] = 1;",
         replace: "nonce[11] = 0;",
       },
@@ -274,7 +274,7 @@ export const sopsFaults: readonly FileFaults[] = [
         replace: "job.format)), true, job.dataKey)",
       },
       {
-        what: "a large file that is refused is a fault of ours",
+        what: "refusing a large file counts as a bug",
         find: "if (error instanceof SopsFault) return { fault: error.message };",
         replace: "",
       },

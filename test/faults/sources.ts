@@ -46,7 +46,7 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/source/memory-source.test.ts"],
     faults: [
       {
-        what: "a failure is told at each run after a request",
+        what: "a failure is announced at each run after a request",
         find: "const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== ctx.before.lastHandledReconcileAt;",
         replace: "const isRequested = ctx.requestedAt !== undefined;",
         tests: ["test/unit/flows/oci-repository-failures.test.ts"],
@@ -63,7 +63,7 @@ export const sourcesFaults: readonly FileFaults[] = [
         replace: 'if (run.isRequested && before.artifact === undefined) return "no finding";',
       },
       {
-        what: "a finding whose time of push nobody says is never counted",
+        what: "a finding with an unknown push time is never counted",
         find: 'run.carried).data?.unannounced === revision) return "missed";',
         replace: 'run.carried).data?.unannounced === revision) return "no finding";',
       },
@@ -79,7 +79,7 @@ export const sourcesFaults: readonly FileFaults[] = [
         replace: "found.startedAt >= since",
       },
       {
-        what: "a run that is stopped fails all who waited for its listing",
+        what: "an aborted run fails all callers that waited for its listing",
         find: `        signal.throwIfAborted();
         return ask(signal);`,
         replace: `        signal.throwIfAborted();
@@ -92,7 +92,7 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/followed.test.ts"],
     faults: [
       {
-        what: "an event that names no tag wakes nobody who follows one",
+        what: "an event without a tag does not wake followers of a tag",
         find: "return name === undefined || follows.names.includes(name);",
         replace: "return name !== undefined && follows.names.includes(name);",
       },
@@ -102,10 +102,10 @@ export const sourcesFaults: readonly FileFaults[] = [
         replace: "if (error instanceof RangeError) return false;",
       },
       {
-        what: "a ref that is called like a version wakes who follows versions",
+        what: "a ref with the name of a version wakes followers of versions",
         find: "  if (!name.startsWith(after)) return false;\n",
         replace: "",
-        named: "no other ref that is called like one",
+        named: "not another ref of the same name",
       },
     ],
   },
@@ -172,13 +172,13 @@ export const sourcesFaults: readonly FileFaults[] = [
         tests: ["test/unit/flows/git-repository/include.test.ts"],
       },
       {
-        what: "a failure that Ready does not show is told at each try",
+        what: "a failure that Ready does not show is announced at each attempt",
         find: "(one.type === type && one.status === status)) &&",
         replace: "(one.type === type && one.status !== status)) &&",
         tests: ["test/unit/flows/git-repository/include.test.ts"],
       },
       {
-        what: "the end of a failed verification tells of the artifact",
+        what: "the recovery from a failed verification announces the artifact",
         find: "  return failureTypes.some((type) => isTrue(conditions, type));",
         replace: "  return failureTypes.some((type) => isTrue(conditions, type)) || conditions.some(isUnverified);",
         tests: ["test/unit/flows/git-repository/verify.test.ts"],
@@ -213,7 +213,7 @@ export const sourcesFaults: readonly FileFaults[] = [
       },
       { what: "a folder of an old tar is a file", find: '(name.endsWith("/") ? "5" : "0")', replace: '"0"' },
       {
-        what: "a contiguous file is none",
+        what: "a contiguous file is skipped",
         find: 'flag === "7" ? "0" : flag',
         replace: "flag",
         equivalent: "a member of a type that is not known is a file",
@@ -287,7 +287,7 @@ export const sourcesFaults: readonly FileFaults[] = [
       break;`,
       },
       {
-        what: "a hard link begins at its own folder",
+        what: "a hard link is resolved from its own folder",
         find: "target, isHard: true }",
         replace: "target }",
         tests: ["test/unit/sources/pull-artifact.test.ts"],
@@ -334,7 +334,7 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/oci-repository-secrets.test.ts"],
     faults: [
       {
-        what: "what our login lets one namespace see is for all namespaces",
+        what: "an answer for one namespace's login is shared with all namespaces",
         find: "[ctx.run.key.cluster, ctx.namespace]",
         replace: "[ctx.run.key.cluster]",
         tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
@@ -358,7 +358,7 @@ export const sourcesFaults: readonly FileFaults[] = [
         tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
       },
       {
-        what: "a missing secret of a service account is told as the object's own",
+        what: "a missing Secret of a service account is reported as the object's own",
         find: "found.push(await pullSecret(name, absent, ctx));",
         replace: "found.push(await pullSecret(name, `secret '${name}' not found`, ctx));",
       },
@@ -380,7 +380,7 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/core/key-pair.test.ts"],
     faults: [
       {
-        what: "a certificate of another key is taken",
+        what: "a certificate of another key is accepted",
         find: "if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {",
         replace: 'if (new X509Certificate(cert).subject !== "" && createPrivateKey(key).type === "private") {',
       },
@@ -396,7 +396,7 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/pull-artifact.test.ts"],
     faults: [
       {
-        what: "Docker's index is taken for a manifest",
+        what: "Docker's index is read as a manifest",
         find: "found.mediaType === mediaTypes.index || found.mediaType === mediaTypes.dockerIndex",
         replace: "found.mediaType === mediaTypes.index",
       },
@@ -486,7 +486,7 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/registry-client.test.ts"],
     faults: [
       {
-        what: "a token by its other name is none",
+        what: "a token in its other field is ignored",
         find: "parsed.data?.token ?? parsed.data?.access_token",
         replace: "parsed.data?.token",
       },
@@ -519,7 +519,7 @@ export const sourcesFaults: readonly FileFaults[] = [
     faults: [
       { what: "a private key by its old name is none", find: '["tls.key", "keyFile"]', replace: '["tls.key"]' },
       {
-        what: "the authority beside a client certificate is left out",
+        what: "the CA next to a client certificate is left out",
         find: "return { cert, key, ...(ca === undefined ? {} : { ca }) };",
         replace: "return { cert, key };",
       },
@@ -530,7 +530,7 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/ignore-rules.test.ts"],
     faults: [
       {
-        what: "an ignore file counts in folders that begin like its own",
+        what: "an ignore file applies to folders with the same prefix",
         find: "scope.some((name, index) => path[index] !== name)",
         replace: "scope.some((name, index) => path[index]?.startsWith(name) !== true)",
       },
@@ -552,7 +552,7 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/push-artifact.test.ts"],
     faults: [
       {
-        what: "patterns beside those in place of the default are left out",
+        what: "patterns next to those that replace the default are left out",
         find: "const ignore = ignoreBy([...patterns, ...lines(artifact.addIgnorePaths ?? [])]);",
         replace: `const more = artifact.ignorePaths === undefined ? lines(artifact.addIgnorePaths ?? []) : [];
   const ignore = ignoreBy([...patterns, ...more]);`,
@@ -575,12 +575,12 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/follow-links.test.ts"],
     faults: [
       {
-        what: "a link over one that leads out leads to nothing",
+        what: "a link through one that points outside resolves to nothing",
         find: 'if (found.target.startsWith("/")) return outside;',
         replace: "",
       },
       {
-        what: "a link to a folder that its own begins like lies in it",
+        what: "a link to a folder with the same prefix counts as inside it",
         find: "entry.path.startsWith(`${end.path}/`)",
         replace: "entry.path.startsWith(end.path)",
       },

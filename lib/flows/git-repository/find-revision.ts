@@ -1,15 +1,7 @@
 import { isTrue } from "../../api/condition.ts";
 import type { GitRepositorySpec } from "../../api/git-repository.ts";
 import { Failure } from "../../core/failure.ts";
-import {
-  type ChosenRef,
-  chooseRef,
-  countingField,
-  listedPrefixes,
-  MissingRef,
-  NoSuchRef,
-  presentText,
-} from "../../sources/git/choose-ref.ts";
+import { type ChosenRef, chooseRef, countingField, listedPrefixes, MissingRef } from "../../sources/git/choose-ref.ts";
 import { GitFault } from "../../sources/git/git-fault.ts";
 import { parseCommit, subjectOf } from "../../sources/git/git-object.ts";
 import type { GitObjects, GitRef, GitRemote } from "../../sources/git/git-remote.ts";
@@ -44,23 +36,9 @@ export async function findRevision(spec: GitRepositorySpec, remote: GitRemote, c
   try {
     return await chooseRef(ref, refs, (commits) => committedAt(commits, remote, signal), signal);
   } catch (error) {
-    if (error instanceof RangeError) {
-      const why = error instanceof MissingRef ? `unable to clone '${url}': ${error.message}` : error.message;
-      throw revisionFailure(`${why}${await presentRefs(error, remote, signal)}`, error);
-    }
+    if (error instanceof MissingRef) throw revisionFailure(`unable to clone '${url}': ${error.message}`, error);
+    if (error instanceof RangeError) throw revisionFailure(error.message, error);
     throw gitFailure(error, `unable to clone '${url}'`, signal);
-  }
-}
-
-/** What the repository has in place of what is missing, for people. Empty if the server does not tell it. */
-async function presentRefs(error: RangeError, remote: GitRemote, signal: AbortSignal): Promise<string> {
-  if (!(error instanceof NoSuchRef) || error.among === "") return "";
-  try {
-    return presentText(error.among, await remote.list([error.among], signal));
-  } catch (fault) {
-    signal.throwIfAborted();
-    if (!(fault instanceof GitFault)) throw fault;
-    return "";
   }
 }
 

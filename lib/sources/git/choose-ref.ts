@@ -1,6 +1,5 @@
 import { inTimeSlices } from "../../core/concurrency.ts";
 import { messageOf } from "../../core/failure.ts";
-import { presentNames } from "../present-names.ts";
 import { compareSemver, parseSemver, type SemverVersion } from "../semver-version.ts";
 import { isOid } from "./git-object.ts";
 import type { GitRef } from "./git-remote.ts";
@@ -119,9 +118,7 @@ function ofName(name: string, found: GitRef | undefined): ChosenRef {
   if (name.startsWith("/") || name.endsWith("/")) {
     throw new RangeError(`ref ${name} is invalid; Git refs cannot begin or end with a slash '/'`);
   }
-  if (found === undefined) {
-    throw new NoSuchRef(`unable to resolve ref '${name}' to a specific commit`, prefixOf(name));
-  }
+  if (found === undefined) throw new RangeError(`unable to resolve ref '${name}' to a specific commit`);
   const commit = found.peeled ?? found.oid;
   const revision = `${name}@${digest(commit)}`;
   if (!found.name.startsWith(tagPrefix)) return { revision, commit };
@@ -139,28 +136,11 @@ function existing(name: string, find: (name: string) => GitRef | undefined): Git
   return found;
 }
 
-/** Nothing in the repository is what `spec.ref` asks for; `among`: of which refs it is one, by their prefix. */
-export class NoSuchRef extends RangeError {
-  readonly among: string;
-
-  constructor(message: string, among: string) {
-    super(message);
-    this.among = among;
-  }
-}
-
 /** A ref that the repository does not have. */
-export class MissingRef extends NoSuchRef {}
-
-/** `; the repository has the branches main, dev and 3 more`, for those whose refs begin with `prefix`. Pure. */
-export function presentText(prefix: string, refs: readonly GitRef[]): string {
-  const names = refs.flatMap(({ name }) => (name.startsWith(prefix) ? name.slice(prefix.length) : []));
-  if (prefix === tagPrefix) return presentNames("the repository", "tags", names);
-  return presentNames("the repository", "branches", names, ["main", defaultBranch]);
-}
+export class MissingRef extends RangeError {}
 
 function missing(name: string): MissingRef {
-  return new MissingRef(`couldn't find remote ref "${name}"`, prefixOf(name));
+  return new MissingRef(`couldn't find remote ref "${name}"`);
 }
 
 /** The tag with the highest version in the range; of equal versions the one that was committed last. */
@@ -183,7 +163,7 @@ async function chooseVersion(
     throw new RangeError(`semver takes more than ${maxChoosingMs / 1_000} s for ${refs.length} tags`);
   }
   const [first, ...others] = best?.refs ?? [];
-  if (first === undefined) throw new NoSuchRef(`no match found for semver: ${semver}`, tagPrefix);
+  if (first === undefined) throw new RangeError(`no match found for semver: ${semver}`);
   if (others.length === 0) return first;
   const commitOf = ({ oid, peeled }: GitRef): string => peeled ?? oid;
   const times = await committedAt([first, ...others].map(commitOf));
@@ -201,10 +181,6 @@ async function rangeOf(semver: string): Promise<(version: SemverVersion) => bool
   } catch (error) {
     throw new RangeError(`semver parse error: ${messageOf(error)}`, { cause: error });
   }
-}
-
-function prefixOf(name: string): string {
-  return [heads, tagPrefix].find((prefix) => name.startsWith(prefix)) ?? "";
 }
 
 /** Without the suffix that asks for the commit of a tag, which is what we answer anyway. */

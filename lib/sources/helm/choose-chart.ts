@@ -1,5 +1,4 @@
 import { inTimeSlices } from "../../core/concurrency.ts";
-import { presentNames } from "../present-names.ts";
 import { parseSemverRange } from "../semver-range.ts";
 import { compareSemver, parseSemver, type SemverVersion } from "../semver-version.ts";
 import type { ChartIndex, IndexedChart } from "./chart-entry.ts";
@@ -19,21 +18,12 @@ export async function chooseVersion(
   signal: AbortSignal,
 ): Promise<IndexedChart> {
   const charts = entries.get(name);
-  if (charts === undefined) {
-    throw new RangeError(`no chart name found${presentNames("the repository", "charts", [...entries.keys()])}`);
-  }
+  if (charts === undefined) throw new RangeError("no chart name found");
   if (charts.length === 0) throw new RangeError("no chart version found");
   const literal = version === "" ? undefined : charts.find((chart) => chart.version === version);
   if (literal !== undefined) return literal;
   const best = await newest(charts, (chart) => parseSemver(chart.version), version, isCreatedNoLater, signal);
-  if (best === undefined) {
-    const present = presentNames(
-      "the repository",
-      "versions",
-      charts.map((chart) => chart.version),
-    );
-    throw new RangeError(`no '${name}' chart with version matching '${version}' found${present}`);
-  }
+  if (best === undefined) throw new RangeError(`no '${name}' chart with version matching '${version}' found`);
   return best;
 }
 
@@ -62,8 +52,7 @@ export async function chooseTag(tags: readonly string[], version: string, signal
   if (version !== "" && versions.includes(version)) return version;
   const best = await newest(versions, parseSemver, version, () => false, signal);
   if (best === undefined) {
-    const present = presentNames("the repository", "versions", versions);
-    throw new RangeError(`could not locate a version matching provided version string ${version}${present}`);
+    throw new RangeError(`could not locate a version matching provided version string ${version}`);
   }
   return best;
 }

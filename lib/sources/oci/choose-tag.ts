@@ -1,6 +1,5 @@
 import { inTimeSlices } from "../../core/concurrency.ts";
-import { presentNames } from "../present-names.ts";
-import { compareSemver, parseSemver, type SemverVersion } from "../semver-version.ts";
+import { compareSemver, type SemverVersion } from "../semver-version.ts";
 import { versionsIn, type Wanted } from "../versions-in.ts";
 
 /** Time for matching all tags: a filter of that length may take 10 ms for one tag. */
@@ -29,9 +28,6 @@ export async function chooseTag(
   if (!(await inTimeSlices(tags, look, maxMs, signal))) {
     throw new RangeError(`semver and semverFilter take more than ${maxMs / 1_000} s for ${tags.length} tags`);
   }
-  if (best === undefined) {
-    const versions = tags.filter((tag) => parseSemver(isChart ? tag.replaceAll("_", "+") : tag) !== undefined);
-    throw new RangeError(`no match found for semver: ${semver}${presentNames("the repository", "versions", versions)}`);
-  }
+  if (best === undefined) throw new RangeError(`no match found for semver: ${semver}`);
   return best.tag;
 }

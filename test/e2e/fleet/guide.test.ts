@@ -131,6 +131,16 @@ describe.skipIf(gitPrograms === undefined)(
         for (const name of stopped) expect(err).toContain(`Deployment/flux-system/${name}`);
       });
 
+      test("its checks after the move find nothing amiss", async () => {
+        await untilReady();
+        const checks = commands.filter((line) => /^sluice (?:check$|get )/.test(line));
+        const codes: Record<string, number> = {};
+        for (const line of checks) codes[line] = (await world.sh(...line.split(" ").slice(1))).code;
+        const unready = "sluice get all -A --status-selector ready=false";
+        expect(codes).toEqual({ "sluice check": 0, "sluice get kustomizations -A": 0, [unready]: 1 });
+        expect((await world.sh(...unready.split(" ").slice(1))).err).toBe("✗ no objects found in any namespace\n");
+      });
+
       test("its command lists the addresses of all artifacts", async () => {
         await untilReady();
         const line = commands.find((one) => one.includes("artifact.url")) ?? "";

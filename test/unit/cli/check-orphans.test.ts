@@ -44,7 +44,7 @@ function session(listMetadata: Cluster["listMetadata"], silentGroups: readonly s
 
 const check = (of: Session, isJson = false) => checkOrphans({ owner, state: undefined, isJson }, of);
 
-test("lists only metadata of objects with owner labels, and an object in a status of Flux is not an orphan", async () => {
+test("sluice check --orphans lists only metadata of objects with owner labels, and an object in a status of Flux is not an orphan", async () => {
   const of = session(async ({ kind }) => (kind === "ConfigMap" ? [object(kind, "kept")] : []));
   expect(await check(of)).toMatchObject({ isClean: true });
   const groups = ["kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io"];
@@ -75,7 +75,7 @@ test("fails if the state of the cluster's owner cannot be read", async () => {
   );
 });
 
-test("names the kinds that cannot be listed, and fails because of them", async () => {
+test("sluice check --orphans names the kinds that cannot be listed, and fails because of them", async () => {
   const refused = new ApiError({
     code: 403,
     reason: "Forbidden",

@@ -72,9 +72,3 @@ test("an older Node makes a promise that is settled from outside", async () => {
   expect(await kept.promise).toBe("kept");
   await expect(broken.promise).rejects.toThrow("broken");
 });
-
-test("an older Node tells a failure and the one that it hides", () => {
-  const made = new newerNode.Suppressed("new", "hidden", "both");
-  const { name, message, error, suppressed } = new SuppressedError("new", "hidden", "both");
-  expect(made).toMatchObject({ name, message, error, suppressed });
-});

@@ -67,7 +67,10 @@ test.each([
   { generations: [2], isTold: false },
   { generations: [1, 2], isTold: false },
   { generations: [3], isTold: true },
-])("for generation 2 it is sent after conditions of generations $generations: $isTold", ({ generations, isTold }) => {
-  const conditions = generations.map((generation, at) => condition(`Type${at}`, generation));
-  expect(shortIntervalWarning({ interval: "1ms" }, { generation: 2, conditions }) !== undefined).toBe(isTold);
-});
+])(
+  "the warning for generation 2 is sent after conditions of generations $generations: $isTold",
+  ({ generations, isTold }) => {
+    const conditions = generations.map((generation, at) => condition(`Type${at}`, generation));
+    expect(shortIntervalWarning({ interval: "1ms" }, { generation: 2, conditions }) !== undefined).toBe(isTold);
+  },
+);

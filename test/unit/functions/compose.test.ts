@@ -121,7 +121,7 @@ describe("a process that reconciles", () => {
   });
 });
 
-test("creates flows with the settings of the installation and the clients of their cluster", async () => {
+test("a process creates flows with the settings of the installation and the clients of their cluster", async () => {
   const [kind] = kinds;
   if (kind === undefined) throw new Error("no kinds");
   const given: FlowParts[] = [];
@@ -170,7 +170,7 @@ test("creates flows with the settings of the installation and the clients of the
   database.close();
 });
 
-test("refuses a delivery for a Receiver in a cluster that is not served, and logs the cluster", async () => {
+test("a process refuses a delivery for a Receiver in a cluster that is not served, and logs the cluster", async () => {
   const log = recordedLog();
   const key = { ...keyOf("hook"), kind: "Receiver", cluster: "elsewhere" };
   const entry = { state: "ready", type: "generic", events: [], secret: "token", resources: [] } as const;

@@ -88,7 +88,7 @@ describe("a deployment", () => {
   });
 });
 
-test("reports by name dropped clusters, rights, repositories, keys, targets, webhooks and the admission webhook", () => {
+test("dropped clusters, rights, repositories, keys, targets, webhooks and the admission webhook are reported by name", () => {
   expect(
     dropped(full, {
       clusters: { [prod]: "namespaces" },
@@ -110,7 +110,7 @@ test("reports by name dropped clusters, rights, repositories, keys, targets, web
   expect(dropped(full, full)).toEqual([]);
 });
 
-test("drops a bucket that a namespace may no longer read; former releases had none", () => {
+test("a bucket that a namespace may no longer read is reported as dropped; former releases had none", () => {
   const withBucket: Granted = { ...full, buckets: { [prod]: { apps: ["team-manifests"] } } };
   expect(dropped(withBucket, full)).toEqual([
     `the bucket team-manifests for the namespace apps of the cluster ${prod}`,
@@ -119,7 +119,7 @@ test("drops a bucket that a namespace may no longer read; former releases had no
   expect(readGranted(writeGranted(withBucket))).toEqual(withBucket);
 });
 
-test("drops notifications and their targets by name; former releases had none", () => {
+test("notifications and their targets are reported as dropped by name; former releases had none", () => {
   const topic = "arn:aws:sns:eu-west-1:123456789012:alerts";
   const told: Granted = {
     ...full,
@@ -134,7 +134,7 @@ test("drops notifications and their targets by name; former releases had none", 
   expect(readGranted(writeGranted(told))).toEqual(told);
 });
 
-test("drops CloudWatch by region and namespace; former releases had none", () => {
+test("CloudWatch is reported as dropped by region and namespace; former releases had none", () => {
   const reading: Granted = { ...full, cloudWatchRegions: { [prod]: { apps: ["eu-west-1"] } } };
   expect(dropped(reading, full)).toEqual([
     `the CloudWatch of the region eu-west-1 for the namespace apps of the cluster ${prod}`,
@@ -143,7 +143,7 @@ test("drops CloudWatch by region and namespace; former releases had none", () =>
   expect(readGranted(writeGranted(reading))).toEqual(reading);
 });
 
-test("fits 200 clusters with 40 repositories each into a request of CloudFormation, and can read it back", () => {
+test("200 clusters with 40 repositories each fit into a request of CloudFormation, and can be read back", () => {
   const arns = Array.from({ length: 200 }, (_each, index) => `${prod}-${index}`);
   const patterns = Array.from({ length: 40 }, (_each, index) => `${apps}/team-${index}`);
   const granted = {

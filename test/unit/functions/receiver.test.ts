@@ -76,7 +76,7 @@ test.each([
   expect([answer.status, answer.headers.get("location"), await answer.text(), found]).toEqual([307, location, "", []]);
 });
 
-test("gets 500 in time if the state store does not answer", async () => {
+test("a webhook gets 500 in time if the state store does not answer", async () => {
   vi.useFakeTimers();
   try {
     const world = receiverWorld();

@@ -100,7 +100,7 @@ describe("the owner of a cluster", () => {
       fault: new ApiError({ code: 403, reason: "Forbidden", message: 'User "x" cannot get it' }),
       text: 'User "x" cannot get it. Allow Sluice to get, create and patch ConfigMaps in namespace kube-system',
     },
-    { fault: new ApiError({ code: 422, reason: "Invalid", message: "a policy says no" }), text: "a policy refuses" },
+    { fault: new ApiError({ code: 422, reason: "Invalid", message: "a policy says no" }), text: "a policy says no" },
   ])("that cannot be determined is not blamed on any object: $text", async ({ fault, text }) => {
     for (const verb of ["get", "create"]) {
       const { self, check } = clusterWith();

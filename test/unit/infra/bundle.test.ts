@@ -169,7 +169,7 @@ describe("the bundles of the functions", () => {
     const files = await readdir(own);
     const texts = await Promise.all(files.map((file) => textOf(own, [file])));
     const [chunk] = files.filter(
-      (_, index) => texts[index]?.includes("without its entry of the transparency log") === true,
+      (_, index) => texts[index]?.includes("does not include its transparency log entry") === true,
     );
     const script = `console.log(Object.keys(await import(${JSON.stringify(pathToFileURL(join(own, chunk ?? "")).href)})))`;
     const run = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { cwd: folder });

@@ -127,7 +127,7 @@ describe("a run that a hint started", () => {
   });
 });
 
-test("gets the delay of its message from the rules for hints", async () => {
+test("the delay of a message for a hint comes from the rules for hints", async () => {
   const { deps, sent, store } = queueWorld();
   const requests = reconcileRequests(deps);
   store(workItem(key, { started: 1, hintedAt: deps.clock.now() - 40 }));

@@ -69,9 +69,7 @@ test("copies may be nested exactly as deep as the limit, and no deeper", async (
       at === count ? plain(`f${at}/x`) : link(`f${at}/l`, `../f${at + 1}`),
     ]).flat();
   expect((await follow(chain(maxNestedLinks))).map(({ path }) => path)).toContain(`f0${"/l".repeat(maxNestedLinks)}/x`);
-  await expect(follow(chain(maxNestedLinks + 1))).rejects.toThrow(
-    `more than ${maxNestedLinks} links in a row`,
-  );
+  await expect(follow(chain(maxNestedLinks + 1))).rejects.toThrow(`more than ${maxNestedLinks} links in a row`);
 });
 
 test("a link is followed through 40 links to a file, and 41 links count as a cycle", async () => {

@@ -350,13 +350,13 @@ describe("links in a layer", () => {
     { to: "/etc/passwd", why: "leads out of the archive" },
     { to: "../../etc/passwd", why: "leads out of the archive" },
     { to: "../sub/../../x", why: "leads out of the archive" },
-    { to: "nothing.yaml", why: "leads to nothing in the archive" },
-    { to: "../a.yaml/x", why: "leads to nothing in the archive" },
+    { to: "nothing.yaml", why: "does not exist in the archive" },
+    { to: "../a.yaml/x", why: "does not exist in the archive" },
     { to: "link", why: "leads round in a circle" },
-    { to: ".", why: "leads to a folder that it lies in" },
-    { to: "..", why: "leads to a folder that it lies in" },
+    { to: ".", why: "points to a folder that contains it" },
+    { to: "..", why: "points to a folder that contains it" },
     { to: "/etc/passwd", type: "1", why: "leads out of the archive" },
-    { to: "missing", type: "1", why: "leads to nothing in the archive" },
+    { to: "missing", type: "1", why: "does not exist in the archive" },
   ])("a link (type $type) to $to is refused by name, unless spec.ignore excludes it", async ({ to, why, type }) => {
     const content = layerOf(
       { name: "a.yaml", content: "a" },

@@ -104,7 +104,7 @@ describe.skipIf(gitPrograms === undefined)("a repository on a git host (git with
   });
 });
 
-test("is cloned by HTTPS with the port of its host, and by SSH without", () => {
+test("a repository is cloned by HTTPS with the port of its host, and by SSH without", () => {
   const { https, ssh } = repositoryUrls({ owner: "acme", repository: "fleet", origin: "https://git.test:8443" });
   expect([https.href, ssh.href]).toEqual(["https://git.test:8443/acme/fleet.git", "ssh://git@git.test/acme/fleet"]);
 });

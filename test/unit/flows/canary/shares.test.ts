@@ -131,7 +131,7 @@ test("after a killed step repeats it: a failed check takes the step's weight bac
   expect(world.now()).toBe("Progressing w25 f1 75/25");
 });
 
-test("sends no requests to the canary between two runs", async () => {
+test("a route sends no requests to the canary between two runs", async () => {
   const world = canaryWorld();
   await world.initialised();
   world.state.routes = to(50);

@@ -161,7 +161,7 @@ describe("a change of the repository or of the settings", () => {
     expect(condition("Reconciling")?.message).toBe("processing object: new generation 1 -> 2");
     expect(status()).toMatchObject({ observedGeneration: 1, lastHandledReconcileAt: "now" });
     expect(artifact().revision).toBe(revision(commit));
-    const why = `failed to checkout and determine revision: unable to clone 'https://git.example.test/app.git': couldn't find remote ref "refs/heads/gone"; the repository has the branches main`;
+    const why = `failed to checkout and determine revision: unable to clone 'https://git.example.test/app.git': couldn't find remote ref "refs/heads/gone"`;
     expect(message()).toBe(why);
     expect(told()).toEqual([`Warning GitOperationFailed: ${why}`]);
     apply({ ref: { branch: "main" } });

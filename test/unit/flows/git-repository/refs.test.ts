@@ -241,23 +241,20 @@ describe("of tags with the same version, the one with the newest commit is chose
   });
 });
 
-describe("a ref that does not exist fails the run at once, and the message lists the refs that exist", () => {
+describe("a ref that does not exist fails the run at once, with Flux's text", () => {
   const commit = "1".repeat(40);
-  const branches = "; the repository has the branches main, dev-9, dev-8, dev-7, dev-6 and 5 more";
-  const tags = "; the repository has the tags v0.10.0, v0.9.0";
   test.each([
     {
       ref: { branch: "dev/one" },
-      says: `unable to clone '${url}': couldn't find remote ref "refs/heads/dev/one"${branches}`,
+      says: `unable to clone '${url}': couldn't find remote ref "refs/heads/dev/one"`,
     },
-    { ref: { tag: "v9" }, says: `unable to clone '${url}': couldn't find remote ref "refs/tags/v9"${tags}` },
-    { ref: { semver: ">=9.0.0" }, says: `no match found for semver: >=9.0.0${tags}` },
+    { ref: { tag: "v9" }, says: `unable to clone '${url}': couldn't find remote ref "refs/tags/v9"` },
+    { ref: { semver: ">=9.0.0" }, says: `no match found for semver: >=9.0.0` },
     { ref: { semver: "not a range" }, says: 'semver parse error: improper constraint: "not a range"' },
     {
       ref: { name: "refs/heads/gone" },
-      says: `unable to resolve ref 'refs/heads/gone' to a specific commit${branches}`,
+      says: `unable to resolve ref 'refs/heads/gone' to a specific commit`,
     },
-    { ref: { name: "refs/pull/1" }, says: "unable to resolve ref 'refs/pull/1' to a specific commit" },
     {
       ref: { name: "/refs/heads/main" },
       says: "ref /refs/heads/main is invalid; Git refs cannot begin or end with a slash '/'",
@@ -266,12 +263,11 @@ describe("a ref that does not exist fails the run at once, and the message lists
     { ref: { commit: "main" }, says: "unable to resolve commit object for 'main': object not found" },
     {
       ref: { commit, branch: "gone" },
-      says: `unable to clone '${url}': couldn't find remote ref "refs/heads/gone"${branches}`,
+      says: `unable to clone '${url}': couldn't find remote ref "refs/heads/gone"`,
     },
   ])("$ref", async ({ ref, says }) => {
     const head = repository().commit({ "a.yaml": manifest });
-    for (let count = 1; count < 10; count++) repository().commit({}, {}, `dev-${count}`);
-    for (const tag of ["v0.9.0", "v0.10.0"]) repository().tag(tag, head);
+    repository().tag("v0.9.0", head);
     apply({ ref });
     expect(await run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
     expect(conditions()).toContain("FetchFailed=True GitOperationFailed");

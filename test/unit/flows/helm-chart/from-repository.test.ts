@@ -5,7 +5,7 @@ import { helmChartWorld, secret } from "./helm-chart-world.ts";
 const world = helmChartWorld();
 const sourceRef = { kind: "HelmRepository", name: "charts" };
 const missing =
-  "invalid chart reference: failed to get chart version for remote reference: no 'app' chart with version matching '1.x' found; the repository has the versions 2.0.0";
+  "invalid chart reference: failed to get chart version for remote reference: no 'app' chart with version matching '1.x' found";
 
 function versioned(version: string, more: Files = {}): Files {
   return { ...appChart, "Chart.yaml": `apiVersion: v2\nname: app\nversion: "${version}"\n`, ...more };

@@ -130,7 +130,7 @@ async function keysOf(asker: Asker): Promise<readonly string[]> {
   return keys;
 }
 
-test("share an answer of the registry only if nothing that may change the answer differs", async () => {
+test("sources share an answer of the registry only if nothing that may change the answer differs", async () => {
   const login = (username: string, password: string) => ({
     ".dockerconfigjson": JSON.stringify({ auths: { "reg.example": { username, password } } }),
   });

@@ -208,7 +208,7 @@ describe("a cluster whose feature gate is closed", () => {
   );
 });
 
-test("makes a wake-up that meets it tell the sweep at once", async () => {
+test("a closed gate makes a wake-up that meets it tell the sweep at once", async () => {
   const world = clusterWorld([storyCluster("paused", { refused: "paused" })], { processes: 1 });
   world.sweeps = false;
   world.request("paused", "web");

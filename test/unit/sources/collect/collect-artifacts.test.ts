@@ -138,7 +138,7 @@ describe("an artifact that no source names", () => {
   });
 });
 
-test("that a killed run stored and did not record stays for two days", async () => {
+test("an artifact that a killed run stored and did not record stays for two days", async () => {
   await world.pull("web", "present");
   await world.put("unrecorded");
   for (const deleted of [0, 0, 1]) {
@@ -147,7 +147,7 @@ test("that a killed run stored and did not record stays for two days", async () 
   }
 });
 
-test("11.1/15: is never deleted if one source dropped it and another still names it", async () => {
+test("11.1/15: an artifact is never deleted if one source dropped it and another still names it", async () => {
   await world.pull("one", "shared");
   await world.pull("two", "shared");
   await world.pull("one", "present");
@@ -158,7 +158,7 @@ test("11.1/15: is never deleted if one source dropped it and another still names
   expect(await world.isStored("shared")).toBe(true);
 });
 
-test("is not deleted if no source names any artifact, because a lost table looks the same", async () => {
+test("no artifact is deleted if no source names any, because a lost table looks the same", async () => {
   await world.put("a");
   for (let day = 0; day < 5; day += 1) {
     world.clock.pass(graceMs);
@@ -222,7 +222,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant("collect" as const) }),
 );
 
-test("keeps every artifact that a source names, in any order of runs, deletions and collections", async () => {
+test("every artifact that a source names is kept, in any order of runs, deletions and collections", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
       const one = await World.open();

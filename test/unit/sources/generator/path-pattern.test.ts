@@ -11,7 +11,7 @@ async function requests(pathPattern: string, artifacts: readonly OutputArtifact[
   return artifactRequests({ artifacts, pathPattern }, new Map([["repo", source]]), budget());
 }
 
-test("11.5/126: makes artifacts for each matching folder: names and labels in lower case, paths as they are", async () => {
+test("11.5/126: a pathPattern makes artifacts for each matching folder: names and labels in lower case, paths as they are", async () => {
   const [web, api, ...others] = await requests("@repo/apps/{app}");
   expect(web).toEqual({
     name: "web",

@@ -327,7 +327,7 @@ describe("a redirect of a git server", () => {
   });
 });
 
-test("to a port without a listener fails with Flux's text", async () => {
+test("a redirect to a port without a listener fails with Flux's text", async () => {
   await expect(connect("http://127.0.0.1:1/app.git").list([], never)).rejects.toMatchObject({
     reason: "unreachable",
     message: `Get "http://127.0.0.1:1/app.git/info/refs?service=git-upload-pack": dial tcp 127.0.0.1:1: connect: connection refused`,

@@ -32,14 +32,10 @@ describe("choosing a version from an index", () => {
   });
 
   test.each([
-    [
-      "3.x",
-      "app",
-      "no 'app' chart with version matching '3.x' found; the repository has the versions 2.0.0-rc.1, 1.10.0, 1.9.0, 1.0",
-    ],
-    ["1.x", "other", "no chart name found; the repository has the charts app"],
+    ["3.x", "app", "no 'app' chart with version matching '3.x' found"],
+    ["1.x", "other", "no chart name found"],
     ["nonsense", "app", `improper constraint: "nonsense"`],
-  ])("%j of %s is refused in Flux's words, which the names that exist follow", async (version, name, message) => {
+  ])("%j of %s is refused with Flux's text", async (version, name, message) => {
     await expect(choose(versions, version, name)).rejects.toThrow(new RangeError(message));
   });
 
@@ -58,9 +54,8 @@ describe("choosing a chart's tag from a registry", () => {
     expect(await chooseTag(["1.2.0_a", "1.2.0_b"], "1.2.0+b", forever)).toBe("1.2.0+b");
   });
 
-  test("no match is refused with Flux's text, followed by the existing versions", async () => {
-    const message =
-      "could not locate a version matching provided version string 2.x; the repository has the versions 1.0.0";
+  test("no match is refused with Flux's text", async () => {
+    const message = "could not locate a version matching provided version string 2.x";
     await expect(chooseTag(["1.0.0"], "2.x", forever)).rejects.toThrow(new RangeError(message));
   });
 

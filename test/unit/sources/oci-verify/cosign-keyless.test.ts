@@ -136,7 +136,7 @@ describe("the entry in the transparency log", () => {
         changed(entryOf(own), /"integratedTime":\d+/, `"integratedTime":${Math.ceil(ours.now.getTime() / 1_000) + 60}`),
       "no matching signatures: ",
     ],
-    ["that is missing", () => ({ [bundleKey]: "" }), "comes without its entry of the transparency log"],
+    ["that is missing", () => ({ [bundleKey]: "" }), "does not include its transparency log entry"],
     ["an invalid text", () => ({ [bundleKey]: "{}" }), "it is not an entry of a Rekor log"],
     [
       "of more than maxRekorBundleBytes",

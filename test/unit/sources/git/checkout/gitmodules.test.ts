@@ -60,7 +60,7 @@ test("of a large file returns variables one by one, so that memory stays small",
   expect(() => variables.next()).toThrow(CheckoutFault);
 });
 
-test("shares a long section name between all its variables, so that memory stays small", () => {
+test("a git config shares a long section name between all its variables, so that memory stays small", () => {
   const name = "n".repeat(100_000);
   const before = process.memoryUsage().heapUsed;
   const found = [...parseGitConfig(`[submodule "${name}"]\n${"a = b\n".repeat(20_000)}`, "f")];
@@ -93,7 +93,7 @@ function variables(text: string): readonly string[] | undefined {
   }
 }
 
-test.skipIf(!hasGit)("gives the same variables as git for a configuration file", () => {
+test.skipIf(!hasGit)("a git config gives the same variables as in git", () => {
   const piece = fc.constantFrom(
     ...["[a]", '[submodule "x"]', '[submodule "X y"]', "[a.B]", "[submodule", '"x\\"y"]', "]", "[", "\n", "\r\n", "\n"],
     ...[" ", "=", " = ", "path", "url", "Key-1", '"', "\\", "\\\n", "\\n", "\\q", "#", ";", "v", "a/b", "ä", "1", "."],

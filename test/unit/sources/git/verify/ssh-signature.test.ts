@@ -155,7 +155,7 @@ describe("an SSH signature", () => {
   });
 });
 
-test("is checked once per key, however often the key is trusted", async () => {
+test("a signature is checked once per key, however often the key is trusted", async () => {
   const signer = ed25519Signer();
   const taken = vi.spyOn(WireReader.prototype, "take");
   const callsFor = async (lines: string): Promise<number> => {

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import type { MigrationFacts } from "../../../../cli/migration-facts.ts";
+import { needsOf } from "../../../../cli/migration-needs.ts";
+import type { LiveObject } from "../../../../lib/core/manifest.ts";
+
+const source = "source.toolkit.fluxcd.io/v1";
+const kustomize = "kustomize.toolkit.fluxcd.io/v1";
+const registry = "123456789012.dkr.ecr.eu-west-1.amazonaws.com";
+const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/edge";
+
+function object(apiVersion: string, kind: string, name: string, rest: object): LiveObject {
+  return { apiVersion, kind, metadata: { name, namespace: "apps", uid: name }, ...rest };
+}
+
+const none: MigrationFacts = {
+  ...{ controllers: [], objects: [], definitions: [], unreconciled: [], operators: [], unread: [] },
+  ...{ accounts: new Map(), configMaps: new Map() },
+};
+
+const needs = (facts: Partial<MigrationFacts>, defaultServiceAccount = "deploys") => {
+  const found = needsOf({ ...none, ...facts }, { defaultServiceAccount });
+  return { ...found, what: found.needs.map(({ objects, what }) => `${what}: ${objects.join(", ")}`) };
+};
+
+test("each repository that is pulled by provider aws is listed for its namespaces, a chart by its own repository", () => {
+  const url = `oci://${registry}`;
+  const { installation, what } = needs({
+    objects: [
+      object(source, "OCIRepository", "fleet", { spec: { provider: "aws", url: `${url}/fleet` } }),
+      object(source, "OCIRepository", "with-secret", { spec: { provider: "aws", url, secretRef: { name: "s" } } }),
+      object(source, "HelmRepository", "charts", { spec: { provider: "aws", type: "oci", url: `${url}/charts` } }),
+      object(source, "HelmChart", "web", {
+        spec: { chart: "web", sourceRef: { kind: "HelmRepository", name: "charts" } },
+      }),
+      object(source, "GitRepository", "code", { spec: { provider: "aws" } }),
+      object(source, "Bucket", "bucket", { spec: { provider: "aws", bucketName: "fleet" } }),
+    ],
+  });
+  expect(what).toEqual([
+    "repositories: OCIRepository/apps/fleet, HelmRepository/apps/charts",
+    "repositories: GitRepository/apps/code",
+    "buckets: Bucket/apps/bucket",
+  ]);
+  expect(installation).toMatchObject({
+    repositories: [
+      { arn: "arn:aws:ecr:eu-west-1:123456789012:repository/fleet", namespaces: ["apps"] },
+      { arn: "arn:aws:ecr:eu-west-1:123456789012:repository/charts/web", namespaces: ["apps"] },
+    ],
+    buckets: [{ arn: "arn:aws:s3:::fleet", namespaces: ["apps"] }],
+  });
+});
+
+test("a Kustomization without a service account needs the rights of an administrator, unless the flag names one for all", () => {
+  const objects = [object(kustomize, "Kustomization", "web", { spec: {} })];
+  expect(needs({ objects }, "").installation).toMatchObject({ clusters: [{ rights: "clusterAdmin" }] });
+  expect(needs({ objects }).installation).toMatchObject({ clusters: [{ rights: "namespaces" }] });
+});
+
+test("a cluster of a ConfigMap is named by its ARN, and keys of SOPS where no Secret has them", () => {
+  const edge = object("v1", "ConfigMap", "edge", { data: { provider: "aws", cluster: arn } });
+  const { needs: found, what } = needs({
+    configMaps: new Map([["apps/edge", edge]]),
+    objects: [
+      object(kustomize, "Kustomization", "edge", { spec: { kubeConfig: { configMapRef: { name: "edge" } } } }),
+      object(kustomize, "Kustomization", "sealed", { spec: { decryption: { provider: "sops" } } }),
+      object(kustomize, "Kustomization", "keyed", { spec: { decryption: { secretRef: { name: "age" } } } }),
+    ],
+  });
+  expect(what).toEqual(["decryptionKeys: Kustomization/apps/sealed", "targets: Kustomization/apps/edge"]);
+  expect(found[1]?.text).toContain(arn);
+});
+
+test("Services that Canaries name are listed by namespace in the setting that lets Sluice reach them", () => {
+  const canary = "flagger.app/v1beta1";
+  const webhooks = [{ url: "http://loadtester.test/" }, { url: "https://hooks.example.com/" }, { url: "http://gate" }];
+  const { settings } = needs({
+    objects: [
+      object(canary, "Canary", "web", { spec: { analysis: { webhooks } } }),
+      object(canary, "MetricTemplate", "errors", { spec: { provider: { address: "http://prom.mesh.svc:9090" } } }),
+    ],
+  });
+  expect(settings).toEqual({ "canary-service-namespaces": ["apps", "mesh", "test"] });
+});
+
+test("an older stored version and the Flux Operator are named before all others", () => {
+  const definitions = [
+    { name: "alerts.notification.toolkit.fluxcd.io", stored: ["v1beta2", "v1beta3"], read: "v1beta3" },
+    { name: "buckets.source.toolkit.fluxcd.io", stored: ["v1"], read: "v1" },
+  ];
+  expect(needs({ definitions, operators: ["FluxInstance/flux-system/flux"] }).what).toEqual([
+    "operator: FluxInstance/flux-system/flux",
+    "definitions: CustomResourceDefinition/alerts.notification.toolkit.fluxcd.io (v1beta2, v1beta3)",
+  ]);
+});
