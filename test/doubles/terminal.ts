@@ -15,9 +15,9 @@ const person = ["AUTHOR", "COMMITTER"].flatMap((who) => [
 /** What a reader of a page types into. */
 export interface Terminals extends AsyncDisposable {
   /** Opens a terminal that stays open, and answers what it has printed. */
-  open(cwd: string, script: string): () => string;
+  readonly open: (cwd: string, typed: string) => () => string;
   /** Runs a script to its end, and answers what it prints. Throws an error if one of its commands fails. */
-  run(cwd: string, script: string): Promise<string>;
+  readonly run: (cwd: string, typed: string) => Promise<string>;
 }
 
 /**

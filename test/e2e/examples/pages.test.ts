@@ -24,25 +24,35 @@ const linesOf = (blocks: readonly string[]): readonly string[] =>
 const run = (line: string): Promise<string> => typed.run(folder, `${addresses}\n${line}`);
 
 /**
- * Runs commands as they stand. What only reads is repeated until it shows what its reader waits for.
+ * Runs commands as they stand, and answers what they print. What only reads is repeated until it shows what its reader waits for.
  *
  * @param shown by the beginning of a command
  */
-async function follow(lines: readonly string[], shown: Readonly<Record<string, RegExp>>): Promise<void> {
-  const followed: string[] = [];
+async function follow(lines: readonly string[], shown: Readonly<Record<string, RegExp>>): Promise<string> {
+  const unused = Object.keys(shown).filter((begin) => !lines.some((line) => line.startsWith(begin)));
+  if (unused.length > 0) throw new Error(`the page has no such command: ${unused.join(", ")}`);
+  let printed = "";
   for (const line of lines) {
-    const [begin, awaited] = Object.entries(shown).find(([words]) => line.startsWith(words)) ?? [];
-    if (begin !== undefined) followed.push(begin);
-    if (awaited === undefined) await run(line);
-    else await vi.waitFor(async () => expect(await run(line)).toMatch(awaited), { ...withinDeadline, interval: 500 });
+    const [, awaited] = Object.entries(shown).find(([begin]) => line.startsWith(begin)) ?? [];
+    printed += awaited === undefined ? await run(line) : await untilShown(line, awaited);
   }
-  expect(followed).toEqual(Object.keys(shown));
+  return printed;
 }
+
+const untilShown = (line: string, awaited: RegExp): Promise<string> =>
+  vi.waitFor(
+    async () => {
+      const text = await run(line);
+      if (!awaited.test(text)) throw new Error(`${line} does not show ${String(awaited)}: ${text}`);
+      return text;
+    },
+    { ...withinDeadline, interval: 500 },
+  );
 
 /** Puts an address of ours into a file of the reader's folder, as the page asks for. */
 async function edit(file: string, before: string, after: string): Promise<void> {
   const text = await readFile(join(folder, file), "utf8");
-  expect(text).toContain(before);
+  if (!text.includes(before)) throw new Error(`${file} does not have ${before}`);
   await writeFile(join(folder, file), text.replaceAll(before, after));
 }
 
@@ -59,7 +69,7 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
     const [start = "", next = ""] = shellBlocks(use);
     const registry = await printedAddress(typed.open(folder, start), "registry");
     [addresses = ""] = linesOf([next]);
-    expect(addresses).toContain("127.0.0.1:PORT");
+    if (!addresses.includes("127.0.0.1:PORT")) throw new Error(`no port to put in: ${addresses}`);
     addresses = addresses.replace("127.0.0.1:PORT", new URL(registry).host);
   });
   afterAll(() => open.disposeAsync());
@@ -78,9 +88,10 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
     const map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: app, namespace: default }\n";
     const url = await served({ "deploy/app.yaml": map });
     await writeFile(join(folder, "app.yaml"), yaml.replace("https://git.example.com/team/app", url));
-    await follow(linesOf(shellBlocks(use).slice(1)).slice(1), {
+    const printed = await follow(linesOf(shellBlocks(use).slice(1)).slice(1), {
       "sluice get kustomizations": /^app +\tmain@sha1:[0-9a-f]{8}\tFalse +\tTrue +\tApplied revision: main@sha1:/m,
     });
+    expect(printed).toContain("kustomization.kustomize.toolkit.fluxcd.io/app created");
   });
 
   test("examples/overlays: both environments become Ready, and a changed greeting reaches production alone", async () => {
@@ -133,9 +144,10 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
     const url = await served(Object.fromEntries(await Promise.all(names.map(read))));
     await typed.run(folder, `git clone --quiet ${url} my-deploy`);
     addresses += `\nexport TOKEN=a-token REPOSITORY=${url}`;
-    await follow(linesOf(shellBlocks(page)), {
+    const printed = await follow(linesOf(shellBlocks(page)), {
       "kubectl get imagerepositories": /imagepolicy\S+\/podinfo .*1\.1\.0/,
       "git -C my-deploy pull": /^ +Update podinfo\n(?:.*\n)*\+ +image: \S+\/podinfo:1\.1\.0 /m,
     });
+    expect(printed).toMatch(/^-.*podinfo:1\.0\.0 /m);
   });
 });
