@@ -14,6 +14,9 @@ export interface Unread {
   readonly fault: string;
 }
 
+/** What `unread` calls the list in which the controllers are. */
+export const deploymentsList = "deployments.apps";
+
 /** Something that has to be prepared before the move. */
 export interface Need {
   /** What it is about, for programs; a text that stays the same. */
@@ -48,7 +51,7 @@ export interface MigrationFacts {
   /** Definitions of Flux, each with the versions in which objects are stored. */
   readonly definitions: readonly { readonly name: string; readonly stored: readonly string[]; readonly read: string }[];
   readonly unreconciled: readonly CheckedUnreconciled[];
-  /** Objects of the Flux Operator: `FluxInstance/flux-system/flux`. */
+  /** Objects of the Flux Operator: `FluxInstance/flux-system/flux`, `ResourceSet/apps/tenants`. */
   readonly operators: readonly string[];
   readonly unread: readonly Unread[];
 }

@@ -37,12 +37,23 @@ const gatePrefix = "feature-gates.";
 /** Gates of Flux that change only how its controllers work, with the reason as a part of a sentence. */
 const gatesWithoutEffect: Readonly<Record<string, string>> = {
   AdoptLegacyReleases: "releases of Helm 2 are adopted by none of the versions that Sluice takes over from",
+  CorrectDrift: "Flux no longer reads it: spec.driftDetection of each HelmRelease decides",
+  DetectDrift: "Flux no longer reads it: spec.driftDetection of each HelmRelease decides",
   FluxStorage: "tags are always kept by the namespace and the name of the ImageRepository",
   GitAllBranchReferences: "the head of a push branch is always looked at",
   GitForcePushBranch: "a push to a branch is never forced",
   GitShallowClone: "a clone is always shallow",
   GitSparseCheckout: "files are read from git as they are needed",
   OOMWatch: "Sluice has no controller process",
+};
+
+/** Gates of helm-controller that change what it applies, which Sluice does not have. */
+const gatesNotHonoured: Readonly<Record<string, string>> = {
+  AllowDNSLookups: "a chart cannot look up names of hosts: write the address into the values",
+  DefaultToRetryOnFailure:
+    "a HelmRelease without a strategy remediates: write strategy RetryOnFailure into spec.install and spec.upgrade",
+  UseHelm3Defaults:
+    "Sluice has the defaults of Helm 4 only: write serverSideApply: false into spec.install of each HelmRelease",
 };
 
 const isTrue = (value: string): boolean => /^(1|t|true)$/i.test(value);
@@ -153,6 +164,8 @@ function judge({ flag, values }: Given, installed: ReadonlySet<string>): Judged 
       !isGate(flag) && Object.hasOwn(decisive, flag) && texts.flat().some((text) => decisive[flag]?.(text));
     return found(decides ? "refused" : "noEffect", idle);
   }
+  const missing = isGate(flag) ? gatesNotHonoured[flag.slice(gatePrefix.length)] : undefined;
+  if (missing !== undefined) return found("refused", missing);
   if (!isGate(flag) && !Object.hasOwn(Settings.shape, flag)) {
     return found("refused", "Sluice does not know this flag: remove it, or use a release that knows it");
   }

@@ -18,11 +18,11 @@ export interface Needs {
 const placeholder = "arn:aws:eks:REGION:ACCOUNT:cluster/NAME";
 
 /** Pure. */
-export function needsOf(facts: MigrationFacts, flags: Pick<JudgedFlags, "defaultServiceAccount">): Needs {
+export function needsOf(facts: MigrationFacts, flags: Pick<JudgedFlags, "defaultServiceAccount" | "settings">): Needs {
   const rights = rightsNeed(facts, flags.defaultServiceAccount);
   const { repositories, needs: lent } = lentRepositories(facts.objects);
   const buckets = lentBuckets(facts.objects);
-  const services = serviceNamespaces(facts.objects);
+  const services = serviceNamespaces(facts.objects, textAt(flags.settings, "metrics-server"));
   const receivers = need("webhooks", ofKind(facts.objects, "Receiver"), receiverText);
   const alerts = need("notifications", ofKind(facts.objects, "Alert"), alertText);
   return {
@@ -67,16 +67,19 @@ function operatorNeeds({ controllers, objects, operators }: MigrationFacts): rea
   const applied = ofKind(objects, "Kustomization").filter((one) =>
     controllers.some(({ namespace, deployment }) => entriesOf(one).has(`${namespace}_${deployment}_apps_Deployment`)),
   );
+  const ofOperator = (kind: string, text: string): readonly Need[] => {
+    const named = operators.filter((one) => one.startsWith(`${kind}/`));
+    return named.length === 0 ? [] : [{ what: "operator", text, objects: named }];
+  };
   return [
-    ...(operators.length === 0
-      ? []
-      : [
-          {
-            what: "operator" as const,
-            text: "the Flux Operator starts Flux's controllers again: stop it before you stop them, and keep its objects, whose deletion deletes Flux's definitions",
-            objects: operators,
-          },
-        ]),
+    ...ofOperator(
+      "FluxInstance",
+      "the Flux Operator starts Flux's controllers again: stop it before you stop them, and keep its objects, whose deletion deletes Flux's definitions",
+    ),
+    ...ofOperator(
+      "ResourceSet",
+      "only the Flux Operator reconciles it: while the operator is stopped, what it has made stays as it is and Sluice reconciles that; keep it, since its deletion deletes what it has made",
+    ),
     ...need(
       "selfManaged",
       applied,
@@ -108,16 +111,24 @@ function definitionNeeds({ definitions }: MigrationFacts): readonly Need[] {
   ];
 }
 
+/** Where Sluice's own role needs the rights of an administrator. */
 function rightsNeed({ objects }: MigrationFacts, defaultServiceAccount: string): readonly Need[] {
   if (defaultServiceAccount !== "") return [];
   const own = ["Kustomization", "HelmRelease"]
     .flatMap((kind) => ofKind(objects, kind))
     .filter((one) => !hasField(one, "serviceAccountName") && !hasField(one, "kubeConfig"));
-  return need(
-    "rights",
-    own,
-    'write "rights": "clusterAdmin" for the cluster, since no service account is named here; or name one in each and write "namespaces" (docs/deploy.md)',
-  );
+  return [
+    ...need(
+      "rights",
+      own,
+      'write "rights": "clusterAdmin" for the cluster, since no service account is named here; or name one in each and write "namespaces" (docs/deploy.md)',
+    ),
+    ...need(
+      "rights",
+      ofKind(objects, "Canary"),
+      'write "rights": "clusterAdmin" for the cluster, since a Canary cannot name a service account; or name one for all in the setting default-service-account (docs/cluster-rights.md)',
+    ),
+  ];
 }
 
 const roleAnnotation = "eks.amazonaws.com/role-arn";
@@ -183,8 +194,15 @@ function targetNeeds({ configMaps, objects }: MigrationFacts): readonly Need[] {
     });
 }
 
-/** Where objects name Services of the cluster, which Sluice reaches only in namespaces that a setting lists. */
-function serviceNamespaces(objects: readonly LiveObject[]): {
+/**
+ * Where objects name Services of the cluster, which Sluice reaches only in namespaces that a setting lists.
+ *
+ * @param metricsServer of Canaries that name none; empty for the default, a Service beside each Canary
+ */
+function serviceNamespaces(
+  objects: readonly LiveObject[],
+  metricsServer: string,
+): {
   readonly needs: readonly Need[];
   readonly settings: JsonObject;
 } {
@@ -194,7 +212,7 @@ function serviceNamespaces(objects: readonly LiveObject[]): {
     ...ofKind(objects, "MetricTemplate").flatMap((one) =>
       servicesIn(one, [textAt(one, "spec", "provider", "address")]),
     ),
-    ...ofKind(objects, "Canary").flatMap((one) => servicesIn(one, addressesOf(one))),
+    ...ofKind(objects, "Canary").flatMap((one) => servicesIn(one, addressesOf(one, metricsServer))),
   ];
   return {
     needs: [
@@ -227,14 +245,14 @@ function shortService(address: string, own: string): { readonly namespace: strin
   return { namespace: namespace ?? own };
 }
 
-function addressesOf(canary: LiveObject): readonly string[] {
+function addressesOf(canary: LiveObject, metricsServer: string): readonly string[] {
   const webhooks = valueAt(canary, "spec", "analysis", "webhooks");
   const urls = Array.isArray(webhooks)
     ? webhooks.map((hook: unknown) =>
         typeof hook === "object" && hook !== null && "url" in hook ? hook.url : undefined,
       )
     : [];
-  return [textAt(canary, "spec", "metricsServer"), ...urls.filter((url) => typeof url === "string")];
+  return [textAt(canary, "spec", "metricsServer") || metricsServer, ...urls.filter((url) => typeof url === "string")];
 }
 
 function serviceNeed(reached: readonly Reached[], setting: string, page: string): readonly Need[] {

@@ -6,7 +6,7 @@ import { ApiError, type Cluster } from "../lib/core/ports/cluster.ts";
 import { definitionRef } from "../lib/definitions/install-crds.ts";
 import { checkUnreconciled } from "./check-unreconciled.ts";
 import { type FoundController, findControllers } from "./migration-controllers.ts";
-import { hasField, type MigrationFacts, namespaceOf, ofKind, type Unread } from "./migration-facts.ts";
+import { deploymentsList, hasField, type MigrationFacts, namespaceOf, ofKind, type Unread } from "./migration-facts.ts";
 import { textAt, valueAt } from "./read-object.ts";
 
 /** All that the check asks of a cluster: it writes nothing. */
@@ -14,6 +14,10 @@ export type ReadOnlyCluster = Pick<Cluster, "get" | "list" | "listMetadata" | "r
 
 const concurrency = 8;
 const operatorGroup = "fluxcd.controlplane.io";
+const operatorKinds = [
+  { kind: "FluxInstance", plural: "fluxinstances" },
+  { kind: "ResourceSet", plural: "resourcesets" },
+] as const;
 
 /**
  * Reads what the check of a move is about. What this identity may not read is named in `unread`, and is no error.
@@ -23,7 +27,7 @@ const operatorGroup = "fluxcd.controlplane.io";
 export async function readMigration(cluster: ReadOnlyCluster, signal: AbortSignal): Promise<MigrationFacts> {
   const unread: Unread[] = [];
   const reader: Reader = { cluster, unread, signal };
-  const deployments = await listAll("deployments.apps", { group: "apps", version: "v1", kind: "Deployment" }, reader);
+  const deployments = await listAll(deploymentsList, { group: "apps", version: "v1", kind: "Deployment" }, reader);
   const controllers = findControllers(deployments);
   const found = await mapLimit(definedKinds, concurrency, (kind) => readKind(kind, reader), signal);
   const objects = found.flatMap((one) => one.objects);
@@ -149,16 +153,21 @@ async function readUnreconciled(reader: Reader): Promise<MigrationFacts["unrecon
   return found ?? [];
 }
 
-/** The Flux Operator has objects of its own, which install Flux. */
+/** The Flux Operator has objects of its own, which install Flux and make its objects. */
 async function readOperators(reader: Reader): Promise<readonly string[]> {
   const { cluster, signal } = reader;
-  const resource = await cluster.resource({ group: operatorGroup, kind: "FluxInstance" }, signal);
-  if (resource === undefined) return [];
-  const { group, kind, version } = resource;
-  const listed = await unlessRefused(
-    `fluxinstances.${group}`,
-    () => cluster.listMetadata({ group, kind, version }, signal),
-    reader,
+  const found = await mapLimit(
+    operatorKinds,
+    concurrency,
+    async ({ kind, plural }) => {
+      const resource = await cluster.resource({ group: operatorGroup, kind }, signal);
+      if (resource === undefined) return [];
+      const query = { group: operatorGroup, kind, version: resource.version };
+      const list = () => cluster.listMetadata(query, signal);
+      const listed = await unlessRefused(`${plural}.${operatorGroup}`, list, reader);
+      return (listed ?? []).map(({ metadata: { name, namespace = "" } }) => `${kind}/${namespace}/${name}`).toSorted();
+    },
+    signal,
   );
-  return (listed ?? []).map(({ metadata: { name, namespace = "" } }) => `${kind}/${namespace}/${name}`).toSorted();
+  return found.flat();
 }

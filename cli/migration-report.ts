@@ -78,7 +78,7 @@ export async function migrationReport(facts: MigrationFacts): Promise<MigrationR
   const { controllers, objects, unreconciled, unread } = facts;
   const { flags, settings, ...rules } = judgeFlags(controllers);
   const refused = (await Promise.all(objects.map((one) => refusalsOf(one, facts, rules)))).flat();
-  const { installation, needs, settings: needed } = needsOf(facts, rules);
+  const { installation, needs, settings: needed } = needsOf(facts, { ...rules, settings });
   const asked = { ...settings, ...needed };
   const differences = differencesOf(objects, new Set(flags.map(({ flag }) => flag)));
   if (!hasFlux(facts)) return emptyReport(noFlux);

@@ -1,4 +1,4 @@
-import { parseEcrHost } from "../lib/core/ecr-registry.ts";
+import { parseEcrHost, publicEcrFault } from "../lib/core/ecr-registry.ts";
 import type { Json } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { partitionOfRegion } from "../lib/core/partitions.ts";
@@ -20,7 +20,9 @@ interface Lent {
 
 /** The repositories of ECR and CodeCommit whose objects log in with `provider: aws`. Pure. */
 export function lentRepositories(objects: readonly LiveObject[]): LentRepositories {
-  const lent = [...ociRepositories(objects), ...imageRepositories(objects), ...chartRepositories(objects)];
+  const lent = [...ociRepositories(objects), ...imageRepositories(objects), ...chartRepositories(objects)].filter(
+    ({ address }) => publicEcrFault(address.split("/")[0] ?? "") === undefined,
+  );
   const git = ofKind(objects, "GitRepository").filter(isLent);
   const byArn = Map.groupBy(lent, ({ address }) => arnOf(address) ?? "");
   byArn.delete("");

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { someOf } from "../lib/core/cut-text.ts";
 import type { JsonObject } from "../lib/core/json.ts";
+import { deploymentsList } from "./migration-facts.ts";
 import type { FoundFlag } from "./migration-flags.ts";
 import type { MigrationReport } from "./migration-report.ts";
 import type { Terminal } from "./terminal.ts";
@@ -22,12 +24,15 @@ export function printMigration(report: MigrationReport, terminal: Lines): void {
   printFlags(report, terminal);
   printNeeds(report, terminal);
   printDifferences(report, terminal);
+  if (report.unread.length > 0) terminal.warning("what follows lacks what could not be read: do not paste it yet");
   terminal.out(pasted(report));
 }
 
-function printControllers({ controllers }: MigrationReport, { action, success, warning }: Lines): void {
+function printControllers({ controllers, unread }: MigrationReport, { action, success, warning }: Lines): void {
   action("controllers, which have to stop before Sluice starts");
-  if (controllers.length === 0) warning("none found, so nothing is known of their flags");
+  const areRead = unread.every(({ what }) => what !== deploymentsList);
+  if (!areRead) warning("not known, since the Deployments could not be read; nor are their flags");
+  else if (controllers.length === 0) warning("none found, so nothing is known of their flags");
   for (const { deployment, name, namespace, replicas, version } of controllers) {
     const state = replicas === 0 ? "stopped" : `${replicas} ${replicas === 1 ? "replica" : "replicas"}`;
     success(`${name}${version === "" ? "" : ` ${version}`}, ${state} (Deployment/${namespace}/${deployment})`);
@@ -97,7 +102,9 @@ function pasted({ fluxSettings, installation, settings }: MigrationReport): stri
   return [
     block('"context" of cdk.json', installation),
     block('"settings" in the context of cdk.json, and a file for sluice local --config', settings),
-    block("the same, plus settings that restore Flux's behaviour where Sluice differs", fluxSettings),
+    isDeepStrictEqual(fluxSettings, settings)
+      ? ""
+      : block("the same, plus settings that restore Flux's behaviour where Sluice differs", fluxSettings),
   ].join("");
 }
 

@@ -42,11 +42,11 @@ export async function pushArtifact(
   if (url === undefined) throw new Error("artifact URL is required");
   const { host, repository, tag } = parsePushUrl(url);
   const { path = "", output } = options;
-  const { source, revision, warning } = await originOf(options, surroundings);
   if (path !== "-" && !(await exists(path))) {
     const mend = path === "" ? ": give --path" : "";
     throw new Error(`invalid path "${path}", it must point to an existing directory or file${mend}`);
   }
+  const { source, revision, warning } = await originOf(options, surroundings);
   if (output !== undefined && output !== "json" && output !== "yaml") {
     throw new Error(`invalid argument "${output}" for "--output" flag: must be one of json, yaml`);
   }
@@ -170,12 +170,12 @@ async function originOf(
 ): Promise<Origin> {
   if (source !== undefined && revision !== undefined) return { source, revision };
   const { gitFolder } = await import("./git-folder.ts");
-  const isHere = path === "-" || !(await exists(path));
+  const isHere = path === "-";
   const git = await gitFolder(isHere ? cwd : path, env, signal);
   const ask = (flag: string, value: () => Promise<string>) =>
     value().catch((error: unknown) => {
       signal.throwIfAborted();
-      throw new Error(`${flag} is required, as git does not know it of ${isHere ? cwd : path}: ${messageOf(error)}`, {
+      throw new Error(`${flag} is required, since git cannot tell it for ${isHere ? cwd : path}: ${messageOf(error)}`, {
         cause: error,
       });
     });

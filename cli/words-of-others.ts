@@ -41,7 +41,7 @@ const answers: Readonly<Record<string, string>> = {
   "trigger receiver":
     "use flux trigger receiver NAME, which works with the webhooks of Sluice; sluice get receivers NAME shows the address",
   migrate:
-    "objects need no migration, since Sluice's definitions serve every version that Flux has served; flux migrate -f rewrites files",
+    "run flux migrate before you move from Flux (docs/moving-from-flux.md); with Sluice nothing is left to migrate, and flux migrate -f rewrites files",
   plugin: "sluice has no plugins",
   "plugin install": "sluice has no plugins",
   "plugin list|ls": "sluice has no plugins",

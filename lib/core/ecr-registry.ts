@@ -31,3 +31,11 @@ export function canonicalRegistryHost(host: string): string {
   const registry = parseEcrHost(host);
   return registry === undefined ? host : ecrHost(registry);
 }
+
+const publicHost = "public.ecr.aws";
+
+/** Why `provider: aws` cannot log in to this host, if it is ECR Public; undefined for all others. */
+export function publicEcrFault(host: string): string | undefined {
+  if (host !== publicHost) return undefined;
+  return `${publicHost} with provider aws is not supported yet: set provider generic, since it needs no login`;
+}

@@ -143,6 +143,8 @@ describe("sluice check --migration", () => {
     const { code, err } = await check(kubeconfig);
     expect(err).toContain("✗ kustomizations.kustomize.toolkit.fluxcd.io: not read, so nothing is known of it: ");
     expect(err).toContain('User "somebody" cannot list resource "kustomizations"');
+    expect(err).toContain("⚠️ not known, since the Deployments could not be read; nor are their flags");
+    expect(err).toContain("⚠️ what follows lacks what could not be read: do not paste it yet");
     expect([code, err]).toEqual([1, expect.not.stringContaining("everything can move\n")]);
   });
 

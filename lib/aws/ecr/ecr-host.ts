@@ -1,17 +1,11 @@
-import { ecrHostExpression, parseEcrHost } from "../../core/ecr-registry.ts";
+import { ecrHostExpression, parseEcrHost, publicEcrFault } from "../../core/ecr-registry.ts";
 import { awsDomains } from "../../core/partitions.ts";
 import { RegistryLoginError } from "../../core/ports/registry-login.ts";
 
-const publicHost = "public.ecr.aws";
-
 /** The region of a registry of ECR by its host. Throws a {@link RegistryLoginError} with Flux's text for any other host. */
 export function ecrRegion(host: string): string {
-  if (host === publicHost) {
-    throw new RegistryLoginError(
-      "not-supported",
-      `${publicHost} with provider aws is not supported yet: set provider generic, it lets everybody in`,
-    );
-  }
+  const fault = publicEcrFault(host);
+  if (fault !== undefined) throw new RegistryLoginError("not-supported", fault);
   const region = parseEcrHost(host)?.region;
   if (region === undefined)
     throw new RegistryLoginError("not-supported", `invalid AWS registry: '${host}'. must match ${ecrHostExpression}`);

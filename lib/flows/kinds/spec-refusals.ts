@@ -15,6 +15,7 @@ import { ReceiverSpec } from "../../api/receiver.ts";
 import { referenceFaults } from "../../api/spec-references.ts";
 import { unknownFields } from "../../api/unknown-fields.ts";
 import { specFault } from "../../canary/verify-canary.ts";
+import { publicEcrFault } from "../../core/ecr-registry.ts";
 import { Failure } from "../../core/failure.ts";
 import type { FeatureGates } from "../../core/feature-gates.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
@@ -97,7 +98,9 @@ const checks: Readonly<Record<string, readonly Check[]>> = {
     (live, { hasPullSecrets }) => {
       const spec = parseLive(live, "spec", OciRepositorySpec);
       const { secretRef, serviceAccountName = "" } = spec;
-      if (secretRef === undefined && !hasPullSecrets(namespaceOf(live), serviceAccountName)) refuseAccount(spec);
+      if (secretRef !== undefined || hasPullSecrets(namespaceOf(live), serviceAccountName)) return;
+      refuseAccount(spec);
+      refusePublicEcr(spec.provider, spec.url, "AuthenticationFailed");
     },
   ],
   Bucket: [
@@ -110,8 +113,9 @@ const checks: Readonly<Record<string, readonly Check[]>> = {
   HelmRepository: [
     (live) => {
       const spec = parseLive(live, "spec", HelmRepositorySpec);
-      if (spec.type === "oci" || spec.url.startsWith("oci://")) refuseLogin(spec, clouds);
-      else checkRepositoryUrl(spec.url);
+      if (spec.type !== "oci" && !spec.url.startsWith("oci://")) return checkRepositoryUrl(spec.url);
+      refuseLogin(spec, clouds);
+      if (spec.secretRef === undefined) refusePublicEcr(spec.provider, spec.url, "AuthenticationFailed");
     },
   ],
   HelmChart: [(live) => checkHelmChart(parseLive(live, "spec", HelmChartSpec))],
@@ -126,6 +130,7 @@ const checks: Readonly<Record<string, readonly Check[]>> = {
       const spec = parseLive(live, "spec", ImageRepositorySpec);
       refuseImageAccount(spec);
       const { image, provider } = spec;
+      refusePublicEcr(provider, image, "ReadOperationFailed");
       if (provider !== "azure" && provider !== "gcp") return;
       const [host = ""] = image.split("/");
       throw new Failure("ReadOperationFailed", unsupportedProvider(host, provider));
@@ -134,6 +139,13 @@ const checks: Readonly<Record<string, readonly Check[]>> = {
   Receiver: [(live) => refuseOverLimits(parseLive(live, "spec", ReceiverSpec))],
   Canary: [checkCanary],
 };
+
+/** @param address an image, or an `oci://` URL */
+function refusePublicEcr(provider: string | undefined, address: string, reason: Failure["reason"]): void {
+  const [host = ""] = address.replace(/^oci:\/\//, "").split("/");
+  const fault = provider === "aws" ? publicEcrFault(host) : undefined;
+  if (fault !== undefined) throw new Failure(reason, fault);
+}
 
 function namespaceOf({ metadata: { namespace = "" } }: LiveObject): string {
   return namespace;

@@ -47,10 +47,20 @@ describe("a flag of a controller", () => {
     ["OOMWatch=true", "noEffect", {}],
     ["UseHelm3Defaults=false", "noEffect", {}],
     ["UseHelm3Defaults=true", "refused", {}],
+    ["DetectDrift=true", "noEffect", {}],
   ])("--feature-gates=%s is judged as %s", (gate, verdict, settings) => {
     const found = judged(`--feature-gates=${gate}`);
     expect([found.flags[0]?.verdict, found.settings]).toEqual([verdict, settings]);
   });
+
+  test.each(["AllowDNSLookups", "DefaultToRetryOnFailure", "UseHelm3Defaults"])(
+    "the gate %s of helm-controller is refused with what Sluice does in its place",
+    (gate) => {
+      const [flag] = judged(`--feature-gates=${gate}=true`).flags;
+      expect(flag).toMatchObject({ verdict: "refused" });
+      expect(flag?.reason).not.toContain("is not a feature gate");
+    },
+  );
 
   test("that one controller sets says whose objects it would hold for besides", () => {
     const found = judgeFlags([

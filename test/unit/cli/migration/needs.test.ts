@@ -17,8 +17,12 @@ const none: MigrationFacts = {
   ...{ accounts: new Map(), configMaps: new Map() },
 };
 
-const needs = (facts: Partial<MigrationFacts>, defaultServiceAccount = "deploys") => {
-  const found = needsOf({ ...none, ...facts }, { defaultServiceAccount });
+const needs = (
+  facts: Partial<MigrationFacts>,
+  defaultServiceAccount = "deploys",
+  settings: Readonly<Record<string, string>> = {},
+) => {
+  const found = needsOf({ ...none, ...facts }, { defaultServiceAccount, settings });
   return { ...found, what: found.needs.map(({ objects, what }) => `${what}: ${objects.join(", ")}`) };
 };
 
@@ -91,4 +95,30 @@ test("an older stored version and the Flux Operator are named before all others"
     "operator: FluxInstance/flux-system/flux",
     "definitions: CustomResourceDefinition/alerts.notification.toolkit.fluxcd.io (v1beta2, v1beta3)",
   ]);
+});
+
+test("the namespace of Flagger's metrics server is listed for Canaries that name no server of their own", () => {
+  const flags = { "metrics-server": "http://prometheus.istio-system:9090" };
+  const canary = (spec: object) => ({ objects: [object("flagger.app/v1beta1", "Canary", "web", { spec })] });
+  expect(needs(canary({}), "deploys", flags).settings).toEqual({ "canary-service-namespaces": ["istio-system"] });
+  expect(needs(canary({ metricsServer: "https://prom.example.com" }), "deploys", flags).settings).toEqual({});
+});
+
+test("a Canary needs the rights of an administrator, unless the flag names a service account for all", () => {
+  const objects = [object("flagger.app/v1beta1", "Canary", "web", { spec: {} })];
+  expect(needs({ objects }, "").installation).toMatchObject({ clusters: [{ rights: "clusterAdmin" }] });
+  expect(needs({ objects }).installation).toMatchObject({ clusters: [{ rights: "namespaces" }] });
+});
+
+test("ResourceSets, which only the Flux Operator reconciles, are named apart from what starts Flux", () => {
+  const operators = ["FluxInstance/flux-system/flux", "ResourceSet/apps/tenants"];
+  expect(needs({ operators }).needs).toEqual([
+    { what: "operator", objects: ["FluxInstance/flux-system/flux"], text: expect.stringContaining("starts Flux") },
+    { what: "operator", objects: ["ResourceSet/apps/tenants"], text: expect.stringContaining("only the Flux Op") },
+  ]);
+});
+
+test("a source of ECR Public is not among the repositories, since it is refused", () => {
+  const spec = { provider: "aws", url: "oci://public.ecr.aws/team/fleet" };
+  expect(needs({ objects: [object(source, "OCIRepository", "public", { spec })] }).what).toEqual([]);
 });

@@ -97,6 +97,21 @@ describe("an object that every run would refuse", () => {
       "AuthenticationFailed: failed to get credential from 'gcp'",
     ],
     ["HelmRepository", { url: "oci://x", type: "default", provider: "gcp" }, "AuthenticationFailed: failed to get"],
+    [
+      "HelmRepository",
+      { type: "oci", url: "oci://public.ecr.aws/charts", provider: "aws" },
+      "AuthenticationFailed: public.ecr.aws with provider aws is not supported",
+    ],
+    [
+      "OCIRepository",
+      { url: "oci://public.ecr.aws/team/fleet", provider: "aws" },
+      "AuthenticationFailed: public.ecr.aws with provider aws is not supported",
+    ],
+    [
+      "ImageRepository",
+      { image: "public.ecr.aws/team/app", provider: "aws" },
+      "ReadOperationFailed: public.ecr.aws with provider aws is not supported",
+    ],
     ["Kustomization", external, "AccessDenied: can't access 'ExternalArtifact/apps/fleet'"],
     ["HelmRelease", fromExternal, "AccessDenied: cannot access ExternalArtifact apps/chart"],
     [
