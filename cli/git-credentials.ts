@@ -28,7 +28,7 @@ export function repositoryUrl(text = ""): URL {
   if (text === "") throw new Error("url is required");
   if (!URL.canParse(text)) {
     throw new Error(
-      `git URL parse failed: ${JSON.stringify(withoutLogin(text))} is no URL, write it like ssh://git@host/path`,
+      `git URL parse failed: ${JSON.stringify(withoutLogin(text))} is not a URL: write it like https://host/path or ssh://git@host/path`,
     );
   }
   const url = new URL(text);

@@ -75,7 +75,7 @@ async function problemOf(key: WorkKey, readyExpr: string, ctx: HelmReleaseContex
     }
     const verdict = await evaluate(readyExpr, live, ctx);
     if (typeof verdict === "string") return `dependency '${name}' is not ready: ${verdict}`;
-    if (!verdict) return `dependency '${name}' is not ready according to readyExpr eval${suspended}`;
+    if (!verdict) return `dependency '${name}' is not ready according to readyExpr eval`;
     if (!deps.gates.AdditiveCELDependencyCheck) return undefined;
   }
   return isReadyNow(live) ? undefined : `dependency '${name}' is not ready${suspended}`;

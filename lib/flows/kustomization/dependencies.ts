@@ -122,7 +122,7 @@ async function problemOf(
     const { evaluateReadyExpr } = await import("../owner/ready-expr.ts");
     const verdict = await evaluateReadyExpr(readyExpr, live, ctx);
     if (typeof verdict === "string") return { text: verdict };
-    if (!verdict) return { text: `dependency '${name}' is not ready according to readyExpr eval${suspended}` };
+    if (!verdict) return { text: `dependency '${name}' is not ready according to readyExpr eval` };
     if (!ctx.deps.gates.AdditiveCELDependencyCheck) return undefined;
   }
   const dependency = readKustomization(live);

@@ -216,7 +216,7 @@ describe("sluice create secret git", () => {
   test.each([
     { args: [], says: "url is required" },
     { args: ["--url", "ftp://x/y"], says: "git URL scheme 'ftp' not supported, can be: ssh, http and https" },
-    { args: ["--url", "git@host:x/y"], says: "is no URL, write it like ssh://git@host/path" },
+    { args: ["--url", "git@host:x/y"], says: "is not a URL: write it like https://host/path or ssh://git@host/path" },
     { args: ["--url", "https://x/y"], says: "the username and password, or a bearer token is required" },
     { args: ["--url", "https://x/y", "-u", "a"], says: "the username and password, or a bearer token is required" },
     { args: ["--url", "https://x/y", "-u", "a", "--bearer-token", "b"], says: "cannot be used together" },

@@ -14,12 +14,20 @@ const root = join(import.meta.dirname, "../../..");
 const Scripts = z.object({ scripts: z.record(z.string(), z.string()) });
 const { scripts } = Scripts.parse(JSON.parse(await readFile(join(root, "package.json"), "utf8")));
 
-/** The pages whose commands a test runs as they stand, with that test. The commands of all others are only parsed. */
+/**
+ * The pages whose commands a test runs as they stand, with that test; docs/maintainers/testing.md says what a test replaces or leaves
+ * out. The commands of all others are only parsed.
+ */
 const executed: Readonly<Record<string, string>> = {
+  "README.md": "test/e2e/examples/pages.test.ts",
   "docs/first-app.md": "test/interop/first-app.test.ts",
   "docs/canary-examples.md": "test/e2e/canary-examples.test.ts",
   "docs/troubleshooting.md": "test/e2e/troubleshooting.test.ts",
+  "examples/notify/README.md": "test/e2e/examples/pages.test.ts",
+  "examples/overlays/README.md": "test/e2e/examples/pages.test.ts",
   "examples/podinfo-canary/README.md": "test/e2e/canary-examples.test.ts",
+  "examples/podinfo-helm/README.md": "test/e2e/examples/pages.test.ts",
+  "examples/podinfo-images/README.md": "test/e2e/examples/pages.test.ts",
 };
 
 /** Commands of `sluice` in the text and in tables, without those that show a pattern: `sluice get [NAME]`, `sluice suspend …`. */

@@ -187,7 +187,7 @@ describe("a Bucket", () => {
     [{ "a../b": "x" }, "object 'a../b' has a part that ends with '..'"],
     [{ "a/b": "x", a: "y" }, "object 'a' has the name of a folder of other objects"],
     [{ "/x": "x", x: "y" }, "objects '/x' and 'x' are the same file"],
-    [{ [`${"a/".repeat(100)}b`]: "x" }, `object '${"a/".repeat(100)}b' lies in folders more than 100 deep`],
+    [{ [`${"a/".repeat(100)}b`]: "x" }, `object '${"a/".repeat(100)}b' is more than 100 folders deep`],
   ])("a key that is not a valid file name is refused by name: %j", async (objects, fault) => {
     world.hold(objects);
     world.bucket();
