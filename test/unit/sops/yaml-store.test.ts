@@ -66,7 +66,9 @@ test("CRLF line ends and a byte order mark are dropped", () => {
 
 test("each document has its own anchors", () => {
   expect(rewritten("a: &x 1\nb: *x\n---\na: &x 2\nb: *x\n")).toBe("a: 1\nb: 1\n---\na: 2\nb: 2\n");
-  expect(() => rewritten("a: &x 1\n---\nb: *x\n")).toThrow("line 3: an alias of an unknown anchor, or of one that contains it");
+  expect(() => rewritten("a: &x 1\n---\nb: *x\n")).toThrow(
+    "line 3: an alias of an unknown anchor, or of one that contains it",
+  );
 });
 
 test("an alias of an alias counts its content each time", () => {
