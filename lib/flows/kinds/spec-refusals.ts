@@ -14,6 +14,7 @@ import { invalid, parseLive } from "../../api/parse-live.ts";
 import { ReceiverSpec } from "../../api/receiver.ts";
 import { referenceFaults } from "../../api/spec-references.ts";
 import { unknownFields } from "../../api/unknown-fields.ts";
+import { lackingFault, unsupportedProvider as unsupportedMesh } from "../../canary/provider-fault.ts";
 import { specFault } from "../../canary/verify-canary.ts";
 import { publicEcrFault } from "../../core/ecr-registry.ts";
 import { Failure } from "../../core/failure.ts";
@@ -43,6 +44,8 @@ import { sourcesAmong } from "../source/read-source.ts";
 export interface SpecRules {
   readonly gates: FeatureGates;
   readonly noCrossNamespaceRefs: boolean;
+  /** Of a Canary that names no provider. */
+  readonly meshProvider: string;
   /** Whether the service account of this namespace has secrets for registries. */
   readonly hasPullSecrets: (namespace: string, serviceAccount: string) => boolean;
   /** A ConfigMap that a `spec.kubeConfig` names; undefined if there is none. */
@@ -178,6 +181,14 @@ function checkTarget(live: LiveObject, { configMap }: SpecRules): void {
 
 function checkCanary(live: LiveObject, rules: SpecRules): void {
   const spec = parseLive(live, "spec", CanarySpec);
-  const fault = specFault({ spec, analysis: spec.analysis, namespace: namespaceOf(live) }, rules);
+  const { analysis, provider = rules.meshProvider } = spec;
+  const fault = specFault({ spec, analysis, namespace: namespaceOf(live) }, rules);
   if (fault !== undefined) throw new Failure("InvalidSpec", `invalid canary spec: ${fault}`);
+  const lacking = unsupportedMesh(provider) ?? lackingFault({ analysis }, provider);
+  if (lacking !== undefined) throw new Failure("UnsupportedField", lacking);
+}
+
+/** Why no Canary is routed by this flag `-mesh-provider`; undefined if Canaries are. */
+export function meshProviderRefusal(provider: string): string | undefined {
+  return unsupportedMesh(provider, "Set the flag");
 }

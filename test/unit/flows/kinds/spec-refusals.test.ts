@@ -12,8 +12,12 @@ const groups: Readonly<Record<string, string>> = {
 };
 
 const interval = "1h";
+const paced = { interval: "1m", threshold: 5 };
+const targetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+const match = [{ headers: { "x-canary": { exact: "insider" } } }];
 const specs: Readonly<Record<string, object>> = {
   Bucket: { interval, bucketName: "fleet", endpoint: "s3.eu-west-1.amazonaws.com" },
+  Canary: { targetRef, service: { port: 80 }, analysis: { ...paced, stepWeight: 10 } },
   GitRepository: { interval, url: "https://git.example.com/fleet.git" },
   HelmRepository: { interval, url: "https://charts.example.com" },
   HelmRelease: { interval, chartRef: { kind: "OCIRepository", name: "chart" } },
@@ -31,6 +35,7 @@ function object(kind: string, spec: object): LiveObject {
 const rules: SpecRules = {
   gates: defaultGates,
   noCrossNamespaceRefs: false,
+  meshProvider: "istio",
   hasPullSecrets: () => false,
   configMap: () => undefined,
 };
@@ -74,6 +79,8 @@ const honoured: readonly Honoured[] = [
   { kind: "Kustomization", spec: byConfigMap },
   { kind: "ImageRepository", spec: { provider: "aws" } },
   { kind: "Receiver", spec: {} },
+  { kind: "Canary", spec: {} },
+  { kind: "Canary", spec: { provider: "nginx", analysis: { ...paced, iterations: 5, match } } },
 ];
 
 describe("an object that Sluice in AWS honours", () => {
@@ -126,6 +133,17 @@ describe("an object that every run would refuse", () => {
       "InvalidSpec: Kustomization/apps/it is invalid: spec.dependsOn[0]",
     ],
     ["Kustomization", { colour: "red" }, "UnsupportedField: spec.colour is a field that Sluice does not know"],
+    ["Canary", { provider: "appmesh" }, "UnsupportedField: provider appmesh is not supported: AWS App Mesh is at"],
+    [
+      "Canary",
+      { provider: "linkerd", analysis: { ...paced, iterations: 5, match } },
+      "UnsupportedField: provider linkerd cannot route requests by spec.analysis.match",
+    ],
+    [
+      "Canary",
+      { provider: "contour", analysis: { ...paced, stepWeight: 10, maxWeight: 50, mirror: true } },
+      "UnsupportedField: provider contour cannot mirror requests",
+    ],
     ["ImageRepository", { provider: "gcp", image: "gcr.io/team/app" }, "ReadOperationFailed: this installation has no"],
   ])("%s with %j is refused as its run would refuse it", async (kind, spec, text) => {
     expect(await refusals(kind, spec)).toEqual([expect.stringContaining(text)]);
@@ -134,6 +152,14 @@ describe("an object that every run would refuse", () => {
   test("names a ConfigMap with a cluster that is none of EKS", async () => {
     const [refusal = ""] = await refusals("HelmRelease", byConfigMap, { configMap: () => ofGoogle });
     expect(refusal).toContain("configmap 'apps/edge', key 'provider': provider 'gcp' is not supported by Sluice");
+  });
+
+  test("names a Canary without a provider if Flagger's flag names one that cannot do what its analysis asks", async () => {
+    const analysis = { ...paced, iterations: 5, match };
+    expect(await refusals("Canary", { analysis })).toEqual([]);
+    expect(await refusals("Canary", { analysis }, { meshProvider: "traefik" })).toEqual([
+      expect.stringContaining("provider traefik cannot route requests"),
+    ]);
   });
 
   test("names each source of another namespace where the controllers forbid that", async () => {
