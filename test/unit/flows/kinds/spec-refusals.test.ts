@@ -6,7 +6,9 @@ import { type SpecRules, specRefusals } from "../../../../lib/flows/kinds/spec-r
 const groups: Readonly<Record<string, string>> = {
   Canary: "flagger.app/v1beta1",
   HelmRelease: "helm.toolkit.fluxcd.io/v2",
+  ImagePolicy: "image.toolkit.fluxcd.io/v1",
   ImageRepository: "image.toolkit.fluxcd.io/v1",
+  ImageUpdateAutomation: "image.toolkit.fluxcd.io/v1",
   Kustomization: "kustomize.toolkit.fluxcd.io/v1",
   Receiver: "notification.toolkit.fluxcd.io/v1",
 };
@@ -14,6 +16,7 @@ const groups: Readonly<Record<string, string>> = {
 const interval = "1h";
 const paced = { interval: "1m", threshold: 5 };
 const targetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+const charts = { kind: "HelmRepository", name: "charts" };
 const match = [{ headers: { "x-canary": { exact: "insider" } } }];
 const specs: Readonly<Record<string, object>> = {
   Bucket: { interval, bucketName: "fleet", endpoint: "s3.eu-west-1.amazonaws.com" },
@@ -21,7 +24,13 @@ const specs: Readonly<Record<string, object>> = {
   GitRepository: { interval, url: "https://git.example.com/fleet.git" },
   HelmRepository: { interval, url: "https://charts.example.com" },
   HelmRelease: { interval, chartRef: { kind: "OCIRepository", name: "chart" } },
+  ImagePolicy: { imageRepositoryRef: { name: "web" }, policy: { alphabetical: {} } },
   ImageRepository: { interval, image: "ghcr.io/team/app" },
+  ImageUpdateAutomation: {
+    interval,
+    sourceRef: { kind: "GitRepository", name: "fleet" },
+    git: { commit: { author: { email: "bot@example.com" } } },
+  },
   Kustomization: { interval, prune: true, sourceRef: { kind: "GitRepository", name: "fleet" } },
   OCIRepository: { interval, url: "oci://registry.example.com/fleet" },
   Receiver: { type: "github", secretRef: { name: "t" }, resources: [{ kind: "GitRepository", name: "fleet" }] },
@@ -29,7 +38,10 @@ const specs: Readonly<Record<string, object>> = {
 
 function object(kind: string, spec: object): LiveObject {
   const apiVersion = groups[kind] ?? "source.toolkit.fluxcd.io/v1";
-  return { apiVersion, kind, metadata: { name: "it", namespace: "apps", uid: "1" }, spec: { ...specs[kind], ...spec } };
+  const given = Object.entries({ ...specs[kind], ...spec }).filter(
+    ([, value]: [string, unknown]) => value !== undefined,
+  );
+  return { apiVersion, kind, metadata: { name: "it", namespace: "apps", uid: "1" }, spec: Object.fromEntries(given) };
 }
 
 const rules: SpecRules = {
@@ -162,11 +174,46 @@ describe("an object that every run would refuse", () => {
     ]);
   });
 
-  test("names each source of another namespace where the controllers forbid that", async () => {
-    const elsewhere = { sourceRef: { kind: "GitRepository", name: "fleet", namespace: "flux-system" } };
-    expect(await refusals("Kustomization", elsewhere, { noCrossNamespaceRefs: true })).toEqual([
-      expect.stringContaining("cross-namespace references have been blocked"),
-    ]);
+  const expr = [{ name: "base", namespace: "infra", readyExpr: "dep.status.ready" }];
+  test.each([
+    [
+      "Kustomization",
+      { sourceRef: { kind: "GitRepository", name: "fleet", namespace: "infra" } },
+      "can't access 'GitRepository/infra/fleet', cross-namespace references have been blocked",
+    ],
+    [
+      "Kustomization",
+      { dependsOn: expr },
+      "spec.dependsOn[0].readyExpr can't access 'Kustomization/infra/base', cross-namespace references have been blocked",
+    ],
+    [
+      "HelmRelease",
+      { chartRef: { kind: "OCIRepository", name: "chart", namespace: "infra" } },
+      "cross-namespace references are not allowed: cannot access OCIRepository infra/chart",
+    ],
+    [
+      "HelmRelease",
+      { chartRef: undefined, chart: { spec: { chart: "web", sourceRef: { ...charts, namespace: "infra" } } } },
+      "cross-namespace references are not allowed: cannot access HelmChart infra/apps-it",
+    ],
+    [
+      "HelmRelease",
+      { dependsOn: expr },
+      "readyExpr may not read HelmRelease infra/base: cross-namespace references are not allowed",
+    ],
+    [
+      "ImagePolicy",
+      { imageRepositoryRef: { name: "web", namespace: "infra" } },
+      "failed to get the referred ImageRepository: cannot access 'ImageRepository/infra/web', cross-namespace references have been blocked",
+    ],
+    [
+      "ImageUpdateAutomation",
+      { sourceRef: { kind: "GitRepository", name: "fleet", namespace: "infra" } },
+      "can't access 'GitRepository/infra/fleet', cross-namespace references have been blocked",
+    ],
+  ])("%s with %j names another namespace, where only the controllers can forbid that", async (kind, spec, text) => {
+    expect(await refusals(kind, spec)).toEqual([]);
+    expect(await refusals(kind, spec, { noCrossNamespaceRefs: true })).toEqual([`AccessDenied: ${text}`]);
   });
 
   test("names a field of a newer release wherever it is, and none that a mapping may have", async () => {
