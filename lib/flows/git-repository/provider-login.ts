@@ -132,32 +132,42 @@ function isNumber(text: string): boolean {
   return /^[1-9][0-9]{0,18}$/.test(text);
 }
 
+/**
+ * Throws a {@link Failure} for a repository that no login for AWS is given to, whatever the Secrets hold.
+ *
+ * @param hasProxy whether it is reached by a proxy
+ */
+export function refuseAwsLogin(url: URL, hasProxy: boolean): void {
+  try {
+    codeCommitRegion(url);
+  } catch (error) {
+    throw loginFailure(error);
+  }
+  if (hasProxy) throw unsafeField("spec.proxySecretRef");
+}
+
+function unsafeField(field: string): Failure {
+  const why = "cannot be set with provider aws, whose login is for AWS alone";
+  return new Failure("InvalidProviderConfiguration", `${field} ${why}: remove it, or log in with a secretRef`);
+}
+
+function loginFailure(error: unknown): unknown {
+  return error instanceof GitLoginError ? notConfigured(error.message, error) : error;
+}
+
 async function awsLogin(
   { proxy, secret, url }: ProviderRequest,
   login: GitLogin | undefined,
   { namespace, run }: ProviderContext,
 ): Promise<Login> {
-  const configured = async <Result>(work: () => Result | Promise<Result>): Promise<Result> => {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof GitLoginError)) throw error;
-      throw notConfigured(error.message, error);
-    }
-  };
-  await configured(() => codeCommitRegion(url));
-  const unsafe = [
-    ...(proxy === undefined ? [] : ["spec.proxySecretRef"]),
-    ...["ca.crt", "caFile"].filter((key) => secret?.has(key) === true).map((key) => `'${key}' of spec.secretRef`),
-  ];
-  const [field] = unsafe;
-  if (field !== undefined) {
-    const why = "cannot be set with provider aws, whose login is for AWS alone";
-    throw new Failure("InvalidProviderConfiguration", `${field} ${why}: remove it, or log in with a secretRef`);
-  }
+  refuseAwsLogin(url, proxy !== undefined);
+  const trust = ["ca.crt", "caFile"].find((key) => secret?.has(key) === true);
+  if (trust !== undefined) throw unsafeField(`'${trust}' of spec.secretRef`);
   if (login === undefined) {
     const mend = "remove it, or leave this GitRepository to Flux until it is";
     throw new Failure("UnsupportedField", `spec.provider aws is not supported here, where no AWS identity is: ${mend}`);
   }
-  return configured(() => login.credentials({ url, cluster: run.key.cluster, namespace }, run.signal));
+  return login.credentials({ url, cluster: run.key.cluster, namespace }, run.signal).catch((error: unknown) => {
+    throw loginFailure(error);
+  });
 }

@@ -27,7 +27,7 @@ import { checkSpec as checkGenerator } from "../artifact-generator/check-spec.ts
 import { checkBucket } from "../bucket/check-bucket.ts";
 import { noGoogleIdentity } from "../bucket/google-bucket.ts";
 import { checkGitRepository } from "../git-repository/git-repository-flow.ts";
-import { refuseProvider } from "../git-repository/provider-login.ts";
+import { refuseAwsLogin, refuseProvider } from "../git-repository/provider-login.ts";
 import { checkHelmChart } from "../helm-chart/helm-chart-flow.ts";
 import { refuseLogin } from "../helm-chart/open-repository.ts";
 import { closedGate } from "../helm-release/chart-source.ts";
@@ -102,7 +102,12 @@ function notKnown(fields: readonly string[]): Failure {
 const checks: Readonly<Record<string, readonly Check[]>> = {
   GitRepository: [
     (live) => checkGitRepository(parseLive(live, "spec", GitRepositorySpec)),
-    (live) => refuseProvider(parseLive(live, "spec", GitRepositorySpec)),
+    (live) => {
+      const spec = parseLive(live, "spec", GitRepositorySpec);
+      refuseProvider(spec);
+      if (spec.provider !== "aws" || !URL.canParse(spec.url)) return;
+      refuseAwsLogin(new URL(spec.url), spec.proxySecretRef !== undefined);
+    },
   ],
   OCIRepository: [
     (live) => checkOciRepository(parseLive(live, "spec", OciRepositorySpec), clouds),

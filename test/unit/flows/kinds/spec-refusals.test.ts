@@ -64,6 +64,7 @@ const ofGoogle: LiveObject = {
   metadata: { name: "edge", namespace: "apps", uid: "2" },
   data: { provider: "gcp" },
 };
+const codeCommit = { provider: "aws", url: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet" };
 const account = { provider: "aws", serviceAccountName: "pulls" };
 
 interface Honoured {
@@ -74,10 +75,7 @@ interface Honoured {
 
 const honoured: readonly Honoured[] = [
   { kind: "GitRepository", spec: {} },
-  {
-    kind: "GitRepository",
-    spec: { provider: "aws", url: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet" },
-  },
+  { kind: "GitRepository", spec: codeCommit },
   { kind: "OCIRepository", spec: { provider: "aws" } },
   { kind: "OCIRepository", spec: { provider: "gcp", secretRef: { name: "login" } } },
   { kind: "OCIRepository", spec: account, of: { hasPullSecrets: () => true } },
@@ -104,6 +102,16 @@ describe("an object that Sluice in AWS honours", () => {
 describe("an object that every run would refuse", () => {
   test.each([
     ["GitRepository", { provider: "azure" }, "UnsupportedField: spec.provider azure is not supported"],
+    [
+      "GitRepository",
+      { ...codeCommit, proxySecretRef: { name: "proxy" } },
+      "InvalidProviderConfiguration: spec.proxySecretRef cannot be set with provider aws",
+    ],
+    [
+      "GitRepository",
+      { provider: "aws" },
+      "AuthenticationFailed: failed to configure authentication options: invalid AWS",
+    ],
     ["GitRepository", account, "FeatureGateDisabled: to use spec.serviceAccountName"],
     ["GitRepository", { accessFrom: { namespaceSelectors: [{}] } }, "UnsupportedField: spec.accessFrom is not"],
     ["OCIRepository", { provider: "azure" }, "UnsupportedField: spec.provider is not supported yet"],
