@@ -22,6 +22,7 @@ export interface Need {
   /** What it is about, for programs; a text that stays the same. */
   readonly what:
     | "buckets"
+    | "cloudWatchRegions"
     | "decryptionKeys"
     | "definitions"
     | "identities"

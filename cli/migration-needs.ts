@@ -34,6 +34,7 @@ export function needsOf(facts: MigrationFacts, flags: Pick<JudgedFlags, "default
       ...lent,
       ...buckets.needs,
       ...keyNeeds(facts.objects),
+      ...cloudWatchNeeds(facts.objects),
       ...targetNeeds(facts),
       ...receivers,
       ...alerts,
@@ -178,6 +179,21 @@ function keyNeeds(objects: readonly LiveObject[]): readonly Need[] {
     keyless,
     "list the KMS keys that the encrypted files name by decryptionKeys of addCluster in an app of your own, since no Secret has a key here; with age keys for all, the setting sops-age-secret is enough (docs/sops.md)",
   );
+}
+
+/** Templates whose region is lent to their namespace. */
+function cloudWatchNeeds(objects: readonly LiveObject[]): readonly Need[] {
+  const regionOf = (one: LiveObject): string => textAt(one, "spec", "provider", "region");
+  const asked = ofKind(objects, "MetricTemplate").filter(
+    (one) => textAt(one, "spec", "provider", "type") === "cloudwatch" && regionOf(one) !== "",
+  );
+  if (asked.length === 0) return [];
+  const regions = [...Map.groupBy(asked, namespaceOf)].map(([namespace, all]): [string, Json] => [
+    namespace,
+    [...new Set(all.map(regionOf))].toSorted(),
+  ]);
+  const text = `pass cloudWatchRegions: ${JSON.stringify(Object.fromEntries(regions))} to addCluster in an app of your own, since CloudWatch is read with the role of the function reconcile (docs/canary-servers.md)`;
+  return [{ what: "cloudWatchRegions", text, objects: asked.map((one) => `${nameOfObject(one)} (${regionOf(one)})`) }];
 }
 
 function targetNeeds({ configMaps, objects }: MigrationFacts): readonly Need[] {

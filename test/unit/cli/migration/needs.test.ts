@@ -86,6 +86,25 @@ test("Services that Canaries name are listed by namespace in the setting that le
   expect(settings).toEqual({ "canary-service-namespaces": ["apps", "mesh", "test"] });
 });
 
+test("each MetricTemplate that reads CloudWatch is named with its region, which is lent to its namespace", () => {
+  const template = (name: string, provider: object) =>
+    object("flagger.app/v1beta1", "MetricTemplate", name, { spec: { provider } });
+  const { needs: found } = needs({
+    objects: [
+      template("errors", { type: "cloudwatch", region: "eu-west-1" }),
+      template("latency", { type: "cloudwatch", region: "eu-central-1" }),
+      template("queries", { type: "datadog" }),
+    ],
+  });
+  expect(found).toEqual([
+    {
+      what: "cloudWatchRegions",
+      text: expect.stringContaining('cloudWatchRegions: {"apps":["eu-central-1","eu-west-1"]} to addCluster'),
+      objects: ["MetricTemplate/apps/errors (eu-west-1)", "MetricTemplate/apps/latency (eu-central-1)"],
+    },
+  ]);
+});
+
 test("an older stored version and the Flux Operator are named before all others", () => {
   const definitions = [
     { name: "alerts.notification.toolkit.fluxcd.io", stored: ["v1beta2", "v1beta3"], read: "v1beta3" },
