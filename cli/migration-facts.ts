@@ -80,6 +80,22 @@ export function namespaceOf({ metadata: { namespace = "" } }: LiveObject): strin
   return namespace;
 }
 
+/** What has to be prepared for these objects; nothing without one. */
+export function needOf(what: Need["what"], objects: readonly LiveObject[], text: string): readonly Need[] {
+  return objects.length === 0 ? [] : [{ what, text, objects: objects.map(nameOfObject) }];
+}
+
+/** What a Kustomization has applied: `NAMESPACE_NAME_GROUP_KIND` of each object. */
+export function inventoryIds(object: LiveObject): readonly string[] {
+  const entries = valueAt(object, "status", "inventory", "entries");
+  if (!Array.isArray(entries)) return [];
+  return entries.flatMap((entry: unknown) => (isEntry(entry) && typeof entry.id === "string" ? [entry.id] : []));
+}
+
+function isEntry(entry: unknown): entry is { readonly id: unknown } {
+  return typeof entry === "object" && entry !== null && "id" in entry;
+}
+
 /** Whether a field of the spec is set to anything. */
 export function hasField(object: LiveObject, ...path: readonly string[]): boolean {
   const value = valueAt(object, "spec", ...path);

@@ -1,10 +1,19 @@
-import { serviceOf } from "../lib/in-cluster/in-cluster-http.ts";
 import type { Json, JsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { lentRepositories } from "./migration-repositories.ts";
-import { hasField, type MigrationFacts, type Need, nameOfObject, namespaceOf, ofKind } from "./migration-facts.ts";
+import {
+  hasField,
+  inventoryIds,
+  type MigrationFacts,
+  type Need,
+  nameOfObject,
+  namespaceOf,
+  needOf,
+  ofKind,
+} from "./migration-facts.ts";
 import type { JudgedFlags } from "./migration-flags.ts";
-import { textAt, valueAt } from "./read-object.ts";
+import { serviceNamespaces } from "./migration-services.ts";
+import { textAt } from "./read-object.ts";
 
 /** What an installation in AWS needs for this cluster. */
 export interface Needs {
@@ -22,9 +31,9 @@ export function needsOf(facts: MigrationFacts, flags: Pick<JudgedFlags, "default
   const rights = rightsNeed(facts, flags.defaultServiceAccount);
   const { repositories, needs: lent } = lentRepositories(facts.objects);
   const buckets = lentBuckets(facts.objects);
-  const services = serviceNamespaces(facts.objects, textAt(flags.settings, "metrics-server"));
-  const receivers = need("webhooks", ofKind(facts.objects, "Receiver"), receiverText);
-  const alerts = need("notifications", ofKind(facts.objects, "Alert"), alertText);
+  const services = serviceNamespaces(facts, textAt(flags.settings, "metrics-server"));
+  const receivers = needOf("webhooks", ofKind(facts.objects, "Receiver"), receiverText);
+  const alerts = needOf("notifications", ofKind(facts.objects, "Alert"), alertText);
   return {
     needs: [
       ...operatorNeeds(facts),
@@ -55,10 +64,6 @@ function listed(name: string, entries: readonly Json[]): JsonObject {
   return entries.length === 0 ? {} : { [name]: [...entries] };
 }
 
-function need(what: Need["what"], objects: readonly LiveObject[], text: string): readonly Need[] {
-  return objects.length === 0 ? [] : [{ what, text, objects: objects.map(nameOfObject) }];
-}
-
 const receiverText =
   'write "webhooks": true. The path of each webhook stays, and the host before it becomes that of the function receiver: sluice get receivers prints the addresses, which the git hosts have to call after the move (docs/receivers.md)';
 const alertText =
@@ -66,7 +71,9 @@ const alertText =
 
 function operatorNeeds({ controllers, objects, operators }: MigrationFacts): readonly Need[] {
   const applied = ofKind(objects, "Kustomization").filter((one) =>
-    controllers.some(({ namespace, deployment }) => entriesOf(one).has(`${namespace}_${deployment}_apps_Deployment`)),
+    controllers.some(({ namespace, deployment }) =>
+      inventoryIds(one).includes(`${namespace}_${deployment}_apps_Deployment`),
+    ),
   );
   const ofOperator = (kind: string, text: string): readonly Need[] => {
     const named = operators.filter((one) => one.startsWith(`${kind}/`));
@@ -81,22 +88,12 @@ function operatorNeeds({ controllers, objects, operators }: MigrationFacts): rea
       "ResourceSet",
       "only the Flux Operator reconciles it: while the operator is stopped, what it has made stays as it is and Sluice reconciles that; keep it, since its deletion deletes what it has made",
     ),
-    ...need(
+    ...needOf(
       "selfManaged",
       applied,
       "Flux's own controllers are applied from here, so Sluice would start them again: set their replicas to 0 by a patch in the same path, and leave their manifests there, since without them Flux's definitions would be pruned (docs/moving-from-flux.md)",
     ),
   ];
-}
-
-function entriesOf(object: LiveObject): ReadonlySet<unknown> {
-  const entries = valueAt(object, "status", "inventory", "entries");
-  if (!Array.isArray(entries)) return new Set();
-  return new Set(entries.map((entry: unknown) => (isEntry(entry) ? entry.id : undefined)));
-}
-
-function isEntry(entry: unknown): entry is { readonly id: unknown } {
-  return typeof entry === "object" && entry !== null && "id" in entry;
 }
 
 function definitionNeeds({ definitions }: MigrationFacts): readonly Need[] {
@@ -119,12 +116,12 @@ function rightsNeed({ objects }: MigrationFacts, defaultServiceAccount: string):
     .flatMap((kind) => ofKind(objects, kind))
     .filter((one) => !hasField(one, "serviceAccountName") && !hasField(one, "kubeConfig"));
   return [
-    ...need(
+    ...needOf(
       "rights",
       own,
       'write "rights": "clusterAdmin" for the cluster, since no service account is named here; or name one in each and write "namespaces" (docs/deploy.md)',
     ),
-    ...need(
+    ...needOf(
       "rights",
       ofKind(objects, "Canary"),
       'write "rights": "clusterAdmin" for the cluster, since a Canary cannot name a service account; or name one for all in the setting default-service-account (docs/cluster-rights.md)',
@@ -154,7 +151,7 @@ function lentBuckets(objects: readonly LiveObject[]): {
   );
   const byName = Map.groupBy(lent, (one) => textAt(one, "spec", "bucketName"));
   return {
-    needs: need(
+    needs: needOf(
       "buckets",
       lent,
       "list the bucket under buckets, since it is read with the identity of the installation (docs/buckets.md)",
@@ -174,7 +171,7 @@ function keyNeeds(objects: readonly LiveObject[]): readonly Need[] {
       !hasField(one, "decryption", "secretRef") &&
       !hasField(one, "decryption", "serviceAccountName"),
   );
-  return need(
+  return needOf(
     "decryptionKeys",
     keyless,
     "list the KMS keys that the encrypted files name by decryptionKeys of addCluster in an app of your own, since no Secret has a key here; with age keys for all, the setting sops-age-secret is enough (docs/sops.md)",
@@ -208,79 +205,4 @@ function targetNeeds({ configMaps, objects }: MigrationFacts): readonly Need[] {
       const text = `list ${cluster} by targets of addCluster in an app of your own, for the namespace ${namespaceOf(one)} (docs/other-clusters.md)`;
       return [{ what: "targets", text, objects: [nameOfObject(one)] }];
     });
-}
-
-/**
- * Where objects name Services of the cluster, which Sluice reaches only in namespaces that a setting lists.
- *
- * @param metricsServer of Canaries that name none; empty for the default, a Service beside each Canary
- */
-function serviceNamespaces(
-  objects: readonly LiveObject[],
-  metricsServer: string,
-): {
-  readonly needs: readonly Need[];
-  readonly settings: JsonObject;
-} {
-  const providers = ofKind(objects, "Provider").flatMap((one) => servicesIn(one, [textAt(one, "spec", "address")]));
-  const canaries = [
-    ...ofKind(objects, "AlertProvider").flatMap((one) => servicesIn(one, [textAt(one, "spec", "address")])),
-    ...ofKind(objects, "MetricTemplate").flatMap((one) =>
-      servicesIn(one, [textAt(one, "spec", "provider", "address")]),
-    ),
-    ...ofKind(objects, "Canary").flatMap((one) => servicesIn(one, addressesOf(one, metricsServer))),
-  ];
-  return {
-    needs: [
-      ...serviceNeed(providers, "notification-service-namespaces", "docs/notifications.md"),
-      ...serviceNeed(canaries, "canary-service-namespaces", "docs/canary-servers.md"),
-    ],
-    settings: {
-      ...settingOf("notification-service-namespaces", providers),
-      ...settingOf("canary-service-namespaces", canaries),
-    },
-  };
-}
-
-interface Reached {
-  readonly object: LiveObject;
-  readonly namespace: string;
-}
-
-function servicesIn(object: LiveObject, addresses: readonly string[]): readonly Reached[] {
-  return addresses.flatMap((address) => {
-    const service = serviceOf(address) ?? shortService(address, namespaceOf(object));
-    return service === undefined ? [] : [{ object, namespace: service.namespace }];
-  });
-}
-
-/** `http://name.namespace:port` and `http://name`: with plain HTTP they are hardly anything else than Services. */
-function shortService(address: string, own: string): { readonly namespace: string } | undefined {
-  const [, , , namespace] = /^http:\/\/([a-z0-9-]+)(\.([a-z0-9-]+))?(?::\d+)?(?:\/|$)/.exec(address) ?? [];
-  if (!/^http:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)?(?::\d+)?(?:\/|$)/.test(address)) return undefined;
-  return { namespace: namespace ?? own };
-}
-
-function addressesOf(canary: LiveObject, metricsServer: string): readonly string[] {
-  const webhooks = valueAt(canary, "spec", "analysis", "webhooks");
-  const urls = Array.isArray(webhooks)
-    ? webhooks.map((hook: unknown) =>
-        typeof hook === "object" && hook !== null && "url" in hook ? hook.url : undefined,
-      )
-    : [];
-  return [textAt(canary, "spec", "metricsServer") || metricsServer, ...urls.filter((url) => typeof url === "string")];
-}
-
-function serviceNeed(reached: readonly Reached[], setting: string, page: string): readonly Need[] {
-  const objects = [...new Set(reached.map(({ object }) => object))];
-  return need(
-    "services",
-    objects,
-    `list the namespace of the Service in the setting ${setting}, and give Sluice the right to reach it (${page})`,
-  );
-}
-
-function settingOf(setting: string, reached: readonly Reached[]): JsonObject {
-  const namespaces = [...new Set(reached.map(({ namespace }) => namespace))].toSorted();
-  return namespaces.length === 0 ? {} : { [setting]: namespaces };
 }

@@ -77,10 +77,12 @@ test("a cluster of a ConfigMap is named by its ARN, and keys of SOPS where no Se
 test("Services that Canaries name are listed by namespace in the setting that lets Sluice reach them", () => {
   const canary = "flagger.app/v1beta1";
   const webhooks = [{ url: "http://loadtester.test/" }, { url: "https://hooks.example.com/" }, { url: "http://gate" }];
+  const inventory = { entries: [{ id: "test_loadtester_apps_Deployment", v: "v1" }] };
   const { settings } = needs({
     objects: [
       object(canary, "Canary", "web", { spec: { analysis: { webhooks } } }),
       object(canary, "MetricTemplate", "errors", { spec: { provider: { address: "http://prom.mesh.svc:9090" } } }),
+      object(kustomize, "Kustomization", "tests", { status: { inventory } }),
     ],
   });
   expect(settings).toEqual({ "canary-service-namespaces": ["apps", "mesh", "test"] });
@@ -105,6 +107,17 @@ test("each MetricTemplate that reads CloudWatch is named with its region, which 
   ]);
 });
 
+test("a host without .svc is a Service only for a Canary, and only in a namespace that objects are in", () => {
+  const webhooks = [{ url: "http://example.com/hook" }];
+  const { settings } = needs({
+    objects: [
+      object("flagger.app/v1beta1", "Canary", "web", { spec: { analysis: { webhooks } } }),
+      object("notification.toolkit.fluxcd.io/v1beta3", "Provider", "hook", { spec: { address: "http://chat.apps" } }),
+    ],
+  });
+  expect(settings).toEqual({});
+});
+
 test("an older stored version and the Flux Operator are named before all others", () => {
   const definitions = [
     { name: "alerts.notification.toolkit.fluxcd.io", stored: ["v1beta2", "v1beta3"], read: "v1beta3" },
@@ -118,7 +131,12 @@ test("an older stored version and the Flux Operator are named before all others"
 
 test("the namespace of Flagger's metrics server is listed for Canaries that name no server of their own", () => {
   const flags = { "metrics-server": "http://prometheus.istio-system:9090" };
-  const canary = (spec: object) => ({ objects: [object("flagger.app/v1beta1", "Canary", "web", { spec })] });
+  const at = { deployment: "flagger", version: "1.44.0", replicas: 1, serviceAccount: "flagger", args: [] };
+  const controllers = [{ name: "flagger", namespace: "istio-system", ...at }];
+  const canary = (spec: object) => ({
+    controllers,
+    objects: [object("flagger.app/v1beta1", "Canary", "web", { spec })],
+  });
   expect(needs(canary({}), "deploys", flags).settings).toEqual({ "canary-service-namespaces": ["istio-system"] });
   expect(needs(canary({ metricsServer: "https://prom.example.com" }), "deploys", flags).settings).toEqual({});
 });
