@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../lib/core/json.ts";
+import { partitionOfRegion } from "../lib/core/partitions.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { lentRepositories } from "./migration-repositories.ts";
 import {
@@ -149,14 +150,17 @@ function lentBuckets(objects: readonly LiveObject[]): {
   const lent = ofKind(objects, "Bucket").filter(
     (one) => textAt(one, "spec", "provider") === "aws" && !hasField(one, "secretRef"),
   );
-  const byName = Map.groupBy(lent, (one) => textAt(one, "spec", "bucketName"));
+  const byArn = Map.groupBy(lent, (one) => {
+    const partition = partitionOfRegion(textAt(one, "spec", "region"));
+    return `arn:${partition}:s3:::${textAt(one, "spec", "bucketName")}`;
+  });
   return {
     needs: needOf(
       "buckets",
       lent,
       "list the bucket under buckets, since it is read with the identity of the installation (docs/buckets.md)",
     ),
-    entries: [...byName].map(([name, all]) => ({ arn: `arn:aws:s3:::${name}`, namespaces: namespacesOf(all) })),
+    entries: [...byArn].map(([arn, all]) => ({ arn, namespaces: namespacesOf(all) })),
   };
 }
 

@@ -118,6 +118,15 @@ test("a host without .svc is a Service only for a Canary, and only in a namespac
   expect(settings).toEqual({});
 });
 
+test("a bucket is listed by the ARN that it has in the partition of its region", () => {
+  const bucket = (name: string, region: string) =>
+    object(source, "Bucket", name, { spec: { provider: "aws", bucketName: name, region } });
+  const objects = [bucket("fleet", "eu-west-1"), bucket("charts", "cn-north-1")];
+  expect(needs({ objects }).installation).toMatchObject({
+    buckets: [{ arn: "arn:aws:s3:::fleet" }, { arn: "arn:aws-cn:s3:::charts" }],
+  });
+});
+
 test("an older stored version and the Flux Operator are named before all others", () => {
   const definitions = [
     { name: "alerts.notification.toolkit.fluxcd.io", stored: ["v1beta2", "v1beta3"], read: "v1beta3" },
