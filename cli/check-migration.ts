@@ -2,6 +2,7 @@ import { dump } from "js-yaml";
 import { messageOf } from "../lib/core/failure.ts";
 import { readMigration } from "./migration-read.ts";
 import { emptyReport, type MigrationReport, migrationReport } from "./migration-report.ts";
+import { escapedJson } from "./object-documents.ts";
 import { printMigration } from "./print-migration.ts";
 import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";
 
@@ -36,5 +37,6 @@ export async function runMigrationCheck(
 }
 
 function printDocument(report: MigrationReport, output: string, { terminal }: Pick<Surroundings, "terminal">): void {
-  terminal.document(output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : dump(report, { lineWidth: -1 }));
+  const json = () => `${escapedJson(JSON.stringify(report, undefined, 2))}\n`;
+  terminal.document(output === "json" ? json() : dump(report, { lineWidth: -1 }));
 }

@@ -1,5 +1,6 @@
 import { definedKinds } from "../lib/api/kinds/declared-kinds.ts";
 import type { JsonObject } from "../lib/core/json.ts";
+import { safeText } from "../lib/core/safe-text.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { specRefusals } from "../lib/flows/kinds/spec-refusals.ts";
 import type { CheckedUnreconciled } from "./check-unreconciled.ts";
@@ -95,10 +96,10 @@ export async function migrationReport(facts: MigrationFacts): Promise<MigrationR
     flags,
     settings: asked,
     fluxSettings: restoringSettings(differences, asked),
-    needs,
+    needs: needs.map(({ text, ...need }) => ({ ...need, text: safeText(text) })),
     installation,
     differences,
-    unread,
+    unread: unread.map(({ what, fault }) => ({ what, fault: safeText(fault) })),
   };
 }
 
@@ -119,7 +120,7 @@ async function refusalsOf(
   const { kind, metadata } = live;
   return failures.map(({ message, reason }) => ({
     ...{ kind, namespace: namespaceOf(live), name: metadata.name, reason },
-    message: message.replace(`${nameOfObject(live)} `, ""),
+    message: safeText(message.replace(`${nameOfObject(live)} `, "")),
   }));
 }
 

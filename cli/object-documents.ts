@@ -55,13 +55,13 @@ function nameOf({ apiVersion, kind, metadata }: LiveObject): string {
 }
 
 async function writerOf(format: "json" | "yaml"): Promise<(value: object) => string> {
-  if (format === "json") return (value) => `${escaped(JSON.stringify(value, undefined, 4))}\n`;
+  if (format === "json") return (value) => `${escapedJson(JSON.stringify(value, undefined, 4))}\n`;
   const { dump } = await import("js-yaml");
   return (value) => dump(value, { sortKeys: true, lineWidth: -1 });
 }
 
 /** JSON that is the same to a program, and cannot move the cursor of a terminal or turn its text around. */
-function escaped(json: string): string {
+export function escapedJson(json: string): string {
   return json.replaceAll(
     /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,

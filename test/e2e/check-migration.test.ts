@@ -111,6 +111,19 @@ describe("sluice check --migration", () => {
     expect(`${err}${out}`).not.toContain("xoxb-1");
   });
 
+  test("-o json prints no character of an object as it is that could move the cursor of a terminal", async () => {
+    const spec = {
+      interval: "1m",
+      bucketName: "a\u009b2J\u202e",
+      endpoint: "s3.eu-west-1.amazonaws.com",
+      provider: "aws",
+    };
+    const bucket = { apiVersion: "source.toolkit.fluxcd.io/v1", kind: "Bucket", metadata: metadata("hostile"), spec };
+    const { out } = await beside([bucket], () => check(flux.kubeconfig, "-o", "json"));
+    expect(out).toContain(String.raw`"arn:aws:s3:::a\u009b2J\u202e"`);
+    expect(out).not.toMatch(/[\u0080-\u009f\u202e]/);
+  });
+
   test("warns of a Kustomization that applies Flux's own controllers, which would start them again", async () => {
     const ref = {
       group: "kustomize.toolkit.fluxcd.io",
