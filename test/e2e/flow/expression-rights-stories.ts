@@ -63,7 +63,7 @@ export function expressionRightsStories(where: string, newWorld: () => Promise<W
       { name: "theirs", ...(namespace && { namespace }), readyExpr: "dep.spec.path == './theirs'" },
     ];
 
-    test("with no-cross-namespace-refs no Kustomization of another namespace: it stalls and is reported once", async () => {
+    test("with no-cross-namespace-refs a Kustomization that reads one of another namespace stalls, and is reported once", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       const namespace = await neighbour(world);
