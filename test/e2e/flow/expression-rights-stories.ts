@@ -58,7 +58,7 @@ const elsewhere = (namespace: string, kind: string, name: string) =>
 
 /** What expressions of a Kustomization read: what its own account may. */
 export function expressionRightsStories(where: string, newWorld: () => Promise<World>): void {
-  describe(`a readyExpr may read on ${where}`, () => {
+  describe(`what a readyExpr may read, on ${where}`, () => {
     const dependsOn = (namespace: string | undefined) => [
       { name: "theirs", ...(namespace && { namespace }), readyExpr: "dep.spec.path == './theirs'" },
     ];
