@@ -14,7 +14,7 @@ import { startRegistry } from "../../../local/registry/start-registry.ts";
 import { type SluiceProcess, startSluiceProcess } from "../../../local/sluice-process.ts";
 import { withinDeadline } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
-import { runCommand } from "../../e2e/cli-world.ts";
+import { runCommand } from "../../doubles/run-command.ts";
 import { type FleetHosts, fleetHosts, replaced } from "../../e2e/fleet/fleet-hosts.ts";
 import { fluxsObjects, readyTexts } from "../../e2e/fleet/fluxs-objects.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
