@@ -73,9 +73,14 @@ async function isChanged(path: string, asked: Asked): Promise<boolean> {
   return false;
 }
 
-/** The programs that would convert files before they are compared, each turned off: the repository names them. */
+/**
+ * The programs that would convert files before they are compared, each turned off: the repository names them. Throws an Error if git
+ * does not list all of them.
+ */
 async function filtersOf(asked: Asked): Promise<Readonly<Record<string, string>>> {
-  const { out } = await ask(["config", "--null", "--name-only", "--get-regexp", "^filter\\."], asked);
+  const { out, fault } = await ask(["config", "--null", "--name-only", "--get-regexp", "^filter\\."], asked);
+  // Without a filter git answers with code 1 and says nothing.
+  if (fault !== "") throw new Error(fault);
   const filters = new Set(out.split("\0").map((key) => key.slice(0, key.lastIndexOf("."))));
   filters.delete("");
   return Object.fromEntries(
@@ -125,7 +130,7 @@ function ask(args: readonly string[], { cwd, env, signal }: Asked, more: typeof 
         return resolve({ code: 1, out, fault: `git ${question} printed more than ${maxGitAnswerBytes} bytes` });
       }
       if (killed === true) return reject(new Error(`git ${question} did not end within ${gitTimeLimitMs / 1000}s`));
-      const [line = ""] = err.split("\n");
+      const [line = ""] = (err === "" && typeof code !== "number" ? `git ${question} was stopped` : err).split("\n");
       resolve({ code: typeof code === "number" ? code : 1, out, fault: line.replace(/^(fatal|error): /, "") });
     });
     child.stdin?.end();
