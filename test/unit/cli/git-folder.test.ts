@@ -75,6 +75,17 @@ test("the source of a folder is the address of origin without credentials", asyn
   expect(await (await of("deploy")).source()).toBe("https://git.test/org/app.git");
 });
 
+test("a folder is judged by its own repository where the environment leads to another, as in a hook of git", async () => {
+  const commit = await committed();
+  const names = git("rev-parse", "--local-env-vars").split("\n");
+  expect(names).toContain("GIT_DIR");
+  for (const name of names) {
+    const { source, revision, isChanged } = await of("deploy", { [name]: join(folder, "elsewhere") });
+    const answers = [await source(), await revision(), await isChanged()];
+    expect(answers, name).toEqual(["https://git.test/org/app.git", `main@sha1:${commit}`, false]);
+  }
+});
+
 describe("a folder has changed", () => {
   test("with a changed or a new file in it, and not with changes elsewhere or with ignored files", async () => {
     await committed();
