@@ -4,6 +4,7 @@ import { gateTexts } from "../functions/settings/feature-gates.ts";
 import { unhonouredFlags } from "../functions/settings/flux-flags.ts";
 import { defaultSettings, Settings } from "../functions/settings/settings.ts";
 import type { Json, JsonObject } from "../lib/core/json.ts";
+import { meshProviderRefusal } from "../lib/flows/kinds/spec-refusals.ts";
 import type { FoundController } from "./migration-controllers.ts";
 
 /**
@@ -30,6 +31,8 @@ export interface JudgedFlags {
   readonly noCrossNamespaceRefs: boolean;
   readonly defaultServiceAccount: string;
   readonly gates: FeatureGates;
+  /** Who routes the traffic of a Canary that names no provider. */
+  readonly meshProvider: string;
 }
 
 const gatePrefix = "feature-gates.";
@@ -108,6 +111,7 @@ export function judgeFlags(controllers: readonly FoundController[]): JudgedFlags
     noCrossNamespaceRefs: values["no-cross-namespace-refs"],
     defaultServiceAccount: values["default-service-account"],
     gates: values["feature-gates"],
+    meshProvider: values["mesh-provider"],
   };
 }
 
@@ -180,6 +184,8 @@ function judge({ flag, values }: Given, installed: ReadonlySet<string>): Judged 
   if (first.some((text) => text.includes("$("))) {
     return found("refused", "its value comes from the environment of the controller: write the value itself");
   }
+  const unrouted = flag === "mesh-provider" ? meshProviderRefusal(last) : undefined;
+  if (unrouted !== undefined) return found("refused", unrouted);
   const value = valueOf(flag, first);
   if (isDefault(flag, value)) return found("default");
   const lacking = (sharedFlags[flag] ?? []).filter((name) => installed.has(name) && !values.has(name));

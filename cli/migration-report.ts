@@ -105,7 +105,7 @@ export async function migrationReport(facts: MigrationFacts): Promise<MigrationR
 async function refusalsOf(
   live: LiveObject,
   { accounts, configMaps }: MigrationFacts,
-  rules: Pick<Parameters<typeof specRefusals>[1], "gates" | "noCrossNamespaceRefs">,
+  rules: Pick<Parameters<typeof specRefusals>[1], "gates" | "meshProvider" | "noCrossNamespaceRefs">,
 ): Promise<readonly RefusedObject[]> {
   const failures = await specRefusals(live, {
     ...rules,

@@ -6,6 +6,7 @@ import type { Manifest } from "../../core/manifest.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import { isOutage } from "../../core/ports/outage.ts";
 import { releaseManager } from "./actions/hook-object.ts";
+import type { WorkKey } from "../../core/work-key.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
 import { Blocked, terminal } from "./blocked.ts";
 import { deleteGeneratedChart } from "./generated-chart.ts";
@@ -68,9 +69,18 @@ export function refuseElsewhere(
   { name, namespace }: { readonly namespace: string; readonly name: string },
   ctx: Pick<HelmReleaseContext, "deps" | "namespace">,
 ): void {
-  if (!ctx.deps.noCrossNamespaceRefs || namespace === ctx.namespace) return;
-  const message = `cross-namespace references are not allowed: cannot access ${kind} ${namespace}/${name}`;
-  throw terminal("AccessDenied", message);
+  const refusal = elsewhereRefusal({ kind, name, namespace }, ctx.namespace, ctx.deps);
+  if (refusal !== undefined) throw terminal("AccessDenied", refusal);
+}
+
+/** Why a HelmRelease of this namespace may not name the object with its chart; undefined if it may. Pure. */
+export function elsewhereRefusal(
+  { kind, name, namespace }: Pick<WorkKey, "kind" | "name" | "namespace">,
+  ownNamespace: string,
+  { noCrossNamespaceRefs }: { readonly noCrossNamespaceRefs: boolean },
+): string | undefined {
+  if (!noCrossNamespaceRefs || namespace === ownNamespace) return undefined;
+  return `cross-namespace references are not allowed: cannot access ${kind} ${namespace}/${name}`;
 }
 
 function helmChart_(

@@ -67,18 +67,29 @@ async function problemOf(key: WorkKey, readyExpr: string, ctx: HelmReleaseContex
   }
   const suspended = suspendedText({ ...key, kind: "HelmRelease" }, live);
   if (readyExpr !== "") {
-    if (deps.noCrossNamespaceRefs && key.namespace !== ctx.namespace) {
-      throw terminal(
-        "AccessDenied",
-        `readyExpr may not read HelmRelease ${name}: cross-namespace references are not allowed`,
-      );
-    }
+    const refusal = readyExprRefusal({ ...key, readyExpr }, ctx.namespace, deps);
+    if (refusal !== undefined) throw terminal("AccessDenied", refusal);
     const verdict = await evaluate(readyExpr, live, ctx);
     if (typeof verdict === "string") return `dependency '${name}' is not ready: ${verdict}`;
     if (!verdict) return `dependency '${name}' is not ready according to readyExpr eval`;
     if (!deps.gates.AdditiveCELDependencyCheck) return undefined;
   }
   return isReadyNow(live) ? undefined : `dependency '${name}' is not ready${suspended}`;
+}
+
+/** Why a HelmRelease of this namespace may not have the `readyExpr` of a dependency evaluated; undefined if it may. Pure. */
+export function readyExprRefusal(
+  {
+    name,
+    namespace,
+    readyExpr = "",
+  }: { readonly name: string; readonly namespace?: string; readonly readyExpr?: string },
+  ownNamespace: string,
+  { noCrossNamespaceRefs }: { readonly noCrossNamespaceRefs: boolean },
+): string | undefined {
+  const where = namespace ?? ownNamespace;
+  if (readyExpr === "" || !noCrossNamespaceRefs || where === ownNamespace) return undefined;
+  return `readyExpr may not read HelmRelease ${where}/${name}: cross-namespace references are not allowed`;
 }
 
 async function evaluate(readyExpr: string, live: LiveObject, ctx: HelmReleaseContext): Promise<boolean | string> {

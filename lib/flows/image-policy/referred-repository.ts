@@ -11,6 +11,8 @@ import type { WorkKey } from "../../core/work-key.ts";
 import { ImageReferenceFault, parseImageRepository } from "../../image/image-reference.ts";
 import type { PolicyContext, ReferredRepository } from "./policy-context.ts";
 
+const prefix = "failed to get the referred ImageRepository: ";
+
 export function repositoryKey(
   { imageRepositoryRef: { name, namespace } }: ImagePolicySpec,
   { namespace: own, run }: Pick<PolicyContext, "namespace" | "run">,
@@ -27,9 +29,8 @@ export function repositoryKey(
  */
 export async function referredRepository(key: WorkKey, ctx: PolicyContext): Promise<ReferredRepository> {
   const { deps, home, namespace, run } = ctx;
-  if (deps.noCrossNamespaceRefs && key.namespace !== namespace) {
-    throw denied(`cannot access '${subject(key)}', cross-namespace references have been blocked`, key);
-  }
+  const refusal = elsewhereRefusal(key, namespace, deps);
+  if (refusal !== undefined) throw new Failure("AccessDenied", refusal, { retry: "backoff", waitsFor: key });
   const live = await home
     .get({ ...key, ...servedKind(declaredImageRepository) }, run.signal)
     .catch((error: unknown) => {
@@ -47,6 +48,16 @@ export async function referredRepository(key: WorkKey, ctx: PolicyContext): Prom
   const spec = specOf(live, key);
   await checkAccess(spec.accessFrom, key, ctx);
   return { key, live, spec };
+}
+
+/** Why a policy of this namespace may not read the ImageRepository that it names; undefined if it may. Pure. */
+export function elsewhereRefusal(
+  key: Pick<WorkKey, "kind" | "name" | "namespace">,
+  ownNamespace: string,
+  { noCrossNamespaceRefs }: Pick<PolicyContext["deps"], "noCrossNamespaceRefs">,
+): string | undefined {
+  if (!noCrossNamespaceRefs || key.namespace === ownNamespace) return undefined;
+  return `${prefix}cannot access '${subject(key)}', cross-namespace references have been blocked`;
 }
 
 function specOf(live: ReferredRepository["live"], key: WorkKey): ImageRepositorySpec {
@@ -104,7 +115,7 @@ function unreachable(
   waitsFor: WorkKey,
   cause?: unknown,
 ): Failure {
-  return new Failure(reason, `failed to get the referred ImageRepository: ${why}`, {
+  return new Failure(reason, `${prefix}${why}`, {
     retry: "backoff",
     waitsFor,
     cause,

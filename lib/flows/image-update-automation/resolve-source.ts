@@ -47,8 +47,29 @@ export function sourceKey(
   { namespace, run }: Pick<AutomationContext, "namespace" | "run">,
 ): WorkKey {
   const { group, kind } = declaredGitRepository;
-  const own = sourceRef.namespace ?? "";
-  return { cluster: run.key.cluster, group, kind, namespace: own === "" ? namespace : own, name: sourceRef.name };
+  return {
+    cluster: run.key.cluster,
+    group,
+    kind,
+    namespace: sourceNamespace(sourceRef, namespace),
+    name: sourceRef.name,
+  };
+}
+
+function sourceNamespace({ namespace = "" }: ImageUpdateAutomationSpec["sourceRef"], ownNamespace: string): string {
+  return namespace === "" ? ownNamespace : namespace;
+}
+
+/** Why an automation of this namespace may not use the GitRepository that it names; undefined if it may. Pure. */
+export function sourceRefusal(
+  { sourceRef }: Pick<ImageUpdateAutomationSpec, "sourceRef">,
+  ownNamespace: string,
+  { noCrossNamespaceRefs }: Pick<AutomationContext["deps"], "noCrossNamespaceRefs">,
+): string | undefined {
+  const namespace = sourceNamespace(sourceRef, ownNamespace);
+  if (!noCrossNamespaceRefs || namespace === ownNamespace) return undefined;
+  const { kind } = declaredGitRepository;
+  return `can't access '${subject({ kind, namespace, name: sourceRef.name })}', cross-namespace references have been blocked`;
 }
 
 /**
@@ -61,10 +82,8 @@ export async function resolveSource(spec: ImageUpdateAutomationSpec, ctx: Automa
     throw invalidSource(`source kind '${declaredGitRepository.kind}' necessitates field .spec.git`);
   }
   const key = sourceKey(spec, ctx);
-  if (ctx.deps.noCrossNamespaceRefs && key.namespace !== ctx.namespace) {
-    const why = "cross-namespace references have been blocked";
-    throw new Failure("AccessDenied", `can't access '${subject(key)}', ${why}`);
-  }
+  const refusal = sourceRefusal(spec, ctx.namespace, ctx.deps);
+  if (refusal !== undefined) throw new Failure("AccessDenied", refusal);
   const settings = await readSettings(key, ctx);
   const config = pushConfig(git, settings);
   if (config === undefined) {

@@ -5,15 +5,19 @@ import { GitRepositorySpec } from "../../api/git-repository.ts";
 import { HelmChartSpec } from "../../api/helm-chart.ts";
 import { parseHelmRelease } from "../../api/helm-release.ts";
 import { HelmRepositorySpec } from "../../api/helm-repository.ts";
+import { ImagePolicySpec } from "../../api/image-policy.ts";
 import { ImageRepositorySpec } from "../../api/image-repository.ts";
+import { ImageUpdateAutomationSpec } from "../../api/image-update-automation.ts";
 import { kindOf } from "../../api/kinds/declaration.ts";
 import { declaredKinds, definedKinds } from "../../api/kinds/declared-kinds.ts";
+import { declaredImageRepository } from "../../api/kinds/image-repository.ts";
 import { parseKustomization, unsupportedText } from "../../api/kustomization.ts";
 import { OciRepositorySpec } from "../../api/oci-repository.ts";
 import { invalid, parseLive } from "../../api/parse-live.ts";
 import { ReceiverSpec } from "../../api/receiver.ts";
 import { referenceFaults } from "../../api/spec-references.ts";
 import { unknownFields } from "../../api/unknown-fields.ts";
+import { lackingFault, unsupportedProvider as unsupportedMesh } from "../../canary/provider-fault.ts";
 import { specFault } from "../../canary/verify-canary.ts";
 import { publicEcrFault } from "../../core/ecr-registry.ts";
 import { Failure } from "../../core/failure.ts";
@@ -27,10 +31,15 @@ import { refuseProvider } from "../git-repository/provider-login.ts";
 import { checkHelmChart } from "../helm-chart/helm-chart-flow.ts";
 import { refuseLogin } from "../helm-chart/open-repository.ts";
 import { closedGate } from "../helm-release/chart-source.ts";
+import { chartRefOf, elsewhereRefusal } from "../helm-release/chart-template.ts";
+import { readyExprRefusal as releaseReadyExprRefusal } from "../helm-release/dependencies.ts";
 import { checkRepositoryUrl } from "../helm-repository/check-url.ts";
 import { refuseAccount as refuseImageAccount } from "../image-repository/image-repository-flow.ts";
 import { unsupportedProvider } from "../image-repository/registry.ts";
+import { elsewhereRefusal as repositoryRefusal } from "../image-policy/referred-repository.ts";
+import { sourceRefusal as automationRefusal } from "../image-update-automation/resolve-source.ts";
 import { decryptionRefusal } from "../kustomization/decryption.ts";
+import { readyExprRefusal } from "../kustomization/dependencies.ts";
 import { sourceRefusal } from "../kustomization/resolve-source.ts";
 import { checkOciRepository } from "../oci-repository/oci-repository-flow.ts";
 import { refuseAccount } from "../oci-repository/registry.ts";
@@ -43,6 +52,8 @@ import { sourcesAmong } from "../source/read-source.ts";
 export interface SpecRules {
   readonly gates: FeatureGates;
   readonly noCrossNamespaceRefs: boolean;
+  /** Of a Canary that names no provider. */
+  readonly meshProvider: string;
   /** Whether the service account of this namespace has secrets for registries. */
   readonly hasPullSecrets: (namespace: string, serviceAccount: string) => boolean;
   /** A ConfigMap that a `spec.kubeConfig` names; undefined if there is none. */
@@ -136,6 +147,8 @@ const checks: Readonly<Record<string, readonly Check[]>> = {
       throw new Failure("ReadOperationFailed", unsupportedProvider(host, provider));
     },
   ],
+  ImagePolicy: [checkPolicy],
+  ImageUpdateAutomation: [checkAutomation],
   Receiver: [(live) => refuseOverLimits(parseLive(live, "spec", ReceiverSpec))],
   Canary: [checkCanary],
 };
@@ -155,7 +168,8 @@ function checkKustomization(live: LiveObject, rules: SpecRules): void {
   const { spec } = parseKustomization(live);
   const faults = referenceFaults(spec);
   if (faults.length > 0) throw invalid(live, "spec", faults);
-  const elsewhere = sourceRefusal(spec, namespaceOf(live), rules);
+  const own = namespaceOf(live);
+  const elsewhere = sourceRefusal(spec, own, rules) ?? readyExprRefusal(spec, own, rules);
   if (elsewhere !== undefined) throw new Failure("AccessDenied", elsewhere);
   const unsupported = unsupportedText(spec, sourcesAmong(declaredKinds));
   if (unsupported !== undefined) throw new Failure("UnsupportedField", unsupported);
@@ -164,10 +178,26 @@ function checkKustomization(live: LiveObject, rules: SpecRules): void {
 }
 
 function checkHelmRelease(live: LiveObject, rules: SpecRules): void {
-  const { chartRef } = parseHelmRelease(live).spec;
-  const { kind = "", name = "", namespace = namespaceOf(live) } = chartRef ?? {};
-  const closed = closedGate({ kind, name, namespace }, rules);
-  if (closed !== undefined) throw new Failure("AccessDenied", closed);
+  const { spec } = parseHelmRelease(live);
+  const own = namespaceOf(live);
+  const made = chartRefOf(spec, { name: live.metadata.name, namespace: own });
+  const { kind, name, namespace = own } = spec.chartRef ?? { kind: "HelmChart", name: "", ...made };
+  const key = { kind, name, namespace };
+  const unread = (spec.dependsOn ?? []).flatMap((one) => releaseReadyExprRefusal(one, own, rules) ?? []);
+  const [refusal] = [elsewhereRefusal(key, own, rules) ?? closedGate(key, rules) ?? [], unread].flat();
+  if (refusal !== undefined) throw new Failure("AccessDenied", refusal);
+}
+
+function checkAutomation(live: LiveObject, rules: SpecRules): void {
+  const refusal = automationRefusal(parseLive(live, "spec", ImageUpdateAutomationSpec), namespaceOf(live), rules);
+  if (refusal !== undefined) throw new Failure("AccessDenied", refusal);
+}
+
+function checkPolicy(live: LiveObject, rules: SpecRules): void {
+  const { name, namespace = namespaceOf(live) } = parseLive(live, "spec", ImagePolicySpec).imageRepositoryRef;
+  const key = { kind: declaredImageRepository.kind, name, namespace };
+  const refusal = repositoryRefusal(key, namespaceOf(live), rules);
+  if (refusal !== undefined) throw new Failure("AccessDenied", refusal);
 }
 
 function checkTarget(live: LiveObject, { configMap }: SpecRules): void {
@@ -178,6 +208,14 @@ function checkTarget(live: LiveObject, { configMap }: SpecRules): void {
 
 function checkCanary(live: LiveObject, rules: SpecRules): void {
   const spec = parseLive(live, "spec", CanarySpec);
-  const fault = specFault({ spec, analysis: spec.analysis, namespace: namespaceOf(live) }, rules);
+  const { analysis, provider = rules.meshProvider } = spec;
+  const fault = specFault({ spec, analysis, namespace: namespaceOf(live) }, rules);
   if (fault !== undefined) throw new Failure("InvalidSpec", `invalid canary spec: ${fault}`);
+  const lacking = unsupportedMesh(provider) ?? lackingFault({ analysis }, provider);
+  if (lacking !== undefined) throw new Failure("UnsupportedField", lacking);
+}
+
+/** Why no Canary is routed by this flag `-mesh-provider`; undefined if Canaries are. */
+export function meshProviderRefusal(provider: string): string | undefined {
+  return unsupportedMesh(provider, "Set the flag");
 }

@@ -45,7 +45,7 @@ export function apisixRouter(canary: Canary, deps: StepDeps): Router {
         return `APISIX route ${name}.${namespace} ${words[doing]} ${cause}`;
       },
       begin: async () => {
-        refuseLacking(canary, "apisix", ["match", "mirror"]);
+        refuseLacking(canary, "apisix");
         copiedRoute(await source(), canary);
       },
       traffic: (live) => liveRoutes(live, canary),

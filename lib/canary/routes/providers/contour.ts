@@ -39,7 +39,7 @@ export function contourRouter(canary: Canary, target: TargetMetadata, deps: Step
         const words = { find: "get query error:", read: "get query error", create: "create error:" };
         return `${text} ${{ ...words, mend: "update error:", set: "update error:" }[doing]} ${cause}`;
       },
-      begin: () => refuseLacking(canary, "contour", ["mirror"]),
+      begin: () => refuseLacking(canary, "contour"),
       traffic: (live) => liveRoutes(live, canary),
       missing: `${text} services not found`,
       wanted: async (routes) => ({ ...(await metadata()), spec: proxySpec(canary, routes, deps) }),

@@ -42,7 +42,7 @@ export function glooRouter(canary: Canary, target: TargetMetadata, deps: StepDep
         return `${text} ${{ ...words, mend: "update error:", set: "update error:" }[doing]} ${cause}`;
       },
       begin: async () => {
-        refuseLacking(canary, "gloo", ["mirror"]);
+        refuseLacking(canary, "gloo");
         await ensureUpstreams(canary, deps);
       },
       traffic: (live) => liveRoutes(live, canary),

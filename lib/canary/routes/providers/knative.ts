@@ -35,7 +35,7 @@ export function knativeRouter(canary: Canary, deps: StepDeps): Router {
   const view = viewOf(canary, deps);
   return {
     ensure: async ({ weight } = {}) => {
-      refuseLacking(canary, "knative", ["match", "mirror"]);
+      refuseLacking(canary, "knative");
       const live = await view.read();
       const annotations = live.metadata.annotations ?? {};
       if (primaryAnnotation in annotations) {

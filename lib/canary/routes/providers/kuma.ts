@@ -38,7 +38,7 @@ export function kumaRouter(canary: Canary, target: TargetMetadata, deps: StepDep
         const words = { find: "get query error:", read: "get query error", create: "create error:" };
         return `${text} ${{ ...words, mend: "update error:", set: "update error" }[doing]} ${cause}`;
       },
-      begin: () => refuseLacking(canary, "kuma", ["match", "mirror"]),
+      begin: () => refuseLacking(canary, "kuma"),
       traffic: (live) => liveRoutes(live, canary),
       missing: `${text} does not contain routes for ${primary} and ${ours}`,
       wanted: async (routes) => ({ ...(await metadata()), spec: routeSpec(canary, routes) }),

@@ -30,7 +30,7 @@ export function nginxRouter(canary: Canary, deps: StepDeps): Router {
         return `${text} ${{ ...words, set: "update error" }[doing]} ${cause}`;
       },
       begin: async () => {
-        refuseLacking(canary, "nginx", ["mirror"]);
+        refuseLacking(canary, "nginx");
         await source.read();
       },
       traffic: (live) => liveRoutes(live, canary, prefix),

@@ -1,5 +1,6 @@
 import type { StepDeps } from "../../canary-deps.ts";
 import { type Canary, providerOf } from "../../canary.ts";
+import { appMesh, unsupportedProvider } from "../../provider-fault.ts";
 import { StepFault } from "../../step-fault.ts";
 import type { TargetMetadata } from "../../workload/workload.ts";
 import { gatewayRouter } from "../gateway-api/gateway-router.ts";
@@ -36,7 +37,7 @@ const routers: readonly (readonly [provider: RegExp, make: MakeRouter])[] = [
   [/^gloo/, glooRouter],
   [/^kuma$/, kumaRouter],
   [/^knative$/, (canary, _, deps) => knativeRouter(canary, deps)],
-  [/^appmesh(:v1beta2.*)?$/, refuseAppMesh],
+  [appMesh, refuseAppMesh],
 ];
 
 /** The traffic of a Canary. A name that is not known is Istio, as in Flagger. Throws a {@link StepFault} for a provider that is not supported. */
@@ -54,7 +55,5 @@ function trafficSplits(version: "v1alpha1" | "v1alpha2" | "v1alpha3"): MakeRoute
 }
 
 function refuseAppMesh(_canary: Canary, _target: TargetMetadata, _deps: StepDeps, provider: string): never {
-  throw new StepFault(
-    `provider ${provider} is not supported: AWS App Mesh is at its end of life. Set spec.provider to gatewayapi:v1 or another mesh`,
-  );
+  throw new StepFault(unsupportedProvider(provider));
 }

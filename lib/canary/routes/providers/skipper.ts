@@ -44,7 +44,7 @@ export function skipperRouter(canary: Canary, deps: StepDeps): Router {
         return `${text} ${{ ...words, set: "update error" }[doing]} ${cause}`;
       },
       begin: async () => {
-        refuseLacking(canary, "skipper", ["match", "mirror"]);
+        refuseLacking(canary, "skipper");
         await source.read();
       },
       traffic: (live) => liveRoutes(live, primary, ours),

@@ -29,7 +29,7 @@ export function traefikRouter(canary: Canary, target: TargetMetadata, deps: Step
         const words = { find: "get query error:", read: "query error:", create: "create error:" };
         return `${text} ${{ ...words, mend: "update error:", set: "update error:" }[doing]} ${cause}`;
       },
-      begin: () => refuseLacking(canary, "traefik", ["match", "mirror"]),
+      begin: () => refuseLacking(canary, "traefik"),
       traffic: (live) => liveRoutes(live, canary),
       missing: `${text} services not found`,
       wanted: async (routes) => ({ ...(await metadata()), spec: weightedSpec(canary, routes) }),

@@ -38,7 +38,7 @@ export function trafficSplitRouter(canary: Canary, deps: StepDeps, { provider, v
         const all = { ...words, mend: "update error:", set: "update error" };
         return `${text} ${all[doing]} ${cause}`;
       },
-      begin: () => refuseLacking(canary, provider, ["match", "mirror"]),
+      begin: () => refuseLacking(canary, provider),
       traffic: (live) => liveRoutes(live, primary, ours),
       missing: `${text} does not contain routes for ${primary} and ${ours}`,
       wanted: (routes, live) => ({

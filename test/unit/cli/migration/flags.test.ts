@@ -29,6 +29,8 @@ describe("a flag of a controller", () => {
     { given: ["--helm-chart-max-size=20000000"], verdict: "refused", settings: {} },
     { given: ["--of-another-release=1"], verdict: "refused", settings: {} },
     { given: ["--default-service-account=$(ACCOUNT)"], verdict: "refused", settings: {} },
+    { given: ["-mesh-provider=linkerd"], verdict: "setting", settings: { "mesh-provider": "linkerd" } },
+    { given: ["-mesh-provider=appmesh"], verdict: "refused", settings: {} },
     { given: ["--concurrent-ssa=100000"], verdict: "refused", settings: {} },
     {
       given: ["--max-retry-delay=1s", "--min-retry-delay=5s"],

@@ -6,18 +6,31 @@ import { type SpecRules, specRefusals } from "../../../../lib/flows/kinds/spec-r
 const groups: Readonly<Record<string, string>> = {
   Canary: "flagger.app/v1beta1",
   HelmRelease: "helm.toolkit.fluxcd.io/v2",
+  ImagePolicy: "image.toolkit.fluxcd.io/v1",
   ImageRepository: "image.toolkit.fluxcd.io/v1",
+  ImageUpdateAutomation: "image.toolkit.fluxcd.io/v1",
   Kustomization: "kustomize.toolkit.fluxcd.io/v1",
   Receiver: "notification.toolkit.fluxcd.io/v1",
 };
 
 const interval = "1h";
+const paced = { interval: "1m", threshold: 5 };
+const targetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+const charts = { kind: "HelmRepository", name: "charts" };
+const match = [{ headers: { "x-canary": { exact: "insider" } } }];
 const specs: Readonly<Record<string, object>> = {
   Bucket: { interval, bucketName: "fleet", endpoint: "s3.eu-west-1.amazonaws.com" },
+  Canary: { targetRef, service: { port: 80 }, analysis: { ...paced, stepWeight: 10 } },
   GitRepository: { interval, url: "https://git.example.com/fleet.git" },
   HelmRepository: { interval, url: "https://charts.example.com" },
   HelmRelease: { interval, chartRef: { kind: "OCIRepository", name: "chart" } },
+  ImagePolicy: { imageRepositoryRef: { name: "web" }, policy: { alphabetical: {} } },
   ImageRepository: { interval, image: "ghcr.io/team/app" },
+  ImageUpdateAutomation: {
+    interval,
+    sourceRef: { kind: "GitRepository", name: "fleet" },
+    git: { commit: { author: { email: "bot@example.com" } } },
+  },
   Kustomization: { interval, prune: true, sourceRef: { kind: "GitRepository", name: "fleet" } },
   OCIRepository: { interval, url: "oci://registry.example.com/fleet" },
   Receiver: { type: "github", secretRef: { name: "t" }, resources: [{ kind: "GitRepository", name: "fleet" }] },
@@ -25,12 +38,16 @@ const specs: Readonly<Record<string, object>> = {
 
 function object(kind: string, spec: object): LiveObject {
   const apiVersion = groups[kind] ?? "source.toolkit.fluxcd.io/v1";
-  return { apiVersion, kind, metadata: { name: "it", namespace: "apps", uid: "1" }, spec: { ...specs[kind], ...spec } };
+  const given = Object.entries({ ...specs[kind], ...spec }).filter(
+    ([, value]: [string, unknown]) => value !== undefined,
+  );
+  return { apiVersion, kind, metadata: { name: "it", namespace: "apps", uid: "1" }, spec: Object.fromEntries(given) };
 }
 
 const rules: SpecRules = {
   gates: defaultGates,
   noCrossNamespaceRefs: false,
+  meshProvider: "istio",
   hasPullSecrets: () => false,
   configMap: () => undefined,
 };
@@ -74,6 +91,8 @@ const honoured: readonly Honoured[] = [
   { kind: "Kustomization", spec: byConfigMap },
   { kind: "ImageRepository", spec: { provider: "aws" } },
   { kind: "Receiver", spec: {} },
+  { kind: "Canary", spec: {} },
+  { kind: "Canary", spec: { provider: "nginx", analysis: { ...paced, iterations: 5, match } } },
 ];
 
 describe("an object that Sluice in AWS honours", () => {
@@ -126,6 +145,17 @@ describe("an object that every run would refuse", () => {
       "InvalidSpec: Kustomization/apps/it is invalid: spec.dependsOn[0]",
     ],
     ["Kustomization", { colour: "red" }, "UnsupportedField: spec.colour is a field that Sluice does not know"],
+    ["Canary", { provider: "appmesh" }, "UnsupportedField: provider appmesh is not supported: AWS App Mesh is at"],
+    [
+      "Canary",
+      { provider: "linkerd", analysis: { ...paced, iterations: 5, match } },
+      "UnsupportedField: provider linkerd cannot route requests by spec.analysis.match",
+    ],
+    [
+      "Canary",
+      { provider: "contour", analysis: { ...paced, stepWeight: 10, maxWeight: 50, mirror: true } },
+      "UnsupportedField: provider contour cannot mirror requests",
+    ],
     ["ImageRepository", { provider: "gcp", image: "gcr.io/team/app" }, "ReadOperationFailed: this installation has no"],
   ])("%s with %j is refused as its run would refuse it", async (kind, spec, text) => {
     expect(await refusals(kind, spec)).toEqual([expect.stringContaining(text)]);
@@ -136,11 +166,54 @@ describe("an object that every run would refuse", () => {
     expect(refusal).toContain("configmap 'apps/edge', key 'provider': provider 'gcp' is not supported by Sluice");
   });
 
-  test("names each source of another namespace where the controllers forbid that", async () => {
-    const elsewhere = { sourceRef: { kind: "GitRepository", name: "fleet", namespace: "flux-system" } };
-    expect(await refusals("Kustomization", elsewhere, { noCrossNamespaceRefs: true })).toEqual([
-      expect.stringContaining("cross-namespace references have been blocked"),
+  test("names a Canary without a provider if Flagger's flag names one that cannot do what its analysis asks", async () => {
+    const analysis = { ...paced, iterations: 5, match };
+    expect(await refusals("Canary", { analysis })).toEqual([]);
+    expect(await refusals("Canary", { analysis }, { meshProvider: "traefik" })).toEqual([
+      expect.stringContaining("provider traefik cannot route requests"),
     ]);
+  });
+
+  const expr = [{ name: "base", namespace: "infra", readyExpr: "dep.status.ready" }];
+  test.each([
+    [
+      "Kustomization",
+      { sourceRef: { kind: "GitRepository", name: "fleet", namespace: "infra" } },
+      "can't access 'GitRepository/infra/fleet', cross-namespace references have been blocked",
+    ],
+    [
+      "Kustomization",
+      { dependsOn: expr },
+      "spec.dependsOn[0].readyExpr can't access 'Kustomization/infra/base', cross-namespace references have been blocked",
+    ],
+    [
+      "HelmRelease",
+      { chartRef: { kind: "OCIRepository", name: "chart", namespace: "infra" } },
+      "cross-namespace references are not allowed: cannot access OCIRepository infra/chart",
+    ],
+    [
+      "HelmRelease",
+      { chartRef: undefined, chart: { spec: { chart: "web", sourceRef: { ...charts, namespace: "infra" } } } },
+      "cross-namespace references are not allowed: cannot access HelmChart infra/apps-it",
+    ],
+    [
+      "HelmRelease",
+      { dependsOn: expr },
+      "readyExpr may not read HelmRelease infra/base: cross-namespace references are not allowed",
+    ],
+    [
+      "ImagePolicy",
+      { imageRepositoryRef: { name: "web", namespace: "infra" } },
+      "failed to get the referred ImageRepository: cannot access 'ImageRepository/infra/web', cross-namespace references have been blocked",
+    ],
+    [
+      "ImageUpdateAutomation",
+      { sourceRef: { kind: "GitRepository", name: "fleet", namespace: "infra" } },
+      "can't access 'GitRepository/infra/fleet', cross-namespace references have been blocked",
+    ],
+  ])("%s with %j names another namespace, where only the controllers can forbid that", async (kind, spec, text) => {
+    expect(await refusals(kind, spec)).toEqual([]);
+    expect(await refusals(kind, spec, { noCrossNamespaceRefs: true })).toEqual([`AccessDenied: ${text}`]);
   });
 
   test("names a field of a newer release wherever it is, and none that a mapping may have", async () => {
