@@ -73,9 +73,14 @@ async function isChanged(path: string, asked: Asked): Promise<boolean> {
   return false;
 }
 
-/** The programs that would convert files before they are compared, each turned off: the repository names them. */
+/**
+ * The programs that would convert files before they are compared, each turned off: the repository names them. Throws an Error if git
+ * does not list all of them.
+ */
 async function filtersOf(asked: Asked): Promise<Readonly<Record<string, string>>> {
-  const { out } = await ask(["config", "--null", "--name-only", "--get-regexp", "^filter\\."], asked);
+  const { out, fault } = await ask(["config", "--null", "--name-only", "--get-regexp", "^filter\\."], asked);
+  // Without a filter git answers with code 1 and says nothing.
+  if (fault !== "") throw new Error(fault);
   const filters = new Set(out.split("\0").map((key) => key.slice(0, key.lastIndexOf("."))));
   filters.delete("");
   return Object.fromEntries(
@@ -95,7 +100,21 @@ const safeConfig: Readonly<Record<string, string>> = {
   "status.submoduleSummary": "false",
 };
 
-/** The user's environment, in which git takes {@link safeConfig} before what a repository says, and asks neither users nor networks. */
+/**
+ * What `git rev-parse --local-env-vars` names: in a hook of git, or in a script that sets them, they lead to another repository than
+ * that of the path. GIT_CONFIG_COUNT is not among them: it stays, and what is set here follows it.
+ */
+const namesOfOneRepository: readonly string[] = [
+  ...["GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"],
+  ...["GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE"],
+  ...["GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE"],
+  ...["GIT_INTERNAL_SUPER_PREFIX"],
+];
+
+/**
+ * The user's environment without {@link namesOfOneRepository}, in which git takes {@link safeConfig} before what a repository says, and
+ * asks neither users nor networks.
+ */
 function safeEnvironment(env: Asked["env"], more: Readonly<Record<string, string>>): Asked["env"] {
   const given = Number(env["GIT_CONFIG_COUNT"] ?? 0) || 0;
   const config = Object.entries({ ...safeConfig, ...more });
@@ -107,7 +126,8 @@ function safeEnvironment(env: Asked["env"], more: Readonly<Record<string, string
     own[`GIT_CONFIG_KEY_${given + at}`] = key;
     own[`GIT_CONFIG_VALUE_${given + at}`] = value;
   }
-  return { ...env, ...own };
+  const kept = Object.entries(env).filter(([name]) => !namesOfOneRepository.includes(name));
+  return { ...Object.fromEntries(kept), ...own };
 }
 
 /** Runs git without a shell, on what is on disk alone. A failure of git is an answer. Throws an Error if git cannot be run or has to be stopped. */
@@ -125,7 +145,7 @@ function ask(args: readonly string[], { cwd, env, signal }: Asked, more: typeof 
         return resolve({ code: 1, out, fault: `git ${question} printed more than ${maxGitAnswerBytes} bytes` });
       }
       if (killed === true) return reject(new Error(`git ${question} did not end within ${gitTimeLimitMs / 1000}s`));
-      const [line = ""] = err.split("\n");
+      const [line = ""] = (err === "" && typeof code !== "number" ? `git ${question} was stopped` : err).split("\n");
       resolve({ code: typeof code === "number" ? code : 1, out, fault: line.replace(/^(fatal|error): /, "") });
     });
     child.stdin?.end();

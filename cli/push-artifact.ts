@@ -162,11 +162,22 @@ interface Origin {
 }
 
 /** `--source` and `--revision`; what is not given, git says of the path, or of the working folder for standard input. */
-async function originOf(
+async function originOf(options: PushOptions, surroundings: Surroundings): Promise<Origin> {
+  const { source, revision } = options;
+  if (source !== undefined && revision !== undefined) return { source, revision };
+  const time = new AbortController();
+  const timer = setTimeout(() => time.abort(new TimeIsUp()), timeoutOf(options));
+  try {
+    return await askGit(options, { ...surroundings, signal: AbortSignal.any([surroundings.signal, time.signal]) });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function askGit(
   { source, revision, path = "" }: PushOptions,
   { cwd, env, signal }: Pick<Surroundings, "cwd" | "env" | "signal">,
 ): Promise<Origin> {
-  if (source !== undefined && revision !== undefined) return { source, revision };
   const { gitFolder } = await import("./git-folder.ts");
   const isHere = path === "-" || path === "";
   const git = await gitFolder(isHere ? cwd : path, env, signal);
@@ -181,11 +192,18 @@ async function originOf(
     source: source ?? (await ask("--source", git.source)),
     revision: revision ?? (await ask("--revision", git.revision)),
   };
-  if (revision !== undefined || isHere || !(await git.isChanged())) return origin;
-  return {
-    ...origin,
-    warning: `${path} has changes that are not committed: the artifact has them, its revision does not`,
-  };
+  if (revision !== undefined || isHere) return origin;
+  const warning = await git.isChanged().then(
+    (isChanged) =>
+      isChanged
+        ? `${path} has changes that are not committed: the artifact has them, its revision does not`
+        : undefined,
+    (error: unknown) => {
+      signal.throwIfAborted();
+      return `git cannot tell whether ${path} has uncommitted changes: ${messageOf(error)}`;
+    },
+  );
+  return warning === undefined ? origin : { ...origin, warning };
 }
 
 function noSuchPath(path: string, mend = ""): Error {

@@ -1,13 +1,15 @@
 /**
- * How Sluice goes on where Flux's text ends: what would mend the failure, and the names that exist (docs/differences-from-flux.md). What
- * stands before has to be Flux's text.
+ * How Sluice goes on where Flux's text ends: what would mend the failure, and the paths and keys that exist (docs/differences-from-flux.md).
+ * Each is a whole end of a line, so that more of Flux's text behind it is compared.
  */
 const mends = [
-  /; the (?:artifact|chart|Secret) has (?:no|the) [^\n]*/g,
-  /; it is a file, set [^\n]*/g,
-  /; (?:Sluice runs no (?:Helm|plugins) in a build|a build reads no files outside of the artifact): [^\n]*/g,
-  /; to have it (?:deleted and )?created again, [^\n]*/g,
-  /: it is suspended, resume it with sluice resume [^\n]*/g,
+  /; the (?:artifact|chart|Secret) has (?:no|the) [\w ./,-]+$/gm,
+  /; it is a file, set spec\.path to its folder [\w./-]+$/gm,
+  /; Sluice runs no Helm in a build: use a HelmRelease, or render the chart in CI and commit the manifests$/gm,
+  /; Sluice runs no plugins in a build: run them in CI and commit the manifests that they make$/gm,
+  /; a build reads no files outside of the artifact: put a copy into it$/gm,
+  /; to have it (?:deleted and )?created again, (?:set spec\.force of the Kustomization, or annotate [^\n;]+|delete it with kubectl[^\n;]+)$/gm,
+  /: it is suspended, resume it with sluice resume (?:hr|ks) [\w.-]+ -n [\w.-]+$/gm,
 ];
 
 /** A message without the mend that Sluice adds to Flux's text. */

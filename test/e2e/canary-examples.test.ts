@@ -12,7 +12,7 @@ import { intervalMs } from "../../lib/canary/analysis.ts";
 import type { Manifest } from "../../lib/core/manifest.ts";
 import { layerKubectl } from "../../local/layer.ts";
 import { deadlineMs, withinDeadline } from "../deadline.ts";
-import { runCommand } from "./cli-world.ts";
+import { runCommand } from "../doubles/run-command.ts";
 import { rolloutOf } from "./recorded-canary/scene.ts";
 import { canaryStage } from "./recorded-canary/stage.ts";
 

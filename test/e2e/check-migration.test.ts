@@ -9,7 +9,7 @@ import { type LiveObject, type Manifest, refOf } from "../../lib/core/manifest.t
 import { userFront } from "../doubles/cluster-fronts.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../doubles/embedded-cluster.ts";
 import { unreliableProxy } from "../doubles/unreliable-proxy.ts";
-import { runCommand } from "./cli-world.ts";
+import { runCommand } from "../doubles/run-command.ts";
 import { controllerDeployment, fluxInstallation } from "./flux-installation.ts";
 
 const { signal } = new AbortController();

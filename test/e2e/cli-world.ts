@@ -1,21 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
-import { run } from "../../cli/run.ts";
-import { terminal } from "../../cli/terminal.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { systemClock } from "../../lib/process/system-clock.ts";
 import { type LocalOptions, startLocal } from "../../local/start-local.ts";
+import { type Outcome, runCommand } from "../doubles/run-command.ts";
 import { silentLog } from "../doubles/silent-log.ts";
-
-interface Outcome {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 /** A Sluice that runs in this process, and commands that are run as their process would run them. */
 export interface CliWorld {
@@ -60,47 +52,4 @@ export async function cliWorld(options: Partial<LocalOptions> = {}): Promise<Cli
     },
   };
   return world;
-}
-
-interface Running {
-  readonly env: Readonly<Record<string, string>>;
-  /** The home and the working directory. */
-  readonly folder: string;
-  readonly input?: readonly string[];
-  readonly confirm?: CliWorld["answer"];
-  readonly kinds?: LocalOptions["kinds"];
-}
-
-/** Runs a command as its process would run it. */
-export async function runCommand(
-  args: readonly string[],
-  { confirm, env, folder, input = [], kinds }: Running,
-): Promise<Outcome> {
-  let out = "";
-  let err = "";
-  const code = await run(
-    args,
-    {
-      terminal: terminal(
-        (text) => {
-          out += text;
-        },
-        (text) => {
-          err += text;
-        },
-        { columns: () => undefined, isScreen: false, confirm },
-      ),
-      env,
-      homeDir: folder,
-      cwd: folder,
-      stdin: Readable.from(input.map((text) => Buffer.from(text))),
-      signal: new AbortController().signal,
-      onSignal: () => {},
-      exit: () => {
-        throw new Error("exit");
-      },
-    },
-    kinds,
-  );
-  return { code, out, err };
 }

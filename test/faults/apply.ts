@@ -83,7 +83,7 @@ export const applyFaults: readonly FileFaults[] = [
         what: "an object that cannot be read loses its ignored fields",
         find: "  if (rules.ignore.pathsFor(tried).length === 0) return",
         replace: "  if (rules.ignore.pathsFor(tried).length >= 0) return",
-        named: "its account must not read",
+        named: "its account may not read",
       },
       {
         what: "a migration hides a field that the applied version lacks",

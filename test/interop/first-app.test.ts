@@ -5,13 +5,14 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { gitPrograms } from "../../local/demo/git-http-backend.ts";
 import { deadlineMs, withinDeadline } from "../deadline.ts";
 import { printedAddress, terminals } from "../doubles/terminal.ts";
-import { freePorts } from "../real/free-ports.ts";
+import { isPortTaken, onFreePorts } from "../real/free-ports.ts";
 import { ageKeygen, installSops, sops } from "./build-clients.ts";
 
 const root = join(import.meta.dirname, "../..");
 const page = await readFile(join(root, "docs/first-app.md"), "utf8");
 const blocksOf = (language: string): readonly string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map(([, block = ""]) => block);
+const notifications = `curl --silent "$RECEIVER/notifications"`;
 const missing = gitPrograms === undefined ? ": git has no http-backend" : await installSops();
 
 test.skipIf(missing !== undefined)(
@@ -21,18 +22,29 @@ test.skipIf(missing !== undefined)(
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const { open, run, ...opened } = await terminals(folder, { sops, "age-keygen": ageKeygen });
     onTestFinished(() => opened[Symbol.asyncDispose]());
-    const [port] = await freePorts(1);
-    const [start = "", addresses = "", host = "", ...rest] = blocksOf("sh").map((block) =>
-      block.replaceAll("8080", String(port)),
-    );
+    const [start = "", addresses = "", host = "", ...rest] = blocksOf("sh");
     const work = join(folder, "first-app");
 
     const first = open(folder, start);
     const receiver = await printedAddress(first, "receiver");
     await writeFile(join(work, "git-host.js"), blocksOf("js").join(""));
-    open(work, host);
-    await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), withinDeadline);
-    const second = [addresses.replace("http://127.0.0.1:PORT", receiver), ...rest].join("\n");
+    const port = await onFreePorts(1, async ([each = 0]) => {
+      const screen = open(work, host.replaceAll("8080", String(each)));
+      const isTaken = () => isPortTaken(new Error(screen()));
+      const answers = async () =>
+        (await fetch(`http://127.0.0.1:${each}/app.git/info/refs?service=git-upload-pack`)).ok;
+      await vi.waitFor(async () => expect(isTaken() || (await answers())).toBe(true), withinDeadline);
+      if (isTaken()) throw new Error(screen());
+      return each;
+    });
+    const second = [addresses.replace("http://127.0.0.1:PORT", receiver), ...rest]
+      .join("\n")
+      .replaceAll("8080", String(port))
+      // The notification comes a moment after the condition that the page waits for.
+      .replace(
+        notifications,
+        `until ${notifications} | grep --quiet Reconciliation; do sleep 0.2; done\n${notifications}`,
+      );
     const stdout = await run(work, second);
 
     const inOrder = [

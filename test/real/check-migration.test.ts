@@ -7,7 +7,7 @@ import { installCrds } from "../../lib/definitions/install-crds.ts";
 import { systemClock } from "../../lib/process/system-clock.ts";
 import { connectUnderTest } from "../contract/cluster/connect-under-test.ts";
 import { silentLog } from "../doubles/silent-log.ts";
-import { runCommand } from "../e2e/cli-world.ts";
+import { runCommand } from "../doubles/run-command.ts";
 import { fluxInstallation } from "../e2e/flux-installation.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "./own-control-plane.ts";
 

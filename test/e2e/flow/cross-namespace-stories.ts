@@ -56,7 +56,7 @@ export function crossNamespaceStories(name: string, newWorld: () => Promise<Worl
       },
     );
 
-    test("a Kustomization that must not read its source is not woken by it", async () => {
+    test("a Kustomization that may not read its source is not woken by it", async () => {
       const world = await newLocked();
       const within = `${world.namespace}-sources`;
       await world.publish("v1", [configMap("a")], { within });
@@ -102,7 +102,7 @@ export function crossNamespaceStories(name: string, newWorld: () => Promise<Worl
       { noCrossNamespaceRefs: false, what: "keeps an object that another Kustomization is about to have", kept: true },
       {
         noCrossNamespaceRefs: true,
-        what: "keeps nothing for a Kustomization that must not read the source",
+        what: "keeps nothing for a Kustomization that may not read the source",
         kept: false,
       },
     ])("a prune $what", async ({ noCrossNamespaceRefs, kept }) => {

@@ -58,12 +58,12 @@ const elsewhere = (namespace: string, kind: string, name: string) =>
 
 /** What expressions of a Kustomization read: what its own account may. */
 export function expressionRightsStories(where: string, newWorld: () => Promise<World>): void {
-  describe(`a readyExpr may read on ${where}`, () => {
+  describe(`what a readyExpr may read, on ${where}`, () => {
     const dependsOn = (namespace: string | undefined) => [
       { name: "theirs", ...(namespace && { namespace }), readyExpr: "dep.spec.path == './theirs'" },
     ];
 
-    test("with no-cross-namespace-refs no Kustomization of another namespace: it stalls and is reported once", async () => {
+    test("with no-cross-namespace-refs a Kustomization that reads one of another namespace stalls, and is reported once", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       const namespace = await neighbour(world);

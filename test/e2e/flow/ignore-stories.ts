@@ -334,7 +334,7 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       );
     });
 
-    test("of an object that its account must not read fail its apply, because they could not be kept", async () => {
+    test("of an object that its account may not read fail its apply, because they could not be kept", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const rbac = "rbac.authorization.k8s.io";

@@ -229,7 +229,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
 
     // The embedded server gives out no tokens.
     const accountsAtHome = (): void => {
-      test("that points to our own cluster is recognised by its account, if it must not read the cluster's uid", async () => {
+      test("that points to our own cluster is recognised by its account, if it may not read the cluster's uid", async () => {
         const { world, home } = await begin();
         const { namespace, signal } = world;
         const folders = { folders: { a: [configMap("shared")], b: [configMap("shared"), configMap("b")] } };

@@ -160,7 +160,7 @@ describe("the deletion of a HelmRelease with spec.kubeConfig", () => {
     },
   );
 
-  test("waits while its account must not read the release there", async () => {
+  test("waits while its account may not read the release there", async () => {
     const scene = await deployed();
     const forbidden = () =>
       Promise.reject(new ApiError({ code: 403, reason: "Forbidden", message: "may not list secrets" }));

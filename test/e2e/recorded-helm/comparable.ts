@@ -45,7 +45,7 @@ function withoutVolatile(value: Json, key = ""): Json {
     const items = value.map((item) => withoutVolatile(item));
     return key === "conditions" ? items.toSorted((a, b) => compareText(typeOf(a), typeOf(b))) : items;
   }
-  if (typeof value === "string") return withoutMends(value);
+  if (typeof value === "string") return key === "message" ? withoutMends(value) : value;
   if (!isJsonObject(value)) return value;
   const kept = Object.entries(value).filter(([name]) => !volatile.has(name));
   return Object.fromEntries(kept.map(([name, field]) => [name, withoutVolatile(field, name)]));

@@ -1,23 +1,18 @@
 import { createHmac } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { type LiveObject, refOf } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
-import { connect } from "../../../lib/kube/connect.ts";
-import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { systemClock } from "../../../lib/process/system-clock.ts";
 import { readManifests } from "../../../local/demo/read-manifests.ts";
-import { startRegistry } from "../../../local/registry/start-registry.ts";
 import { type SluiceProcess, startSluiceProcess } from "../../../local/sluice-process.ts";
 import { withinDeadline } from "../../deadline.ts";
-import { silentLog } from "../../doubles/silent-log.ts";
-import { runCommand } from "../../e2e/cli-world.ts";
+import { runCommand } from "../../doubles/run-command.ts";
 import { type FleetHosts, fleetHosts, replaced } from "../../e2e/fleet/fleet-hosts.ts";
 import { fluxsObjects, readyTexts } from "../../e2e/fleet/fluxs-objects.ts";
-import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
+import { mayHaveOwnControlPlane, type OwnControlPlane } from "../../real/own-control-plane.ts";
+import { movingScene } from "../moving-scene.ts";
 import { builtWholeFlux } from "../flux-recorder/built-flux.ts";
 import { startWholeFlux } from "./start-whole-flux.ts";
 
@@ -38,22 +33,9 @@ describe.skipIf(missing)(
     let hosts: FleetHosts;
 
     beforeAll(async () => {
-      plane = open.use(await ownControlPlane());
-      folder = await mkdtemp(join(tmpdir(), "sluice-fleet-"));
-      open.defer(() => rm(folder, { recursive: true, force: true }));
-      const config = await readKubeconfig({ file: plane.adminKubeconfig, env: {}, homeDir: homedir() });
-      const connected = connect(config, { clock: systemClock, env: {} });
-      open.defer(() => connected.close());
-      cluster = connected;
-      const registryFolder = join(folder, "registry");
-      const registry = await startRegistry({
-        folder: registryFolder,
-        port: 0,
-        log: silentLog,
-        onPush: () => undefined,
-      });
-      open.defer(() => registry.close());
-      hosts = await fleetHosts({ registry: registry.address, environment: "staging" }, open, signal);
+      const scene = await movingScene(open);
+      ({ plane, folder, cluster } = scene);
+      hosts = await fleetHosts({ registry: scene.registry, environment: "staging" }, open, signal);
       await hosts.pushImage("6.9.0");
     });
     afterAll(() => open.disposeAsync());
@@ -81,7 +63,7 @@ describe.skipIf(missing)(
       }, waiting);
       await untilReady();
     };
-    /** Waits until Sluice has had a run of each object, which nobody has asked for. */
+    /** Waits until Sluice has had a run of each object, without a request. */
     const untilRun = ({ ends }: SluiceProcess) =>
       vi.waitFor(async () => {
         const had = new Set(ends.map(({ key }) => `${key.kind}/${key.name}`));

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { findCondition } from "../../../lib/api/condition.ts";
@@ -9,15 +8,11 @@ import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { httpClient } from "../../../lib/http/http-client.ts";
-import { connect } from "../../../lib/kube/connect.ts";
-import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { systemClock } from "../../../lib/process/system-clock.ts";
-import { startRegistry } from "../../../local/registry/start-registry.ts";
 import { startSluiceProcess } from "../../../local/sluice-process.ts";
 import { deadlineMs } from "../../deadline.ts";
-import { silentLog } from "../../doubles/silent-log.ts";
 import { pushFiles } from "../../e2e/recorded-flux/push-files.ts";
-import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
+import { mayHaveOwnControlPlane, type OwnControlPlane } from "../../real/own-control-plane.ts";
+import { movingScene } from "../moving-scene.ts";
 import { builtFlux } from "./built-flux.ts";
 import { startFlux } from "./start-flux.ts";
 
@@ -38,17 +33,7 @@ describe.skipIf(missing)(`Flux itself, on its own control plane, and Sluice${mis
   let registry: string;
 
   beforeAll(async () => {
-    plane = open.use(await ownControlPlane());
-    folder = await mkdtemp(join(tmpdir(), "sluice-moving-"));
-    open.defer(() => rm(folder, { recursive: true, force: true }));
-    const config = await readKubeconfig({ file: plane.adminKubeconfig, env: {}, homeDir: homedir() });
-    const connected = connect(config, { clock: systemClock, env: {} });
-    open.defer(() => connected.close());
-    cluster = connected;
-    const registryFolder = join(folder, "registry");
-    const started = await startRegistry({ folder: registryFolder, port: 0, log: silentLog, onPush: () => undefined });
-    open.defer(() => started.close());
-    registry = started.address;
+    ({ plane, folder, cluster, registry } = await movingScene(open));
   });
   afterAll(async () => {
     await open.disposeAsync();

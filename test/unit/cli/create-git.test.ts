@@ -1,18 +1,16 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { run } from "../../../cli/run.ts";
-import { terminal } from "../../../cli/terminal.ts";
 import { isJsonObject } from "../../../lib/core/json.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { knownHostKeys } from "../../../lib/sources/git/known-hosts.ts";
 import { parseSshKey } from "../../../lib/sources/git/ssh-key.ts";
+import { runCommand } from "../../doubles/run-command.ts";
 import { newSshKey, sshServer } from "../../doubles/ssh-server.ts";
 
 const { signal } = new AbortController();
@@ -61,29 +59,8 @@ const definitionOf = (kind: string, plural: string) => ({
   },
 });
 
-async function sluice(args: readonly string[], confirm?: (question: string) => Promise<boolean>) {
-  let [out, err] = ["", ""];
-  const code = await run(["-n", "apps", "--kubeconfig", kubeconfig, ...args], {
-    terminal: terminal(
-      (text) => {
-        out += text;
-      },
-      (text) => {
-        err += text;
-      },
-      { columns: () => undefined, isScreen: false, confirm },
-    ),
-    env: {},
-    homeDir: folder,
-    cwd: folder,
-    stdin: Readable.from([]),
-    signal,
-    onSignal: () => {},
-    exit: () => {
-      throw new Error("exit");
-    },
-  });
-  return { code, out, err };
+function sluice(args: readonly string[], confirm?: (question: string) => Promise<boolean>) {
+  return runCommand(["-n", "apps", "--kubeconfig", kubeconfig, ...args], { env: {}, folder, confirm });
 }
 
 async function secret(name: string): Promise<Readonly<Record<string, string>>> {

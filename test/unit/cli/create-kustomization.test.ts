@@ -1,14 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { run } from "../../../cli/run.ts";
-import { terminal } from "../../../cli/terminal.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { runCommand } from "../../doubles/run-command.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
 
 const { signal } = new AbortController();
@@ -61,28 +59,9 @@ const definition = {
   },
 };
 
-async function create(...args: readonly string[]) {
-  let [out, err] = ["", ""];
-  const code = await run(["-n", "apps", "--kubeconfig", kubeconfig, "create", "kustomization", ...args], {
-    terminal: terminal(
-      (text) => {
-        out += text;
-      },
-      (text) => {
-        err += text;
-      },
-    ),
-    env: {},
-    homeDir: folder,
-    cwd: folder,
-    stdin: Readable.from([]),
-    signal,
-    onSignal: () => {},
-    exit: () => {
-      throw new Error("exit");
-    },
-  });
-  return { code, out, err };
+function create(...args: readonly string[]) {
+  const command = ["-n", "apps", "--kubeconfig", kubeconfig, "create", "kustomization", ...args];
+  return runCommand(command, { env: {}, folder });
 }
 
 const refOf = (name: string) => ({

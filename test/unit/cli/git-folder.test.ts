@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { gitFolder, withoutCredentials } from "../../../cli/git-folder.ts";
+import { gitFolder, maxGitAnswerBytes, withoutCredentials } from "../../../cli/git-folder.ts";
 import { messageOf } from "../../../lib/core/failure.ts";
 
 let folder: string;
@@ -75,6 +75,17 @@ test("the source of a folder is the address of origin without credentials", asyn
   expect(await (await of("deploy")).source()).toBe("https://git.test/org/app.git");
 });
 
+test("a folder is judged by its own repository where the environment leads to another, as in a hook of git", async () => {
+  const commit = await committed();
+  const names = git("rev-parse", "--local-env-vars").split("\n");
+  expect(names).toContain("GIT_DIR");
+  for (const name of names) {
+    const { source, revision, isChanged } = await of("deploy", { [name]: join(folder, "elsewhere") });
+    const answers = [await source(), await revision(), await isChanged()];
+    expect(answers, name).toEqual(["https://git.test/org/app.git", `main@sha1:${commit}`, false]);
+  }
+});
+
 describe("a folder has changed", () => {
   test("with a changed or a new file in it, and not with changes elsewhere or with ignored files", async () => {
     await committed();
@@ -99,62 +110,68 @@ describe("a repository whose configuration names programs runs none of them", ()
     await Promise.allSettled([source(), revision(), isChanged()]);
   }
 
-  test.each(["fsmonitor", "clean filter", "filter process", "hook", "transport of a missing object"])(
-    "%s",
-    async (how) => {
-      await committed();
-      const marker = join(folder, "ran");
-      const program = join(folder, "program");
-      await writeFile(program, `#!/bin/sh\ntouch ${marker}\n`);
-      await chmod(program, 0o755);
-      const plant: Record<string, () => unknown> = {
-        fsmonitor: () => git("config", "core.fsmonitor", program),
-        "clean filter": () => filter("clean"),
-        "filter process": () => filter("process"),
-        async hook() {
-          await writeFile(join(folder, ".git", "hooks", "post-index-change"), `#!/bin/sh\ntouch ${marker}\n`);
-          await chmod(join(folder, ".git", "hooks", "post-index-change"), 0o755);
-          await touched();
-        },
-        async "transport of a missing object"() {
-          for (const [key, value] of [
-            ["remote.origin.url", `ext::${program}`],
-            ["remote.origin.promisor", "true"],
-            ["extensions.partialClone", "origin"],
-            ["core.repositoryFormatVersion", "1"],
-            ["protocol.ext.allow", "always"],
-          ] as const)
-            git("config", key, value);
-          const objects = join(folder, ".git", "objects");
-          for (const each of await readdir(objects)) await rm(join(objects, each), { recursive: true });
-        },
-      };
-      /** The index no longer knows the file by its times, so that git compares its content. */
-      const touched = () => utimes(join(folder, "deploy", "web.yaml"), 1, 1);
-      async function filter(kind: "clean" | "process"): Promise<void> {
-        await writeFile(join(folder, ".git", "info", "attributes"), "* filter=a=b.c\n");
-        // As `git config` would write it; its own command line cannot say such a name.
-        await writeFile(
-          join(folder, ".git", "config"),
-          `[filter "a=b.c"]\n\t${kind} = ${program}\n\trequired = true\n`,
-          {
-            flag: "a",
-          },
-        );
+  test.each([
+    "fsmonitor",
+    "clean filter",
+    "clean filter after more filters than git may list",
+    "filter process",
+    "hook",
+    "transport of a missing object",
+  ])("%s", async (how) => {
+    await committed();
+    const marker = join(folder, "ran");
+    const program = join(folder, "program");
+    await writeFile(program, `#!/bin/sh\ntouch ${marker}\n`);
+    await chmod(program, 0o755);
+    const plant: Record<string, () => unknown> = {
+      fsmonitor: () => git("config", "core.fsmonitor", program),
+      "clean filter": () => filter("clean"),
+      async "clean filter after more filters than git may list"() {
+        const line = "\tclean = cat\n";
+        const lines = line.repeat(Math.ceil(maxGitAnswerBytes / "filter.a.clean\0".length));
+        await writeFile(join(folder, ".git", "config"), `[filter "a"]\n${lines}`, { flag: "a" });
+        await filter("clean");
+      },
+      "filter process": () => filter("process"),
+      async hook() {
+        await writeFile(join(folder, ".git", "hooks", "post-index-change"), `#!/bin/sh\ntouch ${marker}\n`);
+        await chmod(join(folder, ".git", "hooks", "post-index-change"), 0o755);
         await touched();
-      }
-      await plant[how]?.();
-      await askAll();
-      expect(existsSync(marker)).toBe(false);
-      // The same question of a git that is not held back runs it.
-      try {
-        git("status", "--porcelain");
-      } catch {
-        // The program answers nothing that git understands.
-      }
-      expect(existsSync(marker)).toBe(true);
-    },
-  );
+      },
+      async "transport of a missing object"() {
+        for (const [key, value] of [
+          ["remote.origin.url", `ext::${program}`],
+          ["remote.origin.promisor", "true"],
+          ["extensions.partialClone", "origin"],
+          ["core.repositoryFormatVersion", "1"],
+          ["protocol.ext.allow", "always"],
+        ] as const)
+          git("config", key, value);
+        const objects = join(folder, ".git", "objects");
+        for (const each of await readdir(objects)) await rm(join(objects, each), { recursive: true });
+      },
+    };
+    /** The index no longer knows the file by its times, so that git compares its content. */
+    const touched = () => utimes(join(folder, "deploy", "web.yaml"), 1, 1);
+    async function filter(kind: "clean" | "process"): Promise<void> {
+      await writeFile(join(folder, ".git", "info", "attributes"), "* filter=a=b.c\n");
+      // As `git config` would write it; its own command line cannot say such a name.
+      await writeFile(join(folder, ".git", "config"), `[filter "a=b.c"]\n\t${kind} = ${program}\n\trequired = true\n`, {
+        flag: "a",
+      });
+      await touched();
+    }
+    await plant[how]?.();
+    await askAll();
+    expect(existsSync(marker)).toBe(false);
+    // The same question of a git that is not held back runs it.
+    try {
+      git("status", "--porcelain");
+    } catch {
+      // The program answers nothing that git understands.
+    }
+    expect(existsSync(marker)).toBe(true);
+  });
 });
 
 describe("a missing fact about the git folder is reported with its reason", () => {

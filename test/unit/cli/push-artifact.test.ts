@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -110,6 +110,60 @@ describe("the time limit of a push", () => {
     await expect(pushing).rejects.toThrow(new TimeIsUp());
     expect(happened.slice(0, 2)).toEqual(["answered", "connected"]);
     silent.close();
+  });
+});
+
+describe("a push whose revision git says", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "sluice-push-"));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  /** Pushes with a `git` that answers the commit 0123 of the branch main, and does this when it is asked for changes. */
+  async function pushed(status: string, timeout: string): Promise<{ readonly said: string; readonly fault: string }> {
+    const script = `#!/bin/sh
+case $1 in
+  status) ${status} ;;
+  config) exit 1 ;;
+  rev-parse) echo 0123 ;;
+  symbolic-ref) echo main ;;
+  *) exit 1 ;;
+esac
+`;
+    await writeFile(join(folder, "git"), script, { mode: 0o755 });
+    let said = "";
+    const pushing = pushArtifact(
+      "oci://127.0.0.1:1/app:v1",
+      { path: folder, source: "https://git.test/app", allowEmpty: true, timeout, insecure: true },
+      {
+        terminal: terminal(
+          () => {},
+          (text) => {
+            said += text;
+          },
+        ),
+        env: { PATH: `${folder}:/usr/bin:/bin` },
+        ...{ homeDir: folder, cwd: folder, stdin: Readable.from([]), onSignal: () => {} },
+        signal: new AbortController().signal,
+        exit: () => {
+          throw new Error("exit");
+        },
+      },
+    );
+    const fault = await pushing.then(() => "", messageOf);
+    return { said, fault };
+  }
+
+  test("warns and goes on if git cannot tell whether there are uncommitted changes", async () => {
+    const { said } = await pushed("echo 'fatal: index file corrupt' >&2; exit 128", "1m");
+    expect(said).toContain("using source https://git.test/app and revision main@sha1:0123");
+    expect(said).toContain(`git cannot tell whether ${folder} has uncommitted changes: index file corrupt`);
+    expect(said).toContain("pushing artifact to 127.0.0.1:1/app:v1");
+  });
+
+  test("ends with --timeout while git answers", async () => {
+    expect(await pushed("exec sleep 600", "1ms")).toEqual({ said: "", fault: new TimeIsUp().message });
   });
 });
 

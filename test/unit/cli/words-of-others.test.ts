@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { program } from "../../../cli/program.ts";
 import type { Surroundings } from "../../../cli/session.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
-import { runCommand } from "../../e2e/cli-world.ts";
+import { runCommand } from "../../doubles/run-command.ts";
 import { fakeSession } from "./fake-session.ts";
 
 /** Every command path of flux 2.9.4, aliases too, one a line: from the cobra commands of its cmd/flux, without the hidden docgen. */

@@ -146,7 +146,7 @@ describe("an event that was recorded", () => {
   });
 
   test.each([
-    { why: "the role must not list them", code: 403, what: "is logged, because a retry does not help" },
+    { why: "the role has no right to list them", code: 403, what: "is logged, because a retry does not help" },
     { why: "the cluster is busy", code: 503, what: "throws, so that it is kept" },
     { why: "no answer comes", code: 0, what: "throws, so that it is kept" },
   ])("whose Alerts cannot be listed because $why, $what", async ({ code, what }) => {

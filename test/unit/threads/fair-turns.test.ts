@@ -41,7 +41,7 @@ describe("turns", () => {
   });
 
   test.each([1, 3])(
-    "of a tenant with 1,000 waiting requests delay another by only the running ones in %d places",
+    "with %d places, a tenant with 1,000 waiting requests delays another one only by its running requests",
     async (places) => {
       const { come, inside, leave, running } = callers(places);
       const greedy = Array.from({ length: 1_000 + places }, (_, at) => come(`greedy ${at}`));

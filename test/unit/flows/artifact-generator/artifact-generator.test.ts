@@ -306,7 +306,7 @@ describe("an ArtifactGenerator", () => {
     expect(await one.conditions()).toEqual([succeeded]);
   });
 
-  test("11.5/127: must not read sources of other namespaces if the installation forbids it", async () => {
+  test("11.5/127: may not read sources of other namespaces if the installation forbids it", async () => {
     const [one, other] = [await world(), await world()];
     await one.source("repo", files, { within: other.namespace });
     const sources = [{ alias: "repo", kind: "OCIRepository", name: "repo", namespace: other.namespace }];

@@ -156,8 +156,10 @@ describe("failures", () => {
   test("image-automation/31: an invalid range stalls", async () => {
     const one = await chosen();
     await one.policy({ policy: { semver: { range: "not a range" } } });
-    expect(await one.run()).toMatchObject({ outcome: "stalled", dueInMs: undefined });
-    const message = 'InvalidPolicy: invalid policy: improper constraint: "not a range"';
+    const why = 'invalid policy: improper constraint: "not a range"';
+    const failure = { reason: "InvalidPolicy", message: why };
+    expect(await one.run()).toMatchObject({ outcome: "stalled", dueInMs: undefined, failure });
+    const message = `InvalidPolicy: ${why}`;
     expect(await one.conditions()).toEqual([`Stalled=True ${message}`, `Ready=False ${message}`]);
     expect((await one.status()).observedGeneration).toBe(2);
   });

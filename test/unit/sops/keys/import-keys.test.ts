@@ -185,7 +185,7 @@ describe("the entries of the decryption Secret", () => {
     { reason: "Forbidden", code: 403, name: "SopsFault" },
     { reason: "Unreachable", code: 0, name: "Outage" },
   ])(
-    "that must not or cannot be read give a $name if the API server answers $reason",
+    "that Sluice has no right to read or cannot read give a $name if the API server answers $reason",
     async ({ reason, code, name }) => {
       const fault = new ApiError({ code, reason, message: "the server said so" });
       const home = { get: () => Promise.reject(fault) };
