@@ -30,12 +30,13 @@ interface Line {
 }
 
 /**
- * What completes the last of these words, which may be empty; the others stand before it, after `sluice`. Pure: it knows the commands
- * and their options, not the cluster.
+ * What completes the last of these words, which may be empty; the others stand before it, after `sluice`. The words may be those of
+ * bash, which also splits them at `=` and `:`. Pure: it knows the commands and their options, not the cluster.
  */
 export function complete(root: Command, words: readonly string[], kinds: readonly KindDeclaration[]): Completion {
-  const last = words.at(-1) ?? "";
-  const line = readLine(root, words.slice(0, -1));
+  const whole = withoutBreaks(words);
+  const last = whole.at(-1) ?? "";
+  const line = readLine(root, whole.slice(0, -1));
   if (line.pending !== undefined) return valueOf(line.pending, last);
   if (last.startsWith("-")) return startingWith(last, optionsOf(line.command).flatMap(optionWord));
   const commands = line.operands.length === 0 ? subcommandsOf(line.command) : [];
@@ -44,6 +45,24 @@ export function complete(root: Command, words: readonly string[], kinds: readonl
 }
 
 const nothing: Completion = { kind: "words", words: [] };
+
+/**
+ * The words of a line, also where bash has split it as its COMP_WORDBREAKS says: `--context=a:b` arrives as `--context`, `=`, `a`,
+ * `:`, `b` and is answered as `--context`, `a:b`. The last word is then empty if the cursor is behind an option's `=`.
+ */
+function withoutBreaks(words: readonly string[]): readonly string[] {
+  const whole: string[] = [];
+  let joins = false;
+  for (const [at, word] of words.entries()) {
+    const before = whole.at(-1);
+    const isBreak = /^[:=]+$/.test(word);
+    if (before === undefined || !(isBreak || joins)) whole.push(word);
+    else if (!before.startsWith("-")) whole[whole.length - 1] = before + word;
+    else if (!isBreak || at === words.length - 1) whole.push(isBreak ? "" : word);
+    joins = isBreak && !before?.startsWith("-");
+  }
+  return whole;
+}
 
 function readLine(root: Command, words: readonly string[]): Line {
   let command = root;

@@ -52,9 +52,13 @@ const consequence = /\b(?:failed|failure|fails|unable|cannot|could not|not ready
  */
 function causeFirst(line: string, width: number): string {
   let rest = line;
-  for (let end = rest.indexOf(": "); end > 0 && columnsOf(rest) >= width; end = rest.indexOf(": ")) {
+  // Counted down, not anew for what is left: a message may have a megabyte of consequences.
+  let left = columnsOf(line);
+  for (let end = rest.indexOf(": "); end > 0 && left >= width; end = rest.indexOf(": ")) {
     if (!consequence.test(rest.slice(0, end))) break;
-    rest = rest.slice(end + 2).trimStart();
+    const next = rest.slice(end + 2).trimStart();
+    left -= columnsOf(rest.slice(0, rest.length - next.length));
+    rest = next;
   }
   return rest === line ? line : `…${rest}`;
 }

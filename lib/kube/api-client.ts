@@ -209,6 +209,7 @@ function clientOf(
     as: (user) => clientOf(user, config, deps, shared),
     close() {
       wire.close();
+      identity.close();
     },
     retire() {
       wire.retire();

@@ -24,6 +24,8 @@ export interface Credentials {
   current(signal: AbortSignal, impersonated?: string): Promise<Credential>;
   /** Drops a credential that the server has refused. False if the next one would be the same. */
   renew(): boolean;
+  /** Stops a credential plugin that still runs: nothing waits for it any more, and it would keep this process alive. */
+  close(): void;
 }
 
 interface Held {
@@ -39,10 +41,11 @@ export function credentials(
   clock: Pick<Clock, "now">,
 ): Credentials {
   const renewable = user.token !== undefined && ["exec", "file", "supplied"].includes(user.token.kind);
+  const closed = new AbortController();
   let held: Held | undefined;
   let fetching: Promise<Held> | undefined;
   const fetch = (): Promise<Held> => {
-    fetching ??= fetchCredential(user, env, clock).finally(() => {
+    fetching ??= fetchCredential(user, env, clock, closed.signal).finally(() => {
       fetching = undefined;
     });
     return fetching;
@@ -58,6 +61,9 @@ export function credentials(
       held = undefined;
       return renewable;
     },
+    close() {
+      closed.abort();
+    },
   };
 }
 
@@ -65,6 +71,7 @@ async function fetchCredential(
   { name, token, certificate }: UserConfig,
   env: Readonly<Record<string, string | undefined>>,
   clock: Pick<Clock, "now">,
+  closed: AbortSignal,
 ): Promise<Held> {
   switch (token?.kind) {
     case undefined:
@@ -82,7 +89,7 @@ async function fetchCredential(
         expiresAt: clock.now() + tokenFileMaxAgeMs,
       };
     case "exec": {
-      const given = await execCredential(token.plugin, env);
+      const given = await execCredential(token.plugin, env, closed);
       return {
         authorization: given.token === undefined ? undefined : `Bearer ${given.token.reveal()}`,
         certificate: given.certificate ?? certificate,

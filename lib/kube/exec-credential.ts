@@ -15,10 +15,15 @@ export interface ExecCredential {
   readonly expiresAt: number | undefined;
 }
 
-/** Runs a credential plugin. Throws an {@link ApiError} `Unauthorized` that names the command and what to do, without its output. */
+/**
+ * Runs a credential plugin. Throws an {@link ApiError} `Unauthorized` that names the command and what to do, without its output.
+ *
+ * @param signal kills the plugin
+ */
 export async function execCredential(
   plugin: ExecPlugin,
   env: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
 ): Promise<ExecCredential> {
   const { apiVersion, cluster } = plugin;
   const info = {
@@ -26,20 +31,28 @@ export async function execCredential(
     apiVersion,
     spec: { interactive: false, ...(cluster === undefined ? {} : { cluster }) },
   };
-  const stdout = await run(plugin, { ...env, ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) });
+  const stdout = await run(plugin, { ...env, ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }, signal);
   return parse(plugin, stdout);
 }
 
-function run(plugin: ExecPlugin, env: Readonly<Record<string, string | undefined>>): Promise<string> {
+function run(
+  plugin: ExecPlugin,
+  env: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
+): Promise<string> {
   const { command, args, installHint } = plugin;
   return new Promise<string>((resolve, reject) => {
     execFile(
       command,
       [...args],
-      { env: { ...env }, timeout: timeLimitMs, maxBuffer: maxOutputBytes, killSignal: "SIGKILL" },
+      { env: { ...env }, timeout: timeLimitMs, maxBuffer: maxOutputBytes, killSignal: "SIGKILL", signal },
       (error, stdout, stderr) => {
         if (error === null) {
           resolve(stdout);
+          return;
+        }
+        if (signal.aborted) {
+          reject(refused(`credential plugin ${command} was stopped`));
           return;
         }
         if (error.code === "ENOENT") {

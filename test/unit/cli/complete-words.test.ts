@@ -97,6 +97,28 @@ describe("completing a line", () => {
   });
 });
 
+describe("completing a line that bash has split at = and :", () => {
+  test.each([
+    ["--namespace = apps get ku", ["kustomizations"]],
+    ["get kustomizations --output = ", ["wide", "json", "yaml", "name"]],
+    ["get kustomizations --output =", ["wide", "json", "yaml", "name"]],
+    ["get kustomizations --output = w", ["wide"]],
+    ["push artifact oci : //host/app : v1 --path = ", "files"],
+    ["push artifact oci : //host/app --annotations a = b --path =", "files"],
+  ])("%j offers %j", (line, words) => {
+    expect(offered(line)).toEqual(words);
+  });
+
+  test.each(["--context = arn : aws : eks :: 1 : cluster/a=b", "--context arn : aws : eks :: 1 : cluster/a = b"])(
+    "%j chooses the complete context",
+    (option) => {
+      const completion = complete(root, [...option.split(" "), "get", "ks", ""], kinds);
+      const line = completion.kind === "objects" ? completion.line : new Map();
+      expect([...line]).toEqual([["--context", "arn:aws:eks::1:cluster/a=b"]]);
+    },
+  );
+});
+
 test.each(Object.entries(completionScripts))(
   "the script for %s asks the hidden command for the words so far",
   (_, script) => {

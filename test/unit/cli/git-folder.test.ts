@@ -81,8 +81,8 @@ test("a folder is judged by its own repository where the environment leads to an
   expect(names).toContain("GIT_DIR");
   for (const name of names) {
     const { source, revision, isChanged } = await of("deploy", { [name]: join(folder, "elsewhere") });
-    const answers = [await source(), await revision(), await isChanged()];
-    expect(answers, name).toEqual(["https://git.test/org/app.git", `main@sha1:${commit}`, false]);
+    const answers = [name, await source(), await revision(), await isChanged()];
+    expect(answers).toEqual([name, "https://git.test/org/app.git", `main@sha1:${commit}`, false]);
   }
 });
 

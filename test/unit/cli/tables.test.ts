@@ -61,6 +61,11 @@ describe("a table", () => {
       expect(line?.trimEnd()).toBe(`web \t${shown}`);
     });
 
+    test("finds the cause behind hundreds of kilobytes of consequences before the test times out", () => {
+      const said = `${"error: ".repeat(50_000)}no such host`;
+      expect(table(undefined, [["web", said]], 64)).toBe(`web\t…${"error: ".repeat(6)}no such host\t\n`);
+    });
+
     test("keeps 20 characters of a message on a narrow screen, and cuts no other column", () => {
       expect(table(undefined, [[long, long]], 30)).toBe(`${long}\ta message that is m…\t\n`);
     });

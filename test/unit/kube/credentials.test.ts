@@ -95,6 +95,23 @@ describe("a credential plugin", () => {
     client.close();
   });
 
+  test("that still runs is stopped when the client is closed, so that the process can end", async () => {
+    const { plugin: login } = await plugin("exec sleep 600");
+    const client = apiClient(
+      configOf(new URL("http://127.0.0.1:1"), { user: userOf({ kind: "exec", plugin: login }) }),
+      {
+        ...apiDeps,
+        env,
+      },
+    );
+    const asked = client.send({ verb: "get", method: "GET", path: "/", repeatable: true }, signal);
+    client.close();
+    await expect(asked).rejects.toMatchObject({
+      reason: "Unauthorized",
+      message: "credential plugin /bin/sh was stopped",
+    });
+  });
+
   test("that is missing is named with the hint in the kubeconfig", async () => {
     const missing = {
       ...(await plugin("")).plugin,

@@ -154,7 +154,9 @@ describe("limits on credentials", () => {
       const command = await written("plugin", `#!/bin/sh\ncat ${output}\n`);
       await chmod(command, 0o755);
       const plugin = { apiVersion, command, args: [], env: {}, installHint: undefined, cluster: undefined };
-      return (await execCredential(plugin, { PATH: process.env["PATH"] })).token?.reveal();
+      return (
+        await execCredential(plugin, { PATH: process.env["PATH"] }, new AbortController().signal)
+      ).token?.reveal();
     };
     expect(await ask(maxOutputBytes - 1)).toBe("t");
     expect(await ask(maxOutputBytes)).toBe("t");
