@@ -4,7 +4,7 @@ import { Agent as HttpsAgent } from "node:https";
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
-import type { NetworkPolicy } from "../core/network/network-policy.ts";
+import { homeNetwork, type NetworkPolicy } from "../core/network/network-policy.ts";
 import type { Proxy } from "../core/ports/dial.ts";
 import { Secret } from "../core/secret.ts";
 import { dialer } from "../http/dial.ts";
@@ -30,29 +30,22 @@ export interface Agents {
  * @param network judges each address, that of a proxy too, before a connection is made; absent for the installation's own clusters
  */
 export function agentsOf({ server, tls, proxy }: ClusterConfig, network?: NetworkPolicy): Agents {
-  const proxyEnv =
-    proxy === undefined || network !== undefined
-      ? {}
-      : { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } };
   const make = (certificate: ClientCertificate | undefined, keepAlive: boolean): HttpAgent => {
     const target = placeOf(server);
     const options = {
       keepAlive,
-      ...proxyEnv,
       ...(network === undefined ? {} : { lookup: guardedLookup(target, network, lookup) }),
       ...(keepAlive ? { maxSockets } : {}),
     };
-    if (server.protocol !== "https:") return new Agent(options);
+    const tunnel = proxy === undefined ? undefined : { target, proxy, network: network ?? homeNetwork };
+    if (server.protocol !== "https:") return throughProxy(new Agent(options), tunnel);
     const trust = {
       rejectUnauthorized: !tls.insecure,
       ...(tls.ca === undefined ? {} : { ca: network === undefined ? tls.ca : trusted(tls.ca) }),
       ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
       ...(certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key.reveal() }),
     };
-    const agent = new HttpsAgent({ ...options, ...trust });
-    return network === undefined || proxy === undefined
-      ? agent
-      : throughProxy(agent, { target, proxy, trust, network });
+    return throughProxy(new HttpsAgent({ ...options, ...trust }), tunnel, trust);
   };
   let certificate: ClientCertificate | undefined;
   let kept: HttpAgent | undefined;
@@ -93,18 +86,29 @@ export function placeOf({ hostname, port, protocol }: URL): { readonly host: str
 interface Tunnel {
   readonly target: { readonly host: string; readonly port: number };
   readonly proxy: URL;
-  readonly trust: ConnectionOptions;
   readonly network: NetworkPolicy;
 }
 
 /** Longer than a request to an API server may take. */
 const tunnelLimitMs = 15_000;
 
-/** The agent, whose connections are tunnels of a proxy that a user names: the dialer judges the way to it. */
-function throughProxy(agent: HttpsAgent, { target, proxy, trust, network }: Tunnel): HttpsAgent {
+/**
+ * The agent, whose connections are tunnels of the proxy that a kubeconfig names: the dialer judges the way to it. Not by the option
+ * `proxyEnv` of Node's agents, which Node 20 and the first releases of 22 ignore without a word.
+ *
+ * @param trust for TLS with the target; absent for plain HTTP
+ */
+function throughProxy<Kind extends HttpAgent>(
+  agent: Kind,
+  tunnel: Tunnel | undefined,
+  trust?: ConnectionOptions,
+): Kind {
+  if (tunnel === undefined) return agent;
+  const { target, proxy, network } = tunnel;
   const dial = dialer({ network });
   const open = async (): Promise<Duplex> => {
     const socket = await dial({ ...target, proxy: proxyFrom(proxy) }, AbortSignal.timeout(tunnelLimitMs));
+    if (trust === undefined) return socket;
     const named = isIP(target.host) === 0 ? { servername: target.host } : { host: target.host };
     return connectTls({ ...named, ...trust, socket });
   };

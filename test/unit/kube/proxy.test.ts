@@ -1,10 +1,22 @@
-import { describe, expect, test } from "vitest";
+import type { AgentOptions } from "node:https";
+import { describe, expect, test, vi } from "vitest";
 import { apiClient } from "../../../lib/kube/api-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { faultOf } from "../../contract/cluster/fault-of.ts";
 import { pem } from "../../doubles/pem.ts";
 import { tunnelProxy } from "../../doubles/tunnel-proxy.ts";
 import { apiDeps, configMapOf, configOf, fakeApi, readNodes, sendDiscovery, sendJson } from "./fake-api.ts";
+
+// As in Node 20 and the first releases of 22, whose agents know no proxy.
+vi.mock("node:https", async (original) => {
+  const https = await original<typeof import("node:https")>();
+  class Agent extends https.Agent {
+    constructor({ proxyEnv: _unknown, ...options }: AgentOptions = {}) {
+      super(options);
+    }
+  }
+  return { ...https, Agent };
+});
 
 const { signal } = new AbortController();
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", namespace: "n" };
@@ -15,8 +27,19 @@ describe("a proxy", () => {
   const secure = async (answer: Parameters<typeof fakeApi>[0]) =>
     fakeApi(answer, { cert: await pem("server.crt"), key: await pem("server.key") });
 
-  test("that is configured is used", async () => {
+  test("that is configured is used, also by a Node whose agents know no proxy", async () => {
     await using api = await secure((_, response) => {
+      sendJson(response, 200, {});
+    });
+    using proxy = await tunnelProxy();
+    const client = apiClient(await through(api.url, new URL(`http://127.0.0.1:${proxy.port}`)), apiDeps);
+    expect((await client.send(readNodes, signal)).status).toBe(200);
+    expect(proxy.asked.map(({ target }) => target)).toEqual([api.url.host]);
+    client.close();
+  });
+
+  test("is used for a server without TLS too", async () => {
+    await using api = await fakeApi((_, response) => {
       sendJson(response, 200, {});
     });
     using proxy = await tunnelProxy();
