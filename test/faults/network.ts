@@ -157,14 +157,13 @@ export const networkFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a URL of another host is refused as an installation without an identity",
-        find: "  await configured(() => codeCommitRegion(url));\n",
+        find: "  refuseAwsLogin(url, proxy !== undefined);\n",
         replace: "",
-        tests: ["test/unit/flows/git-repository/transport.test.ts"],
       },
       {
         what: "Sluice's signature is sent to a server with the tenant's own CA",
-        find: `["ca.crt", "caFile"].filter(`,
-        replace: `["ca"].filter(`,
+        find: `["ca.crt", "caFile"].find(`,
+        replace: `["ca.pem"].find(`,
       },
     ],
   },
