@@ -21,6 +21,7 @@ test("the installation in the guide can be read unchanged", () => {
     emails: ["platform@example.com"],
     networks: {},
     removalPolicy: "RETAIN",
+    settings: {},
     pageEmails: [],
     ticketEmails: [],
     webhooks: false,
