@@ -74,7 +74,7 @@ async function listNames(
   { cluster, namespace, signal }: Session,
 ): Promise<readonly string[]> {
   const objects = await cluster.listMetadata({ group, version, kind, namespace }, signal);
-  // What a shell would read as more than a word is no name of an object either.
+  // A valid object name is a single word for the shell. Everything else is left out.
   return objects
     .map(({ metadata }) => metadata.name)
     .filter((name) => /^[\w.-]+$/.test(name))

@@ -104,7 +104,7 @@ export const differenceRules: readonly Rule[] = [
     concerns: all("ImageUpdateAutomation"),
   },
   {
-    text: "there is no address that other programs can post events to",
+    text: "other programs cannot post events to Sluice",
     see: `${page}#alerts-and-providers`,
     concerns: all("Alert"),
   },

@@ -86,7 +86,7 @@ function addressOf(url: string): string {
   return url.replace(/^oci:\/\//, "");
 }
 
-/** Undefined for a registry that is none of ECR. */
+/** Undefined unless the registry is one of ECR. */
 function arnOf(address: string): string | undefined {
   const [, host = "", name = ""] = /^([^/]+)\/(.+)$/.exec(address) ?? [];
   const registry = parseEcrHost(host);

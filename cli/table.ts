@@ -52,7 +52,7 @@ const consequence = /\b(?:failed|failure|fails|unable|cannot|could not|not ready
  */
 function causeFirst(line: string, width: number): string {
   let rest = line;
-  // Counted down, not anew for what is left: a message may have a megabyte of consequences.
+  // The width of the rest is subtracted, not measured again: a message may have a megabyte of consequences.
   let left = columnsOf(line);
   for (let end = rest.indexOf(": "); end > 0 && left >= width; end = rest.indexOf(": ")) {
     if (!consequence.test(rest.slice(0, end))) break;

@@ -7,7 +7,7 @@ const kustomization = { interval: "10m", prune: true, sourceRef: { kind: "OCIRep
 const sources = [{ kind: "OCIRepository" }];
 const source = { interval: "10m", url: "oci://r/a" };
 
-describe("Kustomization fields that are accepted but not implemented", () => {
+describe("Kustomization fields that the definition has and Sluice refuses", () => {
   test.each([["spec.sourceRef.kind", { sourceRef: { kind: "GitRepository", name: "app" } }]])(
     "%s is named",
     (field, spec) => {
@@ -53,7 +53,7 @@ describe("the message about an unsupported source", () => {
   });
 });
 
-describe("OCIRepository fields that are accepted but not implemented", () => {
+describe("OCIRepository fields that the definition has and Sluice refuses", () => {
   test("spec.provider is named if the installation has no identity of that cloud", () => {
     expect(unsupportedOciRepositoryFields(OciRepositorySpec.parse({ ...source, provider: "aws" }))).toEqual([
       "spec.provider",
