@@ -1,4 +1,4 @@
-import { createSecureContext } from "node:tls";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { messageOf } from "../lib/core/failure.ts";
 import type { CreatedOptions } from "./create-object.ts";
 import { createSecret, readSecretFile, type NewSecret } from "./create-secret.ts";
@@ -91,12 +91,17 @@ function authority({ ca }: Certificates): SecretData {
   return ca === "" ? {} : { "ca.crt": ca };
 }
 
+/** Throws unless the key is that of the certificate: of the first one, which a chain begins with. */
 function checkPair({ cert, key }: Certificates): void {
+  const invalid = (why: string, cause?: unknown): Error =>
+    new Error(`invalid TLS certificate and key pair: ${why}`, { cause });
+  let isPair: boolean;
   try {
-    createSecureContext({ cert, key });
+    isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch (error) {
-    throw new Error(`invalid TLS certificate and key pair: ${messageOf(error)}`, { cause: error });
+    throw invalid(messageOf(error), error);
   }
+  if (!isPair) throw invalid("tls: private key does not match public key");
 }
 
 async function readCertificates(options: TlsSecretOptions): Promise<Certificates> {
