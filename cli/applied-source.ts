@@ -3,7 +3,7 @@ import type { JsonObject } from "../lib/core/json.ts";
 import { type LiveObject, type Manifest, refOf } from "../lib/core/manifest.ts";
 import { type Labelled, metadataOf, upsert } from "./created-object.ts";
 import { failureOf, waitFor } from "./progress.ts";
-import { textAt } from "./read-object.ts";
+import { textAt } from "./objects/read-object.ts";
 import { isCurrent } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 import { isObserved } from "./suspend-and-resume.ts";

@@ -8,7 +8,7 @@ import type { GitHost } from "./bootstrap/git-host.ts";
 import { secretData } from "./bootstrap-secret.ts";
 import { secretOf, upsert } from "./created-object.ts";
 import { failureOf, waitFor } from "./progress.ts";
-import { textAt } from "./read-object.ts";
+import { textAt } from "./objects/read-object.ts";
 import { isCurrent } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 import { isObserved } from "./suspend-and-resume.ts";
