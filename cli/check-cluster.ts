@@ -10,8 +10,8 @@ import { type CheckedFlagger, checkFlagger } from "./check-flagger.ts";
 import type { FoundOrphans } from "./check-orphans.ts";
 import { type CheckedRights, checkRights } from "./check-rights.ts";
 import { checkUnreconciled } from "./check-unreconciled.ts";
-import type { Unreconciled } from "./objects/unreconciled.ts";
 import { type CheckedVersion, judgeVersion, testedVersions } from "./check-version.ts";
+import type { Unreconciled } from "./objects/unreconciled.ts";
 import { type GlobalOptions, type Session, type Surroundings, withCluster } from "./session.ts";
 
 export interface CheckOptions {

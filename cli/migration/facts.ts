@@ -2,9 +2,9 @@ import { type GroupKind, isFluxGroup } from "../../lib/api/kinds/unreconciled.ts
 import type { LiveObject } from "../../lib/core/manifest.ts";
 import { refOf } from "../../lib/core/manifest.ts";
 import { parseApiVersion, subject } from "../../lib/core/object-ref.ts";
+import { valueAt } from "../objects/read-object.ts";
 import type { Unreconciled } from "../objects/unreconciled.ts";
 import type { FoundController } from "./controllers.ts";
-import { valueAt } from "../objects/read-object.ts";
 
 /** Something that could not be read, so that nothing can be said of it. */
 export interface Unread {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../lib/core/json.ts";
-import { partitionOfRegion } from "../../lib/core/partitions.ts";
 import type { LiveObject } from "../../lib/core/manifest.ts";
-import { lentRepositories } from "./repositories.ts";
+import { partitionOfRegion } from "../../lib/core/partitions.ts";
+import { textAt } from "../objects/read-object.ts";
 import {
   hasField,
   inventoryIds,
@@ -13,8 +13,8 @@ import {
   ofKind,
 } from "./facts.ts";
 import type { JudgedFlags } from "./flags.ts";
+import { lentRepositories } from "./repositories.ts";
 import { serviceNamespaces } from "./services.ts";
-import { textAt } from "../objects/read-object.ts";
 
 /** What an installation in AWS needs for this cluster. */
 export interface Needs {

@@ -4,10 +4,10 @@ import { mapLimit } from "../../lib/core/concurrency.ts";
 import type { LiveObject } from "../../lib/core/manifest.ts";
 import { ApiError, type Cluster } from "../../lib/core/ports/cluster.ts";
 import { definitionRef } from "../../lib/definitions/install-crds.ts";
+import { textAt, valueAt } from "../objects/read-object.ts";
 import { findUnreconciled } from "../objects/unreconciled.ts";
 import { type FoundController, findControllers } from "./controllers.ts";
 import { deploymentsList, hasField, type MigrationFacts, namespaceOf, ofKind, type Unread } from "./facts.ts";
-import { textAt, valueAt } from "../objects/read-object.ts";
 
 /** All that the check asks of a cluster: it writes nothing. */
 export type ReadOnlyCluster = Pick<Cluster, "get" | "list" | "listMetadata" | "resource" | "served">;

@@ -1,15 +1,15 @@
 import { definedKinds } from "../../lib/api/kinds/declared-kinds.ts";
 import type { JsonObject } from "../../lib/core/json.ts";
-import { safeText } from "../../lib/core/safe-text.ts";
 import type { LiveObject } from "../../lib/core/manifest.ts";
+import { safeText } from "../../lib/core/safe-text.ts";
 import { specRefusals } from "../../lib/flows/kinds/spec-refusals.ts";
+import { valueAt } from "../objects/read-object.ts";
 import type { Unreconciled } from "../objects/unreconciled.ts";
 import type { FoundController } from "./controllers.ts";
 import { type Difference, differencesOf, restoringSettings } from "./differences.ts";
 import { hasFlux, type MigrationFacts, type Need, nameOfObject, namespaceOf, ofKind, type Unread } from "./facts.ts";
 import { type FoundFlag, judgeFlags } from "./flags.ts";
 import { needsOf } from "./needs.ts";
-import { valueAt } from "../objects/read-object.ts";
 
 /** A reason why Sluice would not reconcile an object. */
 export interface RefusedObject {
