@@ -14,7 +14,7 @@ import type { Session } from "./session.ts";
 import { isObserved } from "./suspend-and-resume.ts";
 
 export interface WebhookOptions {
-  /** Of the GitRepository, and of the Receiver that wakes it. */
+  /** The name of the GitRepository, and of its Receiver. */
   readonly name: string;
   /** The address before the path of the webhook; undefined for the address of the installation. */
   readonly url: string | undefined;

@@ -107,9 +107,9 @@ export type Shares = ReadonlyMap<string, number>;
 
 /** What a route sends where. */
 export interface RouteShares {
-  /** Of the last rule that has the canary: rules of cookies are before it. */
+  /** The shares of the last rule with the canary: rules for cookies come before it. */
   readonly ofCanary: Shares;
-  /** Of the last rule, if it does not have the canary: of all other requests. */
+  /** The shares of the last rule, for all other requests, if it does not have the canary. */
   readonly ofOthers: Shares;
 }
 

@@ -37,7 +37,7 @@ interface CheckedCluster {
   readonly unreconciled?: readonly Unreconciled[];
   /** Deployments of Flagger that run beside Sluice; absent where that is not known. They fail no check: Sluice may not serve this cluster yet. */
   readonly flagger?: readonly CheckedFlagger[];
-  /** Of the identity of the kubeconfig; they fail no check, since Sluice may run with another identity. */
+  /** The rights of the kubeconfig's identity; they fail no check, since Sluice may run with another identity. */
   readonly rights?: CheckedRights;
   /** Absent where no admission webhook is installed; it fails no check either. */
   readonly admission?: CheckedAdmission;

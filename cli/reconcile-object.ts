@@ -20,9 +20,9 @@ export const manager = "flux";
 export interface Reconciling {
   /** The kinds of sources, if the object's source is to be reconciled first. */
   readonly withSource?: readonly KindDeclaration[];
-  /** Of a HelmRelease: whether it is installed or upgraded even if nothing has changed. */
+  /** For a HelmRelease: whether it is installed or upgraded even if nothing has changed. */
   readonly force?: boolean;
-  /** Of a HelmRelease: whether its counted failures are set to zero. */
+  /** For a HelmRelease: whether its failure counts are reset. */
   readonly reset?: boolean;
 }
 
@@ -83,7 +83,7 @@ export async function awaitRequest(
   terminal.success(doneText(kind, handled));
 }
 
-/** One value in all of them: a request to force or to reset belongs to the run that is requested with it. */
+/** One value for all of them: a request to force or to reset belongs to the run that is requested with it. */
 function annotationsOf({ force = false, reset = false }: Reconciling): Readonly<Record<string, string>> {
   const at = requestTime();
   return {

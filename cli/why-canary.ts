@@ -105,7 +105,7 @@ function phaseText(canary: LiveObject): string {
   return `${phase}: ${told}`.replace(/[: .]+$/, "");
 }
 
-/** Of an analysis by iterations: how many have passed. The one after the last is the step in which all traffic goes to the canary. */
+/** For an analysis by iterations: how many have passed. The one after the last is the step in which all traffic goes to the canary. */
 function iterationText(canary: LiveObject): readonly string[] {
   const of = Number(countAt(canary, "spec", "analysis", "iterations"));
   if (of === 0 || !["Progressing", "WaitingPromotion"].includes(textAt(canary, "status", "phase"))) return [];

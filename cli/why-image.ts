@@ -194,7 +194,7 @@ function textIn(value: unknown, key: string): string {
   return typeof found === "string" ? found : "";
 }
 
-/** Of all namespaces, or of the command's own where the user may not list the others. */
+/** Lists in all namespaces, or in the command's own if the user may not list the others. */
 async function anywhere(query: ListQuery, { cluster, namespace, signal }: Session): Promise<readonly LiveObject[]> {
   return cluster.list(query, signal).catch((error: unknown) => {
     if (error instanceof ApiError && error.reason === "Forbidden") return cluster.list({ ...query, namespace }, signal);

@@ -8,7 +8,7 @@ export interface FoundController {
   readonly name: string;
   readonly namespace: string;
   readonly deployment: string;
-  /** Of its image; empty for an image that is named by its digest alone. */
+  /** The version of its image; empty for an image with a digest alone. */
   readonly version: string;
   readonly replicas: number;
   readonly serviceAccount: string;

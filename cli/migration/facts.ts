@@ -10,7 +10,7 @@ import type { FoundController } from "./controllers.ts";
 export interface Unread {
   /** `kustomizations.kustomize.toolkit.fluxcd.io`, or an object. */
   readonly what: string;
-  /** Of the API server; with the right that is missing where one is. */
+  /** The API server's error, with the missing right if there is one. */
   readonly fault: string;
 }
 
@@ -43,7 +43,7 @@ export interface Need {
 /** What `check --migration` has read of a cluster. */
 export interface MigrationFacts {
   readonly controllers: readonly FoundController[];
-  /** Of the kinds that Sluice reconciles or reads. */
+  /** The objects of kinds that Sluice reconciles or reads. */
   readonly objects: readonly LiveObject[];
   /** Service accounts of controllers and sources, by `namespace/name`. */
   readonly accounts: ReadonlyMap<string, LiveObject>;

@@ -16,7 +16,7 @@ export interface RefusedObject {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** Of its condition Ready, after the move. */
+  /** The reason of its condition Ready, after the move. */
   readonly reason: string;
   /** Names the field, and what to do. */
   readonly message: string;
@@ -36,7 +36,7 @@ export interface MigrationReport {
   readonly canMove: boolean;
   /** Why nothing can be said of the move. */
   readonly fault?: string;
-  /** Of Flux and Flagger, without their arguments. */
+  /** The controllers of Flux and Flagger, without their arguments. */
   readonly controllers: readonly Omit<FoundController, "args" | "serviceAccount">[];
   readonly takenOver: readonly TakenOver[];
   readonly refused: readonly RefusedObject[];

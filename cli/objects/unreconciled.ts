@@ -14,7 +14,7 @@ export interface Unreconciled {
   readonly kind: string;
   /** Null where they cannot be listed. */
   readonly count: number | null;
-  /** Of the first ones, `namespace/name`. */
+  /** The first objects, as `namespace/name`. */
   readonly objects: readonly string[];
   /** The Deployment that reconciles the kind, where it is known. */
   readonly controller?: string;
