@@ -1,8 +1,8 @@
-import type { Manifest } from "../lib/core/manifest.ts";
 import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
+import type { Manifest } from "../lib/core/manifest.ts";
 import { applyAndWait, type Called } from "./create-object.ts";
 import { upsert } from "./created-object.ts";
-import { textAt } from "./read-object.ts";
+import { textAt } from "./objects/read-object.ts";
 import type { Session } from "./session.ts";
 
 // What the commands that create a source share. Their lines are flux's.

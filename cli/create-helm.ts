@@ -1,7 +1,7 @@
 import { declaredHelmRepository } from "../lib/api/kinds/helm-repository.ts";
 import type { JsonObject } from "../lib/core/json.ts";
 import { applyCredentials, applySource, withSecret } from "./applied-source.ts";
-import { type CreatedOptions, applyObject, objectOf, printOrApply } from "./create-object.ts";
+import { applyObject, type CreatedOptions, objectOf, printOrApply } from "./create-object.ts";
 import { readSecretFile } from "./create-secret.ts";
 import { checkName, secretOf, withoutUndefined } from "./created-object.ts";
 import { durationOf } from "./duration-option.ts";

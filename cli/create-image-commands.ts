@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import { withCreateOptions } from "./create-options.ts";
 import type { ImagePolicyOptions, ImageRepositoryOptions, ImageUpdateOptions } from "./create-image.ts";
+import { withCreateOptions } from "./create-options.ts";
 import type { Surroundings } from "./session.ts";
 
 /** `create image …`. */

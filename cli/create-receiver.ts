@@ -5,7 +5,7 @@ import { applyAndWait, type CreatedOptions, objectOf, printOrApply } from "./cre
 import { createSecret } from "./create-secret.ts";
 import { checkName, withoutUndefined } from "./created-object.ts";
 import { splitKind } from "./object-reference.ts";
-import { textAt } from "./read-object.ts";
+import { textAt } from "./objects/read-object.ts";
 import type { Surroundings } from "./session.ts";
 
 export interface ReceiverOptions extends CreatedOptions {

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { messageOf } from "../lib/core/failure.ts";
 import type { CreatedOptions } from "./create-object.ts";
-import { createSecret, readSecretFile, type NewSecret } from "./create-secret.ts";
+import { createSecret, type NewSecret, readSecretFile } from "./create-secret.ts";
 import { checkName } from "./created-object.ts";
 import type { SecretData } from "./git-credentials.ts";
 import type { Surroundings } from "./session.ts";

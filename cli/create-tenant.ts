@@ -1,6 +1,6 @@
+import { isJsonObject, toJsonObject } from "../lib/core/json.ts";
 import { labelKeyProblems } from "../lib/core/label-query.ts";
 import { type Manifest, refOf } from "../lib/core/manifest.ts";
-import { isJsonObject, toJsonObject } from "../lib/core/json.ts";
 import type { CreatedOptions } from "./create-object.ts";
 import { checkName, labelsOf, yamlOf } from "./created-object.ts";
 import { manager } from "./reconcile-object.ts";
