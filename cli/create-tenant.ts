@@ -1,4 +1,4 @@
-import { isJsonObject, toJsonObject } from "../lib/core/json.ts";
+import { equal, toJsonObject } from "../lib/core/json.ts";
 import { labelKeyProblems } from "../lib/core/label-query.ts";
 import { type Manifest, refOf } from "../lib/core/manifest.ts";
 import type { CreatedOptions } from "./create-object.ts";
@@ -115,7 +115,7 @@ async function applyBinding(binding: Manifest, { cluster, signal }: Session): Pr
   const ref = refOf(binding);
   const live = await cluster.get(ref, signal);
   const { labels = {} } = binding.metadata;
-  if (live !== undefined && nameOf(live["roleRef"]) === nameOf(binding["roleRef"])) {
+  if (live !== undefined && equal(live["roleRef"], binding["roleRef"])) {
     const body = toJsonObject({ metadata: { labels }, subjects: binding["subjects"] });
     await cluster.patch(ref, { type: "merge", body }, { manager }, signal);
     return;
@@ -124,8 +124,4 @@ async function applyBinding(binding: Manifest, { cluster, signal }: Session): Pr
     await cluster.delete(ref, { uid: live.metadata.uid, propagation: "Background" }, signal);
   }
   await cluster.create(binding, { manager }, signal);
-}
-
-function nameOf(roleRef: unknown): string {
-  return isJsonObject(roleRef) ? `${String(roleRef["kind"])}/${String(roleRef["name"])}` : "";
 }
