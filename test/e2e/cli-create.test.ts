@@ -28,7 +28,10 @@ async function valuesOf(name: string): Promise<Readonly<Record<string, string>>>
   const data = (await found("Secret", name))?.["data"];
   if (!isJsonObject(data)) return {};
   return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [key, Buffer.from(typeof value === "string" ? value : "", "base64").toString()]),
+    Object.entries(data).map(([key, value]) => [
+      key,
+      Buffer.from(typeof value === "string" ? value : "", "base64").toString(),
+    ]),
   );
 }
 

@@ -58,6 +58,10 @@ describe("sluice create refuses", () => {
       "source chart app --source=OCIRepository/charts --chart=app",
       "source kind 'OCIRepository' is not supported, must be one of: HelmRepository, GitRepository, Bucket",
     ],
+    [
+      "source chart app --source=Bucket/charts --chart=app --verify-subject=me",
+      "a verification provider must be specified when OIDC issuer/subject is specified",
+    ],
     ["receiver app --secret-ref=token", "Receiver type is required"],
     ["receiver app --type=github", "secret ref is required"],
     ["receiver app --type=github --secret-ref=token", "atleast one resource is required: give --resource KIND/NAME"],
