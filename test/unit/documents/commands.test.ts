@@ -22,6 +22,13 @@ const { scripts } = Scripts.parse(JSON.parse(await readFile(join(root, "package.
 const executed: Readonly<Record<string, string>> = {
   "README.md": "test/e2e/examples/pages.test.ts",
   "docs/first-app.md": "test/interop/first-app.test.ts",
+  ...Object.fromEntries(
+    ["canaries", "git-hosts", "notifications", "receivers"].map((name) => [
+      `docs/${name}.md`,
+      "test/e2e/pages/objects.test.ts",
+    ]),
+  ),
+  "docs/bootstrap.md": "test/e2e/pages/bootstrap.test.ts",
   "docs/canary-examples.md": "test/e2e/canary-examples.test.ts",
   "docs/troubleshooting.md": "test/e2e/troubleshooting.test.ts",
   "examples/notify/README.md": "test/e2e/examples/pages.test.ts",
