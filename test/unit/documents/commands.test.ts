@@ -26,6 +26,13 @@ const executed: Readonly<Record<string, string>> = {
   "docs/command-line.md": "test/e2e/pages/operator-pages.test.ts",
   "docs/day-two.md": "test/e2e/pages/operator-pages.test.ts",
   "docs/first-app.md": "test/interop/first-app.test.ts",
+  ...Object.fromEntries(
+    ["canaries", "git-hosts", "notifications", "receivers"].map((name) => [
+      `docs/${name}.md`,
+      "test/e2e/pages/objects.test.ts",
+    ]),
+  ),
+  "docs/bootstrap.md": "test/e2e/pages/bootstrap.test.ts",
   "docs/canary-examples.md": "test/e2e/canary-examples.test.ts",
   "docs/install.md": "test/e2e/installed/page.test.ts",
   "docs/moving-from-flux.md": "test/e2e/fleet/guide.test.ts",
