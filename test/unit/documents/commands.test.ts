@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { withoutBooleanValues } from "../../../cli/boolean-values.ts";
+import { fromGoFlags } from "../../../cli/go-flags.ts";
 import { program } from "../../../cli/program.ts";
 import { terminal } from "../../../cli/terminal.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
@@ -122,7 +122,7 @@ const commandLine = parser();
 /** Why the command line would refuse these words; undefined if it takes them. */
 async function faultOf(args: readonly string[]): Promise<string | undefined> {
   try {
-    await commandLine.parseAsync(withoutBooleanValues(args, commandLine), { from: "user" });
+    await commandLine.parseAsync(fromGoFlags(args, commandLine), { from: "user" });
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
