@@ -3,16 +3,10 @@ import { toJsonObject } from "../core/json.ts";
 import { type ObjectRef, subject } from "../core/object-ref.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import {
-  type DryRun,
-  type DryRunDeps,
-  dryRun,
-  dryRunElsewhere,
-  dryRunMessage,
-  isAboutFields,
-  type Refused,
-} from "./dry-run.ts";
+import { type DryRun, type DryRunDeps, dryRun, type Refused } from "./dry-run.ts";
+import { dryRunElsewhere } from "./dry-run-elsewhere.ts";
 import { atThisLook, type FirstLook, type FirstLookDeps, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
+import { dryRunMessage, isAboutFields } from "./refusals.ts";
 import { schemaFaults } from "./schema-faults.ts";
 import { stageOf, stages } from "./set/apply-order.ts";
 import { type CascadeScope, cascadeScopeOf, isWithin } from "./set/cascade-scope.ts";
