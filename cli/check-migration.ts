@@ -1,8 +1,8 @@
-import { dump } from "js-yaml";
 import { messageOf } from "../lib/core/failure.ts";
 import { readMigration } from "./migration-read.ts";
 import { emptyReport, type MigrationReport, migrationReport } from "./migration-report.ts";
 import { escapedJson } from "./object-documents.ts";
+import { safeYaml } from "./safe-yaml.ts";
 import { printMigration } from "./print-migration.ts";
 import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";
 
@@ -38,5 +38,5 @@ export async function runMigrationCheck(
 
 function printDocument(report: MigrationReport, output: string, { terminal }: Pick<Surroundings, "terminal">): void {
   const json = () => `${escapedJson(JSON.stringify(report, undefined, 2))}\n`;
-  terminal.document(output === "json" ? json() : dump(report, { lineWidth: -1 }));
+  terminal.document(output === "json" ? json() : safeYaml(report));
 }

@@ -28,8 +28,8 @@ export function exportNamespace({ namespace }: GlobalOptions, { env, terminal }:
 
 /** As flux prints it. */
 export async function yamlOf(manifest: Manifest): Promise<string> {
-  const { dump } = await import("js-yaml");
-  return `---\n${dump(manifest, { sortKeys: true, lineWidth: -1 })}`;
+  const { safeYaml } = await import("./safe-yaml.ts");
+  return `---\n${safeYaml(manifest, { sortKeys: true })}`;
 }
 
 /** The fields that are given. */
