@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
-import { textAt, valueAt } from "./read-object.ts";
+import { textAt, valueAt } from "./objects/read-object.ts";
 
 /** An Event of a Canary. */
 export interface CanaryEvent {

@@ -1,7 +1,7 @@
 import { requestedAtAnnotation } from "../lib/api/names.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { VersionedRef } from "../lib/core/object-ref.ts";
-import { type ConditionText, conditionOf, textAt, valueAt } from "./read-object.ts";
+import { type ConditionText, conditionOf, textAt, valueAt } from "./objects/read-object.ts";
 import { type Session, TimeIsUp } from "./session.ts";
 import { watchAgain } from "./watch-again.ts";
 

@@ -8,9 +8,9 @@ import type { VersionedRef } from "../lib/core/object-ref.ts";
 import type { Patch } from "../lib/core/ports/cluster.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
 import { generatedChartOf, sourceOf } from "./object-source.ts";
+import { conditionOf, countAt, isSuspended, revisionOf, textAt } from "./objects/read-object.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
 import { failureOf, progressOf, waitFor } from "./progress.ts";
-import { conditionOf, countAt, isSuspended, revisionOf, textAt } from "./read-object.ts";
 import type { Session } from "./session.ts";
 
 /** The field manager of the flux command: each of the two commands may change the fields that the other has set. */

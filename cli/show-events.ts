@@ -7,7 +7,7 @@ import { eventRow, eventTime } from "./event-row.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
 import { columnLook } from "./looks.ts";
 import { generatedChartOf, sourceOf } from "./object-source.ts";
-import { textAt } from "./read-object.ts";
+import { textAt } from "./objects/read-object.ts";
 import { type Session, TimeIsUp } from "./session.ts";
 import { table } from "./table.ts";
 import { printVersions } from "./watch-again.ts";

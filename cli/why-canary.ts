@@ -3,7 +3,7 @@ import { routeKindAnnotation } from "../lib/api/names.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { ApiError } from "../lib/core/ports/cluster.ts";
 import { canaryEvent, canaryTimeline, type Moment, type RouteShares, routeShares } from "./canary-timeline.ts";
-import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./read-object.ts";
+import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./objects/read-object.ts";
 import { loadObject } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 import { table } from "./table.ts";

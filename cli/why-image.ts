@@ -12,7 +12,7 @@ import { ApiError, type ListQuery } from "../lib/core/ports/cluster.ts";
 import { barredName, parseBarred } from "../lib/image/barred/barred-images.ts";
 import { shortenHashes } from "./object-rows.ts";
 import { sourceOf } from "./object-source.ts";
-import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./read-object.ts";
+import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./objects/read-object.ts";
 import { loadObject } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 import { table } from "./table.ts";

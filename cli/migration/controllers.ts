@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { LiveObject } from "../lib/core/manifest.ts";
-import { textAt, valueAt } from "./read-object.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
+import { textAt, valueAt } from "../objects/read-object.ts";
 
 /** A Deployment of Flux or Flagger. */
 export interface FoundController {

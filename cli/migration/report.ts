@@ -1,23 +1,15 @@
-import { definedKinds } from "../lib/api/kinds/declared-kinds.ts";
-import type { JsonObject } from "../lib/core/json.ts";
-import { safeText } from "../lib/core/safe-text.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
-import { specRefusals } from "../lib/flows/kinds/spec-refusals.ts";
-import type { CheckedUnreconciled } from "./check-unreconciled.ts";
-import type { FoundController } from "./migration-controllers.ts";
-import { type Difference, differencesOf, restoringSettings } from "./migration-differences.ts";
-import {
-  hasFlux,
-  type MigrationFacts,
-  type Need,
-  nameOfObject,
-  namespaceOf,
-  ofKind,
-  type Unread,
-} from "./migration-facts.ts";
-import { type FoundFlag, judgeFlags } from "./migration-flags.ts";
-import { needsOf } from "./migration-needs.ts";
-import { valueAt } from "./read-object.ts";
+import { definedKinds } from "../../lib/api/kinds/declared-kinds.ts";
+import type { JsonObject } from "../../lib/core/json.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
+import { safeText } from "../../lib/core/safe-text.ts";
+import { specRefusals } from "../../lib/flows/kinds/spec-refusals.ts";
+import { valueAt } from "../objects/read-object.ts";
+import type { Unreconciled } from "../objects/unreconciled.ts";
+import type { FoundController } from "./controllers.ts";
+import { type Difference, differencesOf, restoringSettings } from "./differences.ts";
+import { hasFlux, type MigrationFacts, type Need, nameOfObject, namespaceOf, ofKind, type Unread } from "./facts.ts";
+import { type FoundFlag, judgeFlags } from "./flags.ts";
+import { needsOf } from "./needs.ts";
 
 /** A reason why Sluice would not reconcile an object. */
 export interface RefusedObject {
@@ -49,7 +41,7 @@ export interface MigrationReport {
   readonly takenOver: readonly TakenOver[];
   readonly refused: readonly RefusedObject[];
   /** Kinds of Flux and Flagger that Sluice does not reconcile. */
-  readonly unreconciled: readonly CheckedUnreconciled[];
+  readonly unreconciled: readonly Unreconciled[];
   readonly flags: readonly FoundFlag[];
   /** For the settings of the installation: what flags and objects of the cluster ask for. */
   readonly settings: JsonObject;
