@@ -52,7 +52,8 @@ export async function pageWorld(programs: Readonly<Record<string, string>> = {})
 /** The blocks of shell of a page, such as `docs/events.md`. Throws an error if their number is another than the test knows. */
 export async function blocksOf(page: string, count: number): Promise<readonly string[]> {
   const blocks = shellBlocks(await readFile(join(import.meta.dirname, "../../..", page), "utf8"));
-  if (blocks.length !== count) throw new Error(`${page} has ${blocks.length} blocks of shell, and the test knows ${count}`);
+  if (blocks.length !== count)
+    throw new Error(`${page} has ${blocks.length} blocks of shell, and the test knows ${count}`);
   return blocks;
 }
 
