@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { withoutBooleanValues } from "../../../cli/boolean-values.ts";
+import { fromGoFlags } from "../../../cli/go-flags.ts";
 import { program } from "../../../cli/program.ts";
 import { terminal } from "../../../cli/terminal.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
@@ -26,6 +26,13 @@ const executed: Readonly<Record<string, string>> = {
   "docs/command-line.md": "test/e2e/pages/operator-pages.test.ts",
   "docs/day-two.md": "test/e2e/pages/operator-pages.test.ts",
   "docs/first-app.md": "test/interop/first-app.test.ts",
+  ...Object.fromEntries(
+    ["canaries", "git-hosts", "notifications", "receivers"].map((name) => [
+      `docs/${name}.md`,
+      "test/e2e/pages/objects.test.ts",
+    ]),
+  ),
+  "docs/bootstrap.md": "test/e2e/pages/bootstrap.test.ts",
   "docs/canary-examples.md": "test/e2e/canary-examples.test.ts",
   "docs/install.md": "test/e2e/installed/page.test.ts",
   "docs/moving-from-flux.md": "test/e2e/fleet/guide.test.ts",
@@ -116,7 +123,7 @@ const commandLine = parser();
 /** Why the command line would refuse these words; undefined if it takes them. */
 async function faultOf(args: readonly string[]): Promise<string | undefined> {
   try {
-    await commandLine.parseAsync(withoutBooleanValues(args, commandLine), { from: "user" });
+    await commandLine.parseAsync(fromGoFlags(args, commandLine), { from: "user" });
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
