@@ -15,15 +15,17 @@ import { formatEntryId } from "./set/entry-id.ts";
 /** One object of an apply set, ready to be sent. */
 export interface DesiredObject {
   readonly id: string;
-  /** Without a namespace where the kind has none, whatever the manifest said. */
+  /** Without a namespace if the kind is cluster-scoped, whatever the manifest says. */
   readonly ref: VersionedRef;
   readonly manifest: Manifest;
-  /** Keyed digest of what is asked for: any object may carry what is secret, and no value can be guessed by it. */
+  /** Keyed digest of the wanted object: any object may hold a secret, and without the key its value cannot be guessed. */
   readonly digest: string;
   /** Undefined where the cluster does not serve the kind yet and a definition in the same set will bring it. */
   readonly resource: Resource | undefined;
   /** The schema that this definition has for it, where there is one. */
   readonly schema?: JsonObject;
+  /** Whether a definition in the same set brings its kind. An API server serves a kind only some moments after its definition is established. */
+  readonly isPromised?: true;
 }
 
 /**
@@ -43,14 +45,20 @@ export async function desiredObjects(
   const written = new Map<string, Manifest>();
   for (const manifest of manifests) {
     const resource = resources.get(kindKey(manifest));
-    const object = desiredObject(manifest, resource ?? promised.get(kindKey(manifest)), deps.installationKey);
+    const promise = promised.get(kindKey(manifest));
+    const object = desiredObject(manifest, resource ?? promise, deps.installationKey);
     const first = written.get(object.id);
     const clash = first === undefined ? undefined : clashOf(object.ref, first, manifest);
-    const problem = problemOf(object, resource ?? promised.get(kindKey(manifest))) ?? clash;
+    const problem = problemOf(object, resource ?? promise) ?? clash;
     if (problem !== undefined) problems.push(problem);
     if (first === undefined) written.set(object.id, manifest);
-    const schema = resource === undefined ? promised.get(kindKey(manifest))?.schema : undefined;
-    objects.set(object.id, { ...object, resource, ...(schema === undefined ? {} : { schema }) });
+    const schema = resource === undefined ? promise?.schema : undefined;
+    objects.set(object.id, {
+      ...object,
+      resource,
+      ...(schema === undefined ? {} : { schema }),
+      ...(promise === undefined ? {} : { isPromised: true }),
+    });
   }
   if (problems.length > 0) throw new Failure("ReconciliationFailed", problems.map((line) => `${line}\n`).join(""));
   return [...objects.values()].toSorted((a, b) => byApplyOrder(a.ref, b.ref, deps.rules));
@@ -63,7 +71,7 @@ function desiredObject(
   manifest: Manifest,
   scope: Scope | undefined,
   key: Secret,
-): Omit<DesiredObject, "resource" | "schema"> {
+): Omit<DesiredObject, "isPromised" | "resource" | "schema"> {
   const { namespace: _dropped, ...clusterWide } = manifest.metadata;
   const sent = scope?.namespaced === false ? { ...manifest, metadata: clusterWide } : manifest;
   const ref = refOf(sent);
@@ -111,7 +119,7 @@ async function resolveKinds(
   return new Map(found.flatMap(({ key, resource }) => (resource === undefined ? [] : [[key, resource]])));
 }
 
-/** What of a CustomResourceDefinition says which kinds it brings; one that is not so is left for the API server to refuse. */
+/** The part of a CustomResourceDefinition that names its kinds; one of another shape is left for the API server to refuse. */
 const Definition = z.object({
   spec: z.object({
     group: z.string(),

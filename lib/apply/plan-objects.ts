@@ -3,16 +3,10 @@ import { toJsonObject } from "../core/json.ts";
 import { type ObjectRef, subject } from "../core/object-ref.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import {
-  type DryRun,
-  type DryRunDeps,
-  dryRun,
-  dryRunElsewhere,
-  dryRunMessage,
-  isAboutFields,
-  type Refused,
-} from "./dry-run.ts";
+import { type DryRun, type DryRunDeps, dryRun, type Refused } from "./dry-run.ts";
+import { dryRunElsewhere } from "./dry-run-elsewhere.ts";
 import { atThisLook, type FirstLook, type FirstLookDeps, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
+import { dryRunMessage, isAboutFields } from "./refusals.ts";
 import { schemaFaults } from "./schema-faults.ts";
 import { stageOf, stages } from "./set/apply-order.ts";
 import { type CascadeScope, cascadeScopeOf, isWithin } from "./set/cascade-scope.ts";
@@ -22,7 +16,7 @@ export interface PlanDeps extends DryRunDeps {
   readonly concurrency: number;
 }
 
-/** The applies of a plan, or why there can be none: every object that the API server refuses, in its words. */
+/** The applies of a plan, or why it is refused: every object that the API server refuses, in its words. */
 export type Planning =
   | { readonly kind: "planned"; readonly objects: Plan["objects"] }
   | { readonly kind: "refused"; readonly refused: readonly RefusedObject[] };
@@ -35,9 +29,9 @@ export interface RefusedObject extends Refused {
 type Looked = { readonly desired: DesiredObject; readonly look: FirstLook };
 
 /**
- * Plans a whole set: proves what it can, and gives everything else whose kind and namespace exist its dry run, across all stages, before
- * anything is written. So a bad object fails the revision before a part of it is applied. What needs a definition or a namespace of the set
- * is judged by the definition's schema, or elsewhere, and has its own dry run at its stage.
+ * Plans a whole set before anything is written: it proves objects unchanged if it can, and dry-runs all others whose kind and namespace
+ * exist, across all stages. So a bad object fails the revision before a part of it is applied. An object that needs a definition or
+ * namespace of the set is checked against the definition's schema or in another namespace, and has its own dry run at its stage.
  */
 export async function planObjects(
   desired: readonly DesiredObject[],
@@ -73,9 +67,9 @@ export async function planObjects(
 }
 
 /**
- * Defers what was refused for want of something that an earlier stage is about to bring: a RoleBinding whose ClusterRole is new,
- * a Pod of a new PriorityClass. The API server names it. What an object of the installation's own stage brings cannot be told,
- * so any refusal that is not about fields may be for want of that.
+ * Defers objects that were refused because something is missing that an earlier stage creates: a RoleBinding whose ClusterRole is new, a
+ * Pod of a new PriorityClass. The API server names it. An object of the installation's own stage may create anything, so any refusal that
+ * is not about fields may be for lack of it.
  */
 function withLaterStages(judged: readonly Judged[], { rules }: PlanDeps): readonly Judged[] {
   const stageIndex = ({ desired }: Judged) => stages.indexOf(stageOf(desired.ref, rules));
@@ -102,24 +96,37 @@ function names(text: string, name: string): boolean {
   return text.split(/[^A-Za-z0-9.:_-]+/).includes(name);
 }
 
+/** The objects of a stage with what is planned for them, or why there can be no plan. */
+export type StagePlanning =
+  | { readonly kind: "planned"; readonly objects: readonly PlannedObject[] }
+  | { readonly kind: "refused"; readonly message: string }
+  /** The API server does not serve the kinds of the definitions in the set yet. */
+  | { readonly kind: "unserved"; readonly message: string };
+
 /** Gives the deferred objects of a stage their dry run, now that the stages before it are in the cluster. */
 export async function planDeferred(
   members: readonly PlannedObject[],
   deps: PlanDeps,
   signal: AbortSignal,
-): Promise<{ readonly objects: readonly PlannedObject[]; readonly refusals: readonly string[] }> {
+): Promise<StagePlanning> {
   const waiting = members.filter(({ change }) => change.kind === "deferred");
-  const judged = outcomesOf(
-    await judge(
-      waiting.map(({ desired }) => ({ desired, look: { kind: "unproven", live: undefined } })),
-      undefined,
-      deps,
-      signal,
-    ),
-  );
-  const changes = new Map(judged.objects.map((object) => [object.desired.id, object]));
-  const objects = members.map((member) => changes.get(member.desired.id) ?? member);
-  return { objects, refusals: judged.refusals.map(({ message }) => message) };
+  const looks = waiting.map(({ desired }): Looked => ({ desired, look: { kind: "unproven", live: undefined } }));
+  const judged = await judge(looks, undefined, deps, signal);
+  const refused = outcomesOf(judged.filter((one) => !isUnserved(one))).refusals;
+  if (refused.length > 0) return { kind: "refused", message: messages(refused) };
+  const { objects, refusals: unserved } = outcomesOf(judged);
+  if (unserved.length > 0) return { kind: "unserved", message: messages(unserved) };
+  const changes = new Map(objects.map((object) => [object.desired.id, object]));
+  return { kind: "planned", objects: members.map((member) => changes.get(member.desired.id) ?? member) };
+}
+
+function messages(refusals: readonly Refused[]): string {
+  return refusals.map(({ message }) => message).join("\n");
+}
+
+/** Whether a definition of the set brings the kind, and the API server does not serve it yet. */
+function isUnserved({ desired, change }: Judged): boolean {
+  return desired.isPromised === true && change.kind === "refused" && change.error?.reason === "NoMatch";
 }
 
 interface Judged {
@@ -138,8 +145,8 @@ function outcomesOf(judged: readonly Judged[]) {
 }
 
 /**
- * @param missing namespaces that the set itself creates, and what nothing can be put into before it is gone and created
- * anew; undefined: nothing is deferred any more
+ * @param missing namespaces that the set itself creates, and those that must be deleted and created again first; undefined: nothing is
+ * deferred any more
  */
 async function judge(
   looks: readonly Looked[],
@@ -156,21 +163,20 @@ async function judge(
       const isEarly =
         missing !== undefined &&
         (resource === undefined || missing.some((scope) => isWithin(ref, resource.plural, scope)));
-      return {
-        desired,
-        change: isEarly ? await judgeEarly(desired, deps, stop) : await dryRun(desired, look.live, deps, stop),
-      };
+      if (isEarly) return { desired, change: await judgeEarly(desired, deps, stop) };
+      const judged = { desired, change: await dryRun(desired, look.live, deps, stop) };
+      return missing !== undefined && isUnserved(judged) ? { desired, change: { kind: "deferred" } } : judged;
     },
     signal,
   );
 }
 
-/** Where a deferred object of a kind that is served is tried: a namespace that every cluster has. */
+/** The namespace in which a deferred object of a served kind is tried: every cluster has it. */
 const elsewhereNamespace = "default";
 
 /**
- * What can be said of an object before its definition or namespace is there: by the definition's own schema, or by a dry
- * run in another namespace. Its real dry run comes at its stage.
+ * Checks an object before its definition or namespace exists: by the definition's own schema, or by a dry run in another namespace. Its
+ * real dry run comes at its stage.
  */
 async function judgeEarly(desired: DesiredObject, deps: PlanDeps, signal: AbortSignal): Promise<DryRun> {
   if (desired.resource === undefined) {

@@ -14,7 +14,7 @@ import { type LiveProvider, readSettings } from "./read-settings.ts";
 /** A Provider that can be sent to. */
 export interface ConnectedProvider {
   readonly provider: NotificationProvider;
-  /** Of one delivery with all its tries. */
+  /** The time limit of one delivery with all its tries. */
   readonly timeoutMs: number;
 }
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { loadAll } from "js-yaml";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { textAt } from "../../cli/read-object.ts";
+import { textAt } from "../../cli/objects/read-object.ts";
 import { CanarySpec } from "../../lib/api/canary.ts";
 import { intervalMs } from "../../lib/canary/analysis.ts";
 import type { Manifest } from "../../lib/core/manifest.ts";

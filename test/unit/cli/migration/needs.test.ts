@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { MigrationFacts } from "../../../../cli/migration-facts.ts";
-import { needsOf } from "../../../../cli/migration-needs.ts";
+import type { MigrationFacts } from "../../../../cli/migration/facts.ts";
+import { needsOf } from "../../../../cli/migration/needs.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 
 const source = "source.toolkit.fluxcd.io/v1";
@@ -52,6 +52,12 @@ test("each repository that is pulled by provider aws is listed for its namespace
     ],
     buckets: [{ arn: "arn:aws:s3:::fleet", namespaces: ["apps"] }],
   });
+});
+
+test("a GitRepository with provider aws logs in with the identity of the installation, also if it has a Secret", () => {
+  const spec = { provider: "aws", url: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet" };
+  const code = object(source, "GitRepository", "code", { spec: { ...spec, secretRef: { name: "login" } } });
+  expect(needs({ objects: [code] }).what).toEqual(["repositories: GitRepository/apps/code"]);
 });
 
 test("a Kustomization without a service account needs the rights of an administrator, unless the flag names one for all", () => {
