@@ -49,6 +49,9 @@ const commands = shellBlocks(page)
   .map((words) => words.filter((word) => word !== "--silent").slice(2))
   .map(([script = "", ...args]) => ({ script, args: args.filter((word, at) => at > 0 || word !== "--") }));
 
-test.each(commands)("npm run $script, as the page about tests shows it, takes the arguments $args", ({ script, args }) => {
-  expect(refused[script]?.(args)).toEqual([]);
-});
+test.each(commands)(
+  "npm run $script, as the page about tests shows it, takes the arguments $args",
+  ({ script, args }) => {
+    expect(refused[script]?.(args)).toEqual([]);
+  },
+);
