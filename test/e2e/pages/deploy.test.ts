@@ -13,7 +13,7 @@ const missing = isNamed ? await buildClients() : "";
 const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
 const ecr = "123456789012.dkr.ecr.eu-west-1.amazonaws.com";
 
-/** Which blocks of the page these are, in their order; those of the CDK are listed as not run. */
+/** The blocks of the page in their order, without those of the CDK, which docs/maintainers/testing.md lists. */
 async function blocks() {
   const [push = "", rollback = "", remove = "", ...more] = await blocksToRun("docs/deploy.md");
   if (more.length > 0) throw new Error(`docs/deploy.md has blocks that this test does not know: ${more.join("\n")}`);
@@ -87,8 +87,10 @@ sluice reconcile kustomization apps --with-source`);
       await writeFile(join(page.folder, "prod"), kubeconfig.replaceAll(new RegExp(`: "?${name}"?$`, "gm"), `: ${arn}`));
       const [look = "", uninstall = ""] = remove.split(/(?=^sluice uninstall --cluster prod$)/m);
       const onProd = (line: string) => page.type(`export KUBECONFIG=$HOME/prod\n${line.trimEnd()} 2>&1`);
-      console.log(await onProd(look));
-      console.log(await onProd(`${uninstall.trimEnd()} --yes`));
+      const shown = await onProd(look);
+      expect(shown).toContain("delete CustomResourceDefinition/kustomizations.kustomize.toolkit.fluxcd.io");
+      expect(shown).toMatch(/✔ nothing was changed \(dry run\)\n$/);
+      expect(await onProd(`${uninstall.trimEnd()} --yes`)).toContain("✔ uninstall finished");
       expect(await page.type("kubectl get deployment oddy-test-deployment -o name")).toContain("oddy-test-deployment");
     });
   },
