@@ -73,7 +73,7 @@ git remote add origin https://git.example.com/team/apps`);
       expect(await readFile(join(page.folder, "docker-password"), "utf8")).toMatch(/\S/);
       // The identity of AWS is not lent by sluice local, whose registry asks for none.
       await page.type(replaced(onRegistry(others.join("")), { "provider: aws": "insecure: true" }));
-      await page.typeUntil("sluice get kustomizations", /^apps .*\tTrue +\tApplied revision/m);
+      await page.typeUntil("sluice get kustomizations", /^apps\s.*\tTrue +\tApplied revision/m);
       expect(await page.type("kubectl get deployment oddy-test-deployment -o name")).toContain("oddy-test-deployment");
     });
 
