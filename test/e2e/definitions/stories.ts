@@ -104,7 +104,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
     test("after a handler is killed at any write, the next one finishes", async () => {
       const whole = cluster;
       const writes = definitions.length + rights.length;
-      for (let survived = 0; survived < writes; survived += inGateOrDeep(3, 1)) {
+      for (let survived = 0; survived < writes; survived += inGateOrDeep(7, 1)) {
         await clear(whole);
         let left = survived;
         cluster = {

@@ -140,8 +140,10 @@ export function uninstallStories(
       "killed before or after any of its writes, it can be run again, and the cluster is paused until the end",
       async (stride) => {
         let kills = 0;
+        // The last writes all delete a definition or a right: the gate skips most of them.
+        const stepAfter = (write: number): number => (stride > 1 && write > 12 ? 4 * stride : stride);
         for (const when of ["before", "after"] as const) {
-          for (let write = 1; ; write += stride) {
+          for (let write = 1; ; write += stepAfter(write)) {
             const made = await installed();
             const dying = killedAt(cluster, write, when);
             const ended = await uninstall(
