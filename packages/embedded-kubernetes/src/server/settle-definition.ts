@@ -76,13 +76,17 @@ export function terminatingDefinition(definition: ApiObject, now: string): ApiOb
 function renewGroup(cluster: Cluster, definitions: Resource, name: string): void {
   const group = groupOf(name);
   const names = cluster.store.list({ resource: definitionsKey, metadataOnly: true }).map((one) => one.name);
-  const renewed = names.filter((one) => groupOf(one) === group).flatMap((one) => read(cluster, definitions, one) ?? []);
+  const renewed = names
+    .filter((one) => groupOf(one) === group)
+    .map((one) => read(cluster, definitions, one))
+    .filter((one) => one !== undefined);
   for (const [index, definition] of [...renewed.entries()]) {
     const status = definitionStatus(definition, renewed.toSpliced(index, 1), timestamp(cluster.now()));
     if (equal(status, definition["status"])) continue;
     const key = { resource: definitionsKey, namespace: "", name: plainText(metadataOf(definition)["name"]) };
-    renewed[index] = { ...definition, status };
-    cluster.store.write(key, renewed[index]);
+    const next = { ...definition, status };
+    renewed[index] = next;
+    cluster.store.write(key, next);
   }
 }
 
