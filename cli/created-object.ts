@@ -2,6 +2,7 @@ import { type Json, type JsonObject, toJson, toJsonObject } from "../lib/core/js
 import { labelKeyProblems, labelValueProblem } from "../lib/core/label-query.ts";
 import { type Manifest, refOf } from "../lib/core/manifest.ts";
 import type { Patch } from "../lib/core/ports/cluster.ts";
+import { escapedJson } from "./object-documents.ts";
 import { manager } from "./reconcile-object.ts";
 import { defaultNamespace, type GlobalOptions, type Session, type Surroundings } from "./session.ts";
 
@@ -28,12 +29,14 @@ export function exportNamespace({ namespace }: GlobalOptions, { env, terminal }:
   return namespace ?? defaultNamespace(env, terminal);
 }
 
-/** Byte for byte as flux prints it; a value that only Go can write so is written as YAML has it. */
+/** Byte for byte as flux prints it, without characters that turn the text of a terminal around: those are escaped. */
 export async function yamlOf(manifest: Manifest): Promise<string> {
   const { goYamlText } = await import("../lib/manifests/go-yaml/emit.ts");
   const fields = toJsonObject(manifest);
-  const text = goYamlText(fields) ?? (await import("js-yaml")).dump(fields, { sortKeys: true, lineWidth: -1 });
-  return `---\n${text}`;
+  const text = goYamlText(fields);
+  if (text !== undefined && escapedJson(text) === text) return `---\n${text}`;
+  const { safeYaml } = await import("./safe-yaml.ts");
+  return `---\n${safeYaml(fields, { sortKeys: true })}`;
 }
 
 /** The fields that are given. */

@@ -14,10 +14,12 @@ export class Blocked extends Error {
   readonly reason: EventReason;
   /** `terminal`: only a change helps. `soon`: after 30 s, or when what it waits for changes. */
   readonly retry: "backoff" | "soon" | "terminal";
-  /** What to record as an event, if Flux does so. */
+  /** The event to record, if Flux records one. */
   readonly event: Pick<EventToRecord, "message" | "type"> | undefined;
-  /** The object that has to be ready first; undefined where that is not why. */
+  /** The object that has to be ready first; undefined if that is not the cause. */
   readonly waitsFor: Cause | undefined;
+  /** What it waits for does not exist: the run has failed, since no other run reports it. */
+  readonly isMissing: boolean;
 
   constructor(
     reason: EventReason,
@@ -27,6 +29,7 @@ export class Blocked extends Error {
       readonly event?: Blocked["event"];
       readonly cause?: unknown;
       readonly waitsFor?: Cause | undefined;
+      readonly isMissing?: boolean;
     },
   ) {
     super(message, { cause: options.cause });
@@ -34,21 +37,22 @@ export class Blocked extends Error {
     this.retry = options.retry;
     this.event = options.event;
     this.waitsFor = options.waitsFor;
+    this.isMissing = options.isMissing === true;
   }
 }
 
-/** A configuration that only a change mends, with the event that says so. */
+/** A configuration fault that only a change corrects, with its event. */
 export function terminal(reason: EventReason, message: string): Blocked {
   return new Blocked(reason, message, { retry: "terminal", event: { type: "Warning", message } });
 }
 
 /** Reports what keeps the run from the release (reference helmrelease 7). */
 export async function reportBlocked(
-  { event, message, reason, retry, waitsFor }: Blocked,
+  { event, isMissing, message, reason, retry, waitsFor }: Blocked,
   carried: Carried,
   ctx: HelmReleaseContext,
 ): Promise<FlowResult> {
-  // While it waits it looks again and again: what it waits for is told once.
+  // While it waits it checks repeatedly: the cause is reported once.
   const known = findCondition(ctx.status().conditions ?? [], "Ready");
   const isTold = retry === "soon" && known?.reason === reason && known.message === message;
   if (event !== undefined && !isTold) {
@@ -67,7 +71,7 @@ export async function reportBlocked(
   const { timing } = ctx.deps;
   if (retry === "soon") {
     const next = toCarried({ ...carried, failures: 0 });
-    return { outcome: "blocked", failure, dueInMs: timing.requeueDependencyMs, carried: next };
+    return { outcome: isMissing ? "failed" : "waiting", failure, dueInMs: timing.requeueDependencyMs, carried: next };
   }
   const dueInMs = backOffMs(carried.failures, timing.retryDelay);
   return { outcome: "failed", failure, dueInMs, carried: toCarried({ ...carried, failures: carried.failures + 1 }) };

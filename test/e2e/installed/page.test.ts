@@ -33,7 +33,7 @@ describe("the commands of docs/install.md, typed in a checkout", () => {
 
   test("pack the command and install it, and the last one removes it again", async () => {
     expect(others).toEqual([]);
-    expect(await run(install)).toMatch(new RegExp(`\nsluice: v${RegExp.escape(ownVersion)}\n$`));
+    expect((await run(install)).split("\n").slice(-2)).toEqual([`sluice: v${ownVersion}`, ""]);
     expect(await run(`${uninstall}\ncommand -v sluice || echo "no sluice"`)).toMatch(/\nno sluice\n$/);
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { sourceTopic } from "../../../../lib/core/topics.ts";
-import { embedded, files, output, ready, repoWith, split, type World } from "./generator-spaces.ts";
+import { embedded, output, ready, repoWith, split, type World } from "./generator-spaces.ts";
 import { Killed } from "./generator-world.ts";
 
 afterAll(() => embedded[Symbol.asyncDispose]());
