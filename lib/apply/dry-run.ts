@@ -59,6 +59,10 @@ export async function dryRun(
     tried = await cluster.apply(desired.manifest, options, signal);
   } catch (error) {
     if (!(error instanceof ApiError) || isNoJudgement(error)) throw error;
+    // Without its kind there is nothing to read.
+    if (error.reason === "NoMatch" && desired.isPromised === true) {
+      return { kind: "refused", message: dryRunMessage(desired, error), error };
+    }
     const live = await read();
     return refusal(desired, error, live === "forbidden" ? undefined : live, deps, signal);
   }

@@ -124,6 +124,16 @@ export const applyFaults: readonly FileFaults[] = [
         find: "        stageIndex(other) < stageIndex(one) &&\n",
         replace: "",
       },
+      {
+        what: "an object whose new kind is not served yet is refused",
+        find: "      return missing !== undefined && isUnserved(judged) ?",
+        replace: "      return missing === undefined && isUnserved(judged) ?",
+      },
+      {
+        what: "an object waits for a kind that no definition brings",
+        find: "  return desired.isPromised === true && change.kind",
+        replace: "  return change.kind",
+      },
     ],
   },
   {

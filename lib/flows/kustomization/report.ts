@@ -278,7 +278,8 @@ export async function reportBlocked(ctx: KustomizationContext, blocked: Blocked)
   if (event !== undefined) ctx.record({ ...event, reason, annotations: blocked.annotations ?? {}, relation });
   const { failures } = readCarriedState(ctx.run.carried);
   const carried = { failures: failures + 1 };
-  const outcome = stalled ? "stalled" : "waiting";
+  const waits = blocked.isMissing === true ? "failed" : "waiting";
+  const outcome = stalled ? "stalled" : waits;
   return { outcome, failure: { reason, message }, dueInMs: retryInMs(blocked.retry, failures, ctx), carried };
 }
 

@@ -217,7 +217,7 @@ describe("a dependency of a HelmRelease", () => {
     await scene.release(dependent());
     await base(scene, false);
     for (const _ of ["first", "second", "third"]) {
-      expect(await scene.run()).toMatchObject({ outcome: "blocked", dueInMs: 30_000 });
+      expect(await scene.run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
     }
     const why = `dependency '${scene.namespace}/base' is not ready`;
     expect(await scene.condition("Ready")).toBe(`False DependencyNotReady: ${why}`);
@@ -241,7 +241,7 @@ describe("a dependency of a HelmRelease", () => {
     await scene.release(dependent());
     await base(scene, false, { suspend: true });
     const message = `dependency '${scene.namespace}/base' is not ready: it is suspended, resume it with sluice resume hr base -n ${scene.namespace}`;
-    expect(await scene.run()).toMatchObject({ outcome: "blocked", failure: { reason: "DependencyNotReady", message } });
+    expect(await scene.run()).toMatchObject({ outcome: "waiting", failure: { reason: "DependencyNotReady", message } });
     expect(await scene.condition("Ready")).toBe(`False DependencyNotReady: ${message}`);
   });
 
@@ -294,7 +294,7 @@ describe("the source of a HelmRelease", () => {
     await scene.apply({ apiVersion: "source.toolkit.fluxcd.io/v1", kind: "OCIRepository", metadata, spec });
     await scene.release({});
     for (const _ of ["first", "second"]) {
-      expect(await scene.run()).toMatchObject({ outcome: "blocked", dueInMs: 30_000 });
+      expect(await scene.run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
     }
     expect(await scene.condition("Ready")).toMatch(
       new RegExp(`^False SourceNotReady: OCIRepository '${scene.namespace}/app' is not ready: `),

@@ -87,7 +87,7 @@ describe("an ArtifactGenerator", () => {
     });
   });
 
-  test("11.5/116: waits for a source without an artifact, retries every 5 s and subscribes to the source", async () => {
+  test("11.5/116: waits for a source without an artifact, fails for one that does not exist, retries every 5 s and subscribes to the source", async () => {
     const one = await world();
     await one.generator({
       ...split(),
@@ -111,7 +111,7 @@ describe("an ArtifactGenerator", () => {
       ["other", "repo"].map((name) => sourceTopic(one.keyOf("OCIRepository", name))),
     );
     await one.remove("OCIRepository", "other");
-    await one.run();
+    expect(await one.run()).toMatchObject({ outcome: "failed", dueInMs: sourceRetryMs });
     expect((await one.conditions()).at(-1)).toContain('OCIRepository.source.toolkit.fluxcd.io "other" not found');
     await one.source("other", {});
     await one.run();
