@@ -10,8 +10,8 @@ import {
   withBarred,
   withoutBarred,
 } from "../lib/image/barred/barred-images.ts";
+import { isSuspended, textAt } from "./objects/read-object.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
-import { isSuspended, textAt } from "./read-object.ts";
 import { awaitRequest, loadObject, manager, requestTime } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 

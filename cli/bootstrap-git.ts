@@ -23,7 +23,7 @@ export async function bootstrapGit(given: BootstrapGitOptions, surroundings: Sur
   );
 }
 
-/** Of `--username`, else of the URL. */
+/** The user in `--username`, else in the URL. */
 function userOf({ url = "", username }: BootstrapGitOptions): string {
   const inUrl = URL.canParse(url) ? new URL(url).username : "";
   return username === "git" && inUrl !== "" ? decodeURIComponent(inUrl) : username;

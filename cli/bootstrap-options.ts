@@ -34,7 +34,7 @@ export interface BootstrapGitOptions extends BootstrapOptions {
   readonly silent?: boolean;
 }
 
-/** Of the hosts whose API is asked. */
+/** The options for hosts with an API. */
 export interface BootstrapHostOptions extends BootstrapOptions {
   readonly owner?: string;
   readonly repository?: string;
@@ -44,7 +44,7 @@ export interface BootstrapHostOptions extends BootstrapOptions {
   readonly reconcile?: boolean;
   readonly readWriteKey?: boolean;
   readonly team?: readonly string[];
-  /** Of GitLab: `private`, `internal` or `public`. */
+  /** The visibility on GitLab: `private`, `internal` or `public`. */
   readonly visibility?: string;
 }
 

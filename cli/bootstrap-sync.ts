@@ -4,7 +4,7 @@ import { declaredKustomization } from "../lib/api/kinds/kustomization.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { ownerOf } from "../lib/gate/cluster-owner.ts";
 import type { SyncObjects, SyncOptions } from "./bootstrap/sync-manifests.ts";
-import { conditionOf, isSuspended, textAt } from "./read-object.ts";
+import { conditionOf, isSuspended, textAt } from "./objects/read-object.ts";
 import { manager, reconcileObject } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 

@@ -4,17 +4,17 @@ import { declaredReceiver } from "../lib/api/kinds/receiver.ts";
 import { notificationGroup } from "../lib/api/names.ts";
 import { type Manifest, refOf } from "../lib/core/manifest.ts";
 import { webhookUrlOf } from "../lib/gate/cluster-owner.ts";
-import type { GitHost } from "./bootstrap/git-host.ts";
 import { secretData } from "./bootstrap-secret.ts";
+import type { GitHost } from "./bootstrap/git-host.ts";
 import { secretOf, upsert } from "./created-object.ts";
+import { textAt } from "./objects/read-object.ts";
 import { failureOf, waitFor } from "./progress.ts";
-import { textAt } from "./read-object.ts";
 import { isCurrent } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 import { isObserved } from "./suspend-and-resume.ts";
 
 export interface WebhookOptions {
-  /** Of the GitRepository, and of the Receiver that wakes it. */
+  /** The name of the GitRepository, and of its Receiver. */
   readonly name: string;
   /** The address before the path of the webhook; undefined for the address of the installation. */
   readonly url: string | undefined;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
-import { textAt, valueAt } from "./read-object.ts";
+import { textAt, valueAt } from "./objects/read-object.ts";
 
 /** An Event of a Canary. */
 export interface CanaryEvent {
@@ -107,9 +107,9 @@ export type Shares = ReadonlyMap<string, number>;
 
 /** What a route sends where. */
 export interface RouteShares {
-  /** Of the last rule that has the canary: rules of cookies are before it. */
+  /** The shares of the last rule with the canary: rules for cookies come before it. */
   readonly ofCanary: Shares;
-  /** Of the last rule, if it does not have the canary: of all other requests. */
+  /** The shares of the last rule, for all other requests, if it does not have the canary. */
   readonly ofOthers: Shares;
 }
 

@@ -9,9 +9,10 @@ import { type CheckedAdmission, checkAdmission } from "./check-admission.ts";
 import { type CheckedFlagger, checkFlagger } from "./check-flagger.ts";
 import type { FoundOrphans } from "./check-orphans.ts";
 import { type CheckedRights, checkRights } from "./check-rights.ts";
-import { type CheckedUnreconciled, checkUnreconciled } from "./check-unreconciled.ts";
+import { checkUnreconciled } from "./check-unreconciled.ts";
 import { type CheckedVersion, judgeVersion, testedVersions } from "./check-version.ts";
 import { escapedJson } from "./object-documents.ts";
+import type { Unreconciled } from "./objects/unreconciled.ts";
 import { type GlobalOptions, type Session, type Surroundings, withCluster } from "./session.ts";
 
 export interface CheckOptions {
@@ -34,10 +35,10 @@ interface CheckedCluster {
   readonly kubernetes?: CheckedVersion;
   readonly kinds: readonly CheckedKind[];
   /** Kinds of Flux and Flagger with objects that Sluice does not reconcile; absent where that is not known. They fail no check. */
-  readonly unreconciled?: readonly CheckedUnreconciled[];
+  readonly unreconciled?: readonly Unreconciled[];
   /** Deployments of Flagger that run beside Sluice; absent where that is not known. They fail no check: Sluice may not serve this cluster yet. */
   readonly flagger?: readonly CheckedFlagger[];
-  /** Of the identity of the kubeconfig; they fail no check, since Sluice may run with another identity. */
+  /** The rights of the kubeconfig's identity; they fail no check, since Sluice may run with another identity. */
   readonly rights?: CheckedRights;
   /** Absent where no admission webhook is installed; it fails no check either. */
   readonly admission?: CheckedAdmission;

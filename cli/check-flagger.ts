@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiError } from "../lib/core/ports/cluster.ts";
-import { textAt, valueAt } from "./read-object.ts";
+import { textAt, valueAt } from "./objects/read-object.ts";
 import type { Session } from "./session.ts";
 
 /** A Deployment of Flagger that runs in the cluster. */

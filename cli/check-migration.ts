@@ -1,9 +1,9 @@
 import { messageOf } from "../lib/core/failure.ts";
-import { readMigration } from "./migration-read.ts";
-import { emptyReport, type MigrationReport, migrationReport } from "./migration-report.ts";
+import { printMigration } from "./migration/print-report.ts";
+import { readMigration } from "./migration/read-cluster.ts";
+import { emptyReport, type MigrationReport, migrationReport } from "./migration/report.ts";
 import { escapedJson } from "./object-documents.ts";
 import { safeYaml } from "./safe-yaml.ts";
-import { printMigration } from "./print-migration.ts";
 import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";
 
 const formats = ["table", "json", "yaml"];

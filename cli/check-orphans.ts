@@ -16,7 +16,7 @@ import { formatApiVersion } from "../lib/core/object-ref.ts";
 import { ApiError, type PartialObject, type Resource } from "../lib/core/ports/cluster.ts";
 import type { Owner } from "../lib/gate/owner-object.ts";
 import type { RecordedState } from "../local/recorded-state.ts";
-import { valueAt } from "./read-object.ts";
+import { valueAt } from "./objects/read-object.ts";
 import type { Session } from "./session.ts";
 import { table } from "./table.ts";
 

@@ -123,7 +123,7 @@ function specOf(options: SourceOptions): JsonObject {
   });
 }
 
-/** One ref, in flux's order; a branch beside a commit says where the commit is. */
+/** One ref, in flux's order; a branch given with a commit says where the commit is. */
 function refOfOptions({ branch, commit, refName, tag, tagSemver }: SourceOptions): Record<string, Json | undefined> {
   if (commit !== undefined) return { commit, branch };
   if (refName !== undefined) return { name: refName };

@@ -86,7 +86,7 @@ async function awaitRelease(manifest: Manifest, session: Session): Promise<void>
 async function specOf(options: HelmReleaseOptions): Promise<JsonObject> {
   const { createTargetNamespace, crds, dependsOn, serviceAccount, targetNamespace } = options;
   const createNamespace = createTargetNamespace === true ? true : undefined;
-  // Of a policy flux gives an install no more than Create: there is nothing to replace.
+  // An install gets only Create from a policy of flux: there is nothing to replace.
   const install = withoutUndefined({ createNamespace, crds: crds === undefined ? undefined : "Create" });
   return withoutUndefined({
     ...chartOf(options),

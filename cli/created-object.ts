@@ -10,7 +10,7 @@ export interface Labelled {
   readonly label?: readonly string[];
 }
 
-/** One letter is refused, too, as flux does it. */
+/** One letter is refused too, as in flux. */
 const namePattern = /^[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/;
 
 /** Throws for a name that no object may have. */

@@ -1,6 +1,6 @@
 import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
-import { nameOf } from "./read-object.ts";
+import { nameOf } from "./objects/read-object.ts";
 import type { Session } from "./session.ts";
 
 export interface DeleteObjectOptions {

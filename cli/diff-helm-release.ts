@@ -91,7 +91,7 @@ function fieldsOf(fields: readonly FieldChange[], { group, kind }: VersionedRef)
   return lines.map((line) => `    ${line}\n`).join("");
 }
 
-/** Of a Secret only labels are shown: an annotation of kubectl has its whole content. */
+/** For a Secret only labels are shown: kubectl's annotation has its whole content. */
 function isLabel(path: string): boolean {
   return path.startsWith("/metadata/labels/");
 }

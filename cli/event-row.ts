@@ -1,5 +1,5 @@
 import type { LiveObject } from "../lib/core/manifest.ts";
-import { textAt, valueAt } from "./read-object.ts";
+import { textAt, valueAt } from "./objects/read-object.ts";
 
 /** When an event was last seen, in milliseconds since 1970; 0 if it has no time. */
 export function eventTime(event: LiveObject): number {

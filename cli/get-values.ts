@@ -140,7 +140,7 @@ function rowOf({ layers: places, path, value }: ValueLeaf, layers: readonly Name
   ];
 }
 
-/** Of a text at a path, what is behind a comma is set elsewhere: `a,b=c` sets `b`. Then the place is a part of the text. */
+/** For a text at a path, the part after a comma is set elsewhere: `a,b=c` sets `b`. Then the place is a part of the text. */
 function isElsewhere(path: string, { targetPath }: ValuesReference): boolean {
   if (targetPath === undefined) return false;
   return path !== targetPath && !path.startsWith(`${targetPath}.`) && !path.startsWith(`${targetPath}[`);

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
-/** Of what git prints for one question. */
+/** The limit for git's output to one command. */
 export const maxGitAnswerBytes = 1024 * 1024;
 const gitTimeLimitMs = 30_000;
 

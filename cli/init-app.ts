@@ -21,7 +21,7 @@ interface Place {
 interface NamedArn extends Place {
   readonly arn: string;
   readonly name: string;
-  /** Of its construct, unique in the app. */
+  /** The id of its construct, unique in the app. */
   readonly id: string;
 }
 

@@ -6,7 +6,7 @@ import type { DeleteObjectOptions } from "./delete-object.ts";
 import type { ExportOptions } from "./export-objects.ts";
 import type { GetOptions } from "./get-objects.ts";
 import type { ValuesOptions } from "./get-values.ts";
-import { nameOf } from "./read-object.ts";
+import { nameOf } from "./objects/read-object.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
 
 export function addGetCommands(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {

@@ -8,7 +8,7 @@ import type { LiveObject } from "../lib/core/manifest.ts";
 import { conditionLook } from "./looks.ts";
 import type { DocumentFormat, ObjectPrinter } from "./object-documents.ts";
 import { sourceOf } from "./object-source.ts";
-import { isSuspended, readinessOf, revisionOf, shownAt, textAt } from "./read-object.ts";
+import { isSuspended, readinessOf, revisionOf, shownAt, textAt } from "./objects/read-object.ts";
 import { table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 

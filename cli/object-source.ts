@@ -3,7 +3,7 @@ import { declaredHelmChart } from "../lib/api/kinds/helm-chart.ts";
 import { declaredHelmRelease } from "../lib/api/kinds/helm-release.ts";
 import { isJsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
-import { textAt, valueAt } from "./read-object.ts";
+import { textAt, valueAt } from "./objects/read-object.ts";
 
 /** A source as an object names it, with its namespace. */
 export interface SourceReference {

@@ -1,7 +1,7 @@
 import { requestedAtAnnotation } from "../lib/api/names.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { VersionedRef } from "../lib/core/object-ref.ts";
-import { type ConditionText, conditionOf, textAt, valueAt } from "./read-object.ts";
+import { type ConditionText, conditionOf, textAt, valueAt } from "./objects/read-object.ts";
 import { type Session, TimeIsUp } from "./session.ts";
 import { watchAgain } from "./watch-again.ts";
 
@@ -25,7 +25,7 @@ export function progressOf(object: LiveObject): Progress {
   return ready === undefined || ready.status === "True" ? { kind: "current" } : { kind: "in progress" };
 }
 
-/** Of a release without retries left, Stalled says how often it was tried, and only Ready says why it failed. */
+/** For a release without retries left, Stalled says how often it was tried, and only Ready says why it failed. */
 function whyStalled(message: string, ready: ConditionText | undefined): string {
   const why = ready?.status === "False" ? ready.message.trim() : "";
   return why === "" || why === message.trim() ? message : `${message}: ${why}`;

@@ -8,9 +8,9 @@ import type { VersionedRef } from "../lib/core/object-ref.ts";
 import type { Patch } from "../lib/core/ports/cluster.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
 import { generatedChartOf, sourceOf } from "./object-source.ts";
+import { conditionOf, countAt, isSuspended, revisionOf, textAt } from "./objects/read-object.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
 import { failureOf, progressOf, waitFor } from "./progress.ts";
-import { conditionOf, countAt, isSuspended, revisionOf, textAt } from "./read-object.ts";
 import type { Session } from "./session.ts";
 
 /** The field manager of the flux command: each of the two commands may change the fields that the other has set. */
@@ -20,9 +20,9 @@ export const manager = "flux";
 export interface Reconciling {
   /** The kinds of sources, if the object's source is to be reconciled first. */
   readonly withSource?: readonly KindDeclaration[];
-  /** Of a HelmRelease: whether it is installed or upgraded even if nothing has changed. */
+  /** For a HelmRelease: whether it is installed or upgraded even if nothing has changed. */
   readonly force?: boolean;
-  /** Of a HelmRelease: whether its counted failures are set to zero. */
+  /** For a HelmRelease: whether its failure counts are reset. */
   readonly reset?: boolean;
 }
 
@@ -83,7 +83,7 @@ export async function awaitRequest(
   terminal.success(doneText(kind, handled));
 }
 
-/** One value in all of them: a request to force or to reset belongs to the run that is requested with it. */
+/** One value for all of them: a request to force or to reset belongs to the run that is requested with it. */
 function annotationsOf({ force = false, reset = false }: Reconciling): Readonly<Record<string, string>> {
   const at = requestTime();
   return {

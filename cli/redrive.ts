@@ -29,7 +29,7 @@ export interface RedriveOptions extends GlobalOptions {
 
 /** The most messages of one command. */
 export const maxRedriven = 10_000;
-/** Of what a message holds, in a line of the table. */
+/** The limit for a message's content in a line of the table. */
 const maxShownBytes = 120;
 
 /** `redrive`: assumes the role of the stack that may do it, and moves what waits in a dead-letter queue back. */
@@ -160,7 +160,7 @@ const Message = z.union([WakeUp, SweepRequest, LookRequest]);
 interface Content {
   readonly holds: string;
   readonly schema: z.ZodType;
-  /** Of a message of this schema. Default: the beginning of its body. */
+  /** Shows a message of this schema. Default: the beginning of its body. */
   readonly text?: (data: unknown) => string;
 }
 

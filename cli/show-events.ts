@@ -7,7 +7,7 @@ import { eventRow, eventTime } from "./event-row.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
 import { columnLook } from "./looks.ts";
 import { generatedChartOf, sourceOf } from "./object-source.ts";
-import { textAt } from "./read-object.ts";
+import { textAt } from "./objects/read-object.ts";
 import { type Session, TimeIsUp } from "./session.ts";
 import { table } from "./table.ts";
 import { printVersions } from "./watch-again.ts";
@@ -114,7 +114,7 @@ async function queriesFor(
   const object = await session.cluster.get(ref, session.signal);
   if (object === undefined) {
     const absent = `${kind.kind} object '${name}' not found in "${session.namespace}" namespace`;
-    // Those of a deleted object say what it left behind. Its source is not known any more.
+    // The events of a deleted object say what it left behind. Its source is not known any more.
     const [last] = (await Promise.all(queries.map((query) => session.cluster.list(query, session.signal)))).flat();
     if (last === undefined) throw new Error(absent);
     session.terminal.warning(`${absent}: these are its last events`);

@@ -1,6 +1,6 @@
 import { type KindDeclaration, readyConditionOf } from "../lib/api/kinds/declaration.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
-import { conditionOf, readinessOf } from "./read-object.ts";
+import { conditionOf, readinessOf } from "./objects/read-object.ts";
 
 /** Whether an object is among those that `--status-selector` asks for; every object is without it. */
 export function selectedBy(kind: KindDeclaration, statusSelector: string | undefined): (object: LiveObject) => boolean {

@@ -4,8 +4,8 @@ import { servedKind } from "../lib/api/kinds/declaration.ts";
 import { promoteAnnotation, rollbackAnnotation } from "../lib/api/names.ts";
 import { isJsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
+import { countAt, isSuspended, textAt, valueAt } from "./objects/read-object.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
-import { countAt, isSuspended, textAt, valueAt } from "./read-object.ts";
 import { loadObject, manager, requestTime } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 

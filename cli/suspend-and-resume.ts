@@ -1,9 +1,9 @@
 import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import { type LiveObject, refOf } from "../lib/core/manifest.ts";
+import { conditionOf, nameOf, suspendPatch, valueAt } from "./objects/read-object.ts";
 import { warnIfPaused } from "./pause-cluster.ts";
 import { failureOf, waitFor } from "./progress.ts";
-import { conditionOf, nameOf, suspendPatch, valueAt } from "./read-object.ts";
 import { doneText, isCurrent, manager } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 

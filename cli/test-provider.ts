@@ -14,7 +14,7 @@ import { providers } from "../lib/notify/providers/providers.ts";
 import { sendTestEvent, TestEventFailure } from "../lib/notify/test-event.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
-import { isSuspended, textAt } from "./read-object.ts";
+import { isSuspended, textAt } from "./objects/read-object.ts";
 import type { Session } from "./session.ts";
 
 export interface TestOptions {

@@ -3,7 +3,7 @@ import { routeKindAnnotation } from "../lib/api/names.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { ApiError } from "../lib/core/ports/cluster.ts";
 import { canaryEvent, canaryTimeline, type Moment, type RouteShares, routeShares } from "./canary-timeline.ts";
-import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./read-object.ts";
+import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./objects/read-object.ts";
 import { loadObject } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 import { table } from "./table.ts";
@@ -105,7 +105,7 @@ function phaseText(canary: LiveObject): string {
   return `${phase}: ${told}`.replace(/[: .]+$/, "");
 }
 
-/** Of an analysis by iterations: how many have passed. The one after the last is the step in which all traffic goes to the canary. */
+/** For an analysis by iterations: how many have passed. The one after the last is the step in which all traffic goes to the canary. */
 function iterationText(canary: LiveObject): readonly string[] {
   const of = Number(countAt(canary, "spec", "analysis", "iterations"));
   if (of === 0 || !["Progressing", "WaitingPromotion"].includes(textAt(canary, "status", "phase"))) return [];

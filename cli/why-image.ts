@@ -12,7 +12,7 @@ import { ApiError, type ListQuery } from "../lib/core/ports/cluster.ts";
 import { barredName, parseBarred } from "../lib/image/barred/barred-images.ts";
 import { shortenHashes } from "./object-rows.ts";
 import { sourceOf } from "./object-source.ts";
-import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./read-object.ts";
+import { conditionOf, countAt, isSuspended, textAt, valueAt } from "./objects/read-object.ts";
 import { loadObject } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
 import { table } from "./table.ts";
@@ -194,7 +194,7 @@ function textIn(value: unknown, key: string): string {
   return typeof found === "string" ? found : "";
 }
 
-/** Of all namespaces, or of the command's own where the user may not list the others. */
+/** Lists in all namespaces, or in the command's own if the user may not list the others. */
 async function anywhere(query: ListQuery, { cluster, namespace, signal }: Session): Promise<readonly LiveObject[]> {
   return cluster.list(query, signal).catch((error: unknown) => {
     if (error instanceof ApiError && error.reason === "Forbidden") return cluster.list({ ...query, namespace }, signal);

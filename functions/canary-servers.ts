@@ -14,7 +14,7 @@ const setting = "canary-service-namespaces";
 const sharedMs = 1_000;
 /** More than the Canaries of a process can ask in that time: a shared one is never dropped for one that is not shared. */
 const maxReadings = 2_000;
-/** Of an answer without its body, and of a value of CloudWatch with its digits. */
+/** The size of an answer without its body, and of a CloudWatch value with its digits. */
 const [headBytes, valueBytes] = [1_024, 32];
 
 interface CanaryServersDeps {
@@ -66,7 +66,7 @@ export function canaryServersOf({
   };
 }
 
-/** Of a query: its template is read at once, and no loop over nothing but names is long. */
+/** The limits for a query: its template is rendered in one go, and no loop over plain names takes long. */
 const templateLimits: EngineLimits = { maxCpuMs: 5_000, maxWallMs: 20_000, maxOutputBytes: 8 * maxQueryBytes };
 
 function templatesBy(engine: MessageEngine, cluster: string): TemplateEngine {

@@ -28,7 +28,7 @@ const Properties = z.object({
   installation: z
     .string("is required")
     .regex(/^[0-9]{12}\/[a-z0-9-]+\/[A-Za-z0-9_.-]{3,255}$/, "must be <account>/<region>/<table>"),
-  /** Of Sluice; a new one makes CloudFormation call. */
+  /** Sluice's version; a new one makes CloudFormation call the function. */
   version: z.string("is required"),
   /** Where the admission webhook is called; absent: nowhere, and the one that was installed goes. */
   admission: z
@@ -161,7 +161,7 @@ async function remove(
   });
 }
 
-/** Throws for a version that is too old. One that is newer than all that were tested is told of: EKS may have upgraded by itself. */
+/** Throws for a version that is too old. A version newer than all tested ones is logged: EKS may have upgraded by itself. */
 function versionNotice(id: string, version: string): string[] {
   const [, major = "", minor = ""] = /^(\d+)\.(\d+)/.exec(version) ?? [];
   if (major === "") return [];

@@ -29,7 +29,7 @@ export interface IngestDeps extends Names {
   isAdmitted(account: string, region: string): boolean;
 }
 
-/** Of an event as text: the most that EventBridge and SQS pass on. */
+/** The limit for an event as text, which is that of EventBridge and SQS. */
 export const maxEventBytes = 1_048_576;
 const maxQuotedBytes = 256;
 const concurrency = 16;
@@ -102,7 +102,7 @@ function faultsOf({ issues }: z.ZodError): string {
   return cutText([...new Set(texts)].join("; "), maxQuotedBytes);
 }
 
-/** Takes events from the queue of hints. One whose subscribers could not be woken comes again, and in the end is a dead letter. */
+/** Takes events from the queue of hints. If its subscribers cannot be woken, the event comes again, and finally becomes a dead letter. */
 export function ingestBatchHandler(deps: IngestDeps): (event: unknown, signal: AbortSignal) => Promise<BatchResponse> {
   const ingest = ingestHandler(deps);
   return (batch, signal) =>

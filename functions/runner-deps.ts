@@ -14,7 +14,7 @@ interface RunnerParts {
   readonly clusters: { get(id: string): Pick<ServedCluster, "home"> | undefined };
   readonly deadLetters: DeadLetters;
   readonly metrics: Metrics;
-  /** Those that have flows. */
+  /** The kinds with flows. */
   readonly kinds: readonly Kind[];
 }
 

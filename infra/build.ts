@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { bundleFunctions } from "./bundle.ts";
 
-// Before `npm pack` in this folder: what the package has beside the definitions, compiled. Of other packages it needs only the
-// CDK, which its user brings: the schema of the installation, and what it is written with, are compiled in.
+// Before `npm pack` in this folder: what the package has beside the definitions, compiled. The package depends only on the CDK, which
+// its user installs: the schema of the installation and the code that writes it are compiled in.
 const folder = import.meta.dirname;
 const root = join(folder, "..");
 await rm(join(folder, "dist"), { recursive: true, force: true });

@@ -38,7 +38,7 @@ export async function bundleFunctions(into: string, plugins: readonly Plugin[] =
 export interface BundleOptions {
   /** The oldest Node that it runs on, as esbuild names it: `node24`. */
   readonly target: string;
-  /** Of esbuild, before our own. */
+  /** Plugins of esbuild that run before our own. */
   readonly plugins: readonly Plugin[];
   /** Name of a module in the folder that each file of the bundle imports before all else. */
   readonly first?: string;

@@ -50,8 +50,8 @@ class SameCluster extends Error {
 }
 
 /**
- * Opens clusters and hands each over as soon as it is open. One that cannot be used holds up no other: it is tried again every 10 s,
- * except where it is the only one.
+ * Opens clusters and hands each over as soon as it is open. An unusable cluster does not delay the others: it is tried again every 10
+ * s, unless it is the only one.
  */
 export function joinClusters<Opened extends { readonly id: string }>(
   { entries, open, serve, clock, log }: JoinOptions<Opened>,

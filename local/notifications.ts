@@ -20,9 +20,9 @@ export interface Notifications extends NotificationQueue {
   ended(): Promise<void>;
 }
 
-/** Of one Provider that is slower than its events. */
+/** The limit for waiting events of one slow Provider. */
 const maxWaiting = 10_000;
-/** Of one notification, where the cluster does not answer: what a Provider refuses is not tried again here. */
+/** The limit for tries of one notification if the cluster does not answer: if a Provider refuses one, it is not tried again here. */
 const maxTries = 6;
 const firstWaitMs = 1_000;
 
@@ -33,7 +33,7 @@ export function startNotifications(deps: NotificationsDeps, signal: AbortSignal)
 
   const drain = async (lane: string, waiting: Notification[]): Promise<void> => {
     let reads = sharedReads(deps.clock);
-    /** Of those that waited when the reads began. */
+    /** The notifications that waited when the reads began. */
     let left = waiting.length;
     for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
       if (left === 0) {

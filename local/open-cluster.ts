@@ -34,7 +34,7 @@ export interface OpenDeps {
   readonly clock: Clock;
   /** Where webhooks come in. */
   readonly receiver: string;
-  /** Of this cluster alone. */
+  /** The log of this cluster alone. */
   readonly log: Log;
   readonly observe?: ((request: SentRequest) => void) | undefined;
   /** Called with the cluster's id before anything is written to it; what it throws ends the opening. */

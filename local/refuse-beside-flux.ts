@@ -23,7 +23,7 @@ const HeldLease = z.object({
 interface RefusalDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** Those that Sluice reconciles: a controller of Flux that writes events about one of them reconciles it too. */
+  /** The kinds that Sluice reconciles: a Flux controller that writes events about one of them reconciles it too. */
   readonly kinds: readonly Pick<KindDeclaration, "eventSource">[];
 }
 

@@ -202,7 +202,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   };
 }
 
-/** Every type of Provider. Those of AWS refuse: the credentials of the user who has started Sluice are not lent. */
+/** Every type of Provider. AWS's logins are refused: the credentials of the user who started Sluice are not lent. */
 function providersHere(clock: Clock): Readonly<Record<string, ProviderType>> {
   return {
     ...providers,

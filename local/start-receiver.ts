@@ -26,7 +26,7 @@ export interface ReceiverOptions {
   readonly log: Log;
 }
 
-/** Of a request, as Flux's server has them. */
+/** The limits for a request, as in Flux's server. */
 const limits = { maxHeaderSize: 256 * 1024, headersTimeout: 10_000, requestTimeout: 30_000 };
 
 /** Starts the server for webhooks. */

@@ -3,7 +3,7 @@ import { type Presence, presence } from "./presence.ts";
 import { type WatchDeps, watchResources } from "./watch-resources.ts";
 
 /**
- * {@link watchResources} of each of the kinds, until `signal` is aborted. Those that are looked at only beside objects of another kind
+ * {@link watchResources} of each of the kinds, until `signal` is aborted. Kinds that matter only along with objects of another kind
  * are watched only while there are such objects.
  */
 export function watchKinds(

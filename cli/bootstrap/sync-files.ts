@@ -31,7 +31,7 @@ export interface SyncFiles {
   readonly around: ReadonlyMap<string, string>;
 }
 
-/** Of each file that is read. What Sluice writes has a few hundred bytes. */
+/** The limit for each file that is read. What Sluice writes has a few hundred bytes. */
 export const maxSyncFileBytes = 256 * 1024;
 
 const kustomizationText = `apiVersion: kustomize.config.k8s.io/v1beta1

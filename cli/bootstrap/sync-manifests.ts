@@ -7,12 +7,12 @@ const clusterAnnotation = "sluice.dev/cluster";
 
 /** What the objects are made from that have a cluster follow a folder of a repository. */
 export interface SyncOptions {
-  /** Of both objects; flux calls them as their namespace. */
+  /** The name of both objects; flux uses the name of their namespace. */
   readonly name: string;
   readonly namespace: string;
   readonly url: string;
   readonly branch: string;
-  /** Of the GitRepository, as Go writes it. */
+  /** The interval of the GitRepository, in Go's syntax. */
   readonly interval: string;
   /** `./clusters/prod`. */
   readonly path: string;

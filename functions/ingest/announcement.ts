@@ -28,9 +28,9 @@ export interface Sender {
   read(event: unknown, names: Names): Announcement | undefined;
 }
 
-/** Of an account's number and a region's name, in characters. */
+/** The limit for an account's number and a region's name, in characters. */
 export const maxAwsNameChars = 64;
-/** Of `source` and `detail-type`: EventBridge takes 256 and 128. */
+/** The limit for `source` and `detail-type`: EventBridge takes 256 and 128. */
 const maxTypeChars = 256;
 
 /** What every event of EventBridge has, as far as it is read: https://docs.aws.amazon.com/eventbridge/latest/ref/overiew-event-structure.html */

@@ -3,7 +3,7 @@ import { domainOfRegion } from "../../lib/core/partitions.ts";
 import { gitTopic } from "../../lib/core/topics.ts";
 import { changeOf, Envelope, type Sender } from "./announcement.ts";
 
-/** Of a repository's name: CodeCommit's own limit. */
+/** The limit for a repository's name, as in CodeCommit. */
 export const maxRepositoryChars = 100;
 /** Of a ref. */
 export const maxRefChars = 1_024;

@@ -5,7 +5,7 @@ import { ClusterId } from "../../lib/core/work-key.ts";
 import { parseRepositoryUrl } from "../../lib/sources/oci/repository-url.ts";
 import { type Announcement, changeOf, Envelope, type Sender } from "./announcement.ts";
 
-/** Of an address, a ref, a tag and a key. */
+/** The limit for an address, a ref, a tag and a key. */
 export const maxCustomChars = 1_024;
 
 const text = z.string().min(1).max(maxCustomChars);

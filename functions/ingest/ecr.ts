@@ -3,7 +3,7 @@ import { ecrHost } from "../../lib/core/ecr-registry.ts";
 import { repositoryTopic } from "../../lib/core/topics.ts";
 import { changeOf, Envelope, type Sender } from "./announcement.ts";
 
-/** Of a repository's name, a tag and a digest, in characters; ECR's own limit for names. */
+/** The limit for a repository's name, a tag and a digest, in characters, as in ECR. */
 export const maxEcrNameChars = 256;
 
 const name = z.string().max(maxEcrNameChars);
@@ -26,7 +26,7 @@ export type EcrAction = z.infer<typeof EcrAction>;
 
 const actions: ReadonlySet<string> = new Set(["PUSH", "DELETE", "REPLICATE"]);
 
-/** Pushes, deletions and replications. One that names no tag may be of any: a push by digest alone, or the end of an image. */
+/** Pushes, deletions and replications. An event without a tag may concern any tag: a push by digest alone, or the removal of an image. */
 export const ecr: Sender = {
   source: "aws.ecr",
   detailTypes: ["ECR Image Action", "ECR Replication Action"],

@@ -32,7 +32,7 @@ export interface ResourceRequest {
   /** As its `create` named it; undefined for a create. */
   readonly physicalId: string | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
-  /** Of an update: those before it. */
+  /** The properties before an update. */
   readonly oldProperties: Readonly<Record<string, unknown>>;
 }
 
@@ -61,7 +61,7 @@ const maxReasonBytes = 2_000;
 const maxAttributeBytes = 500;
 /** The time that a handler leaves for the answer, all its tries included, in milliseconds. */
 export const answerReserveMs = 30_000;
-/** Of sending the answer; after the last one Lambda calls the function again, since CloudFormation does so without waiting. */
+/** The limit for sending the answer; after the last try Lambda calls the function again, since CloudFormation does so without waiting. */
 const tries = 4;
 const pauseMs = 500;
 

@@ -9,7 +9,7 @@ import type { Clock } from "../../lib/core/ports/clock.ts";
 import { ApiError, type Cluster } from "../../lib/core/ports/cluster.ts";
 import { describeOwner, ownerOf } from "../../lib/gate/cluster-owner.ts";
 
-/** Of a role that is assumed to reach a cluster of another account. */
+/** The role that is assumed to reach a cluster of another account. */
 export const RoleArn = z.string().regex(/^arn:aws[\w-]*:iam::[0-9]{12}:role\/.+$/, "must be the ARN of a role");
 
 /** A cluster that EKS describes, not yet asked for anything. */

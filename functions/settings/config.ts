@@ -28,7 +28,7 @@ export const Config = z.object({
   }),
   /** The network whose clusters this function reconciles. */
   SLUICE_NETWORK: z.string().default(defaultNetwork),
-  /** Of the parked objects. */
+  /** The queue of the parked objects. */
   SLUICE_DEAD_LETTER_QUEUE_URL: queueUrl,
   /** Of the artifacts. */
   SLUICE_BUCKET: bucket,
@@ -40,7 +40,7 @@ export const Config = z.object({
   /** Where the document of the installation is (functions/settings/installation.ts). */
   SLUICE_INSTALLATION_BUCKET: bucket,
   SLUICE_INSTALLATION_KEY: z.string("is required").min(1, "is required").max(1024, "is too long"),
-  /** Of the document: another one is not used. */
+  /** The digest of the document: any other document is refused. */
   SLUICE_INSTALLATION_DIGEST: z
     .string("is required")
     .pipe(z.custom<Digest>((value) => Digest.safeParse(value).success, "must be sha256:<64 hexadecimal digits>")),
@@ -77,14 +77,14 @@ export const documentVariables = {
   SLUICE_QUEUE_URLS: true,
 } as const;
 
-/** Of the function that reconciles: it has a queue of its own. */
+/** The settings of the reconcile function: it has a queue of its own. */
 export const ReconcileConfig = Config.check(({ value: { SLUICE_NETWORK, SLUICE_QUEUE_URLS }, issues }) => {
   if (Object.hasOwn(SLUICE_QUEUE_URLS, SLUICE_NETWORK)) return;
   const message = "must be one of the networks of SLUICE_QUEUE_URLS";
   issues.push({ code: "custom", input: undefined, path: ["SLUICE_NETWORK"], message });
 });
 
-/** Of the function that delivers notifications: it has a queue of its own, and sends no wake-up. */
+/** The settings of the function that delivers notifications: it has a queue of its own, and sends no wake-up. */
 export const NotifyConfig = Config.pick({
   AWS_REGION: true,
   SLUICE_TABLE: true,
@@ -95,7 +95,7 @@ export const NotifyConfig = Config.pick({
   SLUICE_LOG_LEVEL: true,
 }).extend({ SLUICE_NOTIFICATION_QUEUE_URL: fifoQueueUrl });
 
-/** Of the collector of artifacts: it reaches neither a queue nor a cluster. */
+/** The settings of the artifact collector: it reaches neither a queue nor a cluster. */
 export const CollectConfig = Config.pick({
   AWS_REGION: true,
   SLUICE_TABLE: true,
@@ -105,7 +105,7 @@ export const CollectConfig = Config.pick({
   SLUICE_LOG_LEVEL: true,
 });
 
-/** Of the admission webhook: it reaches neither the table nor a cluster, and names the table in its metrics only. */
+/** The settings of the admission webhook: it reaches neither the table nor a cluster, and names the table only in its metrics. */
 export const AdmissionConfig = Config.pick({
   AWS_REGION: true,
   SLUICE_TABLE: true,

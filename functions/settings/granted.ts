@@ -54,7 +54,7 @@ export function readGranted(text: string): Granted {
   return Granted.parse(JSON.parse(plain));
 }
 
-/** What is in the first and no longer in the second, each as a reader is told of it. Of a cluster that is gone, only that. Pure. */
+/** What is in the first and no longer in the second, each as a reader is told of it. For a deleted cluster, only that. Pure. */
 export function dropped(before: Granted, after: Granted): readonly string[] {
   const clusters = Object.keys(before.clusters).filter((arn) => after.clusters[arn] === undefined);
   const narrowed = Object.entries(before.clusters).filter(

@@ -258,7 +258,7 @@ export function billedAlarms(networks: number, options: readonly AlarmRow["only"
 }
 
 function metricsOf(source: AlarmSource): number {
-  // Of the table and of its index.
+  // Metrics of the table and of its index.
   return source.of === "table" ? 2 * source.metrics.length : 1;
 }
 

@@ -30,7 +30,7 @@ export interface SluiceStackProps {
   readonly command?: string;
 }
 
-/** All of Sluice in one stack, with its alarms, by the installation in the context alone. */
+/** All of Sluice in one stack, with its alarms, configured by the installation in the context alone. */
 export class SluiceStack extends Stack {
   readonly sluice: Sluice;
 

@@ -68,7 +68,10 @@ function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 8);
 }
 
-/** Those of a cluster of `aws-eks` or `aws-eks-v2`: the cluster's own first. An imported one has those that it was imported with. */
+/**
+ * The security groups of a cluster of `aws-eks` or `aws-eks-v2`: the cluster's own first. An imported one has those that it was
+ * imported with.
+ */
 function groupsOf(cluster: IClusterRef | undefined): readonly ISecurityGroup[] {
   if (cluster === undefined || !isConnectable(cluster)) return [];
   return cluster.connections.securityGroups;
@@ -78,7 +81,10 @@ function isConnectable(cluster: IClusterRef): cluster is IClusterRef & { readonl
   return "connections" in cluster && typeof cluster.connections === "object" && cluster.connections !== null;
 }
 
-/** Refuses a cluster of this app whose endpoint is only in its VPC, if the network is in none. Of others, the deployment tells. */
+/**
+ * Refuses a cluster of this app whose endpoint is only in its VPC, if the network is in none. For other clusters, the deployment
+ * finds out.
+ */
 export function refuseUnreachable(
   scope: Construct,
   cluster: IClusterRef | undefined,

@@ -94,7 +94,7 @@ export interface SluiceClusterProps extends AddClusterProps {
   readonly sluice: SluiceService;
 }
 
-/** Of one attempt to install definitions, that of the function's row in functions.ts. Lambda makes three. */
+/** The time limit of one attempt to install definitions, as in the function's row in functions.ts. Lambda makes three. */
 const serviceTimeout = Duration.minutes(25);
 
 /** An existing cluster that a Sluice looks after: access for its functions, and the definitions of Sluice's kinds in the cluster. */

@@ -49,7 +49,7 @@ export interface SluiceConfigurationProps {
   readonly cluster: SluiceCluster;
   /** Name of the source and prefix of the Kustomizations' names: lower-case letters, digits and hyphens, 40 at most. */
   readonly name: string;
-  /** Of source and Kustomizations. It is made if it is missing, and never deleted. */
+  /** The namespace of the source and the Kustomizations. It is made if it is missing, and never deleted. */
   readonly namespace: string;
   /** What to apply. OCI is the only kind of source today. */
   readonly source: { readonly oci: OciSource };
@@ -75,7 +75,7 @@ const loginOf = (name: string): string => `${name}-login`;
 export class SluiceConfiguration extends Construct {
   /** `True`, `False` or `Unknown`: whether everything was ready at the end of the deployment. */
   readonly ready: string;
-  /** Of each object, at the end of the deployment: `Kustomization/shop/shop-apps True`. */
+  /** The state of each object, at the end of the deployment: `Kustomization/shop/shop-apps True`. */
   readonly state: string;
 
   constructor(scope: Construct, id: string, props: SluiceConfigurationProps) {

@@ -33,7 +33,7 @@ const Cluster = z.strictObject({
   rights: z.enum(["namespaces", "clusterAdmin"], "must be namespaces or clusterAdmin").optional(),
   /** One of `networks`. Default: `default`, in no VPC. */
   network: z.string("must be one of networks").optional(),
-  /** Of the cluster's endpoint, where it is private: the functions are let in there at port 443. */
+  /** The security group of the cluster's endpoint, if it is private: the functions are let in there at port 443. */
   securityGroup: idOf("sg").optional(),
   /** Default: 20. */
   maxRuns: z.int("must be a whole number").optional(),

@@ -12,7 +12,7 @@ export interface DropGuardProps {
   readonly allowDrops: boolean;
 }
 
-/** Resources whose update takes rights, a cluster or a URL away. Those that go are deleted last by CloudFormation itself. */
+/** Resources whose update takes rights, a cluster or a URL away. CloudFormation deletes removed resources last. */
 const takingAway = new Set([
   "AWS::DynamoDB::Table",
   "AWS::EKS::AccessEntry",

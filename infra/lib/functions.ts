@@ -29,7 +29,7 @@ interface FunctionRow {
   readonly timeoutSeconds: number;
   readonly trigger: Trigger;
   readonly access: readonly AccessName[];
-  /** Of a function with a URL: as many run at the same time, further requests are answered 429. It is taken from the account's quota. */
+  /** For a function with a URL: the number of concurrent runs; further requests are answered 429. It is taken from the account's quota. */
   readonly maxConcurrency?: number;
   /** Default: 15 s. */
   readonly deadlineReserveMs?: number;
@@ -89,7 +89,7 @@ export const functionRows = {
 export type FunctionName = keyof typeof functionRows;
 
 export interface FunctionSettings {
-  /** Of a message in a log: how long it is kept. */
+  /** How long a log keeps messages. */
   readonly logRetention: RetentionDays;
   readonly logLevel: string;
   readonly encryptionKey: IKey | undefined;
@@ -173,7 +173,7 @@ export class SluiceFunction extends Construct implements ServiceFunction {
       vpc: vpc?.vpc,
       vpcSubnets: vpc?.subnets,
       securityGroups: vpc === undefined ? undefined : [...vpc.securityGroups],
-      // One of a deployment that is rolled back goes: the same deployment could not make it again.
+      // If a deployment is rolled back, its version is deleted: otherwise the same deployment could not create it again.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
       // A run sends its object's next wake-up to the queue that it came from. Lambda ends such chains after 16 links, unless told
       // that they are meant.

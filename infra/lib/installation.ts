@@ -26,7 +26,7 @@ type Entry = Document["clusters"][number] & {
  */
 export class InstallationDocument extends Construct {
   private readonly clusters = new Map<string, Entry>();
-  /** Of Sluice's own role in the clusters. The functions are not told of them. */
+  /** The rights of Sluice's own role in the clusters. The functions are not told of them. */
   private readonly rights = new Map<string, Granted["clusters"][string]>();
   private readonly settings: Readonly<Record<string, unknown>>;
   private readonly tellers: ((arn: string) => void)[] = [];
@@ -216,7 +216,7 @@ export class InstallationDocument extends Construct {
     return this.asset;
   }
 
-  /** Of the file, which is that of its key too. The same in each synthesis, since an address is the digest of a path. */
+  /** The extension of the file, which is also that of its key. The same in each synthesis, since an address is the digest of a path. */
   private extension(): string {
     return `.sluice-${this.node.addr.slice(-8)}`;
   }

@@ -32,7 +32,7 @@ export interface SluiceObservabilityProps {
   readonly pageTopic?: ITopic;
   /** Where the other alarms go, which can wait for working hours, and the budget. Default: a topic of its own like the other. */
   readonly ticketTopic?: ITopic;
-  /** One topic for both; not beside `pageTopic` or `ticketTopic`. */
+  /** One topic for both; not with `pageTopic` or `ticketTopic`. */
   readonly topic?: ITopic;
   /**
    * Encrypts the own topics, for $1.00 a month; its policy lets CloudWatch and Budgets use it, unless it is imported. Default: SNS's own

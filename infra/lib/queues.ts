@@ -20,7 +20,7 @@ const wakeUpReceives = 20;
 /** A hint is lost where it is dropped, until the source's interval: after these it waits in the dead-letter queue. */
 const hintReceives = 5;
 
-/** One whose cluster does not answer is tried for about two hours, with growing waits (functions/notify.ts). */
+/** A notification whose cluster does not answer is tried for about two hours, with growing waits (functions/notify.ts). */
 const notificationReceives = 12;
 
 /** What is worked off is dropped after four days, so that a dead letter has ten more. */

@@ -17,7 +17,7 @@ export interface Reach {
   readonly assumed: string | undefined;
 }
 
-/** Of the 10,240 characters of a role's inline policies; the rest is for what the function needs besides. */
+/** The share of a role's inline policies, which have 10,240 characters; the rest is for the function's other rights. */
 const maxReachChars = 8_000;
 const reachChars = new WeakMap<IRole, number>();
 
@@ -28,7 +28,7 @@ const reachChars = new WeakMap<IRole, number>();
  */
 export function reachPolicy(scope: Construct, { arn, assumed, function: { role }, name, sluice }: Reach): Policy {
   const owner = Stack.of(scope) === Stack.of(sluice) ? sluice : Stack.of(scope);
-  // Of all clusters of the account and region, so that many of them need few characters.
+  // For all clusters of the account and region, so that many of them need few characters.
   const described = `${arn.slice(0, arn.indexOf("/"))}/*`;
   const id = `${pascalCase(name)}Reach${digestOf(`${role.node.path} ${assumed ?? described}`)}`;
   const known = owner.node.tryFindChild(id);

@@ -16,8 +16,8 @@ export interface RedriveCommand {
 }
 
 /**
- * The role by which people move dead letters back (`sluice redrive`), and the commands. Those may assume it whose
- * own policies let them, in this account alone. The policies of the queues except it from the denial of all other senders.
+ * The role by which people move dead letters back (`sluice redrive`), and the commands. It may be assumed by identities of this
+ * account whose own policies allow it. The policies of the queues except it from the denial of all other senders.
  */
 export class Redrive extends Construct {
   readonly role: Role;

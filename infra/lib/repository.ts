@@ -21,13 +21,13 @@ export interface SluiceRepositoryProps {
   readonly clusters: readonly (string | { readonly arn: string })[];
   /** The namespaces whose objects may pull it. */
   readonly namespaces: readonly string[];
-  /** Of a new repository: after how long an image goes whose tag was moved away. Default: 30 days. */
+  /** For a new repository: when an image whose tag has moved is removed. Default: 30 days. */
   readonly untaggedExpiry?: Duration;
-  /** Of a new repository: how many images are kept, 1 or more. Default: all. */
+  /** For a new repository: how many images it keeps, 1 or more. Default: all. */
   readonly maxImages?: number;
-  /** Of a new repository: whether pushed images are scanned; artifacts of manifests have nothing to scan. Default: true. */
+  /** For a new repository: whether pushed images are scanned; artifacts of manifests have nothing to scan. Default: true. */
   readonly scanOnPush?: boolean;
-  /** Of a new repository: whether a tag can never be moved. Default: false, since a tag like `latest` is moved by each push. */
+  /** For a new repository: whether tags can never move. Default: false, since a tag like `latest` is moved by each push. */
   readonly immutableTags?: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface ClusterRoles {
   readonly configuration?: string | undefined;
 }
 
-/** A cluster as the functions are told of it. All of it is known when the app is synthesised, so there are no tokens in it. */
+/** A cluster as the functions are told of it. All of it is known when the app is synthesised, so it contains no tokens. */
 export interface ServedCluster {
   /** `arn:aws:eks:<region>:<account>:cluster/<name>`. */
   readonly arn: string;

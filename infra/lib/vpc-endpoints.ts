@@ -80,7 +80,7 @@ export function areIsolated(vpc: IVpc, subnetIds: readonly string[]): boolean {
   return subnetIds.some((id) => isolated.has(id));
 }
 
-/** Of `needed`, the services that the app makes no endpoint of in this VPC. */
+/** The services of `needed` for which the app creates no endpoint in this VPC. */
 export function missingEndpoints(vpc: IVpc, needed: readonly NeededEndpoint[]): readonly NeededEndpoint[] {
   const made = endpointsIn(vpc).map((one) => JSON.stringify(Stack.of(one).resolve(one.serviceName)));
   return needed.filter(({ service }) => !made.some((name) => name.includes(`.${service}"`)));

@@ -68,7 +68,7 @@ describe("Sluice deploys", () => {
     expect(policies("AWS::DynamoDB::Table")).toEqual(["Retain"]);
     expect(policies("AWS::S3::Bucket")).toEqual(["Retain"]);
     expect(policies("AWS::ECR::Repository")).toEqual(["Retain"]);
-    // One of a deployment that is rolled back goes, or the same deployment could not make it again.
+    // If a deployment is rolled back, its version is deleted, or the same deployment could not create it again.
     expect(new Set(policies("AWS::Lambda::Version"))).toEqual(new Set(["RetainExceptOnCreate"]));
     expect(new Set(policies("AWS::Logs::LogGroup"))).toEqual(new Set(["Delete"]));
   });

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Secret } from "../core/secret.ts";
 import { ClusterId } from "../core/work-key.ts";
 
-/** Of a path in characters: no cluster's is longer. */
+/** The longest path, in characters: no cluster's path is longer. */
 export const maxPathChars = 1_000;
 
 const layout = /^\/admission\/([0-9a-f]{64})\/([A-Za-z0-9_-]+)$/;

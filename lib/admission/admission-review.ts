@@ -4,7 +4,7 @@ import { type Look, maxVersionChars } from "../core/ports/wake-ups.ts";
 import { safeText } from "../core/safe-text.ts";
 import { formatWorkKey } from "../core/work-key.ts";
 
-/** Of a review in bytes. An object has at most 3 MB, and a review has it twice; Lambda takes 6 MB. */
+/** The largest review, in bytes. An object has at most 3 MB, and a review has it twice; Lambda takes 6 MB. */
 export const maxReviewBytes = 8 * 1024 * 1024;
 /** A name in Kubernetes, in characters. */
 export const maxNameChars = 253;
@@ -19,7 +19,7 @@ const Metadata = z.object({
 });
 type Metadata = z.infer<typeof Metadata>;
 
-/** All of a review that is read: which object is about to change. What it holds is not. */
+/** The part of a review that is read: which object is about to change. The content of the object is not read. */
 const Review = z.object({
   request: z.object({
     uid: z.string().max(maxVersionChars),
@@ -36,9 +36,9 @@ const Review = z.object({
 const Uid = z.object({ request: z.object({ uid: z.string().max(maxVersionChars) }) });
 
 export interface AdmissionReview {
-  /** Of the review; empty if it has none that can be read, and then the API server takes no answer. */
+  /** The uid of the review; empty if it has no readable uid, and then the API server takes no answer. */
   readonly uid: string;
-  /** Absent for what tells nothing: nonsense, a subresource, an operation that changes no object. */
+  /** Absent if nothing can be read from it: nonsense, a subresource, an operation that changes no object. */
   readonly change?: Omit<z.infer<typeof Review>["request"], "subResource">;
 }
 

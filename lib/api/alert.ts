@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { fluxKinds, LocalReference, StringMap } from "./fields.ts";
 
-/** Those of Flux, and Canaries: Flagger's own alerts reach fewer receivers. */
+/** Flux's kinds, and Canary: Flagger's own alerts reach fewer receivers. */
 const eventKinds = [...fluxKinds, "Canary"] as const;
 
 const EventSource = z.object({

@@ -3,7 +3,7 @@ import { Conditions } from "./condition.ts";
 import { limited } from "./field-marks.ts";
 import { StringMap } from "./fields.ts";
 
-/** Of `spec.sources` and of `spec.artifacts`, as the definition has it. */
+/** The limit for `spec.sources` and for `spec.artifacts`, as in the definition. */
 const maxItems = 1_000;
 const maxPathChars = 1_024;
 const maxExcludes = 100;

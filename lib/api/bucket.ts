@@ -58,7 +58,7 @@ const fields = z.object({
 });
 type Fields = Readonly<z.infer<typeof fields>>;
 
-/** What a combination of fields must not be, as CEL for the API server and as code for objects that it has not checked. */
+/** Combinations of fields that are forbidden, as CEL for the API server and as code for objects that it has not checked. */
 interface Combination {
   readonly rule: string;
   readonly message: string;

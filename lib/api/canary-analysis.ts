@@ -111,7 +111,7 @@ const AnalysisFields = z.object({
   alerts: z.array(CanaryAlert).describe("Alerts that are sent.").exactOptional(),
 });
 
-/** Each of these fields is one kind of run, and excludes the others. */
+/** Each of these fields selects one kind of run; they exclude each other. */
 const strategies = ["iterations", "stepWeight", "stepWeights"] as const;
 
 /**

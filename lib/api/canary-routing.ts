@@ -78,7 +78,7 @@ export type GatewayReference = Readonly<z.infer<typeof GatewayReference>>;
 
 const portMissing = "Must have port for Service reference";
 
-/** Where copies of requests go, beside the canary. */
+/** Where copies of requests go, in addition to the canary. */
 export const RequestMirror = z.object({
   backendRef: z
     .object({

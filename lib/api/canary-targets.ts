@@ -1,4 +1,4 @@
-/** What a Canary follows: what it may release, and what is copied for the primary of that. All are served as `v1` of their group. */
+/** The targets of a Canary: what it may release, and what it copies for the primary. All are served as `v1` of their group. */
 export const canaryTargets = [
   { group: "apps", kind: "Deployment" },
   { group: "apps", kind: "DaemonSet" },

@@ -52,7 +52,7 @@ export const CanarySpec = z.object({
     .extend({ namespace: z.string().describe("Namespace of the referent.").exactOptional() })
     .describe("Upstream to copy the settings of; Gloo only.")
     .exactOptional(),
-  // Knative has no Services here. Everybody else is told by the API server that no port is 0, as with Flagger.
+  // Knative has no Services here. For all others the API server says that no port is 0, as with Flagger.
   service: CanaryService.default({ port: 0 }).meta({ default: undefined }).describe("Services and their traffic."),
   analysis: CanaryAnalysis.describe("How a change is tried out."),
   progressDeadlineSeconds: z

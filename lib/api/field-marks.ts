@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 
-/** How much a field may hold. */
+/** The size limits of fields. */
 interface Limit {
   readonly max: number;
   readonly unit: "items" | "bytes" | "characters";
@@ -19,8 +19,8 @@ interface Mark {
 const marks = new WeakMap<z.ZodType, Mark>();
 
 /**
- * Marks a field that the API accepts and Sluice does not honour yet: {@link unsupportedFields} names it if it is used. Such a
- * field is never ignored in silence, since it may guard something. Remove the mark once the field is built.
+ * Marks a field that the API accepts and Sluice does not honour yet: {@link unsupportedFields} names it if it is used. Such a field is
+ * never ignored silently, since it may protect something. Remove the mark once the field is built.
  *
  * @param isUsed whether a value asks for anything; by default every value except an empty text, list or mapping
  */

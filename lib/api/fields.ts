@@ -18,7 +18,7 @@ export const LocalReference = z.object({ name: z.string().describe("Name of the 
 
 export const StringMap = z.record(z.string(), z.string());
 
-/** The kinds of Flux whose objects a Receiver may wake, and whose events an Alert may send. */
+/** The kinds of Flux that a Receiver may wake and whose events an Alert may send. */
 export const fluxKinds = [
   "Bucket",
   "GitRepository",

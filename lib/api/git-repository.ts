@@ -16,7 +16,7 @@ export const GitReference = z.object({
 });
 export type GitReference = Readonly<z.infer<typeof GitReference>>;
 
-/** What of a revision has to be signed. `head` is an older name of `HEAD`. */
+/** Which part of a revision has to be signed. `head` is an older name of `HEAD`. */
 export const VerificationMode = z.enum(["head", "HEAD", "Tag", "TagAndHEAD"]);
 
 const Verification = z.object({
@@ -128,7 +128,7 @@ export const GitRepositoryStatus = SourceStatus.extend({
 });
 export type GitRepositoryStatus = Readonly<z.infer<typeof GitRepositoryStatus>>;
 
-/** One text for each field that holds more than it may. */
+/** One text for each field that exceeds its limit. */
 export function overGitRepositoryLimits(spec: GitRepositorySpec): readonly string[] {
   return overLimits(GitRepositorySpec, spec);
 }

@@ -72,7 +72,7 @@ export const HelmChartStatus = SourceStatus.extend({
 });
 export type HelmChartStatus = Readonly<z.infer<typeof HelmChartStatus>>;
 
-/** One text for each field that holds more than it may. */
+/** One text for each field that exceeds its limit. */
 export function overHelmChartLimits(spec: HelmChartSpec): readonly string[] {
   return overLimits(HelmChartSpec, spec);
 }

@@ -266,7 +266,7 @@ const HealthCheckExpression = z.object({
 
 export const eitherChart = "either chart or chartRef must be set";
 
-/** The fields of `spec`, for what reads some of them. */
+/** The fields of `spec`, for code that reads some of them. */
 export const HelmReleaseFields = z.object({
   chart: ChartTemplate.describe("HelmChart that is created for the release.").exactOptional(),
   chartRef: ChartReference.describe("Object that has the chart.").exactOptional(),

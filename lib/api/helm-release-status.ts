@@ -10,7 +10,7 @@ const TestHookStatus = z.object({
   phase: z.string().describe("How the test ended.").exactOptional(),
 });
 
-/** What was observed of one revision of a release (reference helmrelease 13). */
+/** The observed state of one revision of a release (reference helmrelease 13). */
 export const ReleaseSnapshot = z.object({
   apiVersion: z.string().describe("Version of the digest's input.").exactOptional(),
   digest: z.string().describe("Digest of the release's record."),

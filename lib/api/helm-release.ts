@@ -31,8 +31,8 @@ const EndSpec = HelmReleaseFields.pick({
 });
 
 /**
- * Reads what the deletion of a HelmRelease needs from one whose spec is invalid, so that a field that the deletion does not need does not
- * block it. Undefined if a field that it needs, or the status, is invalid.
+ * Reads the fields that a deletion needs from a HelmRelease with an invalid spec, so that an unrelated invalid field does not block the
+ * deletion. Undefined if a field that it needs, or the status, is invalid.
  */
 export function readReleaseForEnd(live: LiveObject): HelmRelease | undefined {
   const spec = EndSpec.safeParse(live["spec"] ?? {}).data;

@@ -3,10 +3,10 @@ import { isDurationHeld } from "../core/duration.ts";
 import { Conditions } from "./condition.ts";
 import { Duration, LocalReference, tooLong } from "./fields.ts";
 
-/** Of `spec.exclusionList`, as in Flux. */
+/** The limit for `spec.exclusionList`, as in Flux. */
 export const maxExclusions = 25;
 
-/** Signatures of cosign lie beside an image under a tag of their own. */
+/** Cosign stores signatures beside an image under tags of their own. */
 export const defaultExclusions = ["^.*\\.sig$"] as const;
 
 /** `spec` of an ImageRepository (reference image-automation 2.1). The CRD is generated from it. */

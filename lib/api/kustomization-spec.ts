@@ -6,7 +6,7 @@ import { KubeConfig } from "./kube-config.ts";
 import { Json6902Patch, Patch, Selector } from "./patch.ts";
 
 // An API server takes an object of about 1.5 MB, which each of these fields could fill.
-/** Of `spec.patches` and its former fields together. */
+/** The limit for `spec.patches` and its former fields together. */
 export const maxPatches = 1_000;
 export const maxPatchBytes = 1024 * 1024;
 /** Each is compared with every container of every object. */
@@ -14,7 +14,7 @@ export const maxImages = 1_000;
 export const maxComponents = 1_000;
 /** Each is read in every run. */
 export const maxVariableSources = 100;
-/** Of labels and of annotations: they are written on every object. */
+/** The limit for labels, and for annotations: they are written on every object. */
 export const maxCommonMetadata = 1_000;
 /** Each is read in every run. */
 export const maxDependencies = 1_000;
@@ -24,9 +24,9 @@ export const maxHealthChecks = 5_000;
 export const maxHealthRules = 100;
 /** Each is matched with every object. */
 export const maxIgnoreRules = 200;
-/** Of one rule: each is looked up in every object that the rule is for. */
+/** The limit for one rule: each path is looked up in every object that the rule matches. */
 export const maxIgnoredPaths = 500;
-/** Of one field of a rule's target: a pattern of that length may take 10 ms for one name. */
+/** The limit for one field of a rule's target: a pattern of that length may take 10 ms for one name. */
 export const maxSelectorLength = 1_024;
 /** No artifact has a longer path. */
 export const maxPathLength = 4_096;

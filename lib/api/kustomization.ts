@@ -30,7 +30,7 @@ export function parseKustomization(live: LiveObject): Kustomization {
   };
 }
 
-/** As {@link parseKustomization}; undefined if the object is invalid. Such an object does nothing until it is corrected. */
+/** As {@link parseKustomization}; undefined if the object is invalid. Such an object does nothing until its spec is corrected. */
 export function readKustomization(live: LiveObject): Kustomization | undefined {
   try {
     return parseKustomization(live);
@@ -40,7 +40,7 @@ export function readKustomization(live: LiveObject): Kustomization | undefined {
   }
 }
 
-/** The fields that decide what the deletion of a Kustomization deletes, in which cluster, and what it keeps for siblings. */
+/** The fields that decide what the deletion of a Kustomization deletes, in which cluster, and what it keeps for other owners. */
 const EndSpec = KustomizationSpec.pick({
   prune: true,
   deletionPolicy: true,
@@ -53,9 +53,8 @@ const EndSpec = KustomizationSpec.pick({
 const TimesOfEnd = KustomizationSpec.pick({ interval: true, timeout: true });
 
 /**
- * Reads the fields that the deletion of a Kustomization needs from an object whose spec is invalid, with defaults for the others,
- * so that an invalid field that the deletion does not need does not block it. Undefined if a field that it needs, or the status,
- * is invalid.
+ * Reads the fields that a deletion needs from a Kustomization with an invalid spec, with defaults for the others, so that an unrelated
+ * invalid field does not block the deletion. Undefined if a field that it needs, or the status, is invalid.
  */
 export function readForEnd(live: LiveObject): Kustomization | undefined {
   const spec = EndSpec.safeParse(live["spec"] ?? {}).data;
@@ -77,7 +76,7 @@ export function unsupportedKustomizationFields(spec: KustomizationSpec, sources:
   return [...(isReadable ? [] : [sourceKindField]), ...unsupportedFields(KustomizationSpec, spec)];
 }
 
-/** What a user can do about {@link unsupportedKustomizationFields}; undefined if there is none. A source cannot be removed. */
+/** How a user can avoid {@link unsupportedKustomizationFields}; undefined if there is no way. A source cannot be removed. */
 export function unsupportedText(spec: KustomizationSpec, sources: SourceKinds): string | undefined {
   const fields = unsupportedKustomizationFields(spec, sources);
   const removable = fields.filter((field) => field !== sourceKindField);
@@ -123,8 +122,8 @@ export function deletionPolicy({ deletionPolicy: policy }: Pick<KustomizationSpe
 }
 
 /**
- * Every patch to apply, in the order in which kustomize applies the three fields. Those of the former fields
- * `patchesStrategicMerge` and `patchesJson6902` are converted to the form of v1.
+ * All patches, in the order in which kustomize applies the three fields. The former fields `patchesStrategicMerge` and `patchesJson6902`
+ * are converted to the form of v1.
  */
 export function effectivePatches({
   patches = [],

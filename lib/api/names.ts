@@ -20,30 +20,30 @@ export const canaryFinalizer = "finalizer.flagger.app";
 export const requestedAtAnnotation = "reconcile.fluxcd.io/requestedAt";
 
 /**
- * Of a Canary: opens gates of the run in flight, if its value begins with `status.lastAppliedSpec` or with a time (RFC 3339) since the run
- * began. A gate after that is the only one that it opens: `TIME confirm-promotion`, `TIME confirm-traffic-increase WEIGHT`.
+ * On a Canary: opens gates of the current run, if its value begins with `status.lastAppliedSpec` or with a time (RFC 3339) since the run
+ * began. If a gate follows, only that gate opens: `TIME confirm-promotion`, `TIME confirm-traffic-increase WEIGHT`.
  */
 export const promoteAnnotation = "sluice.dev/promote";
 
-/** Of a Canary: rolls the run in flight back, by the same rule. */
+/** On a Canary: rolls the current run back, by the same rule. */
 export const rollbackAnnotation = "sluice.dev/rollback";
 
-/** Of a Canary: `GRPCRoute` has the Gateway API route its requests by such a route instead of an HTTPRoute. */
+/** On a Canary: `GRPCRoute` makes the Gateway API route its requests by a GRPCRoute instead of an HTTPRoute. */
 export const routeKindAnnotation = "sluice.dev/route-kind";
 
-/** Of a route that was made in place of one of another kind: that kind, until the other route is deleted. */
+/** On a route that replaces one of another kind: that kind, until the other route is deleted. */
 export const replacesAnnotation = "sluice.dev/replaces";
 
-/** Of a Canary: what the objects of others were that it has taken over, as JSON. */
+/** On a Canary: the original state of the objects that it has taken over, as JSON. */
 export const originalsAnnotation = "sluice.dev/originals";
 
 /** Annotation of an ImagePolicy: the images that it must not choose, one a line. */
 export const barredAnnotation = "sluice.dev/barred";
 
-/** Of a HelmRelease: forces one install or upgrade, if its value is that of the request. */
+/** On a HelmRelease: forces one install or upgrade, if its value equals that of the request. */
 export const forceAtAnnotation = "reconcile.fluxcd.io/forceAt";
 
-/** Of a HelmRelease: sets the counted failures to zero, if its value is that of the request. */
+/** On a HelmRelease: resets the failure counts, if its value equals that of the request. */
 export const resetAtAnnotation = "reconcile.fluxcd.io/resetAt";
 
 /** An owner as the labels on its objects name it. */

@@ -5,7 +5,7 @@ import { Duration, LocalReference, tooLong } from "./fields.ts";
 /** The types that set the status of a commit. */
 const commitStatusTypes = ["github", "gitlab", "gitea", "bitbucketserver", "bitbucket", "azuredevops"] as const;
 
-/** What Flux sends events to, and after it the services of AWS, which Flux does not know. */
+/** The types of Provider: Flux's, then the services of AWS, which Flux does not have. */
 export const notificationProviderTypes = [
   "slack",
   "discord",
@@ -44,7 +44,7 @@ export const notificationProviderTypes = [
   "sqs",
 ] as const;
 
-/** Of an address, in characters in the spec and in bytes in a Secret. */
+/** The longest address, in characters in the spec and in bytes in a Secret. */
 export const maxAddress = 2_048;
 
 const isCommitStatusType = commitStatusTypes.map((type) => `self.type == '${type}'`).join(" || ");

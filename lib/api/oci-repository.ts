@@ -81,7 +81,7 @@ export const OciRepositoryStatus = SourceStatus.extend({
 });
 export type OciRepositoryStatus = Readonly<z.infer<typeof OciRepositoryStatus>>;
 
-/** The unsupported fields that a spec uses. @param clouds providers that the installation has an identity of */
+/** The unsupported fields that a spec uses. @param clouds providers for which the installation has an identity */
 export function unsupportedOciRepositoryFields(
   spec: OciRepositorySpec,
   clouds: readonly OciRepositorySpec["provider"][] = [],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The objects that a patch or an ignore rule applies to. Names, namespaces, groups, versions and kinds are anchored regular expressions. */
+/** The objects that a patch or an ignore rule selects. Names, namespaces, groups, versions and kinds are anchored regular expressions. */
 export const Selector = z.object({
   group: z.string().describe("API group of the objects.").exactOptional(),
   version: z.string().describe("API version of the objects.").exactOptional(),
@@ -29,7 +29,7 @@ const Json6902Operation = z.object({
     .exactOptional(),
 });
 
-/** An entry of `patchesJson6902`, which API versions before v1 had. */
+/** An entry of `patchesJson6902`, a field of API versions before v1. */
 export const Json6902Patch = z.object({
   patch: z.array(Json6902Operation).describe("Operations, applied in order."),
   target: Selector.describe("Objects to patch."),

@@ -3,13 +3,13 @@ import { Conditions } from "./condition.ts";
 import { limited } from "./field-marks.ts";
 import { Duration, fluxKinds, LocalReference, StringMap } from "./fields.ts";
 
-/** Of tokens, where a provider names none: the CRD leaves it out, as Flux's does. */
+/** The audience of tokens if a provider names none: the CRD leaves it out, as Flux's does. */
 export const defaultAudience = "notification-controller";
 
 /** Each is listed in every run and looked at for each delivery. */
 export const maxReceiverResources = 1_000;
 export const maxReceiverEvents = 1_000;
-/** Of a filter, a variable or a validation, in characters. */
+/** The longest filter, variable or validation, in characters. */
 export const maxExpressionChars = 16_384;
 
 const Expression = z.string().max(maxExpressionChars);
@@ -60,11 +60,11 @@ const OidcProvider = z.object({
     .describe("Conditions that a token must meet, all of them."),
 });
 
-/** What Flux's API server and its controller check, in their words. */
+/** The checks of Flux's API server and controller, with their texts. */
 const combinations: readonly {
   readonly rule: string;
   readonly message: string;
-  /** The controller's, where it has others. */
+  /** The controller's texts, if they differ. */
   readonly reported?: string;
   readonly holds: (spec: {
     readonly type: string;

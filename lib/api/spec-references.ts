@@ -4,7 +4,7 @@ import { isAccountName } from "./names.ts";
 /** The longest name in Kubernetes. */
 const maxNameLength = 253;
 
-/** The spec without empty namespaces in references whose namespace has a default. Templates write an empty one for none. */
+/** The spec without empty namespaces in references, so that their defaults apply. Templates write an empty namespace for none. */
 export function withoutEmptyNamespaces(spec: KustomizationSpec): KustomizationSpec {
   const { namespace, ...source } = spec.sourceRef;
   return {
@@ -21,9 +21,8 @@ function given(namespace = ""): { readonly namespace?: string } {
 }
 
 /**
- * One text for each reference with a name that no object can have: `spec.dependsOn[0].name: is empty, ...`, and for each ignored
- * path that is not a field. The schema accepts them, as Flux's does; the API server would answer them with an error or with all
- * objects of the kind.
+ * One text for each reference with an impossible name (`spec.dependsOn[0].name: is empty, ...`), and for each ignored path that is not a
+ * field. The schema accepts them, as Flux's does; the API server would answer them with an error or with all objects of the kind.
  */
 export function referenceFaults(spec: KustomizationSpec): readonly string[] {
   const { dependsOn = [], healthChecks = [], ignore = [], serviceAccount, serviceAccountName = "", wait } = spec;
@@ -51,7 +50,7 @@ export function referenceFaults(spec: KustomizationSpec): readonly string[] {
   ];
 }
 
-/** Ignored fields are named by pointers; what identifies an object cannot be left to others. */
+/** Ignored fields are written as pointers; fields that identify an object cannot be ignored. */
 function pointerFaults(field: string, path: string): readonly string[] {
   if (path === "" || path === "/metadata") return [`${field}: is more than a field, name one, such as /spec/replicas`];
   if (path.startsWith("/")) return [];

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { isJsonObject } from "../core/json.ts";
 
 /**
- * The fields of a value that its schema does not have, for example `spec.healthChecks[0].since`: a release of Flux that is newer than the
- * schema may have served them. What a mapping with any keys, a union or a transformation holds is not looked at.
+ * The fields of a value that its schema does not have, for example `spec.healthChecks[0].since`: a newer release of Flux may have added
+ * them. Does not look into mappings with free keys, unions and transformations.
  *
- * @param field how the value itself is called
+ * @param field the name of the value itself
  */
 export function unknownFields(schema: unknown, value: unknown, field: string): readonly string[] {
   if (schema instanceof z.ZodExactOptional || schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {

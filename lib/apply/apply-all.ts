@@ -17,7 +17,7 @@ export type ApplyOutcome =
   | ({ readonly kind: "waiting"; readonly applied: readonly AppliedObject[] } & Pending)
   | { readonly kind: "failed"; readonly applied: readonly AppliedObject[]; readonly message: string };
 
-/** What is waited for: that a stage is in the cluster, or that something that is being deleted is gone. */
+/** What the apply waits for: a stage to be ready, or an object to be deleted. */
 export interface Pending {
   readonly why: string;
   readonly on: "deletion" | "stage";
@@ -91,8 +91,8 @@ async function applyStage(
 }
 
 /**
- * What of a definition stage just written is not ready yet, or undefined where the next stage can start. Objects that were
- * unchanged or skipped are not waited for: the cluster has had them since an earlier run.
+ * What is not ready yet in the definitions just written; undefined if the next stage can start. It does not wait for objects that were
+ * unchanged or skipped: the cluster has had them since an earlier run.
  */
 async function pendingOf(
   stage: Stage,

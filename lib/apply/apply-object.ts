@@ -18,15 +18,15 @@ import { maxLooks, preconditionsOf } from "./set/preconditions.ts";
 import { type Takeover, takeover } from "./takeover.ts";
 import { blockingFinalizers } from "./terminating.ts";
 
-/** What one apply did, in Flux's words. */
+/** The result of one apply, in Flux's words. */
 export type Change = "created" | "configured" | "unchanged" | "skipped";
 
 export interface AppliedObject {
   readonly desired: DesiredObject;
   readonly change: Change;
-  /** How it stands in the inventory from now on. */
+  /** The entry's state in the inventory from now on. */
   readonly entry: InventoryEntry;
-  /** Only where it is being deleted although it is wanted: the finalizers that hold it. */
+  /** The finalizers that block the deletion, if the object is being deleted although it is wanted. */
   readonly blockingFinalizers?: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export async function applyObject(
       return send(desired, deps, signal);
     case "configure":
       if (change.takeover !== undefined) await takeOver(desired, change.takeover, deps, signal);
-      // A takeover has changed the object that the payload is for.
+      // A takeover has changed the object that the payload was made for.
       return change.payload === undefined
         ? send(desired, deps, signal)
         : sendPayload(desired, change.takeover === undefined ? change.payload : undefined, deps, signal);
@@ -139,8 +139,8 @@ async function send(
 const maxTries = 6;
 
 /**
- * Applies an object of which fields are ignored. The payload is for one version of the live object; if another client writes in
- * between, what it wrote may be an ignored field, and the payload is built again.
+ * Applies an object with ignored fields. The payload is for one version of the live object; if another client writes in between, what it
+ * wrote may be an ignored field, and the payload is built again.
  */
 async function sendPayload(
   desired: DesiredObject,
@@ -178,7 +178,7 @@ async function presentPayload(
   }
 }
 
-/** The patch names the version of the object that it was made for; if another client writes in between, it is made again. */
+/** The patch names the version of the object that it was made for; if another client writes in between, the patch is made again. */
 async function takeOver(
   desired: DesiredObject,
   planned: Takeover,
@@ -233,7 +233,7 @@ async function makeWay(desired: DesiredObject, uid: string, deps: ApplyDeps, sig
     throw new StillTerminating(`${name} immutable field detected, waiting for object to be deleted`);
 }
 
-/** Judges the object as it is now and deletes that; where another writer came in between, it judges again. */
+/** Decides about the live object and deletes that version; if another client wrote in between, it decides again. */
 async function deleteForReplace(
   desired: DesiredObject,
   uid: string,
@@ -257,8 +257,8 @@ async function deleteForReplace(
 }
 
 /**
- * Before the old object is deleted, the new one must be one that the API server would take. Flux deletes first, and where
- * the new one is invalid is left with none.
+ * Before the old object is deleted, the new one must be one that the API server would take. Flux deletes first: if the new object is
+ * invalid, none is left.
  */
 async function assertRecreatable(
   desired: DesiredObject,

@@ -15,10 +15,10 @@ import { formatEntryId } from "./set/entry-id.ts";
 /** One object of an apply set, ready to be sent. */
 export interface DesiredObject {
   readonly id: string;
-  /** Without a namespace where the kind has none, whatever the manifest said. */
+  /** Without a namespace if the kind is cluster-scoped, whatever the manifest says. */
   readonly ref: VersionedRef;
   readonly manifest: Manifest;
-  /** Keyed digest of what is asked for: any object may carry what is secret, and no value can be guessed by it. */
+  /** Keyed digest of the wanted object: any object may hold a secret, and without the key its value cannot be guessed. */
   readonly digest: string;
   /** Undefined where the cluster does not serve the kind yet and a definition in the same set will bring it. */
   readonly resource: Resource | undefined;
@@ -111,7 +111,7 @@ async function resolveKinds(
   return new Map(found.flatMap(({ key, resource }) => (resource === undefined ? [] : [[key, resource]])));
 }
 
-/** What of a CustomResourceDefinition says which kinds it brings; one that is not so is left for the API server to refuse. */
+/** The part of a CustomResourceDefinition that names its kinds; one of another shape is left for the API server to refuse. */
 const Definition = z.object({
   spec: z.object({
     group: z.string(),

@@ -16,7 +16,7 @@ import { kustomizationStyle, type OwnerStyle } from "./set/owner-style.ts";
 import { takeover } from "./takeover.ts";
 import { blockingFinalizers } from "./terminating.ts";
 
-/** What a dry run says: what the apply would do, or in Flux's words why the API server would refuse it. */
+/** The answer of a dry run: what the apply would do, or in Flux's words why the API server would refuse it. */
 export type DryRun = PlannedChange | Refused;
 
 export interface Refused {
@@ -49,7 +49,7 @@ export async function dryRun(
 ): Promise<DryRun> {
   const { cluster, rules } = deps;
   const options = { ...applyOptions(rules), dryRun: true };
-  // A listed object is read beside the dry run; an unlisted one seldom exists, so it is read only if the answer says so.
+  // A listed object is read along with the dry run; an unlisted one seldom exists, so it is read only if the answer says so.
   const get = () => readIfAllowed(desired.ref, cluster, signal);
   const early = listed === undefined ? undefined : settled(get());
   const read = async () => (early === undefined ? get() : (await early)());
@@ -63,7 +63,7 @@ export async function dryRun(
   }
   if (tried.created) return { kind: "create" };
   const live = await read();
-  // The answer of the dry run has what others say of the object; what an apply changes of it cannot be told.
+  // The answer of the dry run also shows changes by other managers; it does not show which changes are the apply's own.
   if (live === "forbidden") return unseen(desired, tried.object, deps);
   return live === undefined ? { kind: "create" } : changeOf(desired, live, tried.object, deps);
 }
@@ -154,9 +154,9 @@ async function refusal(
 }
 
 /**
- * What Flux's gate `MigrateAPIVersion` is for: as long as managed fields are of an older version, the API server may refuse an
- * object over a field that only the new version has. Flux migrates before the dry run. A plan writes nothing, so the object is
- * tried under another name, and if its fields are right, the migration comes with its apply.
+ * Flux's gate `MigrateAPIVersion`: while managed fields are of an older version, the API server may refuse an object over a field that only
+ * the new version has. Flux migrates before the dry run. A plan writes nothing, so the object is tried under another name, and if its
+ * fields are right, the migration comes with its apply.
  */
 async function migrationFirst(
   desired: DesiredObject,
@@ -214,9 +214,8 @@ export function dryRunMessage({ ref }: Pick<DesiredObject, "ref">, error: ApiErr
 }
 
 /**
- * Whether the apply that this dry run tried would change the live object: its labels, its annotations, finalizers, owner
- * references, any field but `status`, or what we own of it (a field that happens to have our value but is not ours would
- * drift unseen later). Fields that are ignored do not count.
+ * Whether the apply would change the live object: its labels, annotations, finalizers, owner references, any field but `status`, or which
+ * fields we own (a field that happens to have our value but is not ours would drift unseen later). Fields that are ignored do not count.
  */
 export function drifted(
   live: LiveObject,
@@ -246,7 +245,7 @@ function comparable(object: LiveObject, ignored: readonly string[], style: Pick<
 
 const ownerLabelKeys = Object.keys(ownerLabels({ name: "", namespace: "" }));
 
-/** The texts with which API servers refuse to change a field for good, of all kinds that have such fields. */
+/** The texts with which API servers refuse to change an immutable field, for all kinds that have such fields. */
 const texts = [
   /is immutable/,
   /immutable field/,
@@ -257,8 +256,8 @@ const texts = [
 ];
 
 /**
- * The same of rules in a definition: what authors usually write, unless they name a state that may pass, and what the API server says
- * where the author writes nothing.
+ * The same for rules in a definition: texts that authors usually write, unless they name a temporary state, and the API server's text if
+ * the author writes none.
  */
 const textsOfRules = [
   /: [^:]*\b(?:cannot|can not|can't|may not|must not) be (?:changed|modified)(?: (?:after|once)\b|[.,\]]|$)/,
@@ -269,8 +268,8 @@ const textsOfRules = [
 const ofAdmission = /admission webhook|ValidatingAdmissionPolicy|denied (?:the )?request/;
 
 /**
- * Whether the API server refused the change because a field can never change, so that only recreating the object helps.
- * Flux takes every Conflict and Invalid for that, and so deletes objects whose new version is plainly wrong; we do not.
+ * Whether the API server refused the change because a field can never change, so that only recreating the object helps. Flux treats every
+ * Conflict and Invalid as that, and so deletes objects whose new version is simply wrong; we do not.
  */
 export function isImmutable({ reason, message }: Pick<ApiError, "reason" | "message">): boolean {
   const refused = reason === "Invalid" || reason === "Conflict" || reason === "Forbidden";

@@ -20,10 +20,9 @@ export function ownedButIgnored(fields: JsonObject, object: LiveObject, ignored:
 }
 
 /**
- * What is sent in place of the manifest, so that ignored fields keep what others wrote: a field that another manager applies is
- * left out, which gives it up, and any other gets its live value, or is left out if it has none. Only fields in which the dry run
- * of the manifest differs from the live object change. It names the version of the live object, so that an apply is refused once
- * another client has written.
+ * The payload in place of the manifest, so that ignored fields keep their live values: a field that another manager applies is left out,
+ * which gives it up; any other gets its live value, or is left out if it has none. Only fields change that differ between the dry run of
+ * the manifest and the live object. It names the version of the live object, so that an apply is refused once another client has written.
  */
 export function payloadOf(
   manifest: Manifest,
@@ -77,7 +76,7 @@ function toLabels(labels: JsonObject): Readonly<Record<string, string>> {
 
 const writableMetadata = new Set(["annotations", "finalizers", "labels", "ownerReferences"]);
 
-/** Whether the pointer names something that a manifest can say, and not what the API server alone writes. */
+/** Whether the pointer names a field that a manifest can set, rather than one that only the API server writes. */
 function isContent([first, second = ""]: JsonPointer): boolean {
   if (first === "metadata") return writableMetadata.has(second);
   return first !== undefined && first !== "apiVersion" && first !== "kind" && first !== "status";

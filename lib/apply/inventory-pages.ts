@@ -8,12 +8,12 @@ export interface PlacedEntry extends InventoryEntry {
 
 /** Entries that one page holds on average before the number of pages doubles; about 40 KB. */
 const maxPerPage = 128;
-/** Room for new entries between two others; 20,000 entries stay far within exact integers. */
+/** The gap between two entries, for new ones; 20,000 entries stay far within exact integers. */
 const gap = 65_536;
 
 /**
- * Gives each entry a rank, rising in the order given. An entry keeps the rank it had wherever that is possible, so that
- * adding or dropping one object changes one page. Ids are unique. Pure.
+ * Gives each entry a rank, rising in the order given. An entry keeps its rank if possible, so that adding or dropping one object changes
+ * one page. Ids are unique. Pure.
  */
 export function placeEntries(
   entries: readonly InventoryEntry[],
@@ -63,7 +63,7 @@ function longestRise(values: readonly (number | undefined)[]): (number | undefin
   return kept;
 }
 
-/** Numbers for the gaps, evenly between their neighbours; undefined where there is no room left. */
+/** Numbers for the gaps, evenly between their neighbours; undefined if a gap is full. */
 function fillBetween(kept: readonly (number | undefined)[]): number[] | undefined {
   const ranks: number[] = [];
   for (let start = 0; start < kept.length; ) {
@@ -96,10 +96,7 @@ const StoredPage = z.array(
   }),
 );
 
-/**
- * The texts of the pages that hold these entries, given those that held the entries before: equal texts need not be
- * written again. Pure.
- */
+/** The texts of the pages for these entries, given the pages of the entries before: equal texts need not be written again. Pure. */
 export function arrangePages(entries: readonly InventoryEntry[], before: readonly string[]): readonly string[] {
   const ranks = new Map(before.flatMap(parsePage).map((entry) => [entry.id, entry.rank]));
   const count = pageCount(entries.length, before.length);
@@ -108,7 +105,7 @@ export function arrangePages(entries: readonly InventoryEntry[], before: readonl
   return pages.map(formatPage);
 }
 
-/** The entries that these pages hold, in the order they were given in. Throws where a text is no page. */
+/** The entries of these pages, in their original order. Throws if a text is not a page. */
 export function entriesOfPages(pages: readonly string[]): readonly InventoryEntry[] {
   const placed = pages.flatMap(parsePage);
   return placed.toSorted((a, b) => a.rank - b.rank).map(({ rank: _rank, ...entry }) => entry);

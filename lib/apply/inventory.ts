@@ -15,11 +15,11 @@ import type { ApplySet, Placed } from "./set/apply-set.ts";
 import { parseEntryId } from "./set/entry-id.ts";
 import { adoptedEntries, isOlderInventory } from "./status-inventory.ts";
 
-/** What the owner's own status says of its inventory. Anyone who may write a status can have written it. */
+/** The inventory in the owner's own status. Anyone who may write a status can have written it. */
 export interface OwnStatus {
   readonly status: Pick<KustomizationStatus, "observedGeneration" | "inventory">;
   readonly generation: number;
-  /** The owner's deletion has begun: its status is no longer written, so it shows what is deleted by now. */
+  /** The owner's deletion has begun: its status is no longer written, so it may show objects that are deleted already. */
   readonly isFinalizing: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface InventoryReport {
   leftElsewhere(message: string): Promise<void>;
 }
 
-/** What an owner has in the cluster, as far as it is known before a run. */
+/** The objects that an owner has in the cluster, as far as known before a run. */
 export interface KnownInventory {
   readonly entries: readonly InventoryEntry[];
   /**
@@ -44,9 +44,9 @@ export interface KnownInventory {
 }
 
 /**
- * The saved inventory, and the entries that only the status has. Without a saved inventory the status names what Flux applied, or
- * what was applied before the table was lost. Beside one it names what was applied after the backup that the table was restored
- * from, or by Flux meanwhile.
+ * The saved inventory, and the entries that only the status has. Without a saved inventory the status names what Flux applied, or what was
+ * applied before the table was lost. With a saved inventory it names objects that were applied after the table's backup was made, or by
+ * Flux meanwhile.
  *
  * @throws Failure `ReconciliationFailed` if an id in the status cannot be parsed and nothing is saved
  */
@@ -105,8 +105,8 @@ async function reportLeft(
 }
 
 /**
- * Saves the inventory under the present generation. Called before a status names a generation that nothing was applied under:
- * otherwise the saved inventory would look older than that generation from then on. Saves nothing if nothing was saved before.
+ * Saves the inventory under the present generation. Called before a status names a generation under which nothing was applied: otherwise
+ * the saved inventory would look older than that generation from then on. Saves nothing if nothing was saved before.
  */
 export async function saveUnderGeneration(
   own: OwnStatus,
@@ -138,11 +138,11 @@ async function savedInventory(
 const maxNamed = 10;
 
 /**
- * An inventory that is older than the status, with the entries that the status no longer has as `retained`: `prune: false` or Flux
- * let them go since, and a user may rely on them. Only objects that a prune would delete, now or once their next owner changes
- * its mind, are named and retained. The others are gone or are kept for another reason, and this run's prune decides about them.
+ * An inventory that is older than the status, with the entries missing from the status as `retained`: `prune: false` or Flux released them
+ * since, and a user may rely on them. Only objects that a prune would delete, now or once their next owner changes its mind, are named and
+ * retained. The others are gone or kept for another reason, and this run's prune decides about them.
  *
- * @throws Outage if one of them cannot be looked at: a save would carry the present generation, and a later prune would delete it
+ * @throws Outage if one of them cannot be read: a save would carry the present generation, and a later prune would delete it
  */
 async function retainLetGo(
   saved: readonly InventoryEntry[],
@@ -189,8 +189,8 @@ function placed(entries: readonly InventoryEntry[], matches: (entry: InventoryEn
 }
 
 /**
- * The inventory to save before the first write: all that was there and all that is about to be. A run killed at any point
- * after that leaves nothing that the next run cannot find. Undefined if nothing is new.
+ * The inventory to save before the first write: all existing entries and all planned ones. If a run is killed at any point after that, the
+ * next run finds every object. Undefined if nothing is new.
  */
 export function inventoryAhead(
   before: readonly InventoryEntry[],
@@ -205,7 +205,7 @@ export function inventoryAhead(
   return [...before.filter(({ id }) => !ids.has(id)), ...planned];
 }
 
-/** The inventory with what a run has applied in place of what was known of it. Everything else stays. */
+/** The inventory after a run, with its results in place of the earlier entries. Everything else stays. */
 export function withApplied(
   before: readonly InventoryEntry[],
   applied: readonly AppliedObject[],
@@ -215,8 +215,8 @@ export function withApplied(
 }
 
 /**
- * Saves old and planned entries, then claims the new ones, before the first write: a run that is killed later leaves no object that
- * cannot be found. An entry that only the status has and that is not wanted is not claimed: it may be another owner's.
+ * Before the first write it saves old and planned entries and then claims the new ones: if a run is killed later, the next one finds every
+ * object. An entry that only the status has and that is not wanted is not claimed: it may belong to another owner.
  *
  * @returns the inventory as it is saved now
  */

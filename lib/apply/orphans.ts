@@ -7,7 +7,7 @@ import { formatEntryId } from "./set/entry-id.ts";
 import { ownEntry } from "./set/field-managers.ts";
 import { helmReleaseStyle, kustomizationStyle, type OwnerStyle } from "./set/owner-style.ts";
 
-/** Each selects every object with the owner labels of one kind, no matter of which owner. */
+/** Each selects the objects with the owner labels of one kind, of any owner. */
 export const ownedSelectors = [kustomizeGroup, helmGroup].map((group) => `${group}/name,${group}/namespace`);
 
 /** A Kustomization or HelmRelease, and the entries of its inventory and its status. */
@@ -22,10 +22,10 @@ export interface KnownOwner {
 type OwnerKind = "HelmRelease" | "Kustomization";
 
 export interface OrphanFacts {
-  /** What carries owner labels, each kind that the cluster serves; seen before the inventories were read. */
+  /** All objects with owner labels, of each kind that the cluster serves; listed before the inventories were read. */
   readonly objects: readonly PartialObject[];
   readonly owners: readonly KnownOwner[];
-  /** All of the ledger, read before the inventories; empty where there is none to read. */
+  /** The whole ledger, read before the inventories; empty if there is none to read. */
   readonly claims: readonly Claim[];
 }
 
@@ -51,14 +51,13 @@ export interface Orphans {
 }
 
 /**
- * What was applied and is in no inventory, so that no prune will ever delete it. An inventory of any owner counts, in
- * whatever state its entry is: what `prune: false` has let go is retained there, and what a suspended Kustomization has
- * stays there too. Pure.
+ * Objects that were applied and are in no inventory, so that no prune will ever delete them. An inventory of any owner counts, in whatever
+ * state its entry is: what `prune: false` has let go is retained there, and what a suspended Kustomization has stays there too. Pure.
  */
 export function orphans({ objects, owners, claims }: OrphanFacts): Orphans {
   const known = new Set(owners.flatMap(({ entries }) => entries.map(({ id }) => id)));
   const living = new Set(owners.map(ownerKey));
-  // Served by several groups, as events are, it is one object under several ids.
+  // An object that several groups serve, such as an Event, has several ids.
   const byUid = Map.groupBy(
     objects.filter((object) => isApplied(object) && !isHook(object)),
     ({ metadata }) => metadata.uid,
@@ -71,7 +70,7 @@ export function orphans({ objects, owners, claims }: OrphanFacts): Orphans {
   return { objects: found.toSorted(byOwner), claims: leakedClaims(owners, claims) };
 }
 
-/** Labels are also copied to what is made of an applied object: such an object has its own owner, and goes with it. */
+/** Labels are also copied to objects that are made from an applied object: such an object has its own owner and is deleted with it. */
 function isApplied(object: PartialObject): boolean {
   const { kind, metadata } = object;
   if (ownEntry(metadata.managedFields, labelledAs(object).style) !== undefined) return true;

@@ -3,14 +3,14 @@ import { type JsonPointer, valueAt } from "../core/json-pointer.ts";
 import type { LiveObject, ManagedFieldsEntry } from "../core/manifest.ts";
 import type { OwnerStyle } from "./set/owner-style.ts";
 
-/** Managed fields (`fieldsV1`) without the one that the pointer names in this object, and without parents that are empty then. */
+/** Managed fields (`fieldsV1`) without the field that the pointer names in this object, and without parents that become empty. */
 export function withoutOwned(fields: JsonObject, object: Json, pointer: JsonPointer): JsonObject {
   return without(fields, object, pointer) ?? {};
 }
 
 function without(fields: JsonObject, value: Json | undefined, pointer: JsonPointer): JsonObject | undefined {
   const [part, ...rest] = pointer;
-  // A leaf is owned as a whole: what is inside of it cannot be told apart.
+  // A leaf is owned as a whole: managed fields do not describe its parts.
   if (part === undefined || Object.keys(fields).length === 0) return undefined;
   const key = keyOf(fields, value, part);
   const child = key === undefined ? undefined : fields[key];
@@ -44,7 +44,7 @@ function owns(fields: JsonObject, value: Json | undefined, pointer: JsonPointer)
   return isJsonObject(child) && owns(child, valueAt(value, [part]), rest);
 }
 
-/** What a part of a pointer is called in managed fields: `f:` and a name, or `k:` and the keys of the item of a list. */
+/** The name of a pointer's part in managed fields: `f:` and a name, or `k:` and the keys of a list's item. */
 function keyOf(fields: JsonObject, value: Json | undefined, part: string): string | undefined {
   if (value === undefined || !isJsonList(value)) return Object.hasOwn(fields, `f:${part}`) ? `f:${part}` : undefined;
   const item = valueAt(value, [part]);

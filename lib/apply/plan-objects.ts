@@ -22,7 +22,7 @@ export interface PlanDeps extends DryRunDeps {
   readonly concurrency: number;
 }
 
-/** The applies of a plan, or why there can be none: every object that the API server refuses, in its words. */
+/** The applies of a plan, or why it is refused: every object that the API server refuses, in its words. */
 export type Planning =
   | { readonly kind: "planned"; readonly objects: Plan["objects"] }
   | { readonly kind: "refused"; readonly refused: readonly RefusedObject[] };
@@ -35,9 +35,9 @@ export interface RefusedObject extends Refused {
 type Looked = { readonly desired: DesiredObject; readonly look: FirstLook };
 
 /**
- * Plans a whole set: proves what it can, and gives everything else whose kind and namespace exist its dry run, across all stages, before
- * anything is written. So a bad object fails the revision before a part of it is applied. What needs a definition or a namespace of the set
- * is judged by the definition's schema, or elsewhere, and has its own dry run at its stage.
+ * Plans a whole set before anything is written: it proves objects unchanged if it can, and dry-runs all others whose kind and namespace
+ * exist, across all stages. So a bad object fails the revision before a part of it is applied. An object that needs a definition or
+ * namespace of the set is checked against the definition's schema or in another namespace, and has its own dry run at its stage.
  */
 export async function planObjects(
   desired: readonly DesiredObject[],
@@ -73,9 +73,9 @@ export async function planObjects(
 }
 
 /**
- * Defers what was refused for want of something that an earlier stage is about to bring: a RoleBinding whose ClusterRole is new,
- * a Pod of a new PriorityClass. The API server names it. What an object of the installation's own stage brings cannot be told,
- * so any refusal that is not about fields may be for want of that.
+ * Defers objects that were refused because something is missing that an earlier stage creates: a RoleBinding whose ClusterRole is new, a
+ * Pod of a new PriorityClass. The API server names it. An object of the installation's own stage may create anything, so any refusal that
+ * is not about fields may be for lack of it.
  */
 function withLaterStages(judged: readonly Judged[], { rules }: PlanDeps): readonly Judged[] {
   const stageIndex = ({ desired }: Judged) => stages.indexOf(stageOf(desired.ref, rules));
@@ -138,8 +138,8 @@ function outcomesOf(judged: readonly Judged[]) {
 }
 
 /**
- * @param missing namespaces that the set itself creates, and what nothing can be put into before it is gone and created
- * anew; undefined: nothing is deferred any more
+ * @param missing namespaces that the set itself creates, and those that must be deleted and created again first; undefined: nothing is
+ * deferred any more
  */
 async function judge(
   looks: readonly Looked[],
@@ -165,12 +165,12 @@ async function judge(
   );
 }
 
-/** Where a deferred object of a kind that is served is tried: a namespace that every cluster has. */
+/** The namespace in which a deferred object of a served kind is tried: every cluster has it. */
 const elsewhereNamespace = "default";
 
 /**
- * What can be said of an object before its definition or namespace is there: by the definition's own schema, or by a dry
- * run in another namespace. Its real dry run comes at its stage.
+ * Checks an object before its definition or namespace exists: by the definition's own schema, or by a dry run in another namespace. Its
+ * real dry run comes at its stage.
  */
 async function judgeEarly(desired: DesiredObject, deps: PlanDeps, signal: AbortSignal): Promise<DryRun> {
   if (desired.resource === undefined) {

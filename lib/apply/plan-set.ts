@@ -16,18 +16,18 @@ import type { ApplySet } from "./set/apply-set.ts";
 import { parseEntryId } from "./set/entry-id.ts";
 import { type LiveObjects, liveObjects } from "./set/live-objects.ts";
 
-/** What an apply set is to become. */
+/** The plan of an apply set. */
 export interface WantedSet {
   readonly manifests: readonly Manifest[];
-  /** Fields that an apply leaves to others. */
+  /** Fields that an apply ignores. */
   readonly ignore: readonly IgnoreRule[];
   /** What the owner has now. */
   readonly inventory: readonly InventoryEntry[];
   /** Whether an object whose immutable field changes is deleted and created again. */
   readonly force: boolean;
-  /** What becomes of objects that are no longer wanted. */
+  /** What happens to objects that are no longer wanted. */
   readonly policy: PruneTask["policy"];
-  /** Whether an earlier run applied this set and its health is still waited for. */
+  /** Whether an earlier run applied this set and still waits for its health. */
   readonly isAwaited: boolean;
   /** Whether this run only looks at that health, and nothing has asked for an apply. */
   readonly isLook: boolean;
@@ -53,7 +53,7 @@ export async function planSet(
   signal: AbortSignal,
 ): Promise<PlannedSet> {
   const { clock, cluster, concurrency, installationKey } = set;
-  // As in Flux a malformed rule is no fault as long as there is nothing to apply.
+  // As in Flux a malformed rule is not an error as long as there is nothing to apply.
   const rules = { ...set.rules, ignore: await compiled(manifests.length === 0 ? [] : ignore) };
   const desired = await desiredObjects(manifests, { cluster, installationKey, rules }, signal);
   await rules.ignore.prepare(
@@ -114,7 +114,9 @@ export async function servedRefs(
   return found.flatMap(({ ref, resource }) => (resource === undefined ? [] : [{ ref, resource }]));
 }
 
-/** What a forced delete asks. It reads the ledger again for each object, since it is asked once more right before the delete. */
+/**
+ * The questions that a forced delete asks. It reads the ledger again for each object, since it is asked once more right before the delete.
+ */
 function replaceDeps(
   inventory: readonly InventoryEntry[],
   { labelGroup, ledger, name, namespace, others, owner, rules }: ApplySet,

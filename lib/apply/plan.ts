@@ -14,7 +14,7 @@ import type { LiveObjects } from "./set/live-objects.ts";
 import { type Takeover, takeover } from "./takeover.ts";
 import { blockingFinalizers, mayVanish } from "./terminating.ts";
 
-/** What is to happen to one wanted object. */
+/** The plan for one wanted object. */
 export type PlannedChange =
   /** As asked for: proven by digests, or shown by a dry run. `fingerprint` is that of the live object. */
   | {
@@ -30,19 +30,19 @@ export type PlannedChange =
   | { readonly kind: "terminating"; readonly uid: string; readonly blockingFinalizers: readonly string[] }
   | { readonly kind: "create" }
   /**
-   * `takeover`: what to take from other managers, or to migrate, before the apply. `payload`: what to send in place of the manifest while the live
-   * object is as it was planned for, since fields of it are ignored.
+   * `takeover`: what to take from other managers, or to migrate, before the apply. `payload`: sent in place of the manifest while the live
+   * object is as planned, since some of its fields are ignored.
    */
   | {
       readonly kind: "configure";
       readonly takeover: Takeover | undefined;
       readonly payload?: Manifest;
-      /** The owner that the labels of the live object name, if that is another. */
+      /** The owner in the labels of the live object, if it is another one. */
       readonly labelled?: LabelledOwner;
     }
-  /** Applied in this attempt, and changed by others since: left until the next attempt. `entry`: as the inventory has it. */
+  /** Applied in this attempt and changed by another client since: left until the next attempt. `entry`: as the inventory has it. */
   | { readonly kind: "drifted"; readonly entry: InventoryEntry }
-  /** Delete this one and create it again, since an immutable field changes and force was asked for. */
+  /** Delete the object and create it again, since an immutable field changes and force was asked for. */
   | { readonly kind: "replace"; readonly uid: string }
   /** An earlier stage of the same set applies its definition or namespace: the object is checked after that. */
   | { readonly kind: "deferred" };
@@ -58,15 +58,15 @@ export interface PlannedObject {
   readonly change: PlannedChange;
 }
 
-/** What a reconcile is about to do, as plain data. Nothing is written before it is complete. */
+/** The plan of a reconcile, as plain data. Nothing is written before it is complete. */
 export interface Plan {
   /** In apply order. */
   readonly objects: readonly PlannedObject[];
-  /** What becomes of the entries of the inventory that are no longer wanted, in apply order. Decided again right before it is done. */
+  /** What happens to the inventory entries that are no longer wanted, in apply order. Decided again right before it is done. */
   readonly prune: readonly PruneDecision[];
 }
 
-/** What can be said of an object without asking the cluster about it; `unproven` ones need a dry run. */
+/** What is known about an object without asking the cluster; `unproven` ones need a dry run. */
 export type FirstLook = PlannedChange | { readonly kind: "unproven"; readonly live: PartialObject | undefined };
 
 export interface FirstLookDeps {
@@ -79,14 +79,14 @@ export interface FirstLookDeps {
    */
   readonly isAwaited: boolean;
   /**
-   * Whether this run only looks at the health of what an earlier one applied. Then others' changes are left alone, as Flux leaves them
-   * during its wait: two owners of one object would otherwise write it by turns with every look.
+   * Whether this run only checks the health of what an earlier one applied. Then changes by other clients are left alone, as Flux leaves
+   * them during its wait: otherwise two owners of one object would overwrite it by turns with every check.
    */
   readonly isLook: boolean;
 }
 
 /**
- * Proves objects unchanged by what the last apply left: the same uid, the same desired digest, the same fingerprint of our
+ * Proves that an object is unchanged since the last apply: the same uid, the same desired digest, the same fingerprint of our
  * managed-fields entry, and no entry of a manager whose edits we revert. Pure.
  *
  * @internal Exported for its tests.
@@ -121,8 +121,8 @@ export function createdOnce(
 }
 
 /**
- * What a run does to an object that a dry run has judged. A look at the health of what was applied writes nothing that was applied in
- * this form already. Pure.
+ * What a run does with an object after its dry run. A health check of applied objects does not write those that were applied in this form
+ * already. Pure.
  */
 export function atThisLook<Change extends { readonly kind: string }>(
   desired: DesiredObject,
@@ -136,7 +136,7 @@ export function atThisLook<Change extends { readonly kind: string }>(
   return entry.desired === proofDigest(desired, ignored, installationKey) ? { kind: "drifted", entry } : change;
 }
 
-/** The object was applied as it is wanted, has ended and is gone: there is nothing to do for it. */
+/** The object was applied as wanted, has finished and is gone: there is nothing to do for it. */
 function ended(
   desired: DesiredObject,
   entry: InventoryEntry | undefined,
@@ -194,8 +194,8 @@ export function changesAnything({ objects, prune }: Plan): boolean {
 }
 
 /**
- * The warning for a plan that prunes everything since nothing is wanted any longer: either that is intended or the build is
- * wrong. Undefined for any other plan, and if all of it has been reported already. Pure.
+ * The warning for a plan that prunes everything because nothing is wanted any longer: this is either intended, or the build is wrong.
+ * Undefined for any other plan, and if all of it has been reported already. Pure.
  */
 export function emptiedWarning({ objects, prune }: Plan): string | undefined {
   const going = prune.filter(({ entry, kind }) => entry.state !== "deleting" && kind !== "handOver");

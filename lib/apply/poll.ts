@@ -1,6 +1,6 @@
 import type { Clock } from "../core/ports/clock.ts";
 
-/** Moments, in milliseconds from the start, at which a run looks again before it ends and leaves the rest to a wake-up. */
+/** When a run checks again, in milliseconds from its start, before it ends and leaves the rest to a wake-up. */
 const looks = [0, 20, 50, 100, 200, 400, 700, 1_000];
 
 /**

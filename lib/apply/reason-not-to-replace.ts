@@ -8,16 +8,16 @@ import { isOwnedBy } from "./set/opt-outs.ts";
 /** Who wants to delete an object to recreate it, and what it has applied before. */
 export interface ReplaceDeps {
   readonly owner: LabelledName & { readonly kind: string };
-  /** Who else claims this entry and lives on, or undefined. */
+  /** Another live owner that claims this entry, or undefined. */
   readonly otherOwner: (id: string, signal: AbortSignal) => Promise<string | undefined>;
   /** The inventory as it was before this run. */
   readonly inventory: readonly InventoryEntry[];
 }
 
 /**
- * Why `force` may not delete this live object, or undefined where it may. Flux deletes whatever has the name; we delete what
- * is ours (our owner labels, or an inventory entry that we have applied, with this uid) and no other living owner claims. See
- * ADR 0011. Asked while planning, and again right before the delete.
+ * Why `force` may not delete this live object, or undefined where it may. Flux deletes any object with that name; we delete only objects
+ * that are ours (our owner labels, or an inventory entry that we applied, with this uid) and that no other live owner claims. See ADR 0011.
+ * Asked while planning, and again right before the delete.
  */
 export async function reasonNotToReplace(
   id: string,
@@ -40,7 +40,7 @@ export function notReplaced({ ref }: DesiredObject, why: string): string {
   return `${subject(ref)} immutable field detected, failed to delete object: ${why}; delete it by hand if it is to be recreated`;
 }
 
-/** The other owner that the labels name; `?` stands for a label that is missing. */
+/** The other owner in the labels; `?` stands for a missing label. */
 function labelledOwner({ labels }: Metadata, owner: ReplaceDeps["owner"]): string | undefined {
   const isOther = Object.entries(ownerLabels(owner)).some(([key, value]) => (labels?.[key] ?? value) !== value);
   if (!isOther) return undefined;
@@ -48,7 +48,7 @@ function labelledOwner({ labels }: Metadata, owner: ReplaceDeps["owner"]): strin
   return `${kind}/${labels?.[`${labelGroup}/namespace`] ?? "?"}/${labels?.[`${labelGroup}/name`] ?? "?"}`;
 }
 
-/** An entry without a fingerprint may be of an object that was only ever left alone, as `ssa: IfNotPresent` asks for. */
+/** An entry without a fingerprint may be of an object that was never applied, for example because of `ssa: IfNotPresent`. */
 function hasApplied(inventory: readonly InventoryEntry[], id: string, uid: string | undefined): boolean {
   const entry = inventory.find((one) => one.id === id);
   return entry?.uid !== undefined && entry.uid === uid && entry.fingerprint !== undefined;

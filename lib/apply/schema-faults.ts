@@ -1,16 +1,15 @@
 import { cutText } from "../core/cut-text.ts";
 import { equal, formatJson, isJsonObject, type JsonObject } from "../core/json.ts";
 
-/** Faults that are listed for one object. The API server reports the others. */
+/** Faults that are listed for one object. The API server reports the other faults. */
 export const maxSchemaFaults = 20;
 /** Values of an enum that is checked here. Longer enums are left to the API server, since checking many values takes long. */
 export const maxEnumValues = 200;
 const maxQuotedBytes = 500;
 
 /**
- * What an object has that the schema of its definition does not allow: fields of the wrong type, missing or unknown ones,
- * values out of an enum. A first look only, for an object whose definition comes with the same artifact; the API server
- * has the last word when the definition is there. Pure.
+ * The faults of an object by the schema of its definition: fields of the wrong type, missing or unknown ones, values outside an enum. A
+ * first check only, for an object whose definition comes with the same artifact; the API server decides once the definition exists. Pure.
  *
  * @param schema `openAPIV3Schema` of the object's version
  * @returns one text a fault, `spec.size: must be of type integer`, of at most {@link maxSchemaFaults}

@@ -10,10 +10,10 @@ type Shown = StatusInventory["entries"][number];
 export const maxShownBytes = 1_000_000;
 
 /**
- * The inventory as `status.inventory` shows it, without the entries that are only planned or are being deleted. Of a very large
- * inventory it shows as much as an object can hold: the saved inventory is complete, and with a shorter list Flux only prunes less.
+ * The inventory as `status.inventory` shows it, without the entries that are only planned or are being deleted. A very large inventory is
+ * cut to what an object can hold: the saved inventory is complete, and with a shorter list Flux only prunes less.
  *
- * @param before what the status shows until now: entries that Flux or a lost table left there stay until they are applied or pruned
+ * @param before the inventory in the present status: entries that Flux or a lost table left there stay until they are applied or pruned
  */
 export function statusInventory(
   entries: readonly InventoryEntry[],
@@ -45,10 +45,10 @@ function bytesOf({ id, v }: Shown): number {
 }
 
 /**
- * Whether the saved inventory is older than the status: the status names a generation as reconciled that the inventory was never
- * saved under. Each of our runs saves the inventory before the status, so either the state was restored from a backup or Flux ran
- * meanwhile. False if that cannot be known: the inventory has no generation (an earlier release saved it), the status shows no
- * inventory or not all of it, or it names a generation that the object does not have. Pure.
+ * Whether the saved inventory is older than the status: the status names a generation as reconciled that the inventory was never saved
+ * under. Each of our runs saves the inventory before the status, so either the state was restored from a backup or Flux ran meanwhile.
+ * False if that is unknown: the inventory has no generation (an earlier release saved it), the status shows no inventory or a part of it,
+ * or it names a generation that the object does not have. Pure.
  */
 export function isOlderInventory(
   savedUnder: number | undefined,

@@ -10,7 +10,7 @@ const formerAnnotations = [
 ];
 const formerLabels = ["fluxcd.io/sync-gc-mark"];
 
-/** What is changed of an object right before its apply. */
+/** The changes to an object right before its apply. */
 export interface Takeover {
   /** A JSON patch. */
   readonly patch: readonly JsonObject[];
@@ -19,9 +19,9 @@ export interface Takeover {
 }
 
 /**
- * Makes an object that kubectl or an older deployer wrote ours, so that the apply after it removes what they set and the
- * manifest does not (reference 3.14, step 7). If the installation asks for it, also moves all managed fields, whatever owns
- * them, to the API version that is applied (step 4). Undefined where there is nothing to change.
+ * Takes over an object that kubectl or an older deployer wrote, so that the next apply removes fields that they set and the manifest does
+ * not have (reference 3.14, step 7). If the installation asks for it, also moves all managed fields, whatever owns them, to the API version
+ * that is applied (step 4). Undefined where there is nothing to change.
  */
 export function takeover(
   live: Metadata,

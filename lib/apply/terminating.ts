@@ -5,8 +5,8 @@ import { type ObjectRef, subject } from "../core/object-ref.ts";
 import type { ApplyRules } from "./set/apply-rules.ts";
 
 /**
- * The finalizers that block the deletion of an object that is still wanted. Undefined for an object that is not being deleted,
- * that is opted out, or that is deleted once it has finished ({@link mayVanish}). Pure.
+ * The finalizers that block the deletion of an object that is still wanted. Undefined for an object that is not being deleted, that is
+ * opted out, or that deletes itself once it has finished ({@link mayVanish}). Pure.
  */
 export function blockingFinalizers(
   wanted: Manifest,
@@ -25,7 +25,7 @@ export function mayVanish({ kind, ...manifest }: Manifest): boolean {
   return kind === "Job" && isJsonObject(spec) && spec["ttlSecondsAfterFinished"] !== undefined;
 }
 
-/** What of an applied object says whether it is being deleted. */
+/** The part of an applied object that shows whether it is being deleted. */
 interface MaybeTerminating {
   readonly desired: { readonly ref: ObjectRef };
   readonly blockingFinalizers?: readonly string[] | undefined;

@@ -5,7 +5,7 @@ import { type AwsConnection, clientConfig } from "./aws-connection.ts";
 import { type AwsAction, AwsFault } from "./aws-fault.ts";
 import { callAws } from "./call-aws.ts";
 
-/** An hour is the most for a role that was assumed by another one, as that of a function is. */
+/** An hour is the maximum for a role that another role has assumed, such as a function's. */
 const durationSeconds = 3_600;
 /** A cluster takes a token for 15 minutes, if the credentials that signed it last as long. */
 const renewBeforeMs = 15 * 60_000;
@@ -20,7 +20,7 @@ interface Session {
 }
 
 /**
- * Our identity in another account: credentials of a role there, which STS gives for our own. They are kept until 15 minutes before
+ * Our identity in another account: STS issues credentials of a role there for our own credentials. They are kept until 15 minutes before
  * their end and shared by concurrent callers. Throws an {@link AwsFault} that names the role and what to allow, never a credential.
  *
  * @param role `arn:<partition>:iam::<account>:role/<name>`
@@ -42,8 +42,8 @@ export function assumedRole(
 }
 
 /**
- * The identity of a service account (IRSA): credentials of its role, which STS gives for a token that the cluster has issued. The request
- * is not signed: our own identity has no part in it. Kept and faulty as those of {@link assumedRole}.
+ * The identity of a service account (IRSA): STS issues credentials of its role for a token that the cluster has issued. The request is not
+ * signed: our own identity has no part in it. Kept and faulty as those of {@link assumedRole}.
  */
 export function accountRole(
   { role, name, namespace, token }: Extract<KeyIdentity, { kind: "account" }>,

@@ -3,11 +3,11 @@ import { messageOf } from "../core/failure.ts";
 import { PortError } from "../core/ports/port-error.ts";
 
 /**
- * `clock`: our clock is too far from AWS's, even after the SDK has corrected it. `credentials`: none, expired or unknown to AWS.
- * `denied`: known, but not allowed. `ciphertext`: not sealed by this key for this context, or changed since. `missing`: the queue,
- * bucket, cluster or key does not exist. `elsewhere`: the resource is in another region. `key`: the KMS key of the resource cannot
- * be used. `timeout`: no answer in time, so it may have happened nevertheless. `throttled`, `unreachable` and `unavailable`: it may
- * work later; `unavailable` also if the answer cannot be read. `refused`: any other refusal of AWS.
+ * `clock`: our clock is too far from AWS's, even after the SDK has corrected it. `credentials`: missing, expired or unknown to AWS.
+ * `denied`: known, but not allowed. `ciphertext`: not sealed by this key for this context, or changed since. `missing`: the queue, bucket,
+ * cluster or key does not exist. `elsewhere`: the resource is in another region. `key`: the KMS key of the resource cannot be used.
+ * `timeout`: no answer in time, so it may have happened nevertheless. `throttled`, `unreachable` and `unavailable`: it may work later;
+ * `unavailable` also if the answer cannot be read. `refused`: any other refusal of AWS.
  */
 export type AwsFaultReason =
   | "ciphertext"
@@ -94,7 +94,7 @@ const reasonByCode: Readonly<Record<string, AwsFaultReason>> = {
   UnrecognizedClientException: "credentials",
 };
 
-/** What the SDK adds to its errors. */
+/** Properties that the SDK adds to its errors. */
 const Hints = z.object({
   code: z.string().optional(),
   $metadata: z.object({ httpStatusCode: z.number().optional() }).optional(),
@@ -106,7 +106,7 @@ export function awsFault(error: unknown, action: AwsAction): AwsFault {
   const code = error instanceof Error ? error.name : "";
   const hints = Hints.safeParse(error).data ?? {};
   const what = `${action.name} on ${action.resource}`;
-  // The parser quotes text that it cannot read, and in a successful answer that may be the secret itself.
+  // The parser quotes unreadable text, and in a successful answer that may be the secret itself.
   if (reasonByCode[code] === undefined && isGood(hints))
     return new AwsFault("unavailable", code, `${what}: AWS's answer cannot be read`);
   const reason = reasonOf(code, hints);
@@ -180,7 +180,7 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof SyntaxError;
 }
 
-/** The missing permission. A transaction needs those of its parts and has none of its own name. */
+/** The missing permission. A transaction needs the actions of its parts and has no action of its own. */
 function deniedAction(said: string, { name }: AwsAction): string {
   const missed = /not authorized to perform: (\w+:\w+)/.exec(said)?.[1];
   return missed === undefined || missed.toLowerCase() === name.toLowerCase() ? name : missed;

@@ -9,10 +9,10 @@ import { AwsFault } from "./aws-fault.ts";
 import { callAws } from "./call-aws.ts";
 
 /**
- * Asks for the status of a stack, `UPDATE_IN_PROGRESS`, by its ARN. One signed request, since it is all that is asked of CloudFormation:
- * its client is as large as the function.
+ * Asks for the status of a stack, `UPDATE_IN_PROGRESS`, by its ARN. One signed request, the only one that goes to CloudFormation: its
+ * client is as large as the function.
  *
- * @throws AwsFault where it is not answered
+ * @throws AwsFault if there is no answer
  */
 export function stackStatus(
   clock: Pick<Clock, "now" | "sleep">,

@@ -29,8 +29,8 @@ export interface KmsDataKeysOptions {
 type Clients = Map<string, KMSClient>;
 
 /**
- * Opens data keys that KMS has sealed. Each call names the KMS key, so that only the key that the file names, and that was allowed,
- * can open the data key, and no other key that the credentials may use.
+ * Opens data keys that KMS has sealed. Each call names the KMS key, so that only the allowed key that the file names can decrypt the data
+ * key, and no other key that the credentials may use.
  */
 export function kmsDataKeys({ connection, clock, isAllowed }: KmsDataKeysOptions): DataKeys & { close(): void } {
   const own: Clients = new Map();

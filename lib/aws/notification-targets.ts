@@ -77,7 +77,7 @@ function isFifo(name: string): boolean {
   return name.endsWith(".fifo");
 }
 
-/** Of an ARN, which names its region and account. */
+/** The action in an ARN's region and account. */
 function actionOn(name: string, resource: string, arn: string): AwsAction {
   const [, , , region = "", account] = arn.split(":");
   return { name, resource, region, account };
@@ -102,7 +102,7 @@ function queueAttributes({ attributes }: Pick<TargetMessage, "attributes">) {
   );
 }
 
-/** EventBridge wants seconds. A time that cannot be read is left out, and the event is of the moment in which it comes. */
+/** EventBridge wants seconds. An unreadable time is left out, and the time of arrival counts. */
 function timeOf(text: string): { readonly Time?: number } {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? {} : { Time: Math.floor(ms / 1_000) };
@@ -137,7 +137,7 @@ function regionOfQueue(url: string): string {
   return /^https:\/\/sqs\.([a-z0-9-]+)\./.exec(url)?.[1] ?? "";
 }
 
-/** The ARN of the queue that a URL names, by which the installation lists it. */
+/** The ARN of the queue with this URL; the installation lists queues by ARN. */
 export function arnOfQueue(url: string): string {
   const region = regionOfQueue(url);
   const [host = "", account = "", name = ""] = url.replace("https://", "").split("/");

@@ -17,12 +17,12 @@ export interface PostToAws {
   readonly body: string;
 }
 
-/** Answers the text of an answer with a good status. Throws an {@link AwsFault} for any other, and where none came. */
+/** Answers the text of an answer with a good status. Throws an {@link AwsFault} for any other answer, and if there is none. */
 export type SignedPost = (request: PostToAws, signal: AbortSignal) => Promise<string>;
 
 /**
- * Requests to services of which one action is used: a client of the SDK for each would be as large as the function. What may work later
- * is tried again, so a request may have been taken twice.
+ * Requests to services of which one action is used: an SDK client for each would be as large as the function. A temporary failure is tried
+ * again, so a request may have been accepted twice.
  */
 export function signedPost(
   clock: Pick<Clock, "now" | "sleep">,

@@ -10,15 +10,15 @@ import type { DeadLetterQueue, StoredLetter } from "../core/ports/dead-letter-qu
 import { callAws } from "./call-aws.ts";
 import { type Queue, queueAction } from "./sqs.ts";
 
-/** Longer than ten messages take to be sent and deleted. One whose command was killed is seen again after it. */
+/** Longer than ten messages take to be sent and deleted. If its command is killed, the message is visible again after that time. */
 const visibilitySeconds = 60;
 /** With a wait SQS asks all of its servers, so that an empty answer means an empty queue. */
 const waitSeconds = 2;
 
 /**
- * A dead-letter queue whose messages are received, sent to another queue and deleted, one by one. SQS's own move (`StartMessageMoveTask`)
- * is not used: it refuses the queue of EventBridge, which is the dead-letter queue of no queue, and it moves all messages or none, so that
- * no user can look at them first.
+ * A dead-letter queue: each message is received, sent to another queue and deleted, one by one. SQS's own move (`StartMessageMoveTask`) is
+ * not used: it refuses the queue of EventBridge, which is the dead-letter queue of no queue, and it moves all messages or none, so that no
+ * user can look at them first.
  */
 export function sqsDeadLetterQueue(client: SQSClient, queue: Queue): DeadLetterQueue {
   const call = <Answer>(

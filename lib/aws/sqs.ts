@@ -81,8 +81,8 @@ export function sqsDeadLetters(client: SQSClient, queue: Queue): DeadLetters {
 const allowed = /^[!-~]{1,128}$/;
 
 /**
- * The message group of all objects of a cluster, so that on a standard queue (fair queues) a cluster with a flood of messages does
- * not hold up the others. An id that SQS does not accept is replaced by its digest.
+ * All objects of a cluster share one message group, so that on a standard queue (fair queues) a cluster with a flood of messages does not
+ * delay the others. An id that SQS does not accept is replaced by its digest.
  */
 function messageGroup(cluster: string): string {
   return allowed.test(cluster) ? cluster : digestOf(cluster);

@@ -7,7 +7,7 @@ export const totalWeight = 100;
 const defaultIntervalMs = 60_000;
 const minIntervalMs = 10_000;
 
-/** Period of the steps in milliseconds: at least ten seconds, and a minute where the text is no duration (reference canary 2.3). */
+/** Period of the steps in milliseconds: at least ten seconds, and a minute if the text is not a duration (reference canary 2.3). */
 export function intervalMs({ interval }: Pick<CanaryAnalysis, "interval">): number {
   return Math.max(minIntervalMs, Math.round(parsed(interval)));
 }
@@ -35,7 +35,7 @@ export function strategyOf({ iterations = 0, match = [] }: Pick<CanaryAnalysis, 
   return match.length > 0 ? "ab" : "blue-green";
 }
 
-/** The weight of the canary from which it is promoted. In Flagger a `maxWeight` above 100 is never reached. */
+/** The canary's weight at which it is promoted. In Flagger a `maxWeight` above 100 is never reached. */
 export function boundOf({
   maxWeight = 0,
   stepWeights = [],
@@ -68,9 +68,9 @@ export function weightAfter(analysis: Pick<CanaryAnalysis, "stepWeight" | "stepW
 const iterationsWithoutRouting = 10;
 
 /**
- * The analysis as a provider can do it: without routing there are only iterations (reference canary 10).
+ * The analysis that a provider supports: without routing there are only iterations (reference canary 10).
  *
- * @returns with the Warnings that say what was changed
+ * @returns the analysis with Warnings about its changes
  */
 export function feasible(
   analysis: CanaryAnalysis,

@@ -1,6 +1,6 @@
 import { parseJson } from "../core/json.ts";
 
-/** JSON that is kept in an annotation; undefined for a text that is not JSON. The API server holds at most 256 KiB of annotations. */
+/** JSON in an annotation; undefined if the text is not JSON. The API server holds at most 256 KiB of annotations. */
 export function annotationJson(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {

@@ -6,23 +6,25 @@ import type { CanarySettings } from "./settings.ts";
 
 /**
  * By which label one list finds target and primary: the value that the target has, and the primary with `-primary` behind it. `none`: the
- * list finds too many others, or is forbidden.
+ * list is forbidden, or finds too many other objects.
  */
 export const SharedLabel = z.union([z.object({ label: z.string(), value: z.string() }), z.literal("none")]);
 export type SharedLabel = z.infer<typeof SharedLabel>;
 
-/** What a step of a run tells the next one, so that this asks for less. It decides nothing: without it the next one asks for all. */
+/**
+ * What one step of a run passes on to the next, which then sends fewer requests. It decides nothing: without it the next one asks for all.
+ */
 export const StepMemory = z.object({
   /**
-   * The Services are as they should be. A change of one wakes the Canary, and the run that it wakes passes nothing on, so the next step
-   * reads them again.
+   * The Services are as they should be. A change of one of them wakes the Canary; that run passes nothing on, so the next step reads them
+   * again.
    */
   hasServices: z.literal(true).exactOptional(),
   sharedLabel: SharedLabel.exactOptional(),
 });
 export type StepMemory = Readonly<z.infer<typeof StepMemory>>;
 
-/** What the parts of one step need of the world. */
+/** The outside services that a step's parts use. */
 export interface StepDeps {
   /** The cluster with the rights that the Canary has. Takes writes only while the run holds its lease. */
   readonly cluster: Cluster;
@@ -33,7 +35,7 @@ export interface StepDeps {
   /** For what Flagger only logs. */
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Of the step before. Absent where there is none, or where something may have changed since then. */
+  /** What the previous step passed on. Absent if there is none, or if something may have changed since then. */
   readonly memory?: StepMemory | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Http } from "../core/ports/http.ts";
 
 /**
- * Who has named the address of a request: the namespace of the object that has it, and those of the objects that refer to that one. Their
+ * The namespaces that chose the address of a request: that of the object with the address, and those of the objects that refer to it. Their
  * Services may be reached, and a name without a namespace is one of the first.
  */
 export type NamingNamespaces = readonly [string, ...string[]];

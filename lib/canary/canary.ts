@@ -39,7 +39,7 @@ export function apexName({ spec }: Pick<Canary, "spec">): string {
   return name === "" ? spec.targetRef.name : name;
 }
 
-/** The name of what the primary has in place of an object of this name. */
+/** The primary's name for an object with this name. */
 export function primaryName(name: string): string {
   return `${name}-primary`;
 }

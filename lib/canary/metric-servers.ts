@@ -7,7 +7,7 @@ export const maxQueryBytes = 262_144;
 /** Writes a text by a template of Go that sees `.Values` alone. Throws a `MessageEngineError`, or the reason that `signal` was aborted with. */
 export type TemplateEngine = (
   of: {
-    /** Of the Canary, whose turn it takes. */
+    /** The namespace of the Canary; the request counts as a turn of this tenant. */
     readonly namespace: string;
     readonly name: string;
     readonly template: string;
@@ -20,7 +20,7 @@ export type TemplateEngine = (
 export interface MetricServers {
   /** Absent where no AWS identity is lent. */
   readonly cloudWatch?: CloudWatch;
-  /** Of the cluster of the Canary; absent where it is not asked. */
+  /** The external metrics of the Canary's cluster; absent if it is not asked for them. */
   readonly externalMetrics?: ExternalMetrics;
   /** Absent where no queries but plain ones are rendered. */
   readonly templates?: TemplateEngine;

@@ -23,7 +23,10 @@ export function controllerReference({ live, name, uid }: Pick<Canary, "live" | "
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** The patch that makes the Canary the owner of this very object. One that was made anew since it was read has another uid: it is refused. */
+/**
+ * The patch that makes the Canary the owner of this very object. An object that was deleted and created again since the read has another
+ * uid: it is refused.
+ */
 export function adoption({ metadata: { uid } }: LiveObject, canary: Canary): JsonObject {
   return toJsonObject({ metadata: { uid, ownerReferences: [controllerReference(canary)] } });
 }
@@ -50,8 +53,8 @@ export function isOwnerless({ metadata: { ownerReferences = [] } }: Manifest): b
 }
 
 /**
- * Whether it bears both annotations that a Canary gives to what it writes: then it was taken over already, by Sluice or by Flagger, or has lost
- * its owner reference on the way to another cluster.
+ * Whether it has both annotations that a Canary writes: then Sluice or Flagger took it over already, or it lost its owner reference on the
+ * way to another cluster.
  */
 export function isTakenOver({ metadata: { annotations = {} } }: Manifest): boolean {
   return Object.entries(fluxAnnotations).every(([key, value]) => annotations[key] === value);
@@ -80,7 +83,7 @@ export function refuseOwnedByOthers(object: Manifest, canary: Canary): void {
  * Why a route or Service with a name that is made up for the Canary, such as `podinfo-primary`, is not written; undefined if the Canary has made
  * it or taken it over. Flagger overwrites it.
  *
- * @param mend what to do beside deleting or renaming it
+ * @param mend what the user can do apart from deleting or renaming it
  */
 export function foreignRoute(object: Manifest, canary: Canary, mend: string): StepFault | undefined {
   const isMade = isOwned(object, canary) || isTakenOver(object);
@@ -94,9 +97,9 @@ export function refuseForeignRoute(object: Manifest, canary: Canary, mend: strin
 }
 
 /**
- * Throws a {@link StepFault} for an object that this Canary does not own. Flagger overwrites it, and what was in it is lost.
+ * Throws a {@link StepFault} for an object that this Canary does not own. Flagger overwrites it, and its content is lost.
  *
- * @param mend what to do beside deleting or renaming it
+ * @param mend what the user can do apart from deleting or renaming it
  */
 export function refuseForeign(object: Manifest, canary: Canary, mend: string): void {
   if (!isOwnedBy(object, canary.name)) throw foreign(object, canary, mend);

@@ -1,9 +1,9 @@
 import type { Canary } from "./canary.ts";
 
-/** What a provider cannot do, beside weights. */
+/** What a provider cannot do, apart from weights. */
 type Lacking = "match" | "mirror";
 
-/** By the provider's name. The others can do all of it. */
+/** By the provider's name. The other providers can do all of it. */
 const lackingBy: readonly (readonly [provider: RegExp, lacking: readonly Lacking[]])[] = [
   [/^(apisix|knative|kuma|linkerd|osm|skipper|traefik)$|^smi:v1alpha[123]/, ["match", "mirror"]],
   [/^(contour|nginx)$|^gloo/, ["mirror"]],

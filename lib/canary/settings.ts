@@ -1,20 +1,20 @@
-/** What an installation says to all its Canaries: Flagger's flags (reference canary 15). */
+/** The settings of an installation for all its Canaries: Flagger's flags (reference canary 15). */
 export interface CanarySettings {
-  /** `-mesh-provider`: of a Canary that names none. */
+  /** `-mesh-provider`: for a Canary that names none. */
   readonly meshProvider: string;
-  /** `-metrics-server`: of a Canary that names none. */
+  /** `-metrics-server`: for a Canary that names none. */
   readonly metricsServer: string;
-  /** `-selector-labels`: the first of them that a target's selector has tells its pods from others. */
+  /** `-selector-labels`: the first of them in a target's selector distinguishes its pods from others. */
   readonly selectorLabels: readonly string[];
-  /** `-include-label-prefix`: which labels of a target its primary gets; `*` is all, an empty list none. */
+  /** `-include-label-prefix`: which labels the primary copies from its target; `*` means all, an empty list none. */
   readonly includeLabelPrefixes: readonly string[];
   /** `-enable-config-tracking`. */
   readonly tracksConfigs: boolean;
   /** `-no-cross-namespace-refs`. */
   readonly noCrossNamespaceRefs: boolean;
-  /** `-event-webhook`: of a Canary without event hooks; empty for none. */
+  /** `-event-webhook`: for a Canary without event hooks; empty if unset. */
   readonly eventWebhook: string;
-  /** `-cluster-name`: in alerts; empty for none. */
+  /** `-cluster-name`: in alerts; empty if unset. */
   readonly clusterName: string;
   /** `-slack-url`, `-msteams-url` and what belongs to them: of a Canary without alerts. */
   readonly globalAlerts?: {
@@ -27,7 +27,7 @@ export interface CanarySettings {
   };
   /** `-ingress-annotations-prefix`. */
   readonly ingressAnnotationsPrefix: string;
-  /** `-ingress-class`; empty for none. */
+  /** `-ingress-class`; empty if unset. */
   readonly ingressClass: string;
 }
 

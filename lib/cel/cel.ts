@@ -19,8 +19,8 @@ export interface CelProgram<Result> {
   /** @throws CelFault, for example for a key that is missing; or the reason `signal` was aborted with */
   evaluate(values: CelValues, signal: AbortSignal): Promise<Result>;
   /**
-   * The expression for many objects in one message: each of `each` together with `shared`, in their order. An evaluation that
-   * fails does not stop the others: its place has the fault.
+   * The expression for many objects in one message: each of `each` together with `shared`, in their order. A failed evaluation does not
+   * stop the others: its place holds the fault.
    *
    * @throws CelFault of reason `limit`, `broken` or `unavailable`
    */
@@ -40,11 +40,11 @@ export interface CelRules {
 
 /** {@link CelRules} that compile. */
 export interface CelRuleSet {
-  /** The messages of all validations that are false: none if the claims pass. @throws CelFault */
+  /** The messages of all validations that are false; empty if the claims pass. @throws CelFault */
   failures(claims: JsonText, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** An entry of `spec.healthCheckExprs`, without the kinds that it is for. An empty expression counts as none. */
+/** An entry of `spec.healthCheckExprs`, without its kinds. An empty expression counts as none. */
 export interface CelHealthRule {
   readonly current: string;
   readonly inProgress?: string;
@@ -64,12 +64,12 @@ export interface CelHealth {
   ): Promise<readonly ("InProgress" | "Failed" | "Current" | CelFault)[]>;
 }
 
-/** How whole numbers of the values are read: as doubles, as Flux's filters do, or as int, as in objects of Kubernetes. */
+/** How whole numbers are read: as doubles, as Flux's filters do, or as int, as in objects of Kubernetes. */
 export type CelNumbers = "doubles" | "integers";
 
 /**
- * What the expressions of one object may cost together in one run, in CEL's operations: ten times what one evaluation may. So no
- * tenant holds up others for long, however many objects and expressions it has.
+ * The budget of the expressions of one object in one run, in CEL's operations: ten times that of one evaluation. So no tenant delays others
+ * for long, however many objects and expressions it has.
  */
 export const maxRunCost = 10_000_000;
 
@@ -98,9 +98,9 @@ export interface Cel {
     numbers?: CelNumbers,
   ): Promise<CelProgram<boolean>>;
   /**
-   * For texts whose values are objects of Kubernetes: whole numbers are int.
+   * For texts about Kubernetes objects: whole numbers are int.
    *
-   * @throws CelFault where the text does not parse, or where its type is not string for certain
+   * @throws CelFault if the text does not parse, or if its type is not certainly string
    */
   compileString(expression: string, variables: readonly string[], signal: AbortSignal): Promise<CelProgram<string>>;
   /** @throws CelFault where the text does not parse or check. The result has to be something that JSON can express. */

@@ -39,12 +39,12 @@ export const celLimits: RequestLimits & { readonly maxInputBytes: number } = {
 };
 
 /**
- * What one message may cost before the objects that are left wait for another turn: between two, other tenants have theirs. The
- * last evaluation may go beyond it.
+ * The cost limit of one message; the remaining objects wait for another turn, so that other tenants have theirs in between. The last
+ * evaluation may go beyond it.
  */
 export const maxTurnCost = 250_000;
 
-/** What the rules of a provider may cost for one token: they are evaluated in one message. */
+/** The cost limit of a provider's rules for one token: they are evaluated in one message. */
 export const maxRulesCost = 500_000;
 
 /** Many objects are sent in messages of about this size. */
@@ -65,10 +65,10 @@ type Result = { readonly value: Json } | CelFault;
 
 type Header = Readonly<Record<string, Json>>;
 
-/** What a run may still spend, and whose turns it takes. */
+/** The remaining budget of a run, and the tenant whose turns it takes. */
 interface Budget {
   readonly tenant: Tenant;
-  /** What one evaluation may cost. */
+  /** The budget of one evaluation. */
   readonly limit: number;
   left: number;
 }
@@ -119,7 +119,7 @@ function celOf(threads: ModuleThreads, limits: typeof celLimits, budget: Budget 
       return resultsOf(answer);
     } catch (error) {
       if (!(error instanceof ModuleFault)) throw error;
-      // What took so long has cost more than it may.
+      // An expression that took so long has cost more than its budget.
       if (budget !== undefined && error.reason === "time") budget.left = 0;
       switch (error.reason) {
         case "time":

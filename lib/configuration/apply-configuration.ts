@@ -8,7 +8,7 @@ import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 import { type Configuration, configurationLabel, configurationManifests, deletionPolicyOf } from "./configuration.ts";
 
 const manager = "sluice";
-/** The resource of CloudFormation that wrote an object, so that one that was replaced does not remove those of its successor. */
+/** The CloudFormation resource that wrote an object, so that the removal of a replaced resource does not remove its successor's objects. */
 const resourceAnnotation = "sluice/installed-by";
 const pollMs = 3_000;
 
@@ -24,7 +24,7 @@ export interface WantedSecret {
 /**
  * Writes the objects of a configuration, and removes Kustomizations that it no longer has. Can be repeated.
  *
- * @throws Error if an object is there that is none of this configuration's; nothing is written then
+ * @throws Error if an object there belongs to another writer; nothing is written then
  */
 export async function applyConfiguration(
   cluster: ConfigurationCluster,
@@ -56,8 +56,8 @@ export async function applyConfiguration(
 }
 
 /**
- * Removes the objects of a configuration, if this resource wrote them: Kustomizations first, since they need their source until they
- * are gone. What they deployed stays unless `onDelete` is `delete`. The namespace stays.
+ * Removes the objects of a configuration, if this resource wrote them: Kustomizations first, since they need their source until they are
+ * gone. The deployed objects stay unless `onDelete` is `delete`. The namespace stays.
  */
 export async function removeConfiguration(
   cluster: ConfigurationCluster,
@@ -113,7 +113,7 @@ export interface ObjectState {
   readonly why: string;
 }
 
-/** The state of the source and each Kustomization. What was said about a former generation does not count. */
+/** The state of the source and each Kustomization. A status for an earlier generation does not count. */
 export async function configurationState(
   cluster: Pick<Cluster, "get">,
   configuration: Configuration,
@@ -163,7 +163,7 @@ async function makeNamespace(cluster: Pick<Cluster, "create">, name: string, sig
   }
 }
 
-/** What it deployed stays or goes as the configuration says now, not as the one that wrote it said. */
+/** Its present settings decide whether the deployed objects stay, not those under which it was written. */
 async function removeKustomization(
   cluster: Pick<Cluster, "patch" | "delete">,
   live: LiveObject,

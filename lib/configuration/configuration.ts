@@ -12,7 +12,7 @@ const duration = z.string().regex(new RegExp(durationPattern), "must be a durati
 /** One Kustomization of a configuration. The fields are those of `spec` in Flux. */
 const ConfiguredKustomization = z.strictObject({
   path: z.string().min(1).max(4_096).default("./"),
-  /** Names of others in the same configuration. */
+  /** Names of other Kustomizations in the same configuration. */
   dependsOn: z.array(z.string()).max(100).default([]),
   interval: duration.default("10m"),
   retryInterval: duration.optional(),
@@ -22,9 +22,9 @@ const ConfiguredKustomization = z.strictObject({
   force: z.boolean().default(false),
 });
 
-/** Credentials in Secrets Manager that a Secret of the namespace holds a copy of. */
+/** Credentials in Secrets Manager that are copied to a Secret of the namespace. */
 export const ConfiguredSecret = z.strictObject({
-  /** Of the Secret in the cluster. */
+  /** The name of the Secret in the cluster. */
   name,
   /** ARN or name in Secrets Manager. */
   stored: z.string("is required").min(1).max(2_048),
@@ -44,7 +44,7 @@ export const Configuration = z
     }),
     secrets: z.array(ConfiguredSecret).max(10).default([]),
     kustomizations: z.record(name, ConfiguredKustomization),
-    /** What becomes of what was deployed when a Kustomization, or the whole, is removed. */
+    /** What happens to deployed objects when a Kustomization, or the whole configuration, is removed. */
     onDelete: z.enum(["orphan", "delete"], "must be orphan or delete").default("orphan"),
     /** How long a deployment waits until all is ready, in seconds; 0: not at all. */
     waitSeconds: z.int().min(0).max(780, "must be 780 at most, since a function has 15 minutes").default(0),
@@ -68,10 +68,10 @@ export const Configuration = z
   });
 export type Configuration = z.infer<typeof Configuration>;
 
-/** The label by which the objects of a configuration are found; its value is the configuration's name. */
+/** The label that marks the objects of a configuration; its value is the configuration's name. */
 export const configurationLabel = "sluice/configuration";
 
-/** The source and the Kustomizations of a configuration, in the order in which they are applied. Pure. */
+/** The source and the Kustomizations of a configuration, in apply order. Pure. */
 export function configurationManifests({
   kustomizations,
   name: own,
@@ -99,7 +99,7 @@ export function configurationManifests({
   ];
 }
 
-/** Flux's word for it: `Delete` waits for nothing, so that a stack is not held by an object that takes long. */
+/** Flux's word for it: `Delete` does not wait, so that an object that takes long does not block a stack. */
 export function deletionPolicyOf(onDelete: Configuration["onDelete"]): "Orphan" | "Delete" {
   return onDelete === "delete" ? "Delete" : "Orphan";
 }

@@ -1,21 +1,21 @@
-/** What a process remembers, by key. What was used longest ago is forgotten first. */
+/** Values that a process caches, by key. The least recently used entry is removed first. */
 export interface ByteBoundedCache<Key extends number | string, Value> {
   /** The value is from now on the one that was used last. */
   get(key: Key): Value | undefined;
-  /** Replaces a value of this key. One that takes more than all may take together is not kept. */
+  /** Replaces a value of this key. An entry that is larger than the whole cache is not kept. */
   set(key: Key, value: Value): void;
   delete(key: Key): void;
   readonly size: number;
 }
 
-/** What an entry takes beside its key and value: its places in the map, and the objects around them. */
+/** The size of an entry in addition to its key and value: its places in the map, and the objects around them. */
 export const entryBytes = 256;
 
 /**
- * A cache whose entries take at most `maxBytes` together, however many they are: what others send decides how large an entry is. Of
- * each entry count its value, its key with two bytes a character, and {@link entryBytes}.
+ * A cache whose entries have at most `maxBytes` together, however many they are: outside input decides how large an entry is. The size of
+ * an entry is its value, its key with two bytes a character, and {@link entryBytes}.
  *
- * @param bytesOf what a value takes, in bytes. It must not change while the value is kept
+ * @param bytesOf the size of a value in bytes. It must not change while the value is kept
  */
 export function byteBoundedCache<Key extends number | string, Value>(
   maxBytes: number,

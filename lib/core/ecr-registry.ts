@@ -15,7 +15,7 @@ const anyDomain = [...awsDomains, "on.aws"].map((domain) => domain.replaceAll(".
 export const ecrHostExpression = `^([0-9]{12})\\.dkr[.-]ecr(?:-fips)?\\.([a-z0-9-]+)\\.(?:${anyDomain})(?::443)?$`;
 const pattern = new RegExp(ecrHostExpression);
 
-/** The registry that a host belongs to; undefined unless the whole host is one of ECR. */
+/** The registry of a host; undefined unless the whole host is one of ECR. */
 export function parseEcrHost(host: string): EcrRegistry | undefined {
   const [, account, region] = pattern.exec(host) ?? [];
   return account === undefined || region === undefined ? undefined : { account, region };
@@ -26,7 +26,7 @@ export function ecrHost({ account, region }: EcrRegistry): string {
   return `${account}.dkr.ecr.${region}.${domainOfRegion(region)}`;
 }
 
-/** One host for each registry: the usual one for all hosts of a registry of ECR, and any other host as it is. */
+/** One host for each registry: the usual one for all hosts of an ECR registry, and any other host as it is. */
 export function canonicalRegistryHost(host: string): string {
   const registry = parseEcrHost(host);
   return registry === undefined ? host : ecrHost(registry);
@@ -34,7 +34,7 @@ export function canonicalRegistryHost(host: string): string {
 
 const publicHost = "public.ecr.aws";
 
-/** Why `provider: aws` cannot log in to this host, if it is ECR Public; undefined for all others. */
+/** Why `provider: aws` cannot log in to this host, if it is ECR Public; undefined for any other host. */
 export function publicEcrFault(host: string): string | undefined {
   if (host !== publicHost) return undefined;
   return `${publicHost} with provider aws is not supported yet: set provider generic, since it needs no login`;

@@ -22,7 +22,7 @@ export interface ReportedEvent extends Manifest {
   readonly reportingInstance: string;
 }
 
-/** What an {@link eventManifest} says of its object. */
+/** The facts about an object in an {@link eventManifest}. */
 export interface EventWords {
   readonly type: "Normal" | "Warning";
   readonly reason: string;

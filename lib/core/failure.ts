@@ -146,10 +146,10 @@ export class Failure extends Error {
   readonly reason: Reason;
   /** When to try again: the default of the reason, unless the constructor was given another. */
   readonly retry: Retry;
-  /** What the condition says where it is not what the event says: Flux has such failures. */
+  /** The text of the condition, if it differs from the event's: Flux has such failures. */
   readonly inCondition: { readonly reason: Reason; readonly message: string };
 
-  /** The object that has to be ready first; undefined where that is not why. */
+  /** The object that has to be ready first; undefined if that is not the cause. */
   readonly waitsFor: Cause | undefined;
 
   /** What the object names does not exist: its run has failed, since no other run reports it. */
@@ -180,7 +180,7 @@ export interface RetryDelay {
 /** As in Flux: from 750 ms to 15 minutes. */
 export const defaultRetryDelay: RetryDelay = { minMs: 750, maxMs: 900_000 };
 
-/** The wait after a failure that follows so many others in a row: the least delay, doubling, up to the longest. */
+/** The wait after this many failures in a row: the least delay, doubled each time, up to the longest. */
 export function backOffMs(failures: number, { minMs, maxMs }: RetryDelay = defaultRetryDelay): number {
   return Math.min(minMs * 2 ** failures, maxMs);
 }

@@ -4,7 +4,7 @@ export const defaultGates = {
   AdditiveCELDependencyCheck: false,
   /** A new revision ends the wait for the health of an older one. Flux's default is false. */
   CancelHealthCheckOnNewRevision: true,
-  /** The digest of an artifact is no part of the version of its chart, so that it alone upgrades no release. */
+  /** The digest of an artifact is not part of the version of its chart, so that a new digest alone upgrades no release. */
   DisableChartDigestTracking: false,
   /** A change of a ConfigMap or Secret starts no run. */
   DisableConfigWatchers: false,

@@ -10,13 +10,13 @@ const ObjectSelector = z.union([
 export type ObjectSelector = Readonly<z.infer<typeof ObjectSelector>>;
 
 /**
- * What an object follows of a topic (docs/maintainers/adr/0037-what-a-subscription-follows.md), so that an event for anything else does not
- * wake it. Names are those of the topic's own world: tags of a registry, whole refs of git (`refs/heads/main`), keys of a bucket.
+ * The part of a topic that an object follows (docs/maintainers/adr/0037-what-a-subscription-follows.md): other events do not wake it. Names
+ * are those of the topic's own world: tags of a registry, whole refs of git (`refs/heads/main`), keys of a bucket.
  */
 export const Follows = z.discriminatedUnion("kind", [
   /** These names, letter for letter. */
   z.strictObject({ kind: z.literal("names"), names: z.array(z.string()).readonly() }),
-  /** One content, whatever it is called. */
+  /** One content, under any name. */
   z.strictObject({ kind: z.literal("digest"), digest: z.string() }),
   /**
    * The names that are versions in a range, as `spec.ref.semver` and `semverFilter` say it. `after` is what stands before the version
@@ -39,10 +39,10 @@ export type Follows = Readonly<z.infer<typeof Follows>>;
 /** A topic, and what of it an object follows. A topic alone stands for everything that happens to it. */
 export type Subscription = string | { readonly topic: string; readonly follows: Follows };
 
-/** What rows keep of {@link Follows}: its text, or undefined for everything. */
+/** The stored form of {@link Follows}; undefined for everything. */
 export type FollowsText = string | undefined;
 
-/** What each topic's row keeps. A topic that is named twice, with something else each time, is followed whole. */
+/** The stored form for each topic's row. A topic that is named twice, with something else each time, is followed whole. */
 export function followsByTopic(subscriptions: readonly Subscription[]): ReadonlyMap<string, FollowsText> {
   const found = new Map<string, FollowsText>();
   for (const subscription of subscriptions) {
@@ -61,7 +61,7 @@ function formatFollows(follows: Follows): FollowsText {
   return Buffer.byteLength(text) <= maxFollowsBytes ? text : undefined;
 }
 
-/** Reads a row's text. Undefined, which is everything, without one, and for what only a newer release understands. */
+/** Reads a row's text. Undefined, which means everything, if there is none or if only a newer release understands it. */
 export function parseFollows(text: FollowsText): Follows | undefined {
   if (text === undefined) return undefined;
   try {

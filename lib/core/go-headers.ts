@@ -9,7 +9,7 @@ export function goHeaders(headers: Readonly<Record<string, string>>): Readonly<R
   );
 }
 
-/** What Go's client says of headers that it does not send, without a value; undefined for headers that it does send. Pure. */
+/** The error of Go's client for headers that it does not send, without a value; undefined for valid headers. Pure. */
 export function goHeaderFault(headers: Readonly<Record<string, string>>): string | undefined {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[!#$%&'*+.^_`|~\dA-Za-z-]+$/.test(name)) {

@@ -1,4 +1,4 @@
-/** What the body of a message is made of. A `Map` is written with sorted keys; the fields of an object keep their order. */
+/** The parts of a message's body. A `Map` is written with sorted keys; the fields of an object keep their order. */
 export type GoValue =
   | null
   | boolean

@@ -1,6 +1,6 @@
 /**
- * What Go's `url.Parse` says of a URL with a host, as `parse "<url>": …` quotes it; undefined if it can read it. Node's own parser
- * repairs some of these, and says of others no more than that they are invalid.
+ * The error of Go's `url.Parse` for a URL with a host, as in `parse "<url>": …`; undefined for a valid URL. Node's own parser repairs some
+ * of these, and only calls others invalid.
  */
 export function goUrlFault(text: string): string | undefined {
   const [url = "", ...fragments] = text.split("#");

@@ -3,7 +3,7 @@ import { isJsonList, isJsonObject, type Json } from "./json.ts";
 /** The parts of a JSON pointer (RFC 6901), without its escapes. */
 export type JsonPointer = readonly string[];
 
-/** Undefined for text that is none: a pointer begins with `/`. The empty pointer, to the whole document, has no parts. */
+/** Undefined for invalid text: a pointer begins with `/`. The empty pointer, to the whole document, has no parts. */
 export function parsePointer(text: string): JsonPointer | undefined {
   if (text === "") return [];
   if (!text.startsWith("/")) return undefined;

@@ -29,7 +29,7 @@ export class JsonCursor {
     return this.#at;
   }
 
-  /** Of lists and objects that are open after the bracket or comma. */
+  /** The number of lists and objects that are open after the bracket or comma. */
   get depth(): number {
     return this.#depth;
   }
@@ -73,7 +73,7 @@ export function endOfString(text: string, begin: number): number {
   return text.length;
 }
 
-/** What of a text is more than allowed: its lists, objects and commas, or its levels. Linear, and far cheaper than to parse it. */
+/** Which limit a text exceeds: its lists, objects and commas, or its levels. Linear, and far cheaper than to parse it. */
 export function jsonExcess(
   text: string,
   { maxParts, maxDepth }: { readonly maxParts: number; readonly maxDepth: number },
@@ -89,8 +89,8 @@ export function jsonExcess(
 }
 
 /**
- * Throws a `RangeError` for a text that nests deeper than {@link maxJsonDepth}, or that has more than {@link maxJsonParts}: to
- * parse it would keep the process from other work. A text of less than 256 KiB always passes.
+ * Throws a `RangeError` for a text that nests deeper than {@link maxJsonDepth}, or that has more than {@link maxJsonParts}: parsing it
+ * would block the process. A text of less than 256 KiB always passes.
  */
 export function checkJson(text: string): void {
   if (text.length <= checkedChars) return;
@@ -103,7 +103,7 @@ export function checkJson(text: string): void {
   }
 }
 
-/** About what a list, an object or the entry before a comma takes in memory beside its text. */
+/** The approximate memory of a list, an object or an entry, in addition to its text. */
 const bytesOfPart = 48;
 
 /** About the bytes that the value of a JSON text takes in memory: short values take many times their text. Takes time in proportion to the text. */

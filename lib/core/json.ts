@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { checkJson, endOfString } from "./json-text.ts";
 
 /**
- * Any JSON value. Everything sent to or received from a Kubernetes API is one. A whole number that a double cannot hold is a
- * `bigint` (adr/0045), so such a value is read by {@link parseJson} and written by {@link formatJson}.
+ * Any JSON value. Everything sent to or received from a Kubernetes API is one. A whole number that a double cannot hold is a `bigint`
+ * (adr/0045), so such values are read by {@link parseJson} and written by {@link formatJson}.
  */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
@@ -15,14 +15,17 @@ declare global {
   }
 }
 
-/** The API server keeps whole numbers of 64 bits, and takes every other number for a double, as Go does. */
+/** The API server keeps whole numbers of 64 bits, and reads every other number as a double, as Go does. */
 const [minInteger, maxInteger] = [-(2n ** 63n), 2n ** 63n - 1n];
 
-/** Digits that only a whole number of more than 53 bits can have, where a value begins. Rarely in a text, and cheap to look for. */
+/**
+ * Digits that only a whole number of more than 53 bits can have, where a value begins. Such numbers are rare, and searching for them is
+ * cheap.
+ */
 const longInteger = /(?:^|[:[,])\s*-?\d{16}/;
 const longIntegers = /(?:^|[:[,])\s*(-?\d{16,19})(?=\s*(?:[,}\]]|$))/g;
 
-/** Whole numbers of one text that a double cannot hold: each costs far more than another value. */
+/** The limit for whole numbers in one text that a double cannot hold: each costs far more than another value. */
 export const maxLongIntegers = 50_000;
 
 /** Begins the strings that stand for whole numbers while a text is parsed. No text can know it. */
@@ -61,7 +64,7 @@ function markedIntegers(text: string): string {
   return parts.join("") + text.slice(written);
 }
 
-/** The first string that begins here or later. Both are the text's length where there is none. */
+/** The first string that begins here or later. Both are the text's length if there is none. */
 function nextString(text: string, from: number): { readonly begin: number; readonly end: number } {
   const begin = text.indexOf('"', from);
   return begin === -1 ? { begin: text.length, end: text.length } : { begin, end: endOfString(text, begin) };

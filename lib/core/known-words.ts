@@ -29,7 +29,7 @@ const hidingHoles: Readonly<Record<"cut" | "cuts" | "rest", Hole>> = {
 
 /** The texts of another program that may be shown. */
 export interface KnownWords {
-  /** Forms; a text is a sequence of these. Of two forms with the same beginning the longer one comes first. */
+  /** Forms; a text is a sequence of these. If two forms have the same beginning, the longer one comes first. */
   readonly words: readonly string[];
   /** By the name that stands in angle brackets in the forms. */
   readonly holes: Readonly<Record<string, Hole>>;
@@ -45,8 +45,8 @@ const maxChars = 16 * 1024;
 const maxPieces = 1_000;
 
 /**
- * An allow-list of texts. The function shows the pieces of a text that have a known form, with `*****` for the values in them,
- * and nothing from the first unknown piece on. It reads at most 16,384 characters and 1,000 pieces. Pure.
+ * An allow-list of texts. The function shows the parts of a text that have a known form, with `*****` for the values in them; from the
+ * first unknown part on it shows nothing. It reads at most 16,384 characters and 1,000 pieces. Pure.
  */
 export function knownWords({ words, holes, holesAfterCut = {}, restHidden }: KnownWords): (text: string) => string {
   const all: Readonly<Record<string, Hole>> = {
@@ -110,7 +110,7 @@ function pieceAt(text: string, at: number, forms: readonly Form[]): (SafeText & 
   return undefined;
 }
 
-/** Shows nothing of a quoted text whose escapes JSON does not know. */
+/** A quoted text with escapes that JSON does not know is hidden as a whole. */
 function safeQuoted(quoted: string, safe: (text: string) => SafeText): SafeText {
   const text = unquoted(quoted);
   if (text === undefined) return { shown: "", isWhole: false };

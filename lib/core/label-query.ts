@@ -101,7 +101,7 @@ function keyIn(words: Words): string {
   return key;
 }
 
-/** Why a text is not the key of a label, in the words of Kubernetes; none if it is one. */
+/** Why a text is not a valid label key, in the words of Kubernetes; empty if it is valid. */
 export function labelKeyProblems(key: string): readonly string[] {
   const parts = key.split("/");
   const [prefix, own = ""] = parts.length === 1 ? [undefined, key] : parts;
@@ -119,7 +119,7 @@ export function labelValueProblem(value: string): string | undefined {
   return value === "" || name.test(value) ? undefined : valueText;
 }
 
-/** One value, or `(a,b)`, where an empty place is the empty value. */
+/** One value, or `(a,b)`; an empty place is the empty value. */
 function valuesIn(words: Words, key: string, operator: string): ReadonlySet<string | undefined> {
   const values = operator === "in" || operator === "notin" ? listIn(words) : [exactIn(words)];
   for (const [index, value] of values.entries()) {

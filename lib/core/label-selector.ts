@@ -14,8 +14,8 @@ const among = new RegExp(`^(${key})\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
 const value = new RegExp(`^(?:${part})?$`);
 
 /**
- * Reads a label selector in the notation of the API and of kubectl, `app=web,tier in (a, b),!old`, as the requirements that an
- * object has to fulfil. Undefined for text that is none, and for an empty one, which would select everything.
+ * Reads a label selector in the notation of the API and of kubectl, `app=web,tier in (a, b),!old`, as the requirements that an object has
+ * to fulfil. Undefined for invalid text, and for an empty one, which would select everything.
  */
 export function parseLabelSelector(text: string): readonly Requirement[] | undefined {
   const requirements = text.split(/,(?![^()]*\))/).map((each) => requirementOf(each.trim()));

@@ -3,19 +3,19 @@ export interface Layout<Store> {
   /** Raised by every change that older code would misread. */
   readonly version: number;
   /**
-   * By the version that each starts from: makes that layout one of the next version. It may be interrupted and repeated, and processes
-   * of the earlier release may still write while it runs. A version without one needs no change.
+   * The upgrades by the version that each starts from; each makes the next version's layout. It may be interrupted and repeated, and
+   * processes of the earlier release may still write while it runs. A version without one needs no change.
    */
   readonly upgrades: Readonly<Record<number, (store: Store) => Promise<void>>>;
 }
 
-/** What to do with a state of version `found`: it is ours, it is taken over step by step, or a newer release has written it. Pure. */
+/** What to do with a state of version `found`: use it, upgrade it step by step, or refuse it because a newer release wrote it. Pure. */
 export function judgeLayout(found: number, { version }: Pick<Layout<never>, "version">): "ours" | "older" | "newer" {
   if (found === version) return "ours";
   return found < version ? "older" : "newer";
 }
 
-/** Runs the upgrades from `found` up to the version of `layout`; `reached` is told after each, and stores it. */
+/** Runs the upgrades from `found` to the version of `layout`; `reached` is called after each, and stores it. */
 export async function upgradeLayout<Store>(
   found: number,
   { version, upgrades }: Layout<Store>,

@@ -16,7 +16,7 @@ export function mergePatch(before: JsonObject, after: JsonObject): JsonObject | 
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/** Of a key such as `__proto__`, which the data of a ConfigMap may have, every object seems to have a field. */
+/** Every object inherits a key such as `__proto__`, which the data of a ConfigMap may have too. */
 function ownField(object: JsonObject, key: string): Json {
   return Object.hasOwn(object, key) ? (object[key] ?? null) : null;
 }

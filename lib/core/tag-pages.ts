@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
 import { digestOf } from "./digest.ts";
 
-/** Of a page before it is compressed: an item of DynamoDB has at most 400 KB, and no page grows much by compression. */
+/** The limit for an uncompressed page: a DynamoDB item has at most 400 KB, and compression makes no page much larger. */
 export const maxTagPageBytes = 256 * 1024;
 
 const Tags = z.array(z.string());

@@ -4,5 +4,5 @@ export interface Tenant {
   readonly namespace: string;
 }
 
-/** Of requests that no object makes. */
+/** The tenant of requests that no object makes. */
 export const noTenant: Tenant = { cluster: "", namespace: "" };

@@ -6,7 +6,7 @@ export type UnnamedSince = ReadonlyMap<Digest, number>;
 /** The most unnamed artifacts that are remembered from one collection to the next; further ones wait for their turn. */
 export const maxUnnamed = 50_000;
 
-/** Of the text that {@link formatUnnamed} makes of the most: 71 bytes of a digest, a blank, up to 16 digits, a line feed. */
+/** The limit for the largest text of {@link formatUnnamed}: 71 bytes of a digest, a blank, up to 16 digits, a line feed. */
 export const maxUnnamedBytes = maxUnnamed * 89;
 
 /** One line for each artifact: `<digest> <milliseconds since 1970>`. */

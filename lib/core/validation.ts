@@ -79,7 +79,7 @@ export function limitedMap<Value extends z.ZodType>(value: Value, max: number) {
     .pipe(z.record(z.string(), value));
 }
 
-/** Whether a text begins with a readable certificate in PEM. Of several certificates only the first is checked. */
+/** Whether a text begins with a readable certificate in PEM. If there are several certificates, only the first is checked. */
 export function isCertificate(pem: string): boolean {
   try {
     new X509Certificate(pem).toString();

@@ -14,7 +14,7 @@ export const webhookAnswers = "Sluice's admission webhook answers";
 export interface AdmissionWebhook {
   /** `https://…` with the path of the cluster. */
   readonly url: string;
-  /** Of the authority that signed the webhook's certificate, PEM in base64; absent: one that the API server trusts anyway. */
+  /** The authority that signed the webhook's certificate, PEM in base64; absent if the API server trusts it anyway. */
   readonly caBundle?: string;
   /** The ConfigMaps and Secrets that are told of, in the API's notation. */
   readonly configSelector: string;

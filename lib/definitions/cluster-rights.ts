@@ -15,7 +15,7 @@ export type Holder =
   | "sluice-configuration"
   | "sluice-definitions";
 
-/** Those whose rights the definitions function installs. */
+/** The holders whose rights the definitions function installs. */
 export const installedHolders = [
   "sluice-reconcile",
   "sluice-receiver",

@@ -102,7 +102,7 @@ export function isOurs({ metadata }: LiveObject): boolean {
   return metadata.managedFields?.some(({ manager }) => manager === installManager) === true;
 }
 
-/** One of ours is applied every time: if it is the same, nothing changes. */
+/** A definition of ours is applied every time: if it is the same, nothing changes. */
 function judge(
   live: LiveObject | undefined,
   { versions, plural, group }: KindDeclaration,

@@ -38,7 +38,7 @@ export async function rightsIn(
   return present.length > 0 ? "of others" : "none";
 }
 
-/** Takes the rights back that this resource installed, bindings first. Those of another one stay. */
+/** Takes the rights back that this resource installed, bindings first. Another installation's rights stay. */
 export async function removeRights(
   cluster: Pick<Cluster, "get" | "delete">,
   resource: string,

@@ -31,7 +31,7 @@ export interface UninstallPlan {
   readonly released: readonly VersionedRef[];
   /** Objects of definitions that go. */
   readonly deleted: readonly VersionedRef[];
-  /** Definitions that Sluice installed. Those of Flux stay. */
+  /** Definitions that Sluice installed. Flux's definitions stay. */
   readonly definitions: readonly VersionedRef[];
   /** The admission webhook and the rights of the functions in AWS, in the order in which they go. */
   readonly rights: readonly VersionedRef[];

@@ -6,7 +6,7 @@ export interface Reply {
   readonly isError: boolean;
 }
 
-/** Of one answer, in UTF-8. */
+/** The limit for one answer, in UTF-8. */
 export const maxReplyBytes = 16 * 1024 * 1024;
 /** How long a thread waits for one answer. */
 export const maxReplyWaitMs = 30_000;

@@ -29,7 +29,7 @@ export const helmModule = new URL("../../engine/helm.wasm.br", import.meta.url);
 
 /** Lookups of one rendering. */
 export const maxLookups = 1_000;
-/** Of all that is looked up in one rendering, as JSON: it is kept until the rendering has ended. */
+/** The limit for all lookups of one rendering, as JSON: the answers are kept until the rendering has ended. */
 export const maxLookupBytes = 32 * 1024 * 1024;
 
 const Refusal = z.object({

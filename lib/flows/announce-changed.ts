@@ -32,8 +32,8 @@ export async function announceChanged(
 }
 
 /**
- * Wakes the Canaries whose target a run has deleted in its own cluster. Of a ConfigMap or Secret that is deleted the sweep tells: its target
- * still has the pods that read it, or was changed too.
+ * Wakes the Canaries whose target a run has deleted in its own cluster. A deleted ConfigMap or Secret is found by the sweep: its
+ * target still has the pods that read it, or was changed too.
  */
 export async function announceDeleted(
   deleted: readonly ObjectRef[],

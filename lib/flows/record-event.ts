@@ -19,7 +19,7 @@ export interface EventToRecord {
   readonly annotations: Readonly<Record<string, string>>;
   /** What other objects have to do with it. Alerts group messages by it; it is no part of the Event. */
   readonly relation?: EventRelation | undefined;
-  /** Of type Trace in Flux: for those who look at the object, and no Alert sends it. */
+  /** Of type Trace in Flux: for users who look at the object; no Alert sends it. */
   readonly isTrace?: boolean;
 }
 

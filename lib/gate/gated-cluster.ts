@@ -2,7 +2,7 @@ import type { Cluster } from "../core/ports/cluster.ts";
 import { LookTooOld, type WriteGate } from "../core/ports/write-gate.ts";
 import { guardedCluster } from "./guarded-cluster.ts";
 
-/** Of a write whose look at the gate was too old when the request was to be sent. */
+/** The limit for tries of a write that the gate's check was too old for when the request was ready. */
 const maxTries = 3;
 
 /**

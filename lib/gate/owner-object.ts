@@ -55,7 +55,7 @@ export const ownerObjectName = subject(ownerObjectRef);
 
 export const maxOwnerFieldChars = 1_024;
 const text = z.string().min(1).max(maxOwnerFieldChars);
-/** One that cannot be read is as none: it is for people, and decides nothing. */
+/** An unreadable one counts as missing: it is for people, and decides nothing. */
 const webhookUrl = z
   .url({ protocol: /^https?$/ })
   .max(maxOwnerFieldChars)

@@ -5,7 +5,7 @@ import type { HostParts } from "./host-settings.ts";
 /** When a client of a host asks again. */
 export interface Retries {
   readonly maxAttempts: number;
-  /** Of a fault whether it may be gone the next time. Answers 429 and 5xx but 501 are always asked for again. */
+  /** Whether a fault may be temporary. Answers 429 and 5xx but 501 are always asked for again. */
   readonly isGoneSoon: (fault: HttpError) => boolean;
   readonly waitMs: (attempt: number, answer: HttpResponse | undefined) => number;
 }

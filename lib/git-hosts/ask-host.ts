@@ -86,7 +86,7 @@ function requestOf({ method, url, headers, body, tls, proxy }: HostRequest): Htt
   };
 }
 
-/** The request that a redirect asks for. One that would lose the body is an answer like any other, never to be taken for a success. */
+/** The request that a redirect asks for. A redirect that would lose the body is an answer like any other, never a success. */
 function nextRequest({ status, headers }: HttpResponse, request: HostRequest): HostRequest | undefined {
   const { location } = headers;
   const isFollowed = status === 307 || status === 308 || (request.method === "GET" && [301, 302, 303].includes(status));

@@ -209,8 +209,8 @@ export type Verdict =
   | (Unhealthy & { readonly kind: "failed" });
 
 /**
- * One verdict over all observations: healthy if all are Current, those aside that nothing reconciles; failed as soon as one is Failed (fail-fast, Flux's default), or
- * once each is Current or Failed; else waiting, with the message that a timeout would give. Pure.
+ * One verdict over all observations: healthy if all are Current, apart from objects that are not reconciled; failed as soon as one is
+ * Failed (fail-fast, Flux's default), or once each is Current or Failed; else waiting, with the message of a timeout. Pure.
  */
 export function verdict(observed: readonly ObservedHealth[], { isFailFast } = { isFailFast: true }): Verdict {
   const failed = observed.filter(({ status }) => status === "Failed");
@@ -235,7 +235,7 @@ function item({ ref, status, error }: ObservedHealth): string {
 
 const maxNamedUnknown = 10;
 
-/** Of which objects the health is not known, each with the reason; undefined if there are none. Pure. */
+/** The objects of unknown health, each with the reason; undefined if there are none. Pure. */
 export function unknownText(unknown: readonly ObservedHealth[]): string | undefined {
   if (unknown.length === 0) return undefined;
   return `Health is not known of [${someOf(unknown.map(item), maxNamedUnknown)}]`;

@@ -10,7 +10,7 @@ import { objectAt } from "./fields.ts";
 
 /** Objects that a failed health check explains, each with at most three requests. */
 export const maxExplained = 3;
-/** Of each message of a cluster that is quoted. */
+/** The limit for each quoted message of a cluster. */
 export const maxQuotedBytes = 500;
 
 /**

@@ -18,7 +18,7 @@ import {
 
 /** The API server refuses a Secret whose data has more. */
 export const maxSecretDataBytes = 1024 * 1024;
-/** Of a record that was read, without its compression. */
+/** The limit for an uncompressed record. */
 export const maxRecordBytes = 32 * 1024 * 1024;
 
 const recordLimits: EngineLimits = { maxCpuMs: 20_000, maxWallMs: 60_000, maxOutputBytes: 64 * 1024 * 1024 };

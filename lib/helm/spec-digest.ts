@@ -31,7 +31,7 @@ export function postRenderersDigest(renderers: HelmReleaseSpec["postRenderers"])
           digest: nonEmpty(digest),
         })),
       ),
-      // Of former API versions: Flux no longer has them.
+      // Fields of former API versions: Flux no longer has them.
       patchesStrategicMerge: nonEmpty(kustomize.patchesStrategicMerge?.map((patch) => formatJson(patch))),
       patchesJson6902: nonEmpty(kustomize.patchesJson6902?.map((patch) => formatJson(patch))),
     },

@@ -44,7 +44,7 @@ async function connectByHttp(socket: Duplex, { host, port }: DialTarget, proxy: 
   socket.write(`CONNECT ${authority} HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n`);
   const read = readBytes(socket);
   let head = "";
-  // One by one: a server behind the proxy may speak first, and its bytes have to stay in the connection.
+  // Byte by byte: a server behind the proxy may speak first, and its bytes have to stay in the connection.
   while (!head.endsWith("\r\n\r\n")) {
     if (head.length >= maxHeadBytes) throw new DialError("proxy", "proxy: the answer to CONNECT is too long");
     head += (await read(1)).toString("latin1");

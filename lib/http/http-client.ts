@@ -26,7 +26,7 @@ import { forwardedHeaders, isForwarded } from "./proxy-address.ts";
 import { retire } from "./retire-agent.ts";
 
 const maxSockets = 32;
-/** Of trusts that objects bring along. */
+/** The limit for agents with certificates from objects. */
 const maxAgents = 32;
 
 export interface HttpClientOptions {

@@ -3,11 +3,11 @@ import type { EngineLimits } from "../core/ports/engine.ts";
 import { type MessageEngine, MessageEngineError } from "../core/ports/message-engine.ts";
 import type { FileChange } from "./image-change.ts";
 
-/** Of the message of a commit, and of the title and the text of a pull request. */
+/** The limit for the message of a commit, and for the title and the text of a pull request. */
 export const maxMessageBytes = 64 * 1024;
 /** A template of this size is read within the engine's limits whatever it holds. */
 export const maxTemplateBytes = 64 * 1024;
-/** Of one text, with the start of the engine where it has not run before. */
+/** The limits for one text, including the start of the engine if it has not run before. */
 export const messageLimits: EngineLimits = {
   maxCpuMs: 20_000,
   maxWallMs: 60_000,

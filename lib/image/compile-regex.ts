@@ -1,7 +1,7 @@
 import { RE2JS } from "re2js";
 import { messageOf } from "../core/failure.ts";
 
-/** Of an expression: one that takes long to match is longer than any that a person writes. */
+/** The limit for an expression: one that takes long to match is longer than any that a person writes. */
 export const maxRegexLength = 1_024;
 
 /** A regular expression of Go, which matches anywhere in a text. Throws a `RangeError` with the words of Go's `regexp.Compile`. */

@@ -7,7 +7,7 @@ import { tagsRevision } from "./tags-revision.ts";
 
 /** What a scan keeps of the tags that a registry has listed. */
 export interface ScannedTags {
-  /** In descending order of their bytes. One that is listed twice is there twice, as in Flux. */
+  /** In descending order of their bytes. A tag that is listed twice appears twice, as in Flux. */
   readonly tags: readonly string[];
   readonly revision: string;
   /** The first ten. */

@@ -3,7 +3,7 @@ import type { ServiceAddress, ServiceProxy } from "../core/ports/service-proxy.t
 
 /** Which Services of its cluster an object reaches. */
 export interface InClusterRules {
-  /** Of the cluster of the object; absent where it has none. */
+  /** The Services of the object's cluster; absent if it has none. */
   readonly services: ServiceProxy | undefined;
   /** The namespaces whose Services every object may reach. If there is one, also those of the object's own namespace; if none, no Service. */
   readonly namespaces: readonly string[] | "all";

@@ -72,7 +72,7 @@ export function agentsOf({ server, tls, proxy }: ClusterConfig, network?: Networ
   };
 }
 
-/** Of a server that a user names: those certificates that its identity is made of, and nothing else that OpenSSL would read. */
+/** For a server that a user names: only the certificates that its identity consists of, without anything else that OpenSSL would read. */
 function trusted(ca: string): string[] {
   return certificatesIn(ca).map(String);
 }

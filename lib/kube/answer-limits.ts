@@ -7,13 +7,13 @@ export interface AnswerLimits {
   readonly lists: number;
 }
 
-/** Of the installation's own clusters. */
+/** The limit for the installation's own clusters. */
 export const maxAnswerBytes = 64 * 1024 * 1024;
 const ownLimits: AnswerLimits = { answer: maxAnswerBytes, arriving: Infinity, lists: Infinity };
 
 /**
- * Of a cluster that a tenant names: its server may answer anything, and a process that has no memory left ends with all its runs.
- * An object of a real cluster has 3 MiB at most.
+ * For a cluster that a tenant names: its server may answer anything, and a process without memory ends with all its runs. An object
+ * of a real cluster has 3 MiB at most.
  */
 export const remoteLimits: AnswerLimits = {
   answer: 8 * 1024 * 1024,

@@ -8,7 +8,7 @@ const maxQuotedChars = 1_000;
 /** Of a `Status`. A condition holds 32,768 characters, and our messages contain more than the server's. */
 export const maxMessageChars = 16_384;
 export const maxCauseChars = 2_048;
-/** Of a `Status`, which has one cause for each field. */
+/** The limit for a `Status`, which has one cause for each field. */
 export const maxCauses = 1_000;
 
 /** The reason by code for an answer that is not a `Status`, for example one of a proxy in front of the server. */

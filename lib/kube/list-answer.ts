@@ -3,7 +3,7 @@ import { timeSlices } from "../core/concurrency.ts";
 import { isJsonObject, parseJson } from "../core/json.ts";
 import { checkedChars, JsonCursor } from "../core/json-text.ts";
 
-/** Of one answer, or of all pages of a list together, which are held in memory. */
+/** The limit for one answer, or for all pages of a list together, which are held in memory. */
 export const maxListedObjects = 500_000;
 
 /** Stands for the items while the rest is parsed. No text can know it. */
@@ -22,7 +22,7 @@ export async function parseList(text: string, signal: AbortSignal): Promise<unkn
   const found = text.length <= checkedChars ? undefined : await findItems(text, signal);
   if (found === undefined) return parseJson(text);
   const rest = parseJson(`${text.slice(0, found.begin)}"${placeholder}"${text.slice(found.end)}`);
-  // Of two fields with one name the last counts.
+  // If two fields have the same name, the last one counts.
   if (!isJsonObject(rest) || rest["items"] !== placeholder) return parseJson(text);
   const items: unknown[] = [];
   const slices = timeSlices(signal);

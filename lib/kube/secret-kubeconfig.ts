@@ -9,7 +9,10 @@ import type { ClientCertificate, ClusterConfig, TokenSource, UserConfig } from "
 import { certificatesIn } from "./endpoint.ts";
 import { type Fields, type KubeconfigFile, kubeconfigOf, parseYaml } from "./kubeconfig-file.ts";
 
-/** Of a kubeconfig in a Secret: more would be parsed for too long. A real one has some KiB, or a few hundred with many contexts. */
+/**
+ * The limit for a kubeconfig in a Secret: more would be parsed for too long. A real one has some KiB, or a few hundred with many
+ * contexts.
+ */
 export const maxStoredKubeconfigBytes = 256 * 1024;
 
 /** A kubeconfig of a Secret, as far as others may tell us whom to trust and who we are. */

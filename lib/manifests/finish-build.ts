@@ -26,7 +26,7 @@ export function finishBuild(
 
 function assertNamed(object: JsonObject): void {
   const { metadata } = object;
-  // A kind that is a number, or that is empty once variables are substituted. One that is not there is refused by kustomize.
+  // A kind that is a number, or that is empty once variables are substituted. A missing file is refused by kustomize.
   if (!isText(object["kind"])) {
     const text = shownJson(object);
     throw new Failure(

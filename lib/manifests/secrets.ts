@@ -6,7 +6,7 @@ import type { BuildSpec } from "./build-spec.ts";
 
 /** Masking shorter values would hide half of every word, and they are easy to guess. */
 const minChars = 4;
-/** Of a text that is sought by V8's own search: for a longer one it may take as long as the product of both. */
+/** The limit for a text that V8's own search looks for: with a longer one it may take as long as the product of both. */
 const maxSoughtChars = 200;
 
 /** Whose values are hidden: the Secrets among these manifests, and values of other Secrets that went into them. */

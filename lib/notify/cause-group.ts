@@ -6,8 +6,8 @@ import { type CauseGroup, seenEveryMs } from "../core/ports/cause-groups.ts";
 export const sendingMs = 60_000;
 
 /**
- * A group without an event for so long holds no message back: the cause may have been ready in between without an event. Those that wait
- * tell it every five minutes.
+ * A group without an event for so long holds no message back: the cause may have been ready in between without an event. Waiting
+ * objects report it every five minutes.
  */
 export const quietMs = 900_000;
 
@@ -72,8 +72,8 @@ export function afterFailure(
 }
 
 /**
- * The group of an object that has told that it waits for another one, the root; undefined if that changes nothing. Those that wait for the
- * object wait for the root. Pure.
+ * The group of an object that has told that it waits for another one, the root; undefined if that changes nothing. Objects that wait
+ * for the object also wait for the root. Pure.
  */
 export function afterWaiting(
   group: CauseGroup | undefined,

@@ -15,7 +15,7 @@ import { type LiveProvider, readSettings } from "./read-settings.ts";
 /** A Provider that can be sent to. */
 export interface ConnectedProvider {
   readonly provider: NotificationProvider;
-  /** Of one delivery with all its tries. */
+  /** The time limit of one delivery with all its tries. */
   readonly timeoutMs: number;
   /** What became of the last request, to stand behind the text of a delivery that took too long. */
   readonly whyLate: (timeoutMs: number) => string;
@@ -81,8 +81,7 @@ export const makingWords = "failed to initialize notifier";
 /** Made once: an error has a stack. */
 const over = new Error("the Provider has answered");
 
-/** Sends an event. Throws what the Provider throws; beyond its timeout that is Go's text, and what became of the last
- * request. */
+/** Sends an event. Throws what the Provider throws; beyond its timeout Go's text, and what became of the last request. */
 export async function postInTime(
   { provider, timeoutMs, whyLate }: ConnectedProvider,
   event: NotificationEvent,

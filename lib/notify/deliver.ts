@@ -70,7 +70,7 @@ export interface DeliverDeps {
 export type Deliver = (
   notification: Notification,
   signal: AbortSignal,
-  /** Of the batch that the notification belongs to. */
+  /** The reads of the notification's batch. */
   reads?: SharedReads,
 ) => Promise<void>;
 

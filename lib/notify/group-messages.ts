@@ -247,7 +247,7 @@ async function endGroup(
   return undefined;
 }
 
-/** Of several that send a message of the same group, each notes its own. */
+/** If several objects send a message of the same group, each records its own. */
 function noteSent(key: CauseGroupKey, { opened, sending }: CauseGroup, deps: GroupingDeps, signal: AbortSignal) {
   const isOurs = (group: CauseGroup): boolean => group.opened === opened && group.sending === sending;
   return change(key, (group) => (group !== undefined && isOurs(group) ? sent(group) : undefined), deps, signal);
@@ -293,7 +293,7 @@ function logFault({ alert, cluster, event }: Grouped, { log }: GroupingDeps, err
   });
 }
 
-/** Whether people read what the Provider of the Alert sends. One that cannot be read is not grouped. */
+/** Whether people read what the Provider of the Alert sends. If the group cannot be read, the message is not grouped. */
 async function isReadByPeople({ alert, home }: Grouped, signal: AbortSignal): Promise<boolean> {
   const { name } = alert.spec.providerRef;
   if (nameFault(name) !== undefined) return false;

@@ -109,7 +109,7 @@ function isEmpty(list: readonly string[] = []): boolean {
 
 /**
  * Whether one of the expressions matches the message, or only its beginning if the expressions of the list are long (see {@link
- * maxSearchCost}). One that does not compile is left out and told.
+ * maxSearchCost}). An invalid expression is left out and reported.
  */
 function isMatched(
   { message }: NotificationEvent,
@@ -132,7 +132,7 @@ function isMatched(
   return false;
 }
 
-/** Of all expressions of a list. Those beyond it would hold up the events of others: they count as such that do not compile. */
+/** The limit for all expressions of a list. Expressions beyond the limit would delay others' events: they count as invalid. */
 export const maxListChars = 4_096;
 /**
  * Characters of the expressions of a list times characters that are searched: RE2 needs time for each pair of them at worst. A list of 100
@@ -143,7 +143,7 @@ const maxShownBytes = 4_096;
 
 interface CompiledList {
   readonly compiled: readonly { readonly expression: string; readonly compiled: RE2JS | undefined }[];
-  /** Of those that count. */
+  /** The characters of the expressions that count. */
   readonly chars: number;
 }
 

@@ -11,8 +11,8 @@ export interface MergedEvent {
 }
 
 /**
- * Merges the metadata of an event with that of an Alert (reference notifications 13). Of several sources of a key the last one counts: users'
- * annotations of the object, `spec.eventMetadata`, `spec.summary`, the emitter.
+ * Merges the metadata of an event with that of an Alert (reference notifications 13). If several sources have a key, the last one
+ * counts: users' annotations of the object, `spec.eventMetadata`, `spec.summary`, the emitter.
  */
 export function mergeMetadata(
   event: NotificationEvent,

@@ -37,7 +37,7 @@ export const NotificationMessage: z.ZodType<Notification> = z.object({
 });
 
 /**
- * The body of a message. One that is longer than a queue takes is cut at the event's `message`. Throws a `RangeError` if it is too long
+ * The body of a message. If it is longer than a queue accepts, the event's `message` is cut. Throws a `RangeError` if it is too long
  * even without it.
  */
 export function notificationBody(message: Notification): string {
@@ -56,7 +56,7 @@ export function notificationBody(message: Notification): string {
 
 /** Two characters take more bytes in the body of a message than in JSON. */
 const spareBytes = 4_096;
-/** Of `...`, which a cut text ends with. */
+/** The length of `...`, the end of a cut text. */
 const cutMark = 3;
 
 /** The messages of a group arrive in the order in which they were sent: those of one object for one Provider. */
@@ -66,8 +66,8 @@ export function notificationGroup({ cluster, event, provider }: Notification): s
 }
 
 /**
- * Of two messages with the same id a queue keeps the first, for five minutes. The time of the event is a part of it: the same event is
- * told again after five minutes by the clock of the emitter, which is not that of the queue.
+ * A queue keeps the first of two messages with the same id, for five minutes. The time of the event is a part of it: the same event
+ * is told again after five minutes by the clock of the emitter, which is not that of the queue.
  */
 export function notificationId({ cluster, alert, event, eventKey, provider }: Notification): string {
   return hexOf([cluster, alert.namespace, alert.name, provider.name, eventKey, event.timestamp]);

@@ -18,7 +18,10 @@ export interface Notification {
   readonly event: NotificationEvent;
 }
 
-/** Where notifications wait for their delivery. Those of one object for one Provider are delivered in the order in which they were added. */
+/**
+ * Where notifications wait for their delivery. The notifications of one object for one Provider are delivered in the order in which
+ * they were added.
+ */
 export interface NotificationQueue {
   add(notifications: readonly Notification[], signal: AbortSignal): Promise<void>;
 }

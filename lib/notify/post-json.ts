@@ -37,7 +37,7 @@ export interface SendingRules {
   readonly saysAsGo?: boolean;
 }
 
-/** Those of the notifications of Flux. The signal of the delivery ends an attempt before its timeout. */
+/** The rules of Flux's notifications. The signal of the delivery ends an attempt before its timeout. */
 const fluxRules: SendingRules = { maxAttempts: 5, minWaitMs: 2_000, timeoutMs: 900_000 };
 
 const maxAnswerBytes = 1_048_576;

@@ -8,7 +8,7 @@ export interface ProviderSettings extends HostSettings {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
-  /** Of the Secret, else of the spec; empty if neither has one. */
+  /** The address in the Secret, else in the spec; empty if neither has one. */
   readonly address: string;
   readonly channel: string;
   readonly username: string;

@@ -152,7 +152,7 @@ function alone(trust: TlsTrust): TlsTrust {
   return trust.ca === undefined ? trust : { ...trust, isCaAlone: true };
 }
 
-/** Of the YAML of the key `headers`. */
+/** The limit for the YAML of the key `headers`. */
 export const maxHeadersChars = 65_536;
 
 /** A mapping of names to texts in YAML. As Go reads it, numbers and booleans are their text, and null is an empty one. */

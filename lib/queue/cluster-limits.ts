@@ -31,7 +31,7 @@ export interface ClusterLimitsDeps {
   readonly process: string;
   /** Runs of a cluster at the same time, in all processes. */
   maxRuns(cluster: string): number;
-  /** One cheap read of the cluster. Throws an {@link ApiError} `Unreachable` if no answer comes. */
+  /** One cheap read from the cluster. Throws an {@link ApiError} `Unreachable` if no answer comes. */
   ask(cluster: string, signal: AbortSignal): Promise<unknown>;
   /** From 0 to 1. */
   random(): number;

@@ -87,11 +87,11 @@ export function runsElsewhere(view: ClusterView, self: string, now: Instant): nu
 }
 
 /**
- * Whether a process may begin another run of a cluster now. Of the places that it believes free it takes a quarter before it has told
- * the others, since they may believe the same: so several processes that begin at the same time do not take all of them each.
+ * Whether a process may begin another run of a cluster now. Until it has published its runs, a process takes only a quarter of the
+ * places that it believes free, since others may believe the same: so processes that begin at the same time do not take all of them.
  *
  * @param runs of this process now
- * @param published its runs as it has last told the others
+ * @param published its runs as last published
  */
 export function mayBegin(
   { runs, published }: { readonly runs: number; readonly published: number },
@@ -106,7 +106,8 @@ export function mayBegin(
 /** How many of a cluster's overdue items one sweep wakes, and how fast: as many a second as may run at the same time. */
 export function wakeBudget(view: ClusterView, maxRuns: number, now: Instant): WakeBudget {
   if (holdIn(view, now) !== undefined) return { atMost: 0, perSecond: maxRuns };
-  // Those whose wake-ups wait for a place are overdue too where clocks are wrong: not a second wake-up for each every minute.
+  // Objects whose wake-ups wait for a place also look overdue if clocks are wrong: this avoids a second wake-up for each every
+  // minute.
   const isFull = runsElsewhere(view, "", now) >= maxRuns;
   return { atMost: isFull ? maxRuns : maxRuns * secondsOfSweep, perSecond: maxRuns };
 }

@@ -9,7 +9,7 @@ import { untoldForMs } from "./timing.ts";
 /** Events of one object that wait until they can be told. */
 export const maxUntoldEvents = 20;
 
-/** Of those that wait, as JSON in UTF-8: a row of the state table holds 400 KB. */
+/** The limit for waiting events, as JSON in UTF-8: a row of the state table holds 400 KB. */
 export const maxUntoldBytes = 200_000;
 
 /** The Events of a run. */
@@ -19,11 +19,11 @@ export interface KeptEvents extends EventSink {
 }
 
 /**
- * Tells the Events of a run, and keeps in its work item those that cannot be told now: the next run tells them first, in their order. So
- * none is lost in an outage of what tells them, nor with a process that ends in it. One that can be neither told nor kept ends the run, so
- * that it is repeated.
+ * Tells the Events of a run, and keeps in its work item those that cannot be told now: the next run tells them first, in their order.
+ * So none is lost in an outage of what tells them, nor with a process that ends in it. If an event can be neither sent nor kept, the
+ * run ends, so that it is repeated.
  *
- * @param taken the item as the write that took the lease left it
+ * @param taken the item after the write that took the lease
  */
 export function keepEvents(sink: EventSink, { key, token, untold = [] }: WorkItem, deps: QueueDeps): KeptEvents {
   let kept = untold;

@@ -10,7 +10,7 @@ import { configTopic, objectTopic, sourceTopic } from "../core/topics.ts";
 import type { WorkKey } from "../core/work-key.ts";
 import type { ObserveDeps } from "./observe-resource.ts";
 
-/** A kind whose objects are watched and swept. Of the kinds that Sluice reconciles nothing else has to be said. */
+/** A kind whose objects are watched and swept. For kinds that Sluice reconciles, nothing else is needed. */
 export interface ObservedKind extends ServedKind {
   /** The only objects that are looked at, in the API's notation; absent: all. */
   readonly labelSelector?: string;

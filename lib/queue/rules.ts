@@ -28,7 +28,7 @@ export interface RequestDecision {
   /** What to write; undefined if a run that has yet to start covers the request. */
   readonly item: WorkItem | undefined;
   readonly send: boolean;
-  /** Of the wake-up that is sent. */
+  /** The delay of the wake-up. */
   readonly delayMs: number;
 }
 

@@ -28,8 +28,8 @@ export type NotRun = Pick<WorkItem, "key" | "woken"> | UnreadableWorkItem;
  * Sends a wake-up for every item whose wake-up or due time has passed. This heals lost messages and dead handlers, and serves due
  * times that are too far away for the queue's delay. It may run late, or twice at once. Answers how many items it woke.
  *
- * One pass over all that is overdue: what cannot be woken, or may not be, neither hides nor delays the rest. It is bounded by the
- * budgets, and by time.
+ * One pass over all overdue objects: one that cannot be woken, or must not be, neither hides nor delays the others. It is bounded by
+ * the budgets, and by time.
  *
  * @param notRun told of what no run begins with
  * @param budgetOf asked for each item's cluster again and again, so it must answer at once
@@ -73,7 +73,7 @@ export async function sweep(
   return woken;
 }
 
-/** One that is parked waits for its input to change, and may be woken in vain. */
+/** A parked object waits for its input to change, and may be woken in vain. */
 function isNotRun({ woken = 0, phase }: WorkItem): boolean {
   return phase === "Active" && woken >= notRunSweeps;
 }

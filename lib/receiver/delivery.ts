@@ -23,7 +23,7 @@ export interface Delivery {
   readonly body: Uint8Array;
 }
 
-/** Of a body, in bytes; Flux's limit. */
+/** The limit for a body, in bytes, as in Flux. */
 export const maxBodyBytes = 3_145_728;
 /** Objects and lists inside each other. */
 export const maxBodyDepth = 500;

@@ -8,7 +8,7 @@ const maxUrlChars = 4_096;
 export interface Discovery {
   readonly issuer: string;
   readonly jwksUri: string;
-  /** Of those that Sluice knows. */
+  /** The algorithms that Sluice knows. */
   readonly algorithms: readonly AlgorithmName[];
 }
 

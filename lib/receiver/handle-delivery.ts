@@ -32,7 +32,7 @@ export interface Deadlines {
   readonly woken: AbortSignal;
 }
 
-/** Of several Receivers at one path, the first of these that one of them answers: a sender repeats what failed. */
+/** If several Receivers share one path, the first status in this list that one of them answers: a sender repeats a failed delivery. */
 const bySeverity: readonly Status[] = [500, 200, 400, 503];
 
 /**

@@ -5,19 +5,19 @@ import { RequestRefused } from "./request-refused.ts";
 
 /** Longer than any issuer's. */
 const maxTokenChars = 64 * 1024;
-/** Of the name of a key. */
+/** The limit for the name of a key. */
 export const maxKeyIdChars = 1_024;
 /** Keys of a set. An issuer has a few. */
 export const maxKeys = 100;
 /** Keys that one token is tried with: anyone can send one that names none, and the one who has the keys decides what each costs. */
 export const maxTriedKeys = 10;
-/** Of an RSA key, as Go's TLS has it. */
+/** The limit for an RSA key, as in Go's TLS. */
 export const maxRsaBits = 8_192;
-/** Of an RSA key, as Go's crypto/rsa has it: a longer exponent makes each verification as slow as signing. */
+/** The limit for an RSA key's exponent, as in Go's crypto/rsa: a longer one makes each verification as slow as signing. */
 export const maxRsaExponent = 2_147_483_647;
 
 interface Algorithm {
-  /** Of Node: none for EdDSA, which has one of its own. */
+  /** Node's name of the hash; absent for EdDSA, which has its own. */
   readonly hash?: "sha256" | "sha384" | "sha512";
   /** `asymmetricKeyType`, with its curve. */
   readonly key: "rsa" | "ed25519" | "prime256v1" | "secp384r1" | "secp521r1";
@@ -144,8 +144,8 @@ function isTooLarge({ asymmetricKeyDetails: { modulusLength = 0, publicExponent 
 }
 
 /**
- * Whether one of the keys has signed the token by its algorithm: those of its `kid`, or any where it names none. Of those that may
- * have, the first {@link maxTriedKeys} are tried.
+ * Whether one of the keys has signed the token by its algorithm: those of its `kid`, or any where it names none. Among the keys that
+ * may fit, the first {@link maxTriedKeys} are tried.
  */
 export function isSignedBy({ alg, kid = "", signed, signature }: JsonWebToken, keys: readonly PublicKey[]): boolean {
   if (!isAlgorithm(alg)) return false;

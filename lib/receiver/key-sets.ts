@@ -14,7 +14,7 @@ const failedMs = 5_000;
 const timeoutMs = 5_000;
 export const maxDocumentBytes = 1024 * 1024;
 const maxRedirects = 3;
-/** Of all issuers together. Beyond it the oldest are forgotten. */
+/** The limit for the documents of all issuers together. Beyond it the oldest are forgotten. */
 const maxDocuments = 200;
 /** The memory that the keys of all issuers take, about. Beyond it the oldest are forgotten. */
 const maxKeptBytes = 16 * 1024 * 1024;

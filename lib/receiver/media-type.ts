@@ -1,4 +1,4 @@
-/** Of a header value: what Go takes as a token. */
+/** A header value's token, as Go accepts it. */
 const token = String.raw`[^\x00-\x20\x7f-\uffff()<>@,;:\\"/[\]?=]+`;
 const special = String.raw`\\[()<>@,;:\\"/[\]?=]`;
 const space = String.raw`[\t-\r ]*`;

@@ -23,7 +23,7 @@ export interface OidcDeps {
 
 const Issued = z.object({ iss: z.string().optional() });
 
-/** Seconds since 1970, also as text. One that no int64 holds is long ago, as where Go converts it. */
+/** Seconds since 1970, also as text. A time beyond int64 counts as long ago, as in Go's conversion. */
 const Time = z
   .union([
     z.number(),

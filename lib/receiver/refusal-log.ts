@@ -6,7 +6,7 @@ import { ageOf, type BothClocks, type Moment, momentOf } from "./moment.ts";
 
 /** For so long after a warning about a Receiver the next ones are lines of level debug. */
 export const quietMs = 1_000;
-/** Of a reason, in the line that counts a refusal. */
+/** The limit for a reason in the line that counts a refusal. */
 const maxWhyBytes = 512;
 /** Receivers that are remembered. */
 const maxReceivers = 1_000;

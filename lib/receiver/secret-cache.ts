@@ -25,13 +25,13 @@ const minAgeMs = 1_000;
 interface Kept {
   readonly at: Moment;
   readonly values: Promise<SecretValues | undefined>;
-  /** Of the values, once they are there. */
+  /** The characters of the values, once they are read. */
   chars: number;
 }
 
 /**
- * Reads each Secret at most every {@link maxSecretAgeMs}, and once for all deliveries that wait for it. One that has another token than
- * the path was made with is read again: it was replaced.
+ * Reads each Secret at most every {@link maxSecretAgeMs}, and once for all deliveries that wait for it. If its token differs from the
+ * one that the path was made with, it is read again: it was replaced.
  *
  * @param read is not stopped by a caller that gives up
  */

@@ -59,7 +59,7 @@ export function encryptionTest({ kind, text }: EncryptionRule): IsEncrypted {
   }
 }
 
-/** The index of the first line that matches, or how many lines there are. Of lines that have become more, only the new ones are looked at. */
+/** The index of the first line that matches, or how many lines there are. If lines were added, only the new ones are checked. */
 function firstMatch(matches: (line: string) => boolean): (lines: readonly string[]) => number {
   const seen = new WeakMap<readonly string[], number>();
   return (lines) => {

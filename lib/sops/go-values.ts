@@ -65,7 +65,7 @@ export function shownScalar(value: Scalar | SopsComment): string {
   return typeof value === "number" ? shownFloat(value) : String(value);
 }
 
-/** One that could be taken for an integer gets a digit behind its point. */
+/** A number that looks like an integer gets a digit after its point. */
 function shownFloat(value: number): string {
   const text = shortFloat(value).replace("e", "E");
   return /[.E]|Inf|NaN/.test(text) ? text : `${plainFloat(value)}.0`;

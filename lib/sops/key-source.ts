@@ -1,4 +1,4 @@
-/** One key that a data key, or one share of it, is encrypted for. `enc` is the encrypted share as the file holds it. */
+/** One recipient of a data key, or of one share of it. `enc` is the encrypted share as the file holds it. */
 export type Recipient =
   | { readonly kind: "age"; readonly recipient: string; readonly enc: string }
   | { readonly kind: "pgp"; readonly fingerprint: string; readonly enc: string }

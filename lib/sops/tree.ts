@@ -60,7 +60,10 @@ export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
 }
 
-/** Of one file in YAML or JSON: values, ends of lists and mappings, and comments. Each takes time and memory, whatever its length. */
+/**
+ * The limit for one file in YAML or JSON: values, ends of lists and mappings, and comments. Each takes time and memory, whatever its
+ * length.
+ */
 export const maxParts = 200_000;
 
 /** Deeper than any Kubernetes object, and far below the depth at which a recursive reader runs out of stack. */

@@ -6,7 +6,7 @@ import type { Follower } from "../core/ports/subscriptions.ts";
 export interface Change {
   /** A tag, a whole ref of git, or a key of a bucket. */
   readonly name?: string;
-  /** Of the content that the name leads to now, or that has gone. */
+  /** The digest of the present content of the name, or of the removed content. */
   readonly digest?: string;
 }
 
@@ -14,8 +14,8 @@ export interface Change {
 const maxJudgingMs = 5_000;
 
 /**
- * Those of the followers whom a change may concern, in their order. In doubt it does: a follower that is woken in vain asks its
- * origin once, one that is not woken waits for its interval.
+ * The followers that a change may concern, in their order. In doubt it does: a follower that is woken in vain asks its origin once,
+ * one that is not woken waits for its interval.
  */
 export async function concernedBy(
   change: Change,

@@ -18,14 +18,14 @@ export type ShareListing = <Answer>(question: Question<Answer>, signal: AbortSig
 interface Listing {
   readonly startedAt: number;
   readonly answer: Promise<unknown>;
-  /** Of the answer, once it is there. */
+  /** The size of the answer, once it has arrived. */
   bytes: number;
 }
 
 /** Runs that began before a listing come to their own question within this time. */
 const listingKeptMs = 10_000;
 export const maxListings = 32;
-/** Of the answers together: a list of tags may have some megabytes. */
+/** The limit for the answers together: a list of tags may have some megabytes. */
 export const maxListingBytes = 64 * 1024 * 1024;
 
 /** How long, and how many answers a process keeps. */
@@ -35,10 +35,10 @@ interface Kept {
 }
 
 /**
- * One listing for all runs of a process that send the same request and began before it. If a push wakes a thousand sources of one
+ * One listing for all runs of a process that send the same request while it is under way. If a push wakes a thousand sources of one
  * repository, each batch of runs lists once. An answer is never older than the run's request: what changes after the listing began is
- * announced to those who were subscribed by then, and they run again. A failed listing is not kept, and a caller that waited for one asks
- * by itself: its failure may be that of another run that was stopped.
+ * announced to those who were subscribed by then, and they run again. A failed listing is not kept, and a caller that waited for one
+ * asks by itself: its failure may be that of another run that was stopped.
  */
 export function sharedListings(
   clock: Pick<Clock, "monotonic">,

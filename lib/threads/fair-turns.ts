@@ -8,9 +8,9 @@ export class TooManyWaiting extends PortError<"busy"> {
 }
 
 /**
- * Lets at most `places` callers work at the same time. Of those that wait, the tenant whose last turn is longest ago has the next one, and
- * a tenant's own callers have theirs in the order of their calls. So a tenant with many waiting callers delays another tenant only by the
- * call that is running.
+ * Lets at most `places` callers work at the same time. The tenant whose last turn is longest ago has the next turn, and a tenant's
+ * own callers have theirs in the order of their calls. So a tenant with many waiting callers delays another tenant only by the call
+ * that is running.
  *
  * A caller holds its place until it disposes of it. A waiting caller whose signal is aborted gives up and throws the signal's reason.
  *
@@ -74,7 +74,7 @@ export function fairTurns(
   };
 }
 
-/** Of tenants that had no turn, the one that waits longest. */
+/** Among tenants that have had no turn, the one that has waited longest. */
 function longestAgo(tenants: Iterable<string>, lastTurn: ReadonlyMap<string, number>): string | undefined {
   let found: { readonly tenant: string; readonly turn: number } | undefined;
   for (const tenant of tenants) {

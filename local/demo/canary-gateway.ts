@@ -10,7 +10,7 @@ import { namespace } from "./stage.ts";
 export interface Answered {
   /** Wall time in milliseconds. */
   readonly at: number;
-  /** Of the canary in the route, in percent. */
+  /** The weight of the canary in the route, in percent. */
   readonly weight: number;
   /** That its primary ran. */
   readonly primary: string;

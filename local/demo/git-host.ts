@@ -29,7 +29,7 @@ export interface GitPush {
 /** A git host on loopback with one repository, and a team that works on it: `git push` and a webhook as GitHub sends it. */
 export interface GitHost extends AsyncDisposable {
   readonly url: string;
-  /** Of the webhook, for the Secret that the Receiver names. */
+  /** The webhook's token, for the Secret of the Receiver. */
   readonly token: string;
   /** Commits an edit of the manifests to `main` and pushes it. Nothing is announced yet. */
   push(edit: (folder: string) => Promise<unknown>): Promise<GitPush>;

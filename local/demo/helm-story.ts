@@ -159,7 +159,7 @@ function live({ cluster, signal }: Stage, kind: string): Promise<LiveObject | un
   return cluster.get({ group, version: "v1", kind, namespace, name }, signal);
 }
 
-/** Of the Deployment; 0 if it is not there. */
+/** The replicas of the Deployment; 0 if it does not exist. */
 async function replicas(stage: Stage): Promise<number> {
   const spec = (await live(stage, "Deployment"))?.["spec"];
   const wanted = isJsonObject(spec) ? spec["replicas"] : undefined;

@@ -59,10 +59,10 @@ interface Asked {
 /** `push`: the first story of docs/demo.md, which also plays on a foreign cluster. */
 type Story = "push" | (typeof stories)[number];
 
-/** Those that play on the embedded cluster alone. */
+/** The stories that run on the embedded cluster alone. */
 const stories = ["canary", "git", "helm", "images", "notify", "overlays", "signed"] as const;
 
-/** Those of a story that needs no other server. */
+/** The scenes of a story that needs no other server. */
 function scenesOf(story: Story): readonly Scene[] {
   switch (story) {
     case "helm":

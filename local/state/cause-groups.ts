@@ -9,7 +9,7 @@ interface Kept {
   readonly group: CauseGroup;
   readonly version: string;
   readonly until: number;
-  /** Of those that wait, by when their group was opened. */
+  /** The waiting objects, by the opening time of their group. */
   readonly waiting: Map<number, Set<string>>;
 }
 

@@ -8,7 +8,7 @@ import { pem } from "./pem.ts";
 export interface EksStandIn extends AsyncDisposable {
   /** Of AWS. */
   readonly endpoint: string;
-  /** Of the API server: https. */
+  /** The address of the API server: https. */
   readonly server: URL;
   /** PEM. */
   readonly ca: string;

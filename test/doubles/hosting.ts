@@ -51,7 +51,7 @@ export interface Hosting extends AsyncDisposable {
   beforePush: (() => Promise<void>) | undefined;
 }
 
-/** Of GitLab, by their IDs; the first is the user. */
+/** GitLab's groups by their IDs; the first is the user. */
 const groups = ["jane", "acme", "ops", "acme/platform"];
 const Json = z.record(z.string(), z.unknown());
 const CreatedKey = z.object({

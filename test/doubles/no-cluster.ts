@@ -26,7 +26,7 @@ export const noCluster: Cluster = {
 export const noHome = asHome(noCluster);
 export const noTarget = asTarget(noCluster);
 
-/** Of a cluster that issues no tokens. */
+/** For a cluster that issues no tokens. */
 export const noAccountTokens: AccountTokens = {
   issue: () => Promise.reject(new Error("this cluster issues no tokens")),
 };

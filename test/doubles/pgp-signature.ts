@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 
-/** Of all keys and signatures of the given recordings, in seconds since 1970: 2026-01-01. */
+/** The creation time of all keys and signatures in the recordings, in seconds since 1970: 2026-01-01. */
 const created = Date.parse("2026-01-01T00:00:00Z") / 1000;
 const ed25519 = Buffer.from([9, 0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1]);
 
@@ -11,7 +11,7 @@ function keyOf(name: string): KeyObject {
   return createPrivateKey({ key: der, format: "der", type: "pkcs8" });
 }
 
-/** Of the OpenPGP key of a name (RFC 9580, section 5.5.4.1): version 4, EdDSALegacy. */
+/** The fingerprint of the OpenPGP key of a name (RFC 9580, section 5.5.4.1): version 4, EdDSALegacy. */
 export function pgpFingerprint(name: string): Buffer {
   const point = createPublicKey(keyOf(name)).export({ format: "der", type: "spki" }).subarray(-32);
   const key = Buffer.concat([

@@ -13,7 +13,7 @@ export async function portOnLoopback(server: Server): Promise<number> {
   return portOf(server);
 }
 
-/** Of a server that listens. */
+/** The port of a listening server. */
 export function portOf(server: Server): number {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("a server on loopback has no port");

@@ -6,13 +6,14 @@ import { promisify } from "node:util";
 import { loadAll } from "js-yaml";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { textAt } from "../../cli/read-object.ts";
+import { textAt } from "../../cli/objects/read-object.ts";
 import { CanarySpec } from "../../lib/api/canary.ts";
 import { intervalMs } from "../../lib/canary/analysis.ts";
 import type { Manifest } from "../../lib/core/manifest.ts";
 import { layerKubectl } from "../../local/layer.ts";
 import { deadlineMs, withinDeadline } from "../deadline.ts";
 import { runCommand } from "../doubles/run-command.ts";
+import { blocksToRun } from "../unit/documents/page-blocks.ts";
 import { rolloutOf } from "./recorded-canary/scene.ts";
 import { canaryStage } from "./recorded-canary/stage.ts";
 
@@ -105,7 +106,10 @@ async function initialised(section: string, namespace: string): Promise<number> 
   return ms;
 }
 
-const [wait = "", setImage = "", ...shown] = blocks(head, "sh").flatMap((block) => block.trimEnd().split("\n"));
+const linesOf = (block: string): readonly string[] => block.split("\n").filter((line) => line !== "");
+const [release = "", gates = "", ...more] = await blocksToRun("docs/canary-examples.md");
+if (more.length > 0) throw new Error("this test runs only the first two blocks of docs/canary-examples.md");
+const [wait = "", setImage = "", ...shown] = linesOf(release);
 const isGated = (section: string) => section.includes("type: confirm-");
 
 describe("the examples of docs/canary-examples.md", () => {
@@ -125,7 +129,8 @@ describe("the examples of docs/canary-examples.md", () => {
   test("gates stop the run until its commands open them one after the other, and a run is rolled back", async () => {
     const namespace = "shop-gates";
     const section = sections.find(isGated) ?? "";
-    const [promote = "", rollBack = ""] = blocks(section, "sh").flatMap((block) => block.trimEnd().split("\n"));
+    const [promote = "", rollBack = "", ...others] = linesOf(gates);
+    expect(others).toEqual([]);
     const ms = await initialised(section, namespace);
     stage().stubs.answerHook(namespace, "gate/check", { status: 403, body: "Forbidden" });
     await run(setImage, namespace);
@@ -146,10 +151,7 @@ describe("the examples of docs/canary-examples.md", () => {
 });
 
 test("the commands next to the example release it, roll back a failing revision, open its gate and remove it", async () => {
-  const readme = await readFile(join(root, "examples/podinfo-canary/README.md"), "utf8");
-  const commands = blocks(readme, "sh")
-    .flatMap((block) => block.split("\n"))
-    .filter((line) => line !== "");
+  const commands = (await blocksToRun("examples/podinfo-canary/README.md")).flatMap(linesOf);
   const faulty = `kubectl patch deployment podinfo -p '{"spec":{"template":{"metadata":{"annotations":{"local.sluice.dev/simulate"`;
   /** The phase that a reader waits for after a command that begins so. */
   const reached: readonly (readonly [command: string, phase: string])[] = [

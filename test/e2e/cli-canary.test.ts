@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { textAt } from "../../cli/read-object.ts";
+import { textAt } from "../../cli/objects/read-object.ts";
 import type { JsonObject } from "../../lib/core/json.ts";
 import { withinDeadline } from "../deadline.ts";
 import { type CliWorld, cliWorld } from "./cli-world.ts";

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,10 +10,10 @@ import type { Manifest } from "../../lib/core/manifest.ts";
 import { layerKubectl } from "../../local/layer.ts";
 import { deadlineMs } from "../deadline.ts";
 import { portOf } from "../doubles/port-on-loopback.ts";
-import { commandsOf, shellBlocks } from "../unit/documents/shell-commands.ts";
+import { blocksToRun } from "../unit/documents/page-blocks.ts";
+import { commandsOf } from "../unit/documents/shell-commands.ts";
 import { type CliWorld, cliWorld } from "./cli-world.ts";
 
-const page = await readFile(join(import.meta.dirname, "../../docs/troubleshooting.md"), "utf8");
 const { signal } = new AbortController();
 /** A chat that takes what is sent to it. */
 const chat = createServer((request, response) => {
@@ -107,11 +107,7 @@ afterAll(async () => {
   chat.close();
 });
 
-/** They need an account in AWS. */
-const needsAws = (words: readonly string[]): boolean => words.includes("redrive");
-const commands = shellBlocks(page)
-  .flatMap(commandsOf)
-  .filter((words) => !needsAws(words));
+const commands = (await blocksToRun("docs/troubleshooting.md")).flatMap(commandsOf);
 
 /** Runs a command of the page. Throws an error if its program is neither ours nor kubectl, or kubectl fails. */
 async function run([program = "", ...args]: readonly string[]): Promise<{ code: number; err: string }> {

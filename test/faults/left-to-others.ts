@@ -260,7 +260,7 @@ export const leftToOthersFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "cli/check-unreconciled.ts",
+    file: "cli/objects/unreconciled.ts",
     tests: ["test/unit/cli/check-unreconciled.test.ts"],
     faults: [
       {

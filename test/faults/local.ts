@@ -114,4 +114,26 @@ export const localFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "local/join-clusters.ts",
+    tests: ["test/unit/local/join-clusters.test.ts"],
+    faults: [
+      {
+        what: "a cluster that is open and not served counts as served",
+        find: "served.has(entry) ? ids.get(entry) : undefined",
+        replace: "ids.get(entry)",
+      },
+    ],
+  },
+  {
+    file: "local/local-kubeconfig.ts",
+    tests: ["test/unit/local/local-kubeconfig.test.ts"],
+    faults: [
+      {
+        what: "an empty entry makes KUBECONFIG count as unset",
+        find: '.some((path) => path !== "")',
+        replace: '.every((path) => path !== "")',
+      },
+    ],
+  },
 ];

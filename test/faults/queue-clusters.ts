@@ -129,4 +129,62 @@ export const queueClusterFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/threads/fair-turns.ts",
+    tests: ["test/unit/threads/fair-turns.test.ts"],
+    faults: [
+      {
+        what: "the tenant that began to wait first has all turns",
+        find: "const turn = lastTurn.get(tenant) ?? -1;",
+        replace: "const turn = lastTurn.has(tenant) ? 0 : 0;",
+      },
+      {
+        what: "a turn without a wait does not count",
+        find: "      free--;\n      begin(tenant);",
+        replace: "      free--;",
+      },
+      {
+        what: "tenants are told apart by their namespace alone",
+        find: "const tenant = `${cluster}/${namespace}`;",
+        replace: "const tenant = cluster === undefined ? cluster : namespace;",
+      },
+      {
+        what: "an aborted caller still counts as waiting",
+        find: "else callers.splice(index, 1);",
+        replace: "else callers[index] = () => undefined;",
+      },
+      {
+        what: "a place given to an aborted caller is lost",
+        find: "if (index === -1) release();\n      else callers",
+        replace: "if (index !== -1) callers",
+      },
+      {
+        what: "one more may wait than is allowed",
+        find: "if (callers.length >= maxWaiting) {",
+        replace: "if (callers.length > maxWaiting) {",
+      },
+    ],
+  },
+  {
+    file: "lib/queue/cluster-views.ts",
+    tests: ["test/unit/queue/cluster-views.test.ts"],
+    faults: [
+      {
+        what: "a failed read makes the rows of dead processes count again",
+        find: "of.view = { ...of.view, state: emptyView.state };",
+        replace: "of.view = emptyView;",
+      },
+    ],
+  },
+  {
+    file: "lib/queue/cluster-rules.ts",
+    tests: ["test/unit/queue/cluster-rules.test.ts"],
+    faults: [
+      {
+        what: "a renewed hold counts as the one before it",
+        find: "return `${kind} ${since} ${probes}`;",
+        replace: "return `${kind} ${probes}`;",
+      },
+    ],
+  },
 ];

@@ -6,12 +6,12 @@ import { gitPrograms } from "../../local/demo/git-http-backend.ts";
 import { deadlineMs, withinDeadline } from "../deadline.ts";
 import { printedAddress, terminals } from "../doubles/terminal.ts";
 import { isPortTaken, onFreePorts } from "../real/free-ports.ts";
+import { blocksToRun } from "../unit/documents/page-blocks.ts";
 import { ageKeygen, installSops, sops } from "./build-clients.ts";
 
 const root = join(import.meta.dirname, "../..");
 const page = await readFile(join(root, "docs/first-app.md"), "utf8");
-const blocksOf = (language: string): readonly string[] =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map(([, block = ""]) => block);
+const [, gitHost = ""] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
 const notifications = `curl --silent "$RECEIVER/notifications"`;
 const missing = gitPrograms === undefined ? ": git has no http-backend" : await installSops();
 
@@ -22,12 +22,12 @@ test.skipIf(missing !== undefined)(
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const { open, run, ...opened } = await terminals(folder, { sops, "age-keygen": ageKeygen });
     onTestFinished(() => opened[Symbol.asyncDispose]());
-    const [start = "", addresses = "", host = "", ...rest] = blocksOf("sh");
+    const [start = "", addresses = "", host = "", ...rest] = await blocksToRun("docs/first-app.md");
     const work = join(folder, "first-app");
 
     const first = open(folder, start);
     const receiver = await printedAddress(first, "receiver");
-    await writeFile(join(work, "git-host.js"), blocksOf("js").join(""));
+    await writeFile(join(work, "git-host.js"), gitHost);
     const port = await onFreePorts(1, async ([each = 0]) => {
       const screen = open(work, host.replaceAll("8080", String(each)));
       const isTaken = () => isPortTaken(new Error(screen()));

@@ -26,7 +26,7 @@ export const declaredCanary = {
     return { spec: CanarySpec, status: CanaryStatus };
   },
   readyCondition: "Promoted",
-  // Of a Canary that has the target of another one.
+  // The spec is followed because another Canary may have the same target.
   isSpecFollowed: true,
   followedAnnotations: [promoteAnnotation, rollbackAnnotation],
   words: {

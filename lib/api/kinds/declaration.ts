@@ -2,8 +2,8 @@ import type { z } from "zod";
 import type { ObjectRef } from "../../core/object-ref.ts";
 
 /**
- * What Sluice says of a kind that it reconciles, once for everything that needs it: watch and sweep, definitions, status and
- * events, command line. Plain data, so that all of them load it fast; `Kind` in `lib/flows` adds the flow.
+ * The declaration of a kind that Sluice reconciles, once for all its users: watch and sweep, definitions, status and events, command line.
+ * Plain data, so that all of them load it fast; `Kind` in `lib/flows` adds the flow.
  */
 export interface KindDeclaration {
   readonly group: string;
@@ -15,40 +15,42 @@ export interface KindDeclaration {
   readonly description: string;
   /** Every version that Flux has ever served, all with one schema. The first is stored, and our flow reads it. */
   readonly versions: readonly [string, ...string[]];
-  /** What `kubectl get` shows. */
+  /** The columns of `kubectl get`. */
   readonly columns: readonly Column[];
-  /** Loaded when asked for: they need a parser, which the command line can do without. */
+  /** Loaded on demand: they need a parser, and the command line works without it. */
   readonly schemas: () => Promise<KindSchemas>;
-  /** Field manager of what the flow writes to its own object: finalizer, conditions, status. */
+  /** The field manager with which the flow writes to its own object: finalizer, conditions, status. */
   readonly statusManager: string;
-  /** The Flux controller under whose name users look for the events of an object. */
+  /** The Flux controller that users expect as the reporter of the object's events. */
   readonly eventSource: string;
   /** Whether objects of other kinds take their content from it. */
   readonly isSource: boolean;
   /**
-   * Paths of references to the source that an object takes its content from, of which it has one; absent for a kind that takes it from no
-   * source.
+   * Paths of references to the source that an object takes its content from; an object uses one of them. Absent if the kind takes content
+   * from no source.
    */
   readonly sourceRefs?: readonly (readonly string[])[];
   /** The annotation that pauses an object, with this value in any case; absent: `spec.suspend` does. */
   readonly pausedBy?: { readonly annotation: string; readonly value: string };
-  /** Annotations of which an object runs again when one changes, though its spec does not. */
+  /** Annotations that trigger a run when they change, even though the spec does not. */
   readonly followedAnnotations?: readonly [string, ...string[]];
   /**
-   * The condition that says how an object is doing, where that is not `Ready`. The status of such a kind is not as Flux has it: it does not
-   * say which generation and which request it is of.
+   * The condition that reports the state of an object, if that is not `Ready`. Such a kind's status differs from Flux's: it does not show
+   * its generation and request.
    */
   readonly readyCondition?: string;
   readonly words: KindWords;
-  /** Whether objects of the kind have no status: its definition has none, and nothing of a run is shown. */
+  /** Whether the kind has no status: its definition has none, and a run shows nothing. */
   readonly isStatusless?: boolean;
   /** Whether an object runs too if our finalizer was added to it or removed from it. */
   readonly isFinalizerFollowed?: boolean;
   /** Whether objects of other kinds use its spec, and run when it is new or gone. */
   readonly isSpecFollowed?: boolean;
-  /** Whether an object with this spec is never reconciled, so that there is nothing to wait for. Absent for a kind without such objects. */
+  /**
+   * Whether an object with this spec is never reconciled, so that a command need not wait for it. Absent for a kind without such objects.
+   */
   readonly isStatic?: (spec: unknown) => boolean;
-  /** What the command line says of a static object, which has no conditions. */
+  /** What the command line prints for a static object, which has no conditions. */
   readonly staticMessage?: string;
 }
 
@@ -71,7 +73,7 @@ export interface Column {
 export interface KindWords {
   /** The word that stands before both, where it is not `source`: `artifact` in `get artifact generators`, `image` in `get image policy`. */
   readonly parent?: "artifact" | "image";
-  /** The subcommand for one object, `kustomization` in `reconcile kustomization`. Those of sources are below `source`. */
+  /** The subcommand for one object, `kustomization` in `reconcile kustomization`. The words for sources follow `source`. */
   readonly one: string;
   /** The subcommand for many, `kustomizations` in `get kustomizations`. */
   readonly many: string;
@@ -79,15 +81,15 @@ export interface KindWords {
   readonly aliases: readonly string[];
   /** The plural in descriptions: `OCIRepositories`. */
   readonly plural: string;
-  /** Path of the revision that an object is at; a number is a place in a list. */
+  /** Path of the object's revision; a number is an index in a list. */
   readonly revision: readonly string[];
-  /** Where the revision is while there is none at that path. */
+  /** Where the revision is if there is none at that path. */
   readonly revisionElse?: readonly string[];
-  /** What a successful run has done with that revision: `applied`. */
+  /** The verb for a successful run with that revision: `applied`. */
   readonly done: string;
   /** The columns of `get` between name and readiness, where they are not both. */
   readonly shown?: readonly ShownColumn[];
-  /** What progress lines call an object, where that is not its subcommand: `image update automation`. */
+  /** The name of an object in progress lines, if it differs from the subcommand: `image update automation`. */
   readonly called?: string;
 }
 
@@ -120,7 +122,7 @@ export function readyConditionOf({ readyCondition = "Ready" }: Pick<KindDeclarat
   return readyCondition;
 }
 
-/** Whether the status of an object says which generation and which request it is of, as with Flux. */
+/** Whether the status of an object shows its generation and request, as with Flux. */
 export function hasFluxStatus({
   isStatusless,
   readyCondition,

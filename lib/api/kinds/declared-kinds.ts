@@ -18,7 +18,7 @@ import { declaredNotificationProvider } from "./notification-provider.ts";
 import { declaredOciRepository } from "./oci-repository.ts";
 import { declaredReceiver } from "./receiver.ts";
 
-/** The kinds that Sluice reconciles. Sources come first: the sweep looks at them before it looks at what is built from them. */
+/** The kinds that Sluice reconciles. Sources come first: the sweep visits them before their consumers. */
 export const declaredKinds = [
   declaredOciRepository,
   declaredGitRepository,
@@ -37,14 +37,14 @@ export const declaredKinds = [
   declaredCanary,
 ] as const satisfies readonly KindDeclaration[];
 
-/** The kinds whose objects a Canary only reads. */
+/** The kinds that only Canaries read. */
 export const readByCanaries = [
   declaredMetricTemplate,
   declaredAlertProvider,
 ] as const satisfies readonly KindDeclaration[];
 
-/** The kinds of which no object is ever reconciled: runs of other kinds read them. */
+/** The kinds that are never reconciled: runs of other kinds read them. */
 export const readKinds = [declaredExternalArtifact, ...readByCanaries] as const satisfies readonly KindDeclaration[];
 
-/** The kinds whose definitions Sluice installs: also those that it only reads. */
+/** The kinds whose definitions Sluice installs, including those that it only reads. */
 export const definedKinds = [...declaredKinds, ...readKinds] as const satisfies readonly KindDeclaration[];

@@ -1,7 +1,7 @@
 import { sourceGroup } from "../names.ts";
 import { ageColumn, type KindDeclaration, readyColumn, statusColumn } from "./declaration.ts";
 
-/** A source that others write, and that nothing here reconciles: Kustomizations read it (gate `ExternalArtifact`). */
+/** A source that other controllers write and that Sluice does not reconcile: Kustomizations read it (gate `ExternalArtifact`). */
 export const declaredExternalArtifact = {
   group: sourceGroup,
   kind: "ExternalArtifact",

@@ -1,7 +1,7 @@
 import { flaggerGroup } from "../names.ts";
 import type { KindDeclaration } from "./declaration.ts";
 
-/** What the kinds of Flagger have in common. */
+/** The common parts of Flagger's kinds. */
 export const flaggerParts = {
   group: flaggerGroup,
   shortNames: [],
@@ -12,7 +12,7 @@ export const flaggerParts = {
   isSource: false,
 } as const satisfies Partial<KindDeclaration>;
 
-/** What those of them have in common that Canaries read. They have no status, and are ready as they are. */
+/** The common parts of those that Canaries read. They have no status, and are ready as they are. */
 export const staticParts = {
   ...flaggerParts,
   isStatusless: true,

@@ -2,8 +2,8 @@ import { digestOf } from "../../core/digest.ts";
 import type { KindDeclaration } from "./declaration.ts";
 
 /**
- * A mark that changes with the annotations that an object of the kind follows: short, whatever they hold, and none where none is set. Pure.
- * A single annotation has the same mark as in earlier releases, so that their stored marks stay valid.
+ * A short mark that changes with the followed annotations of an object; absent if none of them is set. Pure. A single annotation has the
+ * same mark as in earlier releases, so that their stored marks stay valid.
  */
 export function followedMark(
   { followedAnnotations }: Pick<KindDeclaration, "followedAnnotations">,

@@ -1,7 +1,7 @@
 import { notificationGroup } from "../names.ts";
 import { ageColumn, type KindDeclaration } from "./declaration.ts";
 
-/** What Alert and Provider have in common: both have no status, and are ready as they are. */
+/** The common parts of Alert and Provider: both have no status and are always ready. */
 export const notificationParts = {
   group: notificationGroup,
   shortNames: [],

@@ -6,7 +6,7 @@ import { readKinds } from "./declared-kinds.ts";
 /** The group and the kind of an object. */
 export type GroupKind = Pick<ObjectRef, "group" | "kind">;
 
-/** The kinds that an installation reconciles, as far as it matters which objects are left to others. */
+/** The kinds that an installation reconciles, for decisions about objects of other kinds. */
 export type ReconciledKinds = readonly Pick<KindDeclaration, "group" | "kind" | "versions">[];
 
 /** Whether the kinds of this group are Flux's (`helm.toolkit.fluxcd.io`, `source.extensions.fluxcd.io`) or Flagger's. */
@@ -15,8 +15,8 @@ export function isFluxGroup(group: string): boolean {
 }
 
 /**
- * Whether this kind is one of Flux or Flagger that Sluice does not reconcile, so that nothing happens to its objects unless the kind's own
- * controller runs. What is only read is none: nothing happens to it with those controllers either.
+ * Whether Sluice does not reconcile this kind of Flux or Flagger, so that its objects are not handled unless the kind's own controller
+ * runs. Kinds that are only read do not count: those controllers do not reconcile them either.
  */
 export function isUnreconciled(kind: GroupKind, reconciled: ReconciledKinds): boolean {
   if (!isFluxGroup(kind.group)) return false;

@@ -14,10 +14,10 @@ export interface IgnoreRule {
   };
 }
 
-/** What of an object says which rules are for it. */
+/** The properties of an object that decide which rules apply to it. */
 export type Selected = Pick<Manifest, "apiVersion" | "kind" | "metadata">;
 
-/** Which fields of which objects an apply leaves to others. */
+/** Which fields of which objects an apply ignores. */
 export interface IgnoreRules {
   /** The JSON pointers that are ignored in this object, sorted, each once. */
   pathsFor(object: Selected): readonly string[];
@@ -31,7 +31,7 @@ export interface IgnoreRules {
 
 export const noIgnoreRules: IgnoreRules = { pathsFor: () => [], prepare: async () => {} };
 
-/** The digest under which an object is proven unchanged: of what is asked for, and of which fields of it are ignored. */
+/** The digest under which an object counts as unchanged: of the wanted object and its ignored fields. */
 export function proofDigest({ digest }: { readonly digest: string }, ignored: readonly string[], key: Secret): string {
   return ignored.length === 0 ? digest : keyedDigest(key, canonicalJson([digest, ...ignored]));
 }

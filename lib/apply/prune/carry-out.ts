@@ -89,10 +89,9 @@ async function deleteChecked(
 }
 
 /**
- * An owner that is being deleted cannot wait until the next owner has applied the object: it writes the labels of the next owner
- * itself, so that the next owner deletes the object once it no longer wants it. We write the labels and then read the claim; a next
- * owner that releases the object ends its claim and then reads the labels. So at least one of the two sees the other. If the next
- * owner has released the object, it stays ours.
+ * An owner that is being deleted cannot wait until the next owner has applied the object: it writes the next owner's labels itself, so that
+ * the next owner can delete the object later. We write the labels and then read the claim; a next owner that releases the object ends its
+ * claim and then reads the labels. So at least one of the two sees the other. If the next owner has released the object, it stays ours.
  */
 async function handOverNow(
   entry: InventoryEntry,
@@ -139,7 +138,7 @@ async function label(
   { cluster, rules }: ApplySet,
   signal: AbortSignal,
 ): Promise<LiveObject> {
-  // Those of an owner of the same kind have the same keys.
+  // Owners of the same kind use the same keys.
   const formerLabels = Object.fromEntries(Object.keys(ownerLabels(former)).map((key) => [key, null]));
   const labels = { ...formerLabels, ...ownerLabels(owner) };
   const body = { metadata: { labels, ...(resourceVersion && { resourceVersion }) } };
@@ -172,7 +171,7 @@ async function takeBack(
   }
 }
 
-/** A fault that may be gone in the next run: no answer, a server that throttles or fails. */
+/** A temporary fault: no answer, a server that throttles or fails. */
 function isPassing({ code }: ApiError): boolean {
   return code === 0 || code === 429 || code >= 500;
 }

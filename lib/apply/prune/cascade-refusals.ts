@@ -32,8 +32,8 @@ export function refusals(decided: readonly DecidedEntry[], facts: Around): Reado
 }
 
 /**
- * What the deletion of namespaces and definitions among these would cascade to although it must stay (wanted, owned or expected by
- * another owner, or kept by this prune), by their entry id. ADR 0007. Pure.
+ * The objects among these whose deletion (of a namespace or definition) would cascade to an object that must stay (wanted, owned or
+ * expected by another owner, or kept by this prune), by their entry id. ADR 0007. Pure.
  */
 export function takenAlong(decided: readonly DecidedEntry[], facts: Around): ReadonlyMap<string, readonly Staying[]> {
   const found = new Map<string, readonly Staying[]>();
@@ -73,7 +73,7 @@ export function wouldTakeAlong(staying: readonly Staying[]): string {
   return `it would take along what is still wanted: ${someOf(names)}`;
 }
 
-/** The owners that stay, and the objects of the others of them. An owner that this prune deletes with its objects does not count. */
+/** The owners that stay, and their objects. An owner that this prune deletes with its objects does not count. */
 function stayingOwners(owners: readonly OwnerNearby[], deletedIds: ReadonlySet<string>): readonly Staying[] {
   return owners
     .filter(({ ref, isTerminating, cascades }) => !isTerminating && !(cascades && deletedIds.has(formatEntryId(ref))))

@@ -11,10 +11,10 @@ import type { KeepDecision, PruneDecision } from "./decisions.ts";
 import type { Claimant, EntryFacts, PruneFacts } from "./facts.ts";
 
 /**
- * The decisions about all objects of an inventory that are no longer wanted, in apply order: the one place that decides about
- * deletion, for a revision, for the deletion of the owner and for `policy: retain`. Pure; the order of the facts does not matter.
+ * The decisions about all objects of an inventory that are no longer wanted, in apply order. This is the only place that decides about
+ * deletion: for a revision, for the deletion of the owner and for `policy: retain`. Pure; the order of the facts does not matter.
  *
- * An object that no owner wants is deleted by the owner that its labels name, once no other live owner claims it (ADR 0015).
+ * An object that no owner wants is deleted by the owner in its labels, once no other live owner claims it (ADR 0015).
  */
 export function decidePrune(facts: PruneFacts): readonly PruneDecision[] {
   const wanted = new Set(facts.wanted.map(({ ref }) => formatEntryId(ref)));
@@ -62,7 +62,7 @@ function decideOne(
   if (entry.state === "retained") return keep("kept when it left the artifact", true);
   if (policy === "retain") return keep("nothing is to be pruned", true);
   if (object.kind === "unknown") {
-    // The account's own rights may be among what was deleted: an owner that goes has no later run that could know more.
+    // The deleted objects may include the account's own rights, and a deleted owner has no later run that could find out more.
     const isDeleted = isFinalizing && entry.state === "deleting" && object.isForbidden === true;
     return { ...unknown(object.message), ...(isDeleted ? { isDeleted } : {}) };
   }
@@ -78,7 +78,7 @@ function decideOne(
   const mark = owner.style.optOuts.keptBy(metadata);
   const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields, owner.style) === undefined;
   const nextOwner = alive.find(({ owner: by }) => by === expectedBy) ?? alive[0];
-  // An owner with a claim manages the object from then on; an owner that is only about to apply it does not know of it yet.
+  // An owner with a claim manages the object from then on; an owner that has yet to apply it does not know of it.
   if (nextOwner !== undefined && mark === undefined && !isForeign) {
     const why = `${nextOwner.owner} claims it and has not applied it yet`;
     return { kind: "handOver", entry, why, to: { owner: nextOwner.owner, claimant: nextOwner }, checked };
@@ -92,7 +92,7 @@ function decideOne(
   return { kind: "delete", entry, checked, isTerminating: metadata.deletionTimestamp !== undefined };
 }
 
-/** The claimant that the owner labels name: one that exists if there is one, else one that is gone. */
+/** The claimant in the owner labels: one that exists if there is one, else one that is gone. */
 function labelledBy(metadata: Metadata | undefined, claimants: readonly Claimant[]): Claimant | undefined {
   const named = claimants.filter(({ owner }) => isOwnedBy(metadata, ownerOfClaim(owner)));
   return named.find(({ state }) => state !== "gone") ?? named[0];

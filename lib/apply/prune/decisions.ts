@@ -15,7 +15,7 @@ export interface CheckedObject {
 
 /** The decision about one inventory entry whose object is not wanted. */
 export type PruneDecision =
-  /** It does not exist, or its kind is no longer served: there is nothing to do, and its entry leaves the inventory. */
+  /** It does not exist, or its kind is no longer served: its entry leaves the inventory. */
   | (Decided & { readonly kind: "gone" })
   /** `isTerminating`: it was deleted before, and a finalizer holds it. */
   | (Decided & { readonly kind: "delete"; readonly checked: CheckedObject; readonly isTerminating: boolean })
@@ -31,8 +31,8 @@ export type PruneDecision =
   /** Its deletion would cascade to objects that must stay; `line` names them. Then nothing is pruned. */
   | (Decided & { readonly kind: "refuse"; readonly line: string })
   /**
-   * Not enough is known about it: it stays as it is, and the other objects are pruned. `isDeleted`: all that is wanted of it was done,
-   * its delete was accepted in an earlier run; only whether it is gone is not known.
+   * Too little is known about it: it stays as it is, and the other objects are pruned. `isDeleted`: all that is wanted of it was done, its
+   * delete was accepted in an earlier run; only whether it is gone is not known.
    */
   | (Decided & { readonly kind: "unknown"; readonly line: string; readonly isDeleted?: true });
 
@@ -40,7 +40,7 @@ export type KeepDecision = Decided & {
   readonly kind: "keep";
   readonly why: string;
   readonly isRetained: boolean;
-  /** Its next owner is of another kind, so that our labels and fields are still beside those of it: they go. */
+  /** Its next owner is of another kind, so our labels and fields are still there beside the new ones: they are removed. */
   readonly givesUp?: CheckedObject;
 } & AfterRelease;
 
@@ -48,9 +48,9 @@ export type KeepDecision = Decided & {
 interface AfterRelease {
   /** Another owner claims it too, and its labels may name that owner, which then waits for our claim to end. */
   readonly isAwaited: boolean;
-  /** Its labels name another owner. While that owner is being deleted, it may give the object back to us. */
+  /** Its labels name another owner. While that owner is being deleted, it may hand the object back to us. */
   readonly hasOtherLabels: boolean;
-  /** The claimant that its labels name; undefined if none, or if that owner has ended its claim before the claims were read. */
+  /** The claimant in its labels; undefined if there is none, or if that owner ended its claim before the claims were read. */
   readonly labelled: Claimant | undefined;
 }
 

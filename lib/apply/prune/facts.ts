@@ -4,7 +4,7 @@ import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { Expected, OwnerNearby, OwnerState, Placed } from "../set/apply-set.ts";
 import type { OwnerStyle } from "../set/owner-style.ts";
 
-/** The facts of a prune, gathered before anything is decided. A value: the same facts give the same decisions. */
+/** The facts of a prune, gathered before anything is decided. Plain data: the same facts give the same decisions. */
 export interface PruneFacts {
   readonly owner: FormerOwner;
   /** The uid of the cluster that was read. */
@@ -15,7 +15,9 @@ export interface PruneFacts {
   readonly isFinalizing: boolean;
   /** What the owner wants now. */
   readonly wanted: readonly Placed[];
-  /** Of the owner's inventory: the entries that are not wanted, and retained ones that a namespace or definition could cascade to. */
+  /**
+   * The owner's inventory entries that are not wanted, and retained ones that the deletion of a namespace or definition could cascade to.
+   */
   readonly entries: readonly EntryFacts[];
   /** The objects that other owners are about to apply and have not claimed yet (ADR 0009). */
   readonly expected: readonly Expected[];
@@ -30,7 +32,7 @@ export interface FormerOwner {
   readonly namespace: string;
   readonly labelGroup?: string | undefined;
   readonly style: OwnerStyle;
-  /** Of the cluster that the inventory is of. */
+  /** The uid of the cluster of this inventory. */
   readonly clusterUid: string;
 }
 
@@ -42,7 +44,7 @@ export interface EntryFacts {
   readonly claimants: readonly Claimant[];
 }
 
-/** What the cluster answers about an object. */
+/** The cluster's answer about an object. */
 export type Seen =
   | { readonly kind: "there"; readonly version: string; readonly plural: string; readonly metadata: Metadata }
   | { readonly kind: "gone" }

@@ -13,7 +13,7 @@ import type { Claimant, EntryFacts, PruneFacts, Seen } from "./facts.ts";
 /** What to prune. */
 export interface PruneTask extends Pick<PruneFacts, "isFinalizing" | "policy" | "wanted"> {
   readonly inventory: readonly InventoryEntry[];
-  /** What was listed with the owner's labels; what is not among it is read. A delete has the state that was seen as its condition. */
+  /** The objects that were listed by owner labels; any other is read singly. A delete has the state that was seen as its condition. */
   readonly live: LiveObjects;
 }
 
@@ -29,9 +29,8 @@ export function unwantedOf(
 /**
  * Gathers the facts for `decidePrune`, each once; asks nothing if every object is wanted.
  *
- * Claims are read after the objects that siblings are about to apply: a sibling that catches up in between claims its objects
- * first, so one of the two reads sees it. The owners of the claims are read last, so that an owner created in between is not taken
- * for gone.
+ * Claims are read after the objects that other owners are about to apply: an owner that finishes in between claims its objects first, so
+ * one of the two reads shows them. The owners of the claims are read last, so that an owner created in between is not taken for gone.
  */
 export async function gatherFacts(task: PruneTask, set: ApplySet, signal: AbortSignal): Promise<PruneFacts> {
   const { owner, name, namespace, labelGroup, cluster, others, rules } = set;
@@ -144,7 +143,7 @@ async function lookAtAll(
   );
 }
 
-/** In the recorded version, or the one that the cluster prefers now. A kind that is no longer served has taken its objects along. */
+/** In the recorded version, or the one that the cluster prefers now. If a kind is no longer served, its objects are gone too. */
 async function lookAt(
   entry: InventoryEntry,
   live: LiveObjects,
@@ -173,7 +172,7 @@ function listedOnly({ id, version }: InventoryEntry, live: LiveObjects): Seen {
   return listed === undefined ? { kind: "unasked" } : { kind: "there", version, plural: "", metadata: listed.metadata };
 }
 
-/** What the cluster calls the kinds of these in the plural, by {@link kindOf}. */
+/** The plural names of these kinds in the cluster, by {@link kindOf}. */
 async function pluralsOf(
   placed: readonly Placed[],
   { cluster }: Pick<ApplySet, "cluster">,

@@ -20,7 +20,7 @@ export interface PruneResult {
 }
 
 export interface PruneOrder extends PruneTask {
-  /** The inventory as it is saved. */
+  /** The saved inventory. */
   readonly saved: readonly InventoryEntry[];
   /** The decisions made while planning. They are saved to the inventory before the facts are gathered again. */
   readonly planned: readonly PruneDecision[];
@@ -46,8 +46,8 @@ interface Progress {
  * Prunes an inventory: gathers the facts, decides, and carries out the decisions in reverse apply order. All objects are tried. If
  * an object has changed meanwhile, the facts of all remaining objects are gathered again and decided again.
  *
- * Order of writes: the inventory (entries that may leave it become `planned`), the objects, the ledger, the inventory. So a run
- * that is killed between any two leaves no object unlisted, and an object that is wanted again is claimed again.
+ * Order of writes: the inventory (entries that may leave it become `planned`), the objects, the ledger, the inventory. If a run is killed
+ * between any two of them, the inventory lists every object, and an object that is wanted again is claimed again.
  */
 export async function prune(order: PruneOrder, set: ApplySet, signal: AbortSignal): Promise<PruneResult> {
   const progress: Progress = {
@@ -84,8 +84,8 @@ export async function prune(order: PruneOrder, set: ApplySet, signal: AbortSigna
 }
 
 /**
- * Before anything is written to the cluster: subscribes to the next owners, wakes them so that they apply their objects, and saves
- * as `planned` what may leave the inventory. True if there is a new subscription.
+ * Runs before anything is written to the cluster: subscribes to the next owners, wakes them so that they apply their objects, and saves as
+ * `planned` the entries that may leave the inventory. True if there is a new subscription.
  */
 async function announce(decisions: readonly PruneDecision[], progress: Progress): Promise<boolean> {
   const { order, set, signal } = progress;
@@ -173,7 +173,7 @@ async function carryOutInOrder(decisions: readonly PruneDecision[], progress: Pr
   return again;
 }
 
-/** Whether the object is no longer ours, or gone. */
+/** Whether the object is gone or no longer ours. */
 function isOver(outcome: Pruned | undefined): boolean {
   return outcome?.kind === "skipped" || (outcome?.kind === "deleted" && !outcome.held);
 }

@@ -13,9 +13,9 @@ export type Pruned =
   | { readonly kind: "refused"; readonly entry: InventoryEntry; readonly message: string };
 
 /**
- * The inventory after a prune. Removes deleted objects and those of other owners. Terminating ones become `deleting`, and ones
- * that are being handed over `planned`; refused ones stay as they are; objects that an annotation protects become `retained` and
- * are never deleted, nor is their namespace. Pure.
+ * The inventory after a prune. Removes deleted objects and those of other owners. Terminating objects become `deleting`, and objects that
+ * are being handed over become `planned`; refused ones stay as they are; objects that an annotation protects become `retained` and are
+ * never deleted, nor is their namespace. Pure.
  */
 export function withoutPruned(before: readonly InventoryEntry[], pruned: readonly Pruned[]): readonly InventoryEntry[] {
   const outcomes = new Map(pruned.map((outcome) => [outcome.entry.id, outcome]));
@@ -35,7 +35,7 @@ export function withoutPruned(before: readonly InventoryEntry[], pruned: readonl
   });
 }
 
-/** What a prune has deleted, and no earlier one: an object may take long to go. Pure. */
+/** The objects that this prune has deleted, without those of earlier ones: an object may take long to disappear. Pure. */
 export function newlyDeleted(pruned: readonly Pruned[]): readonly ObjectRef[] {
   const isNew = ({ kind, entry }: Pruned) => kind === "deleted" && entry.state !== "deleting";
   return pruned.filter(isNew).map(({ entry }) => parseEntryId(entry.id));

@@ -6,11 +6,11 @@ import type { PruneDecision } from "./decisions.ts";
 import type { Claimant } from "./facts.ts";
 
 /**
- * Ends our claims on what is gone or not ours to delete, and wakes the owners that may wait for that: an owner keeps what it
- * no longer wants for as long as another live owner claims it.
+ * Ends our claims on objects that are gone or not ours to delete, and wakes the owners that may wait for that: an owner keeps an unwanted
+ * object while another live owner claims it.
  *
- * Answers the ids of what turns out to be ours after all, and claims that again: an owner that is being deleted hands its
- * objects over to an owner that claims them, and may have done so right before our claim ended.
+ * Returns the ids of objects that are ours after all, and claims them again: an owner that is being deleted hands its objects over to an
+ * owner that claims them, and may have done so right before our claim ended.
  */
 export async function release(
   over: readonly PruneDecision[],
@@ -55,7 +55,7 @@ async function isOurs({ id, version }: PruneDecision["entry"], set: ApplySet, si
   try {
     return isOwnedBy((await set.cluster.get({ ...parseEntryId(id), version }, signal))?.metadata, set);
   } catch (error) {
-    // A kind that is no longer served has no objects.
+    // If a kind is no longer served, it has no objects.
     if (error instanceof ApiError && error.reason === "NoMatch") return false;
     throw error;
   }

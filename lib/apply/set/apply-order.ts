@@ -2,9 +2,9 @@ import { type ObjectRef, refKey } from "../../core/object-ref.ts";
 import { type ApplyRules, stageKind, usualRules } from "./apply-rules.ts";
 
 /**
- * The stages of an apply (Flux's, reference 3.13): what defines others first. A stage starts only when the one before is
- * in the cluster, so that custom resources find their definition and objects their namespace. The installation names the
- * kinds of the stage `custom`; nothing waits for their health.
+ * The stages of an apply (Flux's, reference 3.13): definitions come first. A stage starts only when the one before is in the cluster, so
+ * that custom resources find their definition and objects their namespace. The installation names the kinds of the stage `custom`; nothing
+ * waits for their health.
  */
 export const stages = ["definitions", "classes", "custom", "rest"] as const;
 export type Stage = (typeof stages)[number];
@@ -51,7 +51,7 @@ const firstKinds = [
   "CronJob",
   "PodDisruptionBudget",
 ];
-/** Last, since a webhook whose backend is not there yet refuses everything else. */
+/** Last, since a webhook whose backend is not ready yet refuses everything else. */
 const lastKinds = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 const rankByKind: ReadonlyMap<string, number> = new Map([

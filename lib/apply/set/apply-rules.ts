@@ -5,19 +5,19 @@ import { kustomizationStyle, type OwnerStyle } from "./owner-style.ts";
 
 /** How an installation, and the owner of a set, want objects to be applied. */
 export interface ApplyRules {
-  /** Flux's flag `override-manager`: field managers, by the beginning of their names, whose edits are reverted beside kubectl's. */
+  /** Flux's flag `override-manager`: prefixes of field managers whose edits are reverted, in addition to kubectl's. */
   readonly overrideManagers: readonly string[];
   /** Flux's flag `custom-apply-stage-kinds`: kinds as `group/Kind` that are applied before the rest; see {@link stageKind}. */
   readonly customStageKinds: ReadonlySet<string>;
   /** Flux's gate `MigrateAPIVersion`: managed fields of another API version are moved to the applied one before the apply. */
   readonly migratesApiVersion: boolean;
-  /** Of the owner's kind. */
+  /** How owners of this kind apply and mark objects. */
   readonly style: OwnerStyle;
-  /** Of the owner: fields that are left to others. */
+  /** Fields that the owner ignores. */
   readonly ignore: IgnoreRules;
 }
 
-/** The rules of an installation that sets none. */
+/** The rules of an installation without settings for them. */
 export const usualRules: ApplyRules = {
   overrideManagers: [],
   customStageKinds: new Set(),
@@ -36,7 +36,7 @@ export function stageKind({ group, kind }: { readonly group: string; readonly ki
   return `${group}/${kind}`;
 }
 
-/** Whether an installation names this manager as one whose edits are reverted. */
+/** Whether the installation lists this manager as one whose edits are reverted. */
 export function isOverridden({ manager }: ManagedFieldsEntry, { overrideManagers }: ApplyRules): boolean {
   return overrideManagers.some((name) => manager.startsWith(name));
 }

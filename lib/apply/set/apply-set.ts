@@ -39,8 +39,8 @@ export interface OtherOwners {
   /** Whether the owner that has made a claim exists and is not being deleted. */
   stateOf(claim: Pick<Claim, "owner" | "ownerUid">, signal: AbortSignal): Promise<OwnerState>;
   /**
-   * Objects that other owners are about to apply, among the prune candidates and what their deletion may cascade to. `owners`
-   * only if `mayCascade`. Asked only if there are prune candidates.
+   * The objects that other owners are about to apply, among the prune candidates and the objects that their deletion may cascade to.
+   * `owners` only if `mayCascade`. Asked only if there are prune candidates.
    */
   ownersAround(
     near: Nearness,
@@ -75,13 +75,13 @@ export interface OwnerNearby extends Placed {
   readonly isTerminating: boolean;
   /** Its deletion deletes all its objects. */
   readonly cascades: boolean;
-  /** The objects in its status that a prune candidate could cascade to. */
+  /** The objects in its status to which the deletion of a prune candidate could cascade. */
   readonly has: readonly Placed[];
 }
 
-/** The prune candidates, and what their deletion may cascade to. */
+/** The prune candidates, and the objects that their deletion may cascade to. */
 export interface Nearness {
-  /** Whether an object, by its name alone, is among them; a cluster has too many others to hold. */
+  /** Whether an object may be among them, judged by its name alone; a cluster has too many others to keep. */
   readonly isNear: (ref: ObjectRef) => boolean;
   /** Whether a namespace or definition is among the prune candidates. */
   readonly mayCascade: boolean;

@@ -7,8 +7,8 @@ import { ownerOfClaim } from "./apply-set.ts";
 import { isOwnedBy } from "./opt-outs.ts";
 
 /**
- * Whether an owner of another kind has applied the object beside us. Owners of one kind write the same labels and share a field manager, so
- * the next one's replace those of the former; two kinds have labels and managers of their own, which stay side by side. Pure.
+ * Whether an owner of another kind has also applied the object. Owners of one kind write the same labels and share a field manager, so the
+ * next one's replace those of the former; two kinds have labels and managers of their own, which stay side by side. Pure.
  *
  * @param by the owner as its claims name it
  */
@@ -18,10 +18,10 @@ export function isAppliedBy(by: string, live: Metadata, { labelGroup = kustomize
 }
 
 /**
- * Removes from an object what we own alone in it, our labels among it: what another field manager has too stays. So the object is as its
- * next owner has applied it, and nothing of it says any more that it is ours.
+ * Removes from an object what we own alone in it, our labels among it: what another field manager has too stays. Afterwards the object is
+ * as its next owner applied it, and has none of our marks.
  *
- * @param metadata as it was seen: an object that has changed since, or that is another by now, is a conflict
+ * @param metadata as it was read: if the object has changed or was replaced since, the write is a conflict
  */
 export async function giveUpFields(
   ref: VersionedRef,

@@ -7,16 +7,16 @@ import type { TargetCluster } from "../../core/ports/home-and-target.ts";
 import { formatEntryId } from "./entry-id.ts";
 
 /**
- * The metadata of every object with the owner's labels, by entry id; where listing is forbidden, of every object that was asked for and
- * may be read. One that may not be read is not among them: nothing is proven of it, and a prune reads it once more.
+ * The metadata of every object with the owner's labels, by entry id; where listing is forbidden, of every object that was asked for and may
+ * be read. An object that may not be read is left out: nothing is proven about it, and a prune reads it once more.
  */
 export type LiveObjects = ReadonlyMap<string, PartialObject>;
 
 /**
- * Reads the metadata of an owner's objects: one list per kind, with the owner labels as selector, in one namespace where
- * all of the kind's objects are in one. Where listing is forbidden, single reads take its place.
+ * Reads the metadata of an owner's objects: one list per kind, with the owner labels as selector, in one namespace where all of the kind's
+ * objects are in one. If listing is forbidden, single reads take its place.
  *
- * @param refs the objects that are wanted or in the inventory: they say which kinds and namespaces to look at
+ * @param refs the objects that are wanted or in the inventory: they decide which kinds and namespaces to list
  */
 export async function liveObjects(
   refs: readonly { readonly ref: ObjectRef; readonly resource: Resource }[],

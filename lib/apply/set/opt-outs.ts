@@ -8,7 +8,7 @@ function marked(metadata: Marked, key: string, value: string): boolean {
   return markOf(metadata, key, value) !== undefined;
 }
 
-/** The label or annotation as it is to be told. */
+/** The label or annotation as messages show it. */
 function markOf(metadata: Marked, key: string, value: string): string | undefined {
   const name = `${kustomizeGroup}/${key}`;
   const says = (text: string | undefined) => text?.toLowerCase() === value.toLowerCase();
@@ -24,7 +24,7 @@ function leftAloneBy(metadata: Marked): string | undefined {
   return markOf(metadata, "reconcile", "disabled") ?? markOf(metadata, "ssa", "Ignore");
 }
 
-/** Which label or annotation makes an apply skip an object. `live`: undefined too where it was not looked at. */
+/** Which label or annotation makes an apply skip an object. `live`: undefined also if it was not read. */
 export function skippedBy(desired: Marked, live: Marked): string {
   const inManifest = leftAloneBy(desired) ?? markOf(desired, "ssa", "IfNotPresent");
   if (inManifest !== undefined) return `${inManifest} in the manifest`;
@@ -36,7 +36,7 @@ export function isCreateOnly(desired: Marked): boolean {
   return marked(desired, "ssa", "IfNotPresent");
 }
 
-/** Other managers' fields and notes are kept. */
+/** Other managers' fields and annotations are kept. */
 export function isMerged(metadata: Marked): boolean {
   return marked(metadata, "ssa", "Merge");
 }
@@ -46,17 +46,17 @@ export function isForced(metadata: Marked): boolean {
   return marked(metadata, "force", "enabled");
 }
 
-/** Which label or annotation of the live object keeps it when it is no longer wanted, if any. */
+/** The label or annotation of the live object that keeps it when it is no longer wanted, if any. */
 export function keptBy(live: Marked): string | undefined {
   return unprunedBy(live) ?? leftAloneBy(live);
 }
 
-/** The label or annotation that says that an object is never pruned, if it has it. */
+/** The label or annotation that protects an object from every prune, if it has one. */
 export function unprunedBy(live: Marked): string | undefined {
   return markOf(live, "prune", "disabled");
 }
 
-/** The owner that the owner labels name, unless it is the one that the wanted object names. */
+/** The owner in the owner labels, unless it is the wanted object's. */
 export function otherOwnerOf(
   live: Marked,
   wanted: Marked,

@@ -3,28 +3,28 @@ import { isCreateOnly, isForced, isMerged, isUnmanaged, keptBy, unprunedBy } fro
 
 type Marked = Pick<Metadata, "labels" | "annotations"> | undefined;
 
-/** What differs between the kinds that own objects: in whose name objects are applied, and which marks of users count. */
+/** The differences between the kinds that own objects: which field manager and labels they apply with, and which marks of users count. */
 export interface OwnerStyle {
   /** For texts: `Kustomization`. */
   readonly kind: string;
-  /** The field manager of everything that is applied: Flux's, so that a cluster moves over and back without a conflict. */
+  /** The field manager of everything that is applied: Flux's, so that a cluster moves to Sluice and back without a conflict. */
   readonly manager: string;
   readonly optOuts: OptOuts;
   /** How to have an object deleted and created again, for the message that one of its fields can never change. */
   readonly toRecreate: string;
 }
 
-/** What labels and annotations of an object ask for. */
+/** The requests in labels and annotations of an object. */
 interface OptOuts {
   /** Left alone by apply, prune and delete. */
   readonly isUnmanaged: (metadata: Marked) => boolean;
   /** Applied only while it does not exist. */
   readonly isCreateOnly: (desired: Marked) => boolean;
-  /** Other managers' fields and notes are kept. */
+  /** Other managers' fields and annotations are kept. */
   readonly isMerged: (metadata: Marked) => boolean;
   /** Recreated where an immutable field changes. */
   readonly isForced: (metadata: Marked) => boolean;
-  /** Which mark of the live object keeps it when it is no longer wanted, if any. */
+  /** The mark of the live object that keeps it when it is no longer wanted, if any. */
   readonly keptBy: (live: Marked) => string | undefined;
 }
 
@@ -41,8 +41,8 @@ const never = (): boolean => false;
 const resourcePolicy = "helm.sh/resource-policy";
 
 /**
- * As Helm: one annotation keeps an object, and those of a Kustomization mean nothing, but for the one that says that an object is never
- * pruned.
+ * As in Helm: one annotation keeps an object, and a Kustomization's annotations mean nothing, except the one that protects an object from
+ * every prune.
  */
 export const helmReleaseStyle: OwnerStyle = {
   kind: "HelmRelease",

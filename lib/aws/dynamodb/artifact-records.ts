@@ -80,7 +80,7 @@ function recordKey(source: WorkKey, sourceUid: string, digest: Digest): RowKey {
   return { pk: objectPartition(source), sk: `${prefix}${keyPart(sourceUid)}#${digest}` };
 }
 
-/** Of the sort key that {@link recordKey} makes. Throws for another one: a digest that is not understood might be named. */
+/** The digest in the sort key that {@link recordKey} makes. Throws for another one: a digest that is not understood might be named. */
 function digestIn(sk: string): Digest {
   return Digest.parse(sk.slice(sk.lastIndexOf("#") + 1));
 }

@@ -22,7 +22,7 @@ const Group = z.object({
 
 const groupSortKey = "group";
 
-/** A row for each group, and one for each object that waits in it: 200 that come at once do not wait for one row. */
+/** One row for each group, and one for each object that waits in it: 200 concurrent objects do not wait for one row. */
 export function dynamodbCauseGroups(table: StateTable): CauseGroups {
   const { name: TableName } = table;
   const read = async (key: RowKey, signal: AbortSignal): Promise<Row | undefined> => {
@@ -61,7 +61,7 @@ export function dynamodbCauseGroups(table: StateTable): CauseGroups {
         return by;
       } catch (error) {
         if (!(error instanceof AwsFault && error.cause instanceof ConditionalCheckFailedException)) throw error;
-        // A write whose answer was lost finds its own row.
+        // A write whose answer was lost recognises its own row.
         return error.cause.Item?.["by"]?.S === by ? by : undefined;
       }
     },

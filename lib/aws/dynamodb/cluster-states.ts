@@ -12,7 +12,7 @@ const busyPrefix = "busy#";
 const holdKeptMs = 24 * 3_600_000;
 const busyKeptMs = 3_600_000;
 
-/** A cluster's hold and its busy processes are one partition, read by one query. */
+/** A cluster's hold and its busy processes share one partition, which one query reads. */
 export function dynamodbClusterStates(table: StateTable): ClusterStates {
   const { name: TableName, clock } = table;
   const put = async (key: RowKey, state: unknown, keptMs: number, signal: AbortSignal): Promise<void> => {

@@ -6,7 +6,7 @@ import { keyOf, keyPart, numberOf, type Row, textOf } from "./rows.ts";
 import type { StateTable } from "./state-table.ts";
 import { ttlAttribute } from "./table.ts";
 
-/** One row for each key and cluster, replaced by one conditional write: a second one only where a window follows another. */
+/** One row for each key and cluster, replaced by one conditional write: a second write only if a new window follows. */
 export function dynamodbEventWindows(table: StateTable): EventWindows {
   const { name: TableName } = table;
   const rowOf = (cluster: string, key: string) => keyOf({ pk: `event#${key}#${keyPart(cluster)}`, sk: "window" });
@@ -42,7 +42,7 @@ export function dynamodbEventWindows(table: StateTable): EventWindows {
       };
       const last = await put(now, "attribute_not_exists(pk) OR started <= :at", now - forgottenMs);
       if (last === undefined) return true;
-      // A write whose answer was lost finds its own row.
+      // A write whose answer was lost recognises its own row.
       if (textOf(last, "by") === by) return true;
       const started = numberOf(last, "started");
       const next = nextWindow(started, now);

@@ -9,7 +9,7 @@ import { bytesOf, keyOf, numberOf, objectPartition, type Row, type RowKey, textO
 import type { StateTable } from "./state-table.ts";
 import { batchWrite, fencedWrites } from "./write-rows.ts";
 
-/** A set of at most this size lies in the row that describes it: some thousand tags, which are then one write and one read. */
+/** A set of at most this size is stored in the row that describes it: some thousand tags, with one write and one read. */
 const maxInlineBytes = 32 * 1024;
 /** Another scan may replace the pages while they are read. */
 const maxTries = 4;

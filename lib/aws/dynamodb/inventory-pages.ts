@@ -88,8 +88,8 @@ export async function writePages(
 }
 
 /**
- * Removes the generations that no pointer names any longer from the pages that have changed: replaced ones, and those of writers
- * that died before their swap. Young ones are left to a later save, unless the page has no later save.
+ * Removes the generations that no pointer names any longer from the changed pages: replaced ones, and those of writers that died before
+ * their swap. Young ones are left to a later save, unless the page has no later save.
  *
  * @param fence of the holder that replaced `before` by `after`. If it has lost its lease since, a successor may have written pages:
  * those are left alone

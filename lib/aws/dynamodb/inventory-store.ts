@@ -25,8 +25,8 @@ import { fencedWrites } from "./write-rows.ts";
 const maxTries = 4;
 
 /**
- * Inventories: a pointer that is swapped under the fence, and pages that are written before under new names. A reader therefore
- * finds the old or the new inventory, and a writer that dies in between leaves pages that the next one removes.
+ * Inventories: pages are written first under new names, then the pointer is swapped under the lease's token. A reader therefore finds the
+ * old or the new inventory, and if a writer dies in between, the next one removes its pages.
  */
 export function dynamodbInventoryStore(table: StateTable, rowCache: RowCache): InventoryStore {
   const pages = newPageCache();
@@ -172,8 +172,8 @@ function pointerWrite(
 }
 
 /**
- * A part of an inventory is lost. To go on as if it were empty, or from the status alone, would leave objects in the cluster that
- * no inventory contains: the operator has to decide that.
+ * A part of an inventory is lost. To continue as if it were empty, or from the status alone, would leave objects in the cluster that no
+ * inventory contains: the operator has to decide that.
  *
  * @param pointer the key of its pointer, without which there is no inventory
  */

@@ -77,7 +77,7 @@ export function queryPages(
   });
 }
 
-/** A scan of the whole table, as it is billed: by what it reads and not by what it finds. */
+/** A scan of the whole table. AWS bills it by what it reads, not by what it finds. */
 type TableScan = Omit<ScanCommandInput, "TableName" | "ExclusiveStartKey">;
 
 /** The pages of a scan, in no order; each is asked for when it is wanted. A row that is written meanwhile may be missing. */

@@ -13,15 +13,15 @@ import { bytesOf, keyOf, keyPart, objectPartition, type RowKey, textOf } from ".
 import type { StateTable } from "./state-table.ts";
 import { fencedWrites } from "./write-rows.ts";
 
-/** What the object's own row says of its entry. */
+/** The part of the object's own row that describes its entry. */
 interface Own {
   /** The digest of the path. */
   readonly at: string;
-  /** Of the entry, so that an equal one is not written again. */
+  /** The digest of the entry, so that an equal entry is not written again. */
   readonly digest: string;
 }
 
-/** One row under the digest of the path, which deliveries read, and one with the object that says which row that is. */
+/** One row under the digest of the path, which deliveries read, and one at the object that names that row. */
 export function dynamodbReceiverIndex(table: StateTable): ReceiverIndex {
   const { name: TableName } = table;
 

@@ -3,7 +3,7 @@ import type { WorkItem } from "../../core/ports/work-items.ts";
 import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
 import type { InventoryPointer } from "./inventory-pointer.ts";
 
-/** An inventory as this process last read or wrote it. `none`: certainly none was saved. */
+/** An inventory as this process last read or wrote it. `none`: there certainly is no saved inventory. */
 export type KnownInventory =
   | "none"
   | {
@@ -17,15 +17,15 @@ export interface ReadRows {
   readonly item: WorkItem;
   /** The digest of the topics that the object subscribes to. */
   readonly subscriptions: string | undefined;
-  /** The latest inventory pointer with its owner; `none`: none was ever saved; undefined: unknown. */
+  /** The latest inventory pointer with its owner; `none`: there is no saved inventory; undefined: unknown. */
   readonly inventory: { readonly owner: string; readonly pointer: InventoryPointer } | "none" | undefined;
 }
 
 /**
  * A cache of an object's other rows that were read along with its work item, so that a run need not read them again.
  *
- * The lease makes it correct: no other lease can have existed between the read of an item without a lease and the write to exactly
- * that version that takes one, and from then on no other process may write these rows. Rows that are less certain are dropped.
+ * The lease makes it correct: between the read of an item without a lease and the conditional write that takes the lease, no other lease
+ * can have existed, and from then on no other process may write these rows. Rows that are less certain are dropped.
  */
 export interface RowCache {
   itemRead(key: WorkKey, rows: ReadRows | undefined): void;
@@ -49,7 +49,7 @@ interface Known {
   token: number | undefined;
   subscriptions: string | undefined;
   readonly inventories: Map<string, KnownInventory>;
-  /** There is no other inventory than these. */
+  /** There are no other inventories. */
   hasNoOther: boolean;
 }
 

@@ -47,7 +47,7 @@ export function keyPart(text: string): string {
   return Buffer.byteLength(text) <= maxPartBytes ? text : digestOf(text);
 }
 
-/** What the partition of an object begins with; its key follows. */
+/** The prefix of an object's partition; its key follows. */
 export const objectPrefix = "obj#";
 
 /** The partition of all rows of one object. */

@@ -8,7 +8,7 @@ import { callAws } from "../call-aws.ts";
 import { gaveUp, retryBudget } from "./retry-budget.ts";
 import { checkLayout, LayoutError, type TableCall, tableLayout, type UpgradedTable } from "./table-layout.ts";
 
-/** Rows are small: a try that takes longer than this has met a host that is being replaced. */
+/** Rows are small: a try that takes longer than this has reached a host that is being replaced. */
 const attemptTimeoutMs = 3_000;
 
 export function dynamodbClient(connection: AwsConnection): DynamoDBClient {
@@ -63,7 +63,7 @@ export function openStateTable(of: Omit<StateTable, "call">): StateTable {
     }
   };
 
-  /** One check a process, shared by all callers; a caller that gives up does not end it. A check that failed is repeated. */
+  /** One check for each process, shared by all callers; a caller that gives up does not stop it. A check that failed is repeated. */
   const checked = async (signal: AbortSignal): Promise<void> => {
     const look = (layout ??= checkLayout({ name: tableName, call: callUnchecked }, own, new AbortController().signal));
     try {

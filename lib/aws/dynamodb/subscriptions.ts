@@ -15,9 +15,9 @@ import { fencedWrites, maxFencedWrites } from "./write-rows.ts";
 const maxChanges = maxFencedWrites - 1;
 
 /**
- * The object's own list: for each topic, as a part of a key, an entry that says which row it is. It is the topic itself where
- * everything is followed, which is all that earlier releases write; else a line with the digest of what is followed comes after it. To an
- * earlier release that is another topic, which it replaces by its own row: after a rollback the object follows everything.
+ * The object's own list: for each topic, as a part of a key, the entry that names the row. It is the topic itself if everything is
+ * followed, the only form of earlier releases; otherwise the digest of the followed part is on a second line. For an earlier release that
+ * is another topic, which it replaces by its own row: after a rollback the object follows everything.
  */
 type Entries = ReadonlyMap<string, string>;
 
@@ -30,8 +30,8 @@ interface ObjectTopics {
 const EntryTexts = z.array(z.string());
 
 /**
- * One row for each pair of subscriber and topic, and one with the object's own list of topics, changed in the same transaction. The
- * digest of the list is set on the row of the work item, which every run reads and on which the lease is checked anyway.
+ * One row for each pair of subscriber and topic, and one with the object's own list of topics, changed in the same transaction. The digest
+ * of the list is written to the row of the work item, which every run reads and whose lease is checked anyway.
  */
 export function dynamodbSubscriptions(table: StateTable, rowCache: RowCache): Subscriptions {
   const followers = async (topic: string, signal: AbortSignal): Promise<readonly Follower[]> => {

@@ -7,7 +7,7 @@ import { ttlAttribute } from "./table.ts";
 
 const keptMs = 24 * 3_600_000;
 
-/** One row a cluster, replaced by one conditional write. */
+/** One row for each cluster, replaced by one conditional write. */
 export function dynamodbSweepLeases(table: StateTable): SweepLeases {
   const { name: TableName, clock } = table;
   return {
@@ -22,7 +22,7 @@ export function dynamodbSweepLeases(table: StateTable): SweepLeases {
       const command = new PutItemCommand({
         TableName,
         Item,
-        // A write whose answer was lost finds its own row.
+        // A write whose answer was lost recognises its own row.
         ConditionExpression: "attribute_not_exists(pk) OR #until <= :now OR holder = :holder",
         ExpressionAttributeNames: { "#until": "until" },
         ExpressionAttributeValues: { ":now": { N: String(now) }, ":holder": { S: holder } },

@@ -10,7 +10,7 @@ type Send<Result> = (client: DynamoDBClient, options: { readonly abortSignal: Ab
 /** One call to the table, under the signal and within a time limit. `name` is that of the action: `GetItem`. */
 export type TableCall = <Result>(name: string, send: Send<Result>, signal: AbortSignal) => Promise<Result>;
 
-/** What an upgrade of the table works with. */
+/** The parts that an upgrade of the table uses. */
 export interface UpgradedTable {
   readonly name: string;
   readonly call: TableCall;

@@ -53,5 +53,5 @@ export const stateTable = {
   BillingMode: "PAY_PER_REQUEST",
 } as const;
 
-/** Seconds since 1970 from which DynamoDB may remove an item. */
+/** The time from which DynamoDB may remove an item, in seconds since 1970. */
 export const ttlAttribute = "expires";

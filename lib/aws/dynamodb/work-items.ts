@@ -49,7 +49,7 @@ function readRowsOf(rows: readonly Row[]): ReadRows | undefined {
   const [row, ...pointers] = rows;
   const item = row === undefined ? undefined : workItemOf(row);
   if (row === undefined || item === undefined) return undefined;
-  // Rows of one answer may be of different moments: only the pointer whose generation the item's row names is the latest.
+  // Rows of one answer may be from different moments: only the pointer whose generation the item's row names is the latest.
   const latest = row["inventory"]?.S;
   const pointer = pointers.find((candidate) => candidate["generation"]?.S === latest);
   const owner = pointer && ownerOfPointer(pointer);
@@ -58,7 +58,7 @@ function readRowsOf(rows: readonly Row[]): ReadRows | undefined {
 }
 
 async function store(table: StateTable, item: WorkItem, signal: AbortSignal): Promise<"stored" | "conflict"> {
-  // Names this write, so that a try whose answer was lost recognises itself.
+  // Identifies this write, so that a repeated try recognises its own earlier write.
   const name = randomUUID();
   let sends = 0;
   try {
@@ -80,7 +80,7 @@ async function store(table: StateTable, item: WorkItem, signal: AbortSignal): Pr
     } = error.cause;
     if (found["write"]?.S === name) return "stored";
     const isPast = found["version"] !== undefined && numberOf(found, "version") > item.version;
-    // An earlier try of ours may have been stored, and others after it: we cannot tell.
+    // An earlier try of ours may have been stored and then overwritten: we cannot know.
     if (isPast && sends + attempts > 2) throw error;
     return "conflict";
   }
@@ -142,7 +142,7 @@ async function* overdueItems(
   }
 }
 
-/** Asks for each row when its chunk is made, since the answer may change while the chunks before are worked on. */
+/** Asks for the rows of each chunk when it is sent, since the answer may change while earlier chunks are processed. */
 function* chunksOf(rows: readonly Row[], isRead: (row: Row) => boolean): Generator<readonly Row[]> {
   let chunk: Row[] = [];
   for (const row of rows) {
@@ -198,9 +198,8 @@ function indexPages(
 const shardCount = 8;
 
 /**
- * The index has due times by the minute, rounded down, and the minute in which it began for an item that is under way: taking a
- * lease when it is due, its renewals and a burst of requests then change no key of the index, which would cost two writes. The
- * item itself has the exact time.
+ * The index stores due times by the minute, rounded down, and for an item under way the minute in which it began: taking a due lease,
+ * renewing it and a burst of requests then change no key of the index, which would cost two writes. The item itself has the exact time.
  */
 const bucketMs = 60_000;
 

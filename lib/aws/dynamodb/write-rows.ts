@@ -22,8 +22,8 @@ export const maxTransactItems = 100;
 export const maxFencedWrites = maxTransactItems - 1;
 
 /**
- * Does all of these writes, at most {@link maxFencedWrites}, or none, if the fence's lease is held at that very moment. Answers the
- * writes whose conditions did not hold.
+ * Does all of these writes, at most {@link maxFencedWrites}, or none, if the lease is held at that moment. Returns the writes whose
+ * conditions failed.
  *
  * @param mark set on the row of the work item along with the writes, which costs no more than checking it
  * @throws LeaseLost if the lease is not held; nothing is written then
@@ -65,7 +65,7 @@ function lookAtLease(
   return { Update: update };
 }
 
-/** A write whose condition did not hold, and the row as it was found if the write asked for it. */
+/** A write whose condition failed, with the row that it found if the write asked for it. */
 export interface Refusal {
   /** The place of the write among those of the transaction. */
   readonly index: number;
@@ -76,8 +76,8 @@ export interface Refusal {
 const passing = new Set(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
 
 /**
- * Does all of these writes or none. A call whose answer was lost is repeated under the same token, so that it is done once. Answers
- * the writes whose conditions did not hold; none if all were done. Tries again if it met a concurrent write.
+ * Does all of these writes or none. A call whose answer was lost is repeated with the same token, so that it takes effect once. Returns the
+ * writes whose conditions failed; none if all were done. Tries again if it met a concurrent write.
  */
 async function transact(
   table: StateTable,

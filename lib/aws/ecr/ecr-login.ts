@@ -26,8 +26,8 @@ interface Cached {
 }
 
 /**
- * Logs in to registries of ECR with our own identity (reference sources 5.3). One token is valid for every registry of a region that
- * the identity may read, so it is fetched once a region and shared by concurrent callers. `close` ends the connections to ECR.
+ * Logs in to registries of ECR with our own identity (reference sources 5.3). One token is valid for every registry in a region that the
+ * identity may read, so it is fetched once for each region and shared by concurrent callers. `close` ends the connections to ECR.
  */
 export function ecrLogin({ connection, clock, isAllowed }: EcrLoginOptions): RegistryLogin & { close(): void } {
   let clients: RegionalClients<ECRClient> | undefined;

@@ -48,12 +48,12 @@ export async function eksClusterConfig(
   };
 }
 
-/** What EKS says of a cluster: the address of its API server, the authority of its certificate, and how it can be reached. */
+/** EKS's description of a cluster: the address of its API server, its certificate authority, and how it can be reached. */
 export interface ClusterDescription {
   readonly server: URL;
   /** PEM. */
   readonly ca: string;
-  /** Of Kubernetes, `1.35`; empty if EKS does not say. */
+  /** The version of Kubernetes, such as `1.35`; empty if EKS does not say. */
   readonly version: string;
   /** False if only the old ConfigMap `aws-auth` says which roles are known in the cluster. */
   readonly hasAccessEntries: boolean;

@@ -62,13 +62,13 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
   const current = async (signal: AbortSignal): Promise<Connected> => {
     const isDue = present?.isStale === true && clock.monotonic() - describedAt >= describeEveryMs;
     if (present !== undefined && describing === undefined && !isDue) return present;
-    // No caller's signal ends it: the others go on waiting for it.
+    // No caller's signal stops it: the other callers still wait for it.
     describing ??= describe().finally(() => {
       describing = undefined;
     });
     return orAborted(describing, signal);
   };
-  /** The hold of a call or a watch on the connections. It notes whether they reach the cluster. */
+  /** Keeps the connections open for a call or a watch. It notes whether they reach the cluster. */
   const hold = async (signal: AbortSignal): Promise<Hold> => {
     const held = await current(signal);
     held.pending++;
@@ -138,7 +138,7 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
   };
 }
 
-/** The port, whose every call holds the connections that are there when it begins. */
+/** The port. Each call keeps the connections that exist when it begins. */
 function clusterThrough(
   hold: (signal: AbortSignal) => Promise<Hold>,
   identityOf: (cluster: ImpersonatingCluster) => Cluster,

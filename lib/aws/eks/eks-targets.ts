@@ -28,9 +28,9 @@ export interface EksTargetsOptions {
 }
 
 /**
- * Clusters of EKS that ConfigMaps name (reference 6.3), listed ones alone. A tenant's service account enters with its own role, and may
- * say where the API server is. Our own identity enters where EKS says that the cluster is, and nowhere else: a token of ours, shown to
- * another server, would open the cluster to the owner of that server.
+ * Clusters of EKS that ConfigMaps name (reference 6.3), listed ones alone. A tenant's service account enters with its own role, and may say
+ * where the API server is. Our own identity is used only at the address that EKS gives for the cluster: another server that gets our token
+ * could use it to enter the cluster.
  */
 export function eksTargets({ connection, clock, listed }: EksTargetsOptions): EksTargets {
   return async (target) => {
@@ -95,7 +95,7 @@ function ownCredentials({ role }: ListedTarget, connection: AwsConnection, clock
   return role === undefined ? (connection.credentials ?? defaultProvider()) : assumedRole(role, connection, clock);
 }
 
-/** Asks for the first token at once, so that what is wrong with the account is said in its own words, and not as a fault of AWS. */
+/** Asks for the first token at once, so that a fault of the account is reported as such, and not as a fault of AWS. */
 async function withFirstToken<Account extends Extract<KeyIdentity, { kind: "account" }>>(
   account: Account,
 ): Promise<Account> {

@@ -16,8 +16,8 @@ const maxSingleBytes = 16 * 1024 * 1024;
 const limitMs = 60_000;
 
 /**
- * Writes an object, in one request or in parts, with checksums that S3 compares. `taken`: the condition did not hold. Of several
- * concurrent writers exactly one gets `stored`, unless its answer was lost.
+ * Writes an object, in one request or in parts, with checksums that S3 compares. `taken`: the condition failed. Exactly one of several
+ * concurrent writers gets `stored`, unless its answer was lost.
  */
 export async function createObject(
   bucket: S3Bucket,

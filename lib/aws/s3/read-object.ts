@@ -9,7 +9,7 @@ import { bucketAction, objectIn, type S3Bucket } from "./s3-bucket.ts";
 const limitMs = 60_000;
 
 export interface StoredObject {
-  /** Of all its bytes, computed while they arrive. */
+  /** The digest of all bytes, computed while they arrive. */
   readonly digest: Digest;
   /** Names exactly this content, for a write that replaces it. */
   readonly etag: string;

@@ -10,7 +10,7 @@ export interface S3ArtifactCollectionOptions {
   readonly bucket: S3Bucket;
   /** The prefix of the artifacts' keys: empty, or it ends with a slash. */
   readonly prefix: string;
-  /** The key of what one collection keeps for the next; not below `prefix`. */
+  /** The key of the record that one collection leaves for the next; not below `prefix`. */
   readonly unnamedKey: string;
 }
 
@@ -32,7 +32,7 @@ export function s3ArtifactCollection({ bucket, prefix, unnamedKey }: S3ArtifactC
     const page = await callAws(action, (options) => client.send(command, options), signal);
     const artifacts = (page.Contents ?? []).flatMap(({ Key: key = "", LastModified: modified }): StoredArtifact[] => {
       const digest = digestOfKey(prefix, key);
-      // One whose age is not known counts as new.
+      // An artifact of unknown age counts as new.
       return digest === undefined || modified === undefined ? [] : [{ digest, storedAt: modified.getTime() }];
     });
     return { artifacts, next: page.NextContinuationToken };
@@ -49,8 +49,8 @@ export function s3ArtifactCollection({ bucket, prefix, unnamedKey }: S3ArtifactC
     },
     async remove({ digest, storedAt }, signal) {
       const key = artifactKey(prefix, digest);
-      // Looked at once more at the last moment. S3 knows no condition that tells two equal contents apart: an artifact that is stored
-      // again between this look and the deletion is missing, and its source pulls it again at its next run.
+      // Looked at once more at the last moment. S3 has no condition that tells two equal contents apart: if an artifact is stored again
+      // between this check and the deletion, it is missing, and its source pulls it again at its next run.
       const {
         artifacts: [found],
       } = await listPage(key, undefined, signal);

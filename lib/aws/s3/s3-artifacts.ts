@@ -37,7 +37,7 @@ export function s3Artifacts({
       let condition: WriteCondition = { IfNoneMatch: "*" };
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         if ((await createObject(bucket, key, digest, bytes, condition, signal)) === "stored") return;
-        // Another writer was first, or our own write whose answer was lost. The object is trusted only if it is the artifact.
+        // Another writer was first, or the answer to our own write was lost. The object is trusted only if it is the artifact.
         const found = await readObject(bucket, key, { maxBytes: maxArtifactBytes, keep: false }, signal);
         if (found?.digest === digest && found.storedAt > clock.now() - refreshAfterMs) return;
         condition = found === undefined ? { IfNoneMatch: "*" } : { IfMatch: found.etag };

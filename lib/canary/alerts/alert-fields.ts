@@ -1,6 +1,6 @@
 import type { Canary } from "../canary.ts";
 
-/** One fact that an alert tells beside its message. */
+/** One field of an alert, in addition to its message. */
 export interface AlertField {
   readonly name: string;
   readonly value: string;

@@ -16,7 +16,7 @@ export interface AlertReceiver {
   readonly proxy: string;
 }
 
-/** An alert as it is told. */
+/** The content of an alert. */
 export interface AlertWords {
   /** `name.namespace` of the Canary. */
   readonly of: string;

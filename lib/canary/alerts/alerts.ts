@@ -12,7 +12,7 @@ import { alertFields } from "./alert-fields.ts";
 import { type AlertReceiver, type AlertWords, alertMessage } from "./alert-message.ts";
 import { alertReceiver } from "./alert-receiver.ts";
 
-/** What alerts need besides a step's parts. */
+/** What alerts need in addition to a step's parts. */
 export interface AlertParts {
   /** For what an object of this namespace names: it reaches Services of that namespace too. */
   readonly httpOf: (namespace: string) => Http;
@@ -21,8 +21,8 @@ export interface AlertParts {
 type AlertDeps = StepDeps & AlertParts;
 
 /**
- * The alerts of a Canary (reference canary 13). Each of `analysis.alerts` gets the messages of its severity; without any, the receiver of the
- * installation gets all. What fails is logged without addresses and tokens, and the others are still told.
+ * The alerts of a Canary (reference canary 13). Each of `analysis.alerts` gets the messages of its severity; without any, the receiver of
+ * the installation gets all. A failure is logged without addresses and tokens, and the other receivers still get the alert.
  */
 export function alertsOf(canary: Canary, deps: AlertDeps): Alerts {
   const { alerts = [] } = canary.analysis;

@@ -5,8 +5,8 @@ import type { EventHooks } from "./hooks.ts";
 import { type HookDeps, postHook } from "./webhooks.ts";
 
 /**
- * The webhooks that get every event of a Canary: those of type `event`, or that of the installation where it has none (reference canary 12).
- * One that fails is logged, and the others still get the event.
+ * The webhooks that get every event of a Canary: those of type `event`, or the installation's if it has none (reference canary 12). A
+ * failure is logged, and the other webhooks still get the event.
  */
 export function eventHooksOf(canary: Canary, deps: HookDeps): EventHooks {
   const own = (canary.analysis.webhooks ?? []).filter(({ type }) => type === "event");

@@ -4,8 +4,8 @@ import type { Clock } from "../../core/ports/clock.ts";
 const defaultTimeout = "10s";
 
 /**
- * The longest time that the webhooks and alerts of one step take together, their retries included: a step has to end before its process does,
- * which in AWS is after 15 minutes.
+ * The limit for the webhooks and alerts of one step together, their retries included: a step must end before its process does, which in AWS
+ * is after 15 minutes.
  */
 export const maxHookMs = 600_000;
 
@@ -19,8 +19,8 @@ export function hookTime({ monotonic }: Pick<Clock, "monotonic">): () => number 
 export const noHookTime = `it is not called: the webhooks and alerts of this step have taken ${maxHookMs / 60_000} minutes together, which is the limit of one step; let long tests run in a Job that the webhook starts`;
 
 /**
- * Milliseconds that one attempt of a webhook may take (reference canary 12); `0s` is no limit of its own. Throws Go's text for what is not a
- * duration: the CRD looks at the beginning only.
+ * Milliseconds that one attempt of a webhook may take (reference canary 12); `0s` is no limit of its own. Throws Go's text for an invalid
+ * duration: the CRD checks only its beginning.
  */
 export function hookTimeoutMs(timeout: string | undefined): number {
   const text = timeout === undefined || timeout.length < 2 ? defaultTimeout : timeout;

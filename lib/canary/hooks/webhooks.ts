@@ -11,7 +11,7 @@ import { statusChecksum } from "../revision/checksum.ts";
 import { hookTimeoutMs, noHookTime } from "./hook-timeout.ts";
 import type { Hooks } from "./hooks.ts";
 
-/** What calls of webhooks need besides a step's parts. */
+/** What webhook calls need in addition to a step's parts. */
 export interface HookParts {
   /** Reaches also Services of the cluster. */
   readonly http: Http;

@@ -31,11 +31,11 @@ interface Source {
   readonly requests: string;
   readonly buckets: string;
   readonly labels: (model: QueryModel) => Labels;
-  /** What the label of a good request says. */
+  /** The label's value for a good request. */
   readonly good: string;
 }
 
-/** Of a provider with one counter, one histogram in milliseconds and the same labels on both. */
+/** The queries for a provider with one counter, one histogram in milliseconds and the same labels on both. */
 function queriesOf({ requests, buckets, labels, good }: Source, msPerUnit = 1): BuiltInQueries {
   return {
     successRate: (model) => share(requests, [...labels(model), good], labels(model), model),
@@ -144,7 +144,7 @@ const osm = queriesOf({
   good: 'response_code!~"5.*"',
 });
 
-/** A route's name has an underscore for each character that is none of a word. */
+/** A route's name has an underscore for each character that is not a word character. */
 function skipperRoute({ namespace, ingress, service }: QueryModel): string {
   const [inNamespace = "", ofIngress = "", ofService = ""] = [namespace, ingress, service].map((name) =>
     name.replaceAll(/\W/g, "_"),

@@ -8,11 +8,11 @@ import { goWords } from "./query-template.ts";
 export const maxQueryTemplateBytes = 16_384;
 
 /**
- * Renders a template of a query by Go's own engine. That has data in place of functions, so each function of the model is written as the field
- * of the data that has its value: `{{ if target }}` as `{{ if $.Values.target }}`. What Flagger's templates have not (fields of the data,
- * functions of Flux) is refused.
+ * Renders a template of a query by Go's own engine. That has data in place of functions, so each function of the model is written as the
+ * field of the data that has its value: `{{ if target }}` as `{{ if $.Values.target }}`. Constructs that Flagger's templates do not have
+ * (fields of the data, functions of Flux) are refused.
  *
- * Throws a {@link MetricFault} in the words of Go, whose positions are those of the template that Go gets.
+ * Throws a {@link MetricFault} in Go's words, with positions in the template that Go gets.
  */
 export async function renderByGo(
   template: string,
@@ -43,11 +43,11 @@ function valuesOf({ variables, ...model }: QueryModel): Readonly<Record<string, 
   return { ...model, ...Object.fromEntries(named) };
 }
 
-/** The parts of an action in which names are looked for: texts in quotes and comments are not among them. */
+/** The parts of an action in which names are searched: not in quoted texts and comments. */
 const pieces =
   /"(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)*'|\/\*[^]*?\*\/|variables(?:\.(\w+))?(?![\w.])|(?<![\w.$])[A-Za-z_]\w*|\$\w*|(?<![\w)])\.[A-Za-z_]\w*/g;
 
-/** An action ends at the first }} outside of quotes and comments. One with an open quote is none: Go refuses it. */
+/** An action ends at the first }} outside of quotes and comments. A quote without an end does not count: Go refuses it. */
 const actions =
   /\{\{((?:"(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)*'|\/\*[^]*?\*\/|\/(?!\*)|\}(?!\})|[^"`'/}])*)\}\}/g;
 

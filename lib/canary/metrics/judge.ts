@@ -4,7 +4,7 @@ import { type Canary, canaryText } from "../canary.ts";
 import type { CheckResult } from "./checks.ts";
 import { fixed2, goFloat } from "./providers/go-numbers.ts";
 
-/** What a value is compared as. A duration is in milliseconds. */
+/** The type as which a value is compared. A duration is in milliseconds. */
 export type Measure = "custom" | "duration" | "success-rate";
 
 /** Compares a value with the thresholds of its metric, in Flagger's words (reference canary 11.1, 11.4). Equal to a bound passes. Pure. */

@@ -3,7 +3,7 @@ import type { Http } from "../../core/ports/http.ts";
 import type { StepDeps } from "../canary-deps.ts";
 import type { MetricServers } from "../metric-servers.ts";
 
-/** What the checks of metrics need beside what each part of a step does. */
+/** What the metric checks need in addition to what each part of a step needs. */
 export interface MetricParts extends MetricServers {
   /** Reaches what a Canary of this namespace names. */
   readonly http: Http;
@@ -17,5 +17,5 @@ export interface MetricParts extends MetricServers {
   readonly measured?: (metric: string, value: number) => void;
 }
 
-/** What checks of metrics are made of. */
+/** The parts of the metric checks. */
 export type MetricDeps = StepDeps & MetricParts;

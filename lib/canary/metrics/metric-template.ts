@@ -8,7 +8,7 @@ import type { Canary } from "../canary.ts";
 import type { StepDeps } from "../canary-deps.ts";
 import { MetricFault } from "./providers/metric-server.ts";
 
-/** What a metric's `templateRef` names. */
+/** The MetricTemplate that a metric's `templateRef` names. */
 export interface NamedTemplate {
   readonly name: string;
   readonly namespace: string;

@@ -1,7 +1,7 @@
 import type { CanaryMetric } from "../../api/canary.ts";
 import { apexName, type Canary } from "../canary.ts";
 
-/** What a query is about: each field is a function of its template (reference canary 11.3). */
+/** The variables of a query: each field is a function of its template (reference canary 11.3). */
 export interface QueryModel {
   readonly name: string;
   readonly namespace: string;
@@ -13,7 +13,7 @@ export interface QueryModel {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** @param interval that of the metric, or the default where there is one; a template has none */
+/** @param interval the metric's, or the default; a template has none */
 export function queryModel(canary: Canary, metric: CanaryMetric, interval: string): QueryModel {
   const { name, namespace, spec } = canary;
   const target = spec.targetRef.name;

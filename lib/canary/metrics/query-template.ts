@@ -2,7 +2,7 @@ import { maxQueryBytes } from "../metric-servers.ts";
 import { MetricFault } from "./providers/metric-server.ts";
 import type { QueryModel } from "./query-model.ts";
 
-/** A text of the template, or an action of it whose value is found when it is rendered. */
+/** A text of the template, or an action whose value is found when the template is rendered. */
 type Piece = string | Action;
 
 interface Action {
@@ -22,10 +22,10 @@ export const goWords = new Set(
 );
 
 /**
- * A template of a query with its functions filled in (reference canary 11.3). Of Go's templates it knows names, `variables.key`, comments and trimmed
- * white space; `other` renders what has more.
+ * A template of a query with its functions filled in (reference canary 11.3). It supports names, `variables.key`, comments and trimmed
+ * white space of Go's templates; `other` renders templates with more.
  *
- * Throws a {@link MetricFault} in the words of Go for a template that cannot be read, and for a variable that there is not.
+ * Throws a {@link MetricFault} in Go's words for an unreadable template and for an unknown variable.
  */
 export async function renderQuery(
   template: string,

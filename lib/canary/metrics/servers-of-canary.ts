@@ -33,7 +33,7 @@ export function serverOfTemplate(
   }
 }
 
-/** The Prometheus of built-in metrics and inline queries; a text if its address is none. */
+/** The Prometheus of built-in metrics and inline queries; an error text if its address is invalid. */
 export function serverOfCanary({ canary, deps }: ServerContext): MetricServer | string {
   const { address, parts } = prometheusOf(canary, deps);
   try {
@@ -81,7 +81,10 @@ export async function probeServer(metric: CanaryMetric, canary: Canary, deps: Me
 
 const minHiddenChars = 4;
 
-/** A text with `*****` in place of each value of a Secret: as it is, encoded for a URL, or as a login in base64. Values of less than four characters stay. */
+/**
+ * A text with `*****` in place of each value of a Secret: the plain value, its URL encoding, and its base64 as a login. Values of less than
+ * four characters stay.
+ */
 export function withoutValues(text: string, secret: ReadonlyMap<string, string> | undefined): string {
   if (secret === undefined) return text;
   const login = `${secret.get("username") ?? ""}:${secret.get("password") ?? ""}`;

@@ -4,8 +4,9 @@ import { goJson } from "../../core/go-json.ts";
 const hashLength = 16;
 
 /**
- * Flagger's checksum of a tracked ConfigMap or Secret, the value in `status.trackedConfigs`: 16 hex digits of the SHA-256 of `data` as Go writes it.
- * That of a Secret is in base64, as the API server answers it. No data and empty data are the same, since the API server answers none for both. Pure.
+ * Flagger's checksum of a tracked ConfigMap or Secret, the value in `status.trackedConfigs`: 16 hex digits of the SHA-256 of `data` as Go
+ * writes it. That of a Secret is in base64, as the API server answers it. Missing data and empty data are the same, since the API server
+ * omits both. Pure.
  */
 export function configHash(data: Readonly<Record<string, string>>): string {
   const entries = Object.entries(data);

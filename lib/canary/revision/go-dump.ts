@@ -3,7 +3,7 @@ import table from "./go-types.json" with { type: "json" };
 import { quantityDump } from "./quantity-dump.ts";
 import { dumpOfMap } from "./spew-hash.ts";
 
-/** A value without its type; undefined and null are what Go has for none. */
+/** A value without its type; undefined and null are Go's zero values. */
 type Dump = (value: Json | undefined) => string;
 type Entry = (object: JsonObject) => string;
 
@@ -26,8 +26,8 @@ const special: Readonly<Record<string, Dump | undefined>> = {
 const made = new Map<string, Dump>();
 
 /**
- * How go-spew dumps a value of a Go type by `%#v` that was decoded from JSON, with the type before it. The types are those of go-types.json, which
- * test/interop/canary-hash makes. It throws a `TypeError` that names the type whose JSON has another shape.
+ * How go-spew dumps a value of a Go type by `%#v` that was decoded from JSON, with the type before it. The types are those of
+ * go-types.json, which test/interop/canary-hash makes. It throws a `TypeError` with the type whose JSON has another shape.
  */
 export function goDump(type: string, value: Json): string {
   return `(${type})${dumpOf(type)(value)}`;
@@ -74,7 +74,7 @@ function structDump(type: string, fields: readonly (readonly string[])[]): Dump 
   return (value) => {
     const object = isNothing(value) ? {} : value;
     if (!isJsonObject(object)) throw unexpected(type, object);
-    // Made late, since types may hold themselves.
+    // Made on demand, since types may contain themselves.
     entries ??= fields.map(entryOf);
     return `{${entries.map((entry) => entry(object)).join(" ")}}`;
   };

@@ -31,7 +31,10 @@ const maxExactExponent = 10_000;
 const maxInt64 = 2n ** 63n - 1n;
 const wordBits = 64n;
 
-/** A `resource.Quantity` as go-spew dumps what the decoder of client-go keeps of it; of none, what Go has for none. Throws a `RangeError` for another text. Pure. */
+/**
+ * A `resource.Quantity` as go-spew dumps it after client-go's decoder; undefined gives Go's zero value. Throws a `RangeError` for another
+ * text. Pure.
+ */
 export function quantityDump(text: string | undefined): string {
   const { value, scale, decimal, text: kept, format } = text === undefined ? zero("", "") : parseQuantity(text.trim());
   const amount = `(resource.int64Amount){value:(int64)${value} scale:(resource.Scale)${scale}}`;
@@ -76,7 +79,10 @@ function suffixOf(text: string): Suffix | undefined {
   return exponent === undefined ? undefined : { base: 10, exponent: Number(exponent), format: "DecimalExponent" };
 }
 
-/** What surely fits into 64 bits, by the number of its digits. The conditions are Go's: they decide in which of the two forms a number is kept. */
+/**
+ * Numbers that fit into 64 bits, judged by the number of digits. The conditions are Go's: they decide in which of the two forms a number is
+ * kept.
+ */
 function shortQuantity(text: string, { isNegative, whole, fraction }: Parts, suffix: Suffix): GoQuantity | undefined {
   const { exponent, format } = suffix;
   const digits = `${whole}${fraction}`;
@@ -114,7 +120,7 @@ function exactQuantity({ isNegative, whole, fraction }: Parts, { base, exponent,
   };
 }
 
-/** Rounded up, so that what was asked for is never nothing. */
+/** Rounded up, so that a request is never rounded to zero. */
 function inNanos(digits: bigint, scale: number): bigint {
   const places = -nano - scale;
   if (places >= 0) return digits * 10n ** BigInt(places);

@@ -26,11 +26,11 @@ interface GivingBack {
 }
 
 /**
- * Gives an apex Service that the Canary did not make its selector, its ports and its annotations back (reference canary 16). Answers false where nothing
- * tells what they were, or where they would lead to the primary, which goes with the Canary.
+ * Gives an apex Service that the Canary did not make its selector, its ports and its annotations back (reference canary 16). Returns false
+ * if their former state is unknown, or if they would lead to the primary, which is deleted with the Canary.
  */
 export async function isGivenBack(service: LiveObject, { canary, primary, deps }: GivingBack): Promise<boolean> {
-  // An older Flagger leads a Service to the primary without both annotations by which Flux leaves it alone.
+  // An older Flagger points a Service at the primary without both annotations that make Flux ignore it.
   if (isUntouched(service, canary) && !leadsTo(primary, service["spec"])) return true;
   const { annotations = {}, name } = service.metadata;
   const lastApplied = annotations[kubectlAnnotation];

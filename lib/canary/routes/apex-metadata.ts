@@ -12,8 +12,8 @@ export interface RouteMetadata {
 }
 
 /**
- * With `service.apex`, a route has what the apex Service has, also of what is not managed there (reference canary 9). The Service is read
- * once, and only where `unmanagedMetadata` asks for it.
+ * With `service.apex`, a route has the labels and annotations of the apex Service, including those that the Canary does not manage
+ * (reference canary 9). The Service is read once, and only where `unmanagedMetadata` asks for it.
  */
 export function apexMetadata(canary: Canary, target: TargetMetadata, deps: StepDeps): () => Promise<RouteMetadata> {
   let known: Promise<RouteMetadata> | undefined;

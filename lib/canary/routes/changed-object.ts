@@ -5,7 +5,7 @@ import { mergePatch } from "../../core/merge-patch.ts";
 import { canaryManager, type StepDeps } from "../canary-deps.ts";
 import type { Texts } from "../ownership.ts";
 
-/** What an object is to be. A part that is left out stays as it is. */
+/** The wanted state of an object. A part that is left out stays as it is. */
 export interface Wanted {
   readonly labels?: Texts;
   readonly annotations?: Texts;
@@ -23,13 +23,13 @@ export async function changed(live: LiveObject, wanted: Wanted, { cluster, signa
   const patch = mergePatch(toJsonObject(before), toJsonObject(after));
   if (patch === undefined) return live;
   const { metadata, ...rest } = patch;
-  // With its uid, an object that was deleted and made anew since it was read is not written.
+  // With its uid, an object that was deleted and created again since the read is not written.
   const { uid } = live.metadata;
   const body = { ...rest, metadata: { ...(isJsonObject(metadata) ? metadata : {}), uid } };
   return cluster.patch(refOf(live), { type: "merge", body }, { manager: canaryManager }, signal);
 }
 
-/** Of what others have in `before`, what the keys name. */
+/** The entries of `before` that other writers own, out of these keys. */
 export function kept(before: Texts | undefined, keys: readonly string[] | undefined): Texts {
   return Object.fromEntries(Object.entries(before ?? {}).filter(([key]) => keys?.includes(key) === true));
 }

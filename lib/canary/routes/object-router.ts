@@ -12,10 +12,10 @@ import type { CookieChanges, Router, Routes } from "./router.ts";
 import { checkSum, firstWeights } from "./weights.ts";
 import { adoption, controllerReference, isOwnerless, foreignRoute, ownedByOthers } from "../ownership.ts";
 
-/** What is done with the object, where it fails: looked for before it is made or mended, read for its weights, and so on. */
+/** The phases of work on the object, for error texts: looking for it before it is created or repaired, reading its weights, and so on. */
 export type Doing = "find" | "read" | "create" | "mend" | "set";
 
-/** What the object is to be for some routes. */
+/** The wanted object for these routes. */
 export interface WantedRoute extends Wanted {
   readonly changes?: CookieChanges;
 }
@@ -27,35 +27,35 @@ export interface RouteObject {
   readonly resource: string;
   /** Flagger's text of a fault. */
   readonly failed: (doing: Doing, cause: string) => string;
-  /** What the object says; undefined if it says nothing of this Canary. Others may have written it. */
+  /** The settings in the object; undefined if it has none for this Canary. Other writers may have changed them. */
   readonly traffic: (live: LiveObject) => Routes | undefined;
   /** Told where it says nothing. */
   readonly missing?: string;
   readonly wanted: (routes: Routes, live: LiveObject | undefined) => WantedRoute | Promise<WantedRoute>;
   /** Whether two specs mean the same; deeply equal unless given. */
   readonly isSame?: (live: JsonObject, wanted: JsonObject) => boolean;
-  /** Before the object is looked for. Throws a {@link StepFault} for a Canary that cannot be routed so. */
+  /** Runs before the object is looked for. Throws a {@link StepFault} for a Canary that cannot be routed so. */
   readonly begin?: () => Promise<void> | void;
-  /** Where the requests go by another object, in whose place this one is made. */
+  /** Where the requests go by the other object that this one replaces. */
   readonly former?: () => Promise<Routes | undefined>;
-  /** After the object is as it is to be. */
+  /** Runs after the object has its wanted state. */
   readonly finish?: (view: RouteView) => Promise<void>;
   /** Throws a {@link StepFault} while the object has not taken effect. */
   readonly check?: (live: LiveObject) => void;
   /** Why one that is not the Canary's is not written; by its controller unless given. */
   readonly foreign?: (live: LiveObject) => StepFault | undefined;
-  /** Where its name is made up for the Canary, so that one of another owner is refused: what to change beside its name. */
+  /** Set if the object's name is generated for the Canary, so that one of another owner is refused: what to change apart from its name. */
   readonly madeUpBy?: string;
   /** Whether one with such a name and without an owner can only be the Canary's, which was deleted without its objects. */
   readonly isLeft?: (live: LiveObject) => boolean;
-  /** Fields beside metadata and spec, when it is made. */
+  /** Fields apart from metadata and spec, for its creation. */
   readonly extra?: JsonObject;
   /** A cluster-wide object cannot belong to a Canary. */
   readonly isOwnerless?: boolean;
   readonly finalize?: (view: RouteView) => Promise<void>;
 }
 
-/** One step's view of the object: what is read is not read again. */
+/** One step's view of the object: it is read once. */
 export interface RouteView {
   find(doing: Doing): Promise<LiveObject | undefined>;
   /** Throws a {@link StepFault} if there is none. */
@@ -113,7 +113,7 @@ export function objectRouter(route: RouteObject, canary: Canary, deps: StepDeps)
       return wanted.changes ?? {};
     },
     finalize: async () => {
-      // A provider whose definitions are gone holds up no deletion where there is nothing to give back.
+      // If a provider's definitions are gone and nothing has to be restored, the deletion is not blocked.
       const live = hasOriginal(route.ref.kind, route.ref.name, canary) ? await view.find("read") : undefined;
       const original = live === undefined || faultOf(live) !== undefined ? undefined : givenBack(live, canary);
       if (live === undefined || original === undefined) await route.finalize?.(view);

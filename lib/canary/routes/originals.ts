@@ -11,7 +11,7 @@ import { type Texts, fluxAnnotations, isOwned, isTakenOver } from "../ownership.
 /** Holds the spec of a VirtualService as it was before the Canary, for Flagger. */
 export const flaggerOriginalAnnotation = "flagger.kubernetes.io/original-configuration";
 
-/** What an object of another owner was before the Canary took it over. */
+/** The state of another owner's object before the Canary took it over. */
 const Original = z.object({
   uid: z.string(),
   labels: z.record(z.string(), z.string()),
@@ -24,10 +24,10 @@ type Original = z.infer<typeof Original>;
 const Originals = z.record(z.string(), Original);
 export type Originals = Readonly<z.infer<typeof Originals>>;
 
-/** Of a route or an apex Service of another owner: told and kept before the first write to it. */
+/** For a route or an apex Service of another owner: reported and saved before the first write to it. */
 export type TakeOver = (live: LiveObject) => Promise<void>;
 
-/** Those that an annotation of the Canary keeps; none where it is unreadable. The objects themselves stay as Flagger leaves them. */
+/** The originals that an annotation of the Canary keeps; none if it is unreadable. The objects themselves stay as Flagger leaves them. */
 export function originalsOf({ live }: Pick<Canary, "live">): Originals {
   return Originals.safeParse(annotationJson(live.metadata.annotations?.[originalsAnnotation])).data ?? {};
 }
@@ -49,7 +49,7 @@ export function hasOriginal(kind: string, name: string, canary: Canary): boolean
   return keyOf(kind, name) in originalsOf(canary);
 }
 
-/** What this very object was; undefined for one that was made anew since. */
+/** The former state of this object; undefined if the object was created again since. */
 function originalOf({ kind, metadata }: LiveObject, canary: Canary): Original | undefined {
   const original = originalsOf(canary)[keyOf(kind, metadata.name)];
   return original?.uid === metadata.uid ? original : undefined;
@@ -61,8 +61,8 @@ export function isUntouched(live: LiveObject, canary: Canary): boolean {
 }
 
 /**
- * What the object is to be when the Canary goes; undefined where the Canary does not know. What `kubectl apply` has written last counts for
- * the spec: it may be newer (reference canary 16).
+ * The state of the object after the Canary is deleted; undefined if the Canary does not know it. The spec comes from the last `kubectl
+ * apply`, which may be newer (reference canary 16).
  *
  * @param fields of the spec that the Canary writes; all by default
  */

@@ -15,7 +15,7 @@ export type RuleRequests =
   | { readonly kind: "tested" }
   | { readonly kind: "with cookie"; readonly cookie: string };
 
-/** One rule of a route, before it is written in the form of a provider. The first whose requests it is about takes a request. */
+/** One rule of a route, before it is written in the form of a provider. A request follows the first rule that matches it. */
 export interface RouteRule {
   readonly requests: RuleRequests;
   /** Undefined where the rule knows the primary only. */
@@ -28,8 +28,8 @@ export interface RouteRule {
 }
 
 /**
- * The rules of a route (reference canary 9): those of cookies first, then the weighted one. An A/B test limits the weighted rule to its
- * requests, and all others go to the primary.
+ * The rules of a route (reference canary 9): those of cookies first, then the weighted one. In an A/B test the weighted rule matches only
+ * its requests, and all others go to the primary.
  */
 export function routeRules(canary: Canary, routes: Routes, cookies: SessionCookies | undefined): readonly RouteRule[] {
   const isTest = (canary.analysis.match ?? []).length > 0;

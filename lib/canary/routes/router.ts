@@ -5,11 +5,11 @@ import type { TakeOver } from "./originals.ts";
 export interface Routes {
   readonly primary: number;
   readonly canary: number;
-  /** Whether requests are sent to the canary too, whose answers are dropped. */
+  /** Whether the canary also gets copies of requests, whose answers are dropped. */
   readonly isMirrored: boolean;
 }
 
-/** What setting routes changes in the status. */
+/** The changes of the status after routes are set. */
 export type CookieChanges = Partial<
   Pick<CanaryStatus, "previousSessionAffinityCookie" | "primarySessionAffinityCookie" | "sessionAffinityCookie">
 >;
@@ -26,7 +26,7 @@ export interface Ensuring {
  * method may be repeated; each throws a `StepFault` in Flagger's words.
  */
 export interface Router {
-  /** Makes the route, or mends what others have changed of it. */
+  /** Creates the route, or repairs changes by other writers. */
   ensure(how?: Ensuring): Promise<void>;
   routes(): Promise<Routes>;
   setRoutes(routes: Routes): Promise<CookieChanges>;
@@ -36,10 +36,10 @@ export interface Router {
 
 /** The three Services of a Canary. */
 export interface Services {
-  /** Those of canary and primary. */
+  /** Creates or repairs the Services of canary and primary. */
   ensureOwn(): Promise<void>;
   /** The one that serves production: its selector is the primary's. */
   ensureApex(takeOver?: TakeOver): Promise<void>;
-  /** Gives an apex Service that the Canary does not own back what it was. */
+  /** Restores an apex Service that the Canary does not own. */
   finalize(): Promise<void>;
 }

@@ -40,7 +40,7 @@ const ServiceSpec = z.looseObject({
 /** If the target is a Service, its workload makes copies of it instead. */
 const noServices: Services = { ensureOwn: async () => {}, ensureApex: async () => {}, finalize: async () => {} };
 
-/** The Services of apex, primary and canary (reference canary 8). One request reads those that the Canary has made. */
+/** The Services of apex, primary and canary (reference canary 8). One request reads the Services that the Canary has created. */
 export function servicesOf(canary: Canary, target: TargetMetadata, deps: StepDeps): Services {
   if (canary.spec.targetRef.kind === "Service") return noServices;
   const { label, labelValue } = target;
@@ -59,7 +59,7 @@ export function servicesOf(canary: Canary, target: TargetMetadata, deps: StepDep
     ensureApex: (takeOver) => ensure({ name: apex, selected: primaryValue, metadata: service.apex }, takeOver),
     finalize: async () => {
       const found = await live.get(apex, (cause) => `service ${apex}.${canary.namespace} get query error: ${cause}`);
-      // One that is gone, or was never made, holds up no deletion.
+      // An object that is gone, or was never created, does not block the deletion.
       if (found === undefined || controllerOf(found)?.kind === "Canary" || isExternal(found)) return;
       if (await isGivenBack(found, { canary, primary: { [label]: primaryValue }, deps })) return;
       await ensure({ name: apex, selected: labelValue, metadata: undefined });
@@ -75,7 +75,7 @@ interface Context {
   readonly takeOver?: TakeOver | undefined;
 }
 
-/** Before anything is written: Services of other owners that would be overwritten, and an apex that selects no pods. */
+/** Checks before anything is written: Services of other owners that would be overwritten, and an apex that selects no pods. */
 async function refuseUnfit(apex: string, { canary, live }: Pick<Context, "canary" | "live">): Promise<void> {
   for (const name of [canaryServiceName(canary), primaryServiceName(canary)]) {
     const found = await live.get(name, failedRead(name));
@@ -102,7 +102,7 @@ interface LiveServices {
   written(service: LiveObject): void;
 }
 
-/** Those that the Canary has made bear its labels, so one list finds them; another is read by its name. */
+/** The Services that the Canary has created have its labels, so one list finds them; any other is read by its name. */
 function liveServices(canary: Canary, label: string, { cluster, signal }: StepDeps): LiveServices {
   const { namespace } = canary;
   const apex = apexName(canary);
@@ -157,7 +157,7 @@ async function ensureService(wanted: Wanted, context: Context): Promise<void> {
   // Another Canary's: each would point it to its own pods in turn.
   if (controllerOf(found)?.kind === "Canary") refuseOwnedByOthers(found, canary);
   const change = mended(found, wanted, context);
-  // One that leads there already was taken over without a record: its selector is not what it was before.
+  // A Service that points there already was taken over without a record: its present selector is not the original.
   const isTaken = change.spec !== undefined && !leadsTo(spec.selector, found["spec"]);
   if (isTaken && isUntouched(found, canary)) await context.takeOver?.(found);
   const after = await told(changed(found, change, deps), failed(`${name} update error`));

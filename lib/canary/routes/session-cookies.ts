@@ -26,8 +26,8 @@ export interface Session {
 }
 
 /**
- * The cookies of a route with this weight; undefined without session affinity. A cookie that the route before has, but the status has
- * not, is that of a step that was killed between the two writes: clients may have it already.
+ * The cookies of a route with this weight; undefined without session affinity. A cookie that is in the old route but not in the status
+ * comes from a step that was killed between the two writes: clients may have it already.
  */
 export function cookiesOf(
   { status, analysis }: Pick<Canary, "status" | "analysis">,

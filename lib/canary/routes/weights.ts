@@ -8,7 +8,7 @@ export type Weights = Pick<Routes, "primary" | "canary">;
 export const allToPrimary: Routes = { primary: 100, canary: 0, isMirrored: false };
 export const allToCanary: Routes = { primary: 0, canary: 100, isMirrored: false };
 
-/** The weights of an object as shares: others may have written such as do not sum to 100. */
+/** The weights of an object as shares: other writers may have set weights that do not add up to 100. */
 export function sharesOf(primary: number, canary: number): Weights {
   const sum = primary + canary;
   if (!(primary >= 0 && canary >= 0 && sum > 0)) return allToPrimary;

@@ -3,7 +3,7 @@ import { boundOf, stepOf, strategyOf, totalWeight, weightAfter } from "../analys
 import type { Routes } from "../routes/router.ts";
 import { allToCanary, allToPrimary } from "../routes/weights.ts";
 
-/** What a step does whose checks have passed. */
+/** What a step does after its checks have passed. */
 export type Move =
   /** The canary gets more traffic. `isAsked`: the gates of traffic increases are asked first. */
   | { readonly kind: "weight"; readonly routes: Routes; readonly isAsked: boolean }
@@ -21,7 +21,7 @@ export type Move =
   /** The analysis has no next step. */
   | { readonly kind: "none" };
 
-/** What the next move depends on. */
+/** The inputs of the next move. */
 export interface Position {
   /** As the provider can do it. */
   readonly analysis: CanaryAnalysis;
@@ -52,7 +52,7 @@ function weighted({ analysis, phase, routes }: Position): Move {
   if (stepOf(analysis, routes.canary) <= 0) return { kind: "none" };
   const isAsked = !routes.isMirrored && phase !== "WaitingPromotion";
   if (routes.canary >= boundOf(analysis)) return { kind: "promote", isAsked };
-  // One step sends the canary copies of all requests, before it answers any.
+  // One step mirrors all requests to the canary before it serves any.
   if (analysis.mirror === true && routes.canary === 0 && !routes.isMirrored) {
     return { kind: "weight", routes: { ...allToPrimary, isMirrored: true }, isAsked };
   }

@@ -4,8 +4,8 @@ import type { Routes } from "../routes/router.ts";
 import type { Position } from "./next-move.ts";
 
 /**
- * Where the run has sent the requests, by what the status says. Others may have given the route other shares: in Flagger the run goes on from
- * these. Only for phases of the analysis; pure.
+ * Where the run has sent the requests, according to the status. Other writers may have changed the shares of the route: Flagger's run
+ * continues from these. Only for phases of the analysis; pure.
  *
  * @param canaryWeight of the status
  */
@@ -31,7 +31,7 @@ function ownWeight({ analysis, iterations, phase, routes }: Position, canaryWeig
   }
 }
 
-/** The share of the canary with which the analysis by weights ends. */
+/** The canary's share at which the analysis by weights ends. */
 function finalWeight(analysis: CanaryAnalysis): number {
   let weight = 0;
   while (weight < boundOf(analysis) && stepOf(analysis, weight) > 0) weight = weightAfter(analysis, weight);

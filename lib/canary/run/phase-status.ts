@@ -24,7 +24,7 @@ export function inPhase(
   at: At,
 ): CanaryStatus {
   const isKept = phase === "Progressing" || phase === "Waiting" || phase === "Promoting";
-  // One iteration is done again while promotion waits; of weights, which have none, minus one is left. As in Flagger.
+  // One iteration is repeated while promotion waits; with weights, which have no iterations, minus one remains. As in Flagger.
   const counters = isKept ? {} : { canaryWeight: 0, iterations: phase === "WaitingPromotion" ? iterations - 1 : 0 };
   const isPromoted = phase === "Initialized" || phase === "Succeeded";
   const promoted =
@@ -32,7 +32,7 @@ export function inPhase(
   return written({ ...withCounters(status), ...counters, ...promoted, phase }, at, phase);
 }
 
-/** What a status is synced to. */
+/** The values to which a status is synced. */
 export interface Synced {
   readonly revision: TargetRevision;
   /** False if configs are not tracked: then their entries in the status stay. */
@@ -100,7 +100,7 @@ export function withoutTarget(status: CanaryStatus, message: string, { now }: Pi
   return { ...status, conditions: [{ ...condition, lastUpdateTime: at, lastTransitionTime: at }] };
 }
 
-/** Written anew only if status or reason change; then `lastTransitionTime` moves only with the status. */
+/** Rewritten only if status or reason change; `lastTransitionTime` changes only with the status. */
 function conditionsIn(phase: CanaryPhase, before: Conditions = [], { kind, now }: At): Conditions {
   const { message, status } = promotedIn(phase, kind);
   const present = before.find(({ type }) => type === "Promoted");

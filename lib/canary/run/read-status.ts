@@ -6,15 +6,15 @@ import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../core
 /** A status as far as it can be read. */
 export interface ReadStatus {
   readonly status: CanaryStatus;
-  /** What is left out of it, each as `status.field: why`. */
+  /** The ignored parts, each as `status.field: why`. */
   readonly faults: readonly string[];
   /** Whether it has a phase that is not known: then nothing says where the Canary stands. */
   readonly isPhaseUnknown: boolean;
 }
 
 /**
- * Reads the status of a Canary field by field: what another version of Flagger, or a person, has written into one of them must not make the
- * others count as empty, since the run would begin anew. Pure.
+ * Reads the status of a Canary field by field: an invalid field that another version of Flagger or a person wrote must not make the others
+ * count as empty, since the run would start again. Pure.
  */
 export function readStatus(value: unknown): ReadStatus {
   const given = isJsonObject(value) ? withoutEmpty(value) : {};
@@ -28,14 +28,14 @@ export function readStatus(value: unknown): ReadStatus {
   };
 }
 
-/** Go's empty values stand for none. */
+/** Go's empty values count as unset. */
 function withoutEmpty(status: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(status).filter(([field, value]) => value !== null && !(field === "phase" && value === "")),
   );
 }
 
-/** Of lists only the invalid items go. */
+/** In lists only the invalid items are dropped. */
 function without(status: JsonObject, issues: readonly z.core.$ZodIssue[]): JsonObject {
   const faulty = new Map<PropertyKey, Set<PropertyKey | undefined>>();
   for (const { path } of issues) {

@@ -21,13 +21,13 @@ export function isInFlight(phase: CanaryPhase): boolean {
   }
 }
 
-/** Whether one step follows another, an interval later. A Canary that never had a phase begins at once. */
+/** Whether one step follows another, an interval later. A Canary that has never had a phase begins at once. */
 export function isGoing(phase: CanaryPhase | undefined): boolean {
   return phase !== undefined && (phase === "Initializing" || phase === "Waiting" || isInFlight(phase));
 }
 
 /**
- * Whether the target differs from what the last run has seen (reference canary 5, step 11). The promoted template starts no run: the primary
+ * Whether the target differs from the one of the last run (reference canary 5, step 11). The promoted template starts no run: the primary
  * has it.
  */
 export function isChanged(status: CanaryStatus, revision: TargetRevision, isTracking: boolean): boolean {

@@ -10,12 +10,14 @@ import { type StepObjects, within } from "./step-objects.ts";
 import { configKinds, hashOf, type TrackedConfig, trackingAnnotation } from "./tracked-configs.ts";
 import { adoption, controllerReference, isOwnedBy, isOwnerless, refuseForeign } from "../ownership.ts";
 
-/** What a copy has of the original. `binaryData` is more than Flagger copies: pods that read it would not start without it. */
+/**
+ * The parts that a copy takes from the original. `binaryData` is more than Flagger copies: pods that read it would not start without it.
+ */
 const copiedFields = ["data", "binaryData", "type"];
 
 /**
- * Makes each copy what the original is now. Done before the primary's template names or rolls it, so that no pod of the primary starts
- * without its configs; what was done already is not written again. Throws a `StepFault` in Flagger's words.
+ * Makes each copy what the original is now. Done before the primary's template refers to or restarts with them, so that no pod of the
+ * primary starts without its configs; finished parts are not written again. Throws a `StepFault` in Flagger's words.
  */
 export async function syncCopies(
   configs: ReadonlyMap<string, TrackedConfig>,
@@ -32,8 +34,8 @@ export async function syncCopies(
 }
 
 /**
- * Makes the Canary the owner of the copies that have no owner and that the primary reads: their Canary was deleted without its objects. What
- * is in them stays. A name that the target reads too is no copy's.
+ * Makes the Canary the owner of copies that have no owner and that the primary reads: their Canary was deleted without its objects. Their
+ * content stays. A name that the target also reads cannot be a copy.
  */
 export async function adoptCopies(
   configs: ReadonlyMap<string, TrackedConfig>,
@@ -99,7 +101,10 @@ function copyOf(
   };
 }
 
-/** This Canary first, as the controller; then all other owners: two Canaries may read one ConfigMap, whose copy goes with the last of them. */
+/**
+ * This Canary comes first, as the controller, then all other owners: two Canaries may read one ConfigMap, whose copy is deleted with the
+ * last of them.
+ */
 function ownersOf(old: LiveObject | undefined, canary: Canary) {
   const isOther = (owner: JsonObject): boolean =>
     textAt(owner, "kind") !== canary.live.kind || textAt(owner, "name") !== canary.name;
@@ -113,7 +118,7 @@ function reference(owner: JsonObject) {
   return { apiVersion: apiVersion ?? "", kind: kind ?? "", name: name ?? "", uid: uid ?? "" };
 }
 
-/** What is Flagger's in a copy. Annotations and finalizers of others stay. */
+/** The parts of a copy that Flagger sets. Other writers' annotations and finalizers stay. */
 function managedOf(copy: Manifest): JsonObject {
   const metadata = { labels: {}, ...only(objectAt(copy, "metadata"), ["labels", "ownerReferences"]) };
   return { metadata, ...only(objectAt(copy), copiedFields) };

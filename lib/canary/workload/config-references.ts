@@ -16,7 +16,9 @@ export function configKey({ kind, name }: Pick<ConfigReference, "kind" | "name">
   return `${kind}/${name}`;
 }
 
-/** What a pod spec refers to, each once; the last reference to it says whether it is mandatory, as in Flagger. Pure. */
+/**
+ * The ConfigMaps and Secrets that a pod spec refers to, each once; the last reference decides whether it is mandatory, as in Flagger. Pure.
+ */
 export function configReferences(podSpec: JsonObject): readonly ConfigReference[] {
   const found = new Map<string, ConfigReference>();
   renameConfigs(podSpec, (reference) => {

@@ -30,7 +30,7 @@ export const daemonSetKind: PodKind = {
     ...{ plural: "controllerrevisions", noun: "controllerrevision" },
     templateOf: (revision) => without(objectAt(revision, "data", "spec", "template"), ["$patch"]),
   },
-  // Flagger hashes an empty selector where there is none.
+  // Flagger hashes an empty selector if there is none.
   hashed: (template) => {
     const spec = objectAt(template, "spec");
     return { ...template, spec: { ...spec, nodeSelector: without(objectAt(spec, "nodeSelector"), [noNode]) } };
@@ -84,7 +84,7 @@ function daemonSetReadiness(live: LiveObject, role: Role, { canary, clock }: Rea
     role === "primary"
       ? `primary daemonset ${who} not ready`
       : `canary damonset ${who} not ready with retryable ${String(!isLate)}`;
-  // Nodes that have joined explain that some pods are missing, but not that all are.
+  // New nodes explain that some pods are missing, but not that all are.
   const isLost =
     role === "canary" && fault.hasDeadline && (numberAt(objectAt(live, "status"), "numberAvailable") ?? 0) === 0;
   return { isReady: false, message: `${prefix}: ${text}`, isRetriable: !isLate, ...(isLost ? { isLost } : {}) };

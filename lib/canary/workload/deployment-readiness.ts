@@ -42,8 +42,8 @@ export function deploymentReadiness(live: LiveObject, role: Role, { canary, cloc
 }
 
 /**
- * Whether pods that have served no longer do. While others are made or end, a rollout explains it; with an autoscaler, pods that it has
- * just added may explain that some are missing, but not that all are.
+ * Whether pods that have served no longer do. While others start or end, a rollout explains it; with an autoscaler, newly added pods may
+ * explain that some are missing, but not that all are.
  */
 function isLost(live: LiveObject, { wait }: Fault, { spec: { autoscalerRef } }: Canary): boolean {
   if (wait !== "deadline") return false;
@@ -113,7 +113,7 @@ export function statusTime({ status }: Pick<Canary, "status">): string {
 
 /**
  * Whether the deadline of the Canary has passed since the latest of these times. The clocks that wrote them may be minutes apart: a time in
- * the future says nothing, and one of a clock that is behind does not end a wait that has just begun. Pure.
+ * the future is ignored, and a time from a slow clock does not end a wait that has just begun. Pure.
  */
 export function isOver(times: readonly string[], canary: Pick<Canary, "spec">, nowMs: number): boolean {
   const past = times.map((time) => Date.parse(time)).filter((time) => time <= nowMs);

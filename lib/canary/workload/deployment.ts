@@ -64,7 +64,7 @@ async function replicasToBegin({ canary, objects }: WorkloadStep): Promise<numbe
   return Math.max(replicasOf(await objects.read(deploymentKind, primaryName(targetRef.name))) ?? 1, 1);
 }
 
-/** At rest the target has none, and what tells the number is its autoscaler, or what `kubectl apply` has written of it last. */
+/** At rest the target has none; its autoscaler, or the last `kubectl apply` to it, gives the number. */
 async function productionReplicas(
   target: LiveObject,
   { canary: { spec }, objects }: WorkloadStep,
@@ -91,7 +91,7 @@ async function finalize(step: WorkloadStep): Promise<void> {
   await within(`scale failed: scaling ${name}.${namespace} to ${replicas} failed`, scale(replicas, step));
 }
 
-/** Only the replicas, as a merge patch: what others set of the target stays. */
+/** Only the replicas, as a merge patch: fields that other writers set on the target stay. */
 async function scale(replicas: number, step: WorkloadStep): Promise<void> {
   const { name } = targetOf(step);
   if (replicasOf(await step.objects.read(deploymentKind, name)) === replicas) return;

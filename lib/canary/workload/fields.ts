@@ -7,12 +7,12 @@ export function objectAt(object: unknown, ...path: readonly string[]): JsonObjec
   return isJsonObject(value) ? value : {};
 }
 
-/** The objects of the list in a field; none if it is no list. */
+/** The objects of the list in a field; none if it is not a list. */
 export function objectsAt(object: JsonObject, key: string): readonly JsonObject[] {
   return objectsOf(object[key]);
 }
 
-/** The objects of a list; none if it is no list. */
+/** The objects of a list; none if it is not a list. */
 export function objectsOf(list: unknown): readonly JsonObject[] {
   return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }

@@ -2,12 +2,12 @@ import { type Canary, canaryServiceName, canaryText, primaryName, primaryService
 import { StepFault } from "../step-fault.ts";
 import type { TargetMetadata } from "./workload.ts";
 
-/** Of a Service's name and of a label's value. */
+/** The limit for a Service's name and for a label's value. */
 const mostCharacters = 63;
 
 /**
- * Throws a {@link StepFault} where a name that is made up for the Canary is longer than the API server takes it. Before anything is written: in
- * Flagger what comes before it is there, and nothing goes on.
+ * Throws a {@link StepFault} where a name that is made up for the Canary is longer than the API server takes it. Checked before anything is
+ * written: Flagger creates the earlier objects and then stops.
  */
 export function checkGeneratedNames(canary: Canary, { label, labelValue }: TargetMetadata): void {
   const { targetRef } = canary.spec;

@@ -12,7 +12,7 @@ import type { Scaler } from "./workload.ts";
 
 const kind = horizontalPodAutoscalerKind;
 
-/** What a promotion copies, besides the target that is scaled. */
+/** What a promotion copies, apart from the scaled target. */
 const copiedFields = ["minReplicas", "maxReplicas", "metrics", "behavior"];
 
 /** A HorizontalPodAutoscaler. That of the target needs no pause: it does nothing at 0 replicas. */

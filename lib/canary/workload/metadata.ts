@@ -5,20 +5,20 @@ import type { Canary } from "../canary.ts";
 import type { Texts } from "../ownership.ts";
 import { objectAt, textAt } from "./fields.ts";
 
-/** Part of the keys by which Flux knows what it owns. No primary has them: it would be reverted or pruned. */
+/** Part of the keys by which Flux recognises its objects. No primary has them: it would be reverted or pruned. */
 const fluxMarker = "toolkit.fluxcd.io";
 
 /** In the annotations of the primary's pods: a new value rolls them. */
 const idKey = "flagger-id";
 
-/** What `kubectl apply` wrote last: the object as it was before the Canary. */
+/** The last `kubectl apply`: the object as it was before the Canary. */
 export const kubectlAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
 
 export function withoutFlux(texts: Texts): Texts {
   return filtered(texts, (key) => !key.includes(fluxMarker));
 }
 
-/** Those that `-include-label-prefix` lets through; Flux's never are. */
+/** The labels that `-include-label-prefix` selects; never Flux's. */
 export function included(texts: Texts, prefixes: readonly string[]): Texts {
   const isIncluded = (key: string): boolean =>
     prefixes.some((prefix) => prefix === "*" || (prefix !== "" && key.startsWith(prefix)));
@@ -40,8 +40,8 @@ export function podsIdOf(template: JsonObject): string {
 }
 
 /**
- * The id of what the primary runs, as a UUID. Flagger makes a random one for each promotion. Here it says which template and which
- * configs are promoted in which run: a promotion that was interrupted and is repeated does not restart the pods once more.
+ * The id of the primary's content, as a UUID. Flagger makes a random one for each promotion. Here it shows which template and configs are
+ * promoted in which run: a repeated promotion does not restart the pods once more.
  */
 export function idOf({ uid, status }: Pick<Canary, "uid" | "status">, content: unknown): string {
   const begunAt = status.conditions?.find(({ type }) => type === "Promoted")?.lastTransitionTime ?? "";

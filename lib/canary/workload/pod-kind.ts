@@ -12,7 +12,7 @@ export interface WorkloadStep {
   readonly objects: StepObjects;
 }
 
-/** What readiness is measured by: thresholds and deadline of the Canary, and the time. */
+/** The inputs of readiness: thresholds and deadline of the Canary, and the time. */
 export interface ReadinessTime {
   readonly canary: Canary;
   readonly clock: StepDeps["clock"];
@@ -21,10 +21,10 @@ export interface ReadinessTime {
 /** Which of the two workloads of a Canary. */
 export type Role = "primary" | "canary";
 
-/** How many pods the primary had, as far as anything tells it: the target, its autoscaler, or what `kubectl apply` has written of it last. */
+/** How many pods the primary had, as far as it is known: from the target, its autoscaler, or the last `kubectl apply` to it. */
 export interface ProductionReplicas {
   readonly count: number;
-  /** Nothing has told it. */
+  /** The number is unknown. */
   readonly isGuess: boolean;
 }
 
@@ -32,19 +32,19 @@ export interface ProductionReplicas {
 export interface PodKind extends NamedKind {
   /** Ends Flagger's message about a selector without a known label. */
   readonly closing: string;
-  /** What Flagger calls the making of a primary. */
+  /** Flagger's word for creating a primary. */
   readonly creation: string;
   /** Fields of `spec` that the primary has from the target, besides the template. */
   readonly copiedFields: readonly string[];
-  /** Throws a `StepFault` for a target of which no primary can be made. */
+  /** Throws a `StepFault` for a target from which no primary can be made. */
   check(target: LiveObject): void;
   /** The replicas of the primary; undefined where it keeps what it has. */
   replicas(target: LiveObject, role: { readonly isNew: boolean }, canary: Canary): number | undefined;
   /** The pod spec of the primary, before its configs are renamed. */
   primaryPodSpec(podSpec: JsonObject, target: string, selectorLabels: readonly string[]): JsonObject;
-  /** How many pods the primary has to have that is made again; undefined where that is not a number. */
+  /** How many pods a recreated primary needs; undefined if that is not a number. */
   productionReplicas(target: LiveObject, step: WorkloadStep): Promise<ProductionReplicas | undefined>;
-  /** The objects that keep the templates that a target has had. */
+  /** The objects that store earlier templates of a target: ReplicaSets or ControllerRevisions. */
   readonly revisions: NamedKind & { templateOf(revision: LiveObject): JsonObject };
   /** The template as Flagger hashes it. */
   hashed(template: JsonObject): JsonObject;

@@ -11,8 +11,9 @@ import type { TargetRevision } from "./workload.ts";
 
 /**
  * The revision of a target that makes pods of a template. Two differences from Flagger's hash: a primary that runs the template already
- * makes it the promoted one, whether Flagger or Sluice hashed it (reference canary 3). And a primary that was made of an earlier template than the target
- * has when the initialisation ends gives none, so that a run brings the template that is not checked yet: Flagger takes it for promoted.
+ * makes it the promoted one, whether Flagger or Sluice hashed it (reference canary 3). If the primary was made from an earlier template
+ * than the target has when the initialisation ends, there is none, so that a run checks the new template first: Flagger takes it for
+ * promoted.
  */
 export async function podRevision(kind: PodKind, step: WorkloadStep): Promise<TargetRevision> {
   const { canary, deps, objects } = step;
@@ -38,7 +39,7 @@ export async function podRevision(kind: PodKind, step: WorkloadStep): Promise<Ta
   return isOfTarget ? revision : { ...revision, spec: "" };
 }
 
-/** Where no configs are tracked, none has changed. */
+/** If no configs are tracked, none has changed. */
 function configHashes(configs: ReadonlyMap<string, TrackedConfig>, { canary, deps }: WorkloadStep) {
   if (!deps.settings.tracksConfigs) return canary.status.trackedConfigs ?? {};
   return Object.fromEntries([...configs].map(([key, { hash }]) => [key, hash]));

@@ -19,7 +19,7 @@ import type { Readiness, TargetMetadata, Workload } from "./workload.ts";
 
 const primarySuffix = "-primary";
 
-/** The workload of a Canary whose target makes pods of a template. */
+/** The workload of a Canary whose target creates pods from a template. */
 export function podWorkload(kind: PodKind, canary: Canary, deps: StepDeps): Workload {
   const reader = pairReader(kind, canary, deps, deps.memory?.sharedLabel);
   const objects = stepObjects(canary.namespace, { ...deps, cluster: { ...deps.cluster, get: reader.get } });
@@ -78,7 +78,7 @@ async function ensurePrimary(kind: PodKind, step: WorkloadStep): Promise<void> {
   if (known !== undefined && !isOwnerless(known)) return;
   const configs = await trackedConfigs(podSpecOf(target), canary, step);
   if (known !== undefined) {
-    // The primary last: without an owner it says that the copies may have none either.
+    // The primary comes last: if it has no owner, the copies may have none either.
     await adoptCopies(configs, { primary: known, target }, step);
     return await within(`updating ${what} failed`, objects.merge(kind, name, adoption(known, canary)));
   }
@@ -88,7 +88,7 @@ async function ensurePrimary(kind: PodKind, step: WorkloadStep): Promise<void> {
   deps.log.info("the primary of a canary is created", { canary: canaryText(canary), object: `${kind.kind}/${name}` });
 }
 
-/** A primary without any owner, as it is left by a Canary that was deleted without its objects, is told by the id of its pods. */
+/** A primary without an owner, left by a Canary that was deleted without its objects, is recognised by the id of its pods. */
 function refuseOthers(known: LiveObject, canary: Canary): void {
   refuseFormer(known, canary);
   if (isOwnerless(known) && podsIdOf(objectAt(known, "spec", "template")) !== "") return;
@@ -102,8 +102,8 @@ async function readiness(kind: PodKind, role: Role, step: WorkloadStep): Promise
 }
 
 /**
- * The configs first: the template that names them rolls the pods. A promotion that is interrupted between the two is repeated by the next
- * step; one that is complete already writes nothing.
+ * The configs first: the template that names them rolls the pods. If a promotion is interrupted between the two, the next step repeats it;
+ * a finished one writes nothing.
  */
 async function promote(kind: PodKind, step: WorkloadStep): Promise<void> {
   const { canary, objects } = step;
@@ -114,7 +114,7 @@ async function promote(kind: PodKind, step: WorkloadStep): Promise<void> {
   if (patch !== undefined) await objects.merge(kind, primaryName(canary.spec.targetRef.name), patch);
 }
 
-/** What a promotion is made of. */
+/** The parts of a promotion. */
 async function promotion(kind: PodKind, step: WorkloadStep) {
   const { canary, deps, objects } = step;
   const target = await objects.read(kind, canary.spec.targetRef.name);

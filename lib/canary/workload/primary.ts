@@ -12,7 +12,7 @@ import { type Texts, controllerReference } from "../ownership.ts";
 import type { TrackedConfig } from "./tracked-configs.ts";
 import type { TargetMetadata } from "./workload.ts";
 
-/** What a primary is made of, besides its target. */
+/** The parts from which a primary is made, apart from its target. */
 export interface PrimaryParts {
   readonly kind: PodKind;
   readonly selector: Pick<TargetMetadata, "label" | "labelValue">;
@@ -24,7 +24,7 @@ export interface PrimaryParts {
 /** Annotations that Kubernetes' controllers write on the primary itself. */
 const controllerAnnotations = ["deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
 
-/** The primary as it is created (reference canary 7). Pure. */
+/** The primary at its creation (reference canary 7). Pure. */
 export function createdPrimary(target: LiveObject, parts: PrimaryParts): Manifest {
   const { kind, canary, selector, settings } = parts;
   const { labels = {}, annotations = {} } = target.metadata;

@@ -8,19 +8,19 @@ import type { PodKind, WorkloadStep } from "./pod-kind.ts";
 import { configKinds, hashOf, type TrackedConfig, trackedConfig } from "./tracked-configs.ts";
 import { isOwnedBy } from "../ownership.ts";
 
-/** What was last promoted, as the cluster still keeps it. */
+/** What was last promoted, as far as the cluster still has it. */
 export interface Promoted {
   /** The target with the template that was last promoted. */
   readonly target: LiveObject;
-  /** The configs of that template. Those of which the primary has a copy are as the copy has them. */
+  /** The configs of that template. For configs that the primary has a copy of, the copy counts. */
   readonly configs: ReadonlyMap<string, TrackedConfig>;
   /** The configs whose copy is missing. */
   readonly missing: ReadonlyMap<string, TrackedConfig>;
 }
 
 /**
- * What the status names as last promoted: the template of the target, or one that the target had before, which its ReplicaSets or
- * ControllerRevisions keep. Undefined where nothing keeps it, or where a copy of its configs is gone and the target's may be the rejected one.
+ * The template that the status names as last promoted: the target's present one, or an earlier one in its ReplicaSets or
+ * ControllerRevisions. Undefined where nothing keeps it, or where a copy of its configs is gone and the target's may be the rejected one.
  */
 export async function promotedOf(kind: PodKind, target: LiveObject, step: WorkloadStep): Promise<Promoted | undefined> {
   const template = await promotedTemplate(kind, target, step);

@@ -12,7 +12,7 @@ const maxListed = 6;
 /** Reads target and primary of a Canary. */
 export interface PairReader {
   readonly get: Cluster["get"];
-  /** What the next step may read both by. Undefined if they have no label for it. */
+  /** What lets the next step read both with one request. Undefined if they have no label for it. */
   shared(pair: {
     readonly target: LiveObject | undefined;
     readonly primary: LiveObject | undefined;

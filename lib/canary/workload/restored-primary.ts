@@ -18,9 +18,9 @@ import type { Restored } from "./workload.ts";
 const autoscalers = new Set(["keda", "keda-operator", "kube-controller-manager"]);
 
 /**
- * Keeps the primary what was last promoted. One that is gone is made again of that, never of a revision that is unchecked or that was
- * rejected. A scaling to zero is put right, which would stop each run; other counts are theirs to choose. At rest, what others have changed of
- * its pod spec is put right too.
+ * Keeps the primary what was last promoted. A missing primary is recreated from that, never from an unchecked or rejected revision. A
+ * scaling to zero is put right, which would stop each run; other counts are theirs to choose. At rest, changes of its pod spec by other
+ * writers are reverted too.
  */
 export async function restorePrimary(
   kind: PodKind,
@@ -101,7 +101,7 @@ async function changedTemplate(primary: LiveObject, target: LiveObject, kind: Po
   return podSpec === undefined ? undefined : { writer, podSpec };
 }
 
-/** What cannot be read is as good as not there: the primary serves, and nothing waits for this. */
+/** Unreadable objects count as missing: the primary serves, and nothing waits for this. */
 async function keptPromotion(kind: PodKind, target: LiveObject, step: WorkloadStep): Promise<Promoted | undefined> {
   try {
     return await promotedOf(kind, target, step);

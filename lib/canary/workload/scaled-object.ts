@@ -36,7 +36,7 @@ async function ensurePrimary(reference: AutoscalerReference, isFirst: boolean, s
       name,
       namespace: canary.namespace,
       labels: withoutFlux(labels),
-      // All but the pause: a primary that is made anew while the target rests must not rest too.
+      // All but the pause: a primary that is recreated while the target rests must not rest too.
       annotations: withoutFlux(textsWithoutPause(annotations)),
       ownerReferences: [controllerReference(canary)],
     };
@@ -90,7 +90,7 @@ function primarySpec(own: LiveObject, reference: AutoscalerReference, target: st
   };
 }
 
-/** A trigger whose query asks about the primary: by the query that the Canary gives, else by the name of the target in it. */
+/** A trigger with a query for the primary: the query that the Canary gives, else the target's with the name replaced. */
 function primaryTrigger(
   trigger: JsonObject,
   { primaryScalerQueries }: AutoscalerReference,
@@ -114,7 +114,7 @@ function primaryQuery(query: string, target: string): string {
     .join(primaryName(target));
 }
 
-/** One that is gone needs no resuming, and holds up no deletion. */
+/** A missing one needs no resuming and does not block the deletion. */
 async function resume(reference: AutoscalerReference, step: WorkloadStep): Promise<void> {
   if ((await step.objects.find(kind, reference.name)) !== undefined) await pause(null, reference, step);
 }

@@ -8,7 +8,7 @@ import type { NamedKind, StepObjects } from "./step-objects.ts";
 
 export type AutoscalerReference = NonNullable<CanarySpec["autoscalerRef"]>;
 
-/** Read and written in v2, whichever version the Canary names, as Flagger does. */
+/** Read and written in v2, whatever version the Canary names, as Flagger does. */
 export const horizontalPodAutoscalerKind: NamedKind = {
   group: "autoscaling",
   version: "v2",

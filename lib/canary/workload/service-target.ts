@@ -56,7 +56,7 @@ function refuseOthers(copy: LiveObject, canary: Canary): void {
   refuseForeign(copy, canary, "give the Canary another target");
 }
 
-/** Flagger takes the owner from the primary's copy at the first promotion. Later the target may differ from what it is promoted to. */
+/** Flagger takes the owner from the primary's copy at the first promotion. Later the target may differ from the promoted Service. */
 function refuseOtherPrimary(copy: LiveObject, own: LiveObject, canary: Canary): void {
   refuseFormer(copy, canary);
   const { ownerReferences = [] } = copy.metadata;
@@ -110,8 +110,8 @@ async function promote(step: WorkloadStep): Promise<void> {
 }
 
 /**
- * None where the primary's copy is of an earlier Service than there is when the initialisation ends: a run brings the Service that no check has
- * checked yet. Flagger takes it for promoted.
+ * Undefined if the primary's copy is of an earlier Service than the target when the initialisation ends: a run then checks the new Service
+ * first. Flagger takes it for promoted.
  */
 async function revision(step: WorkloadStep): Promise<TargetRevision> {
   const { canary, objects } = step;
@@ -146,14 +146,14 @@ function copyOf(own: LiveObject, name: string, { canary }: WorkloadStep): Manife
   };
 }
 
-/** A headless Service says so by its address: its copies have none either. */
+/** A headless Service has a special address: its copies have none either. */
 function copiedSpec(service: Manifest): JsonObject {
   const spec = objectAt(service, "spec");
   const shared = inItems(without(spec, ownFields), "ports", (port) => without(port, ["nodePort"]));
   return spec["clusterIP"] === "None" ? { ...shared, clusterIP: "None" } : shared;
 }
 
-/** What is written of a copy, without what the API server gives it. */
+/** The written fields of a copy, without those that the API server sets. */
 function managedOf(service: Manifest, fields: readonly string[]): JsonObject {
   const metadata = objectAt(service, "metadata");
   return { metadata: { labels: {}, annotations: {}, ...only(metadata, fields) }, spec: copiedSpec(service) };

@@ -22,7 +22,7 @@ export interface StepObjects {
   find(kind: NamedKind, name: string): Promise<LiveObject | undefined>;
   /** Throws a `StepFault` also if there is no such object. */
   read(kind: NamedKind, name: string): Promise<LiveObject>;
-  /** Those that have these labels, as the API server writes a label selector. Throws a `StepFault` if they cannot be read. */
+  /** The objects with these labels, in the API server's syntax for label selectors. Throws a `StepFault` if they cannot be read. */
   list(kind: NamedKind, labelSelector: string): Promise<readonly LiveObject[]>;
   create(kind: NamedKind, manifest: Manifest): Promise<void>;
   merge(kind: NamedKind, name: string, patch: JsonObject): Promise<void>;
@@ -39,7 +39,7 @@ export function stepObjects(namespace: string, { cluster, signal }: Pick<StepDep
     name,
   });
   const find = async (kind: NamedKind, name: string): Promise<LiveObject | undefined> => {
-    // No object has such a name, and a path with it may lead to another one.
+    // No object can have such a name, and a path with it may lead to another object.
     if (nameFault(name) !== undefined) return undefined;
     const key = keyOf(kind, name);
     const reading = known.get(key) ?? cluster.get(refOf(kind, name), signal);
@@ -78,12 +78,12 @@ function notFound({ plural, group }: NamedKind, name: string): string {
   return `${group === "" ? plural : `${plural}.${group}`} "${name}" not found`;
 }
 
-/** Throws what ends the step with `text: ` before it, as {@link told}. */
+/** Throws the fault that ends the step with `text: ` before it, as {@link told}. */
 export async function within<Value>(text: string, work: Promise<Value>, separator = ": "): Promise<Value> {
   return await told(work, (cause) => `${text}${separator}${cause}`);
 }
 
-/** What the API server refuses ends the step, in Flagger's words. An outage is not about the Canary: it is thrown as it is. */
+/** A refusal by the API server ends the step, in Flagger's words. An outage is not about the Canary: it is thrown as it is. */
 export async function told<Value>(work: Promise<Value>, text: (cause: string) => string): Promise<Value> {
   try {
     return await work;

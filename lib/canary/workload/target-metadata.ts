@@ -6,10 +6,10 @@ import { numberAt, objectAt, objectsAt, textAt } from "./fields.ts";
 import type { NamedKind } from "./step-objects.ts";
 import type { TargetMetadata } from "./workload.ts";
 
-/** Containers of service meshes, whose ports are not the workload's. */
+/** Sidecar containers of service meshes: their ports are not the workload's. */
 const sidecars = new Set(["istio-proxy", "envoy"]);
 
-/** The label by which the pods of a target are told from others (reference canary 5, step 2). Throws a `StepFault` in Flagger's words. */
+/** The label that distinguishes the pods of a target from others (reference canary 5, step 2). Throws a `StepFault` in Flagger's words. */
 export function selectorLabel(
   target: LiveObject,
   { noun, closing = "" }: Pick<NamedKind, "noun"> & { readonly closing?: string },
@@ -26,7 +26,7 @@ export function selectorLabel(
   );
 }
 
-/** The ports of the containers but that of the Service, which it has anyway (reference canary 2.2, `portDiscovery`). Pure. */
+/** The ports of the containers, without the Service's own (reference canary 2.2, `portDiscovery`). Pure. */
 export function discoveredPorts(podSpec: JsonObject, service: CanaryService): ReadonlyMap<string, number> {
   const ports = new Map<string, number>();
   if (service.portDiscovery !== true) return ports;

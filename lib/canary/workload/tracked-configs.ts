@@ -37,7 +37,7 @@ export interface TrackedConfig extends ConfigReference {
 }
 
 /**
- * What a target's pods read and what is therefore copied for the primary (reference canary 7), by {@link configKey}. None where the
+ * What a target's pods read, which is therefore copied for the primary (reference canary 7), by {@link configKey}. Empty if the
  * installation tracks no configs. Throws a `StepFault` if a mandatory one is missing.
  */
 export async function trackedConfigs(
@@ -84,7 +84,7 @@ async function readConfig(
   return { ...reference, live, hash: hashOf(live) };
 }
 
-/** Of texts and bytes. Flagger's hash leaves bytes out, since it does not copy them; without them both are the same. */
+/** The hash of texts and bytes. Flagger's hash leaves bytes out, since it does not copy them; without them both are the same. */
 export function hashOf(config: LiveObject): string {
   return configHash({ ...textsOf(objectAt(config, "data")), ...textsOf(objectAt(config, "binaryData")) });
 }

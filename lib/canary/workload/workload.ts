@@ -9,11 +9,11 @@ export type Readiness =
       readonly message: string;
       /** False: waiting longer does not help. */
       readonly isRetriable: boolean;
-      /** True: pods that have served no longer do, and neither a rollout nor an autoscaler explains that. */
+      /** True: pods that were ready no longer are, and neither a rollout nor an autoscaler explains that. */
       readonly isLost?: boolean;
     };
 
-/** How the pods of a target are told from others, and what they listen on. */
+/** The labels that select the pods of a target, and the ports they listen on. */
 export interface TargetMetadata {
   /** The label of its selector, for example `app`. */
   readonly label: string;
@@ -23,7 +23,7 @@ export interface TargetMetadata {
   readonly ports: ReadonlyMap<string, number>;
 }
 
-/** What a run is told apart by: kept in the status when it begins and when it is promoted. */
+/** The identity of a run: kept in the status when it begins and when it is promoted. */
 export interface TargetRevision {
   /** Flagger's hash of the target's template. */
   readonly spec: string;
@@ -31,10 +31,10 @@ export interface TargetRevision {
   readonly configs: Readonly<Record<string, string>>;
 }
 
-/** What a step has done about a primary that is not what was last promoted, as a Warning event tells it. */
+/** What a step has done about a primary that differs from the last promotion, as a Warning event reports it. */
 export interface Restored {
   /**
-   * "restored": it is again what was last promoted. "changed": others have changed it, and nothing tells what it was. "lost": it is gone, and
+   * "restored": it is again what was last promoted. "changed": it was changed, and its former state is unknown. "lost": it is gone, and
    * nothing tells what it was.
    */
   readonly kind: "restored" | "changed" | "lost";
@@ -47,15 +47,15 @@ export interface Restored {
  */
 export interface Workload {
   metadata(): Promise<TargetMetadata>;
-  /** What the next step may read target and primary by in one request, of what this one has read. Absent where they are never read so. */
+  /** What this step has read that lets the next one read target and primary with one request. Absent where they are never read so. */
   sharedLabel?(): Promise<SharedLabel | undefined>;
   /** The same, read from the primary of a deleted target; undefined while the target exists, or without a primary. */
   metadataWithoutTarget?(): Promise<TargetMetadata | undefined>;
   /** Makes the primary and the copies of configs that are missing. */
   ensurePrimary(): Promise<void>;
   /**
-   * Makes a missing primary again from the revision that was last promoted. At rest it also reverts changes that others have made to it.
-   * Undefined if there is nothing to do. Absent if the primary has no pods of its own.
+   * Makes a missing primary again from the revision that was last promoted. At rest it also reverts changes that other writers have made to
+   * it. Undefined if there is nothing to do. Absent if the primary has no pods of its own.
    */
   restorePrimary?(isAtRest: boolean): Promise<Restored | undefined>;
   primaryReadiness(): Promise<Readiness>;
@@ -63,7 +63,7 @@ export interface Workload {
   revision(): Promise<TargetRevision>;
   /** Whether the target has no replicas, so that nothing of it serves. Absent where a target cannot be scaled. */
   isAtZero?(): Promise<boolean>;
-  /** Whether the primary has what {@link promote} gives it now. Absent where that is not known. */
+  /** Whether the primary has what {@link promote} would give it now. Absent where that is not known. */
   isPromoted?(): Promise<boolean>;
   /** Copies template, configs and the like from the target to the primary. */
   promote(): Promise<void>;

@@ -1,8 +1,8 @@
 import { BlockList, isIPv6 } from "node:net";
 
 /**
- * What an address is for. `metadata`: services of a cloud for one instance, which include its credentials. `private`: networks
- * outside the internet (RFC 1918, carrier-grade NAT, unique local, benchmarks).
+ * The purpose of an address. `metadata`: services of a cloud for one instance, which include its credentials. `private`: networks outside
+ * the internet (RFC 1918, carrier-grade NAT, unique local, benchmarks).
  */
 export type AddressKind =
   | "link-local"
@@ -37,7 +37,7 @@ export function addressKind(address: string): AddressKind {
 interface Embedding {
   readonly prefix: readonly number[];
   readonly at: readonly (readonly [number, number, number, number])[];
-  /** The first byte that is written as its complement, with all that follow. */
+  /** The first byte that is written as its complement, as are all bytes after it. */
   readonly inverted?: number;
 }
 

@@ -59,7 +59,7 @@ export function networkPolicy(
   };
 }
 
-/** The policy of a command that the user starts: everything that the machine can reach, except services with its credentials. */
+/** The policy of a command that the user starts: everything that the machine can reach, except services that hand out its credentials. */
 export const homeNetwork: NetworkPolicy = networkPolicy({ allow: [] }, "home");
 
 const mend = "the installation allows it with network.allow in its settings";
@@ -75,7 +75,7 @@ const spoken: Readonly<Record<AddressKind, string>> = {
   unspecified: "an unspecified address",
 };
 
-/** What kind of address this is, and where a connection to it may end. */
+/** What kind of address this is, and whether connections to it are allowed. */
 function what(host: string, address = host, end = address): string {
   const where = hostName(host) === hostName(address) ? address : `host '${host}' resolves to ${address}, which`;
   const [bare] = address.split("%"); // without a zone

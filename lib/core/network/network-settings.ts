@@ -15,10 +15,10 @@ const Allowed = z
   .max(maxAllowEntryChars, entryForm)
   .refine((text) => isRange(text) || parseHostPattern(text) !== undefined, entryForm);
 
-/** The `network` part of the installation's settings: which hosts of tenants' objects Sluice may connect to. */
+/** The `network` part of the installation's settings: which hosts in tenants' objects Sluice may connect to. */
 export const NetworkSettings = z.strictObject(
   {
-    /** Hosts that may have private addresses and may be token services, and ranges of addresses that every host may have. */
+    /** Hosts that may have private addresses and may be token services, and address ranges that every host may have. */
     allow: z
       .array(Allowed, "must be a list of hosts and ranges")
       .max(maxAllowEntries, `must have at most ${maxAllowEntries} entries`)

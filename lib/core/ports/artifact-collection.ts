@@ -10,12 +10,12 @@ export interface StoredArtifact {
 
 /** The store of artifacts as the collector of unnamed ones sees it. */
 export interface ArtifactCollection {
-  /** All artifacts that are stored, in pages and in no order. What else lies in the store is left out. */
+  /** All artifacts that are stored, in pages and in no order. Other objects in the store are left out. */
   list(signal: AbortSignal): AsyncIterable<readonly StoredArtifact[]>;
   /** Deletes an artifact, unless it was stored again since it was listed. Answers whether it did. */
   remove(artifact: StoredArtifact, signal: AbortSignal): Promise<boolean>;
-  /** What the last collection has kept; empty if there was none, or if it cannot be read as one. */
+  /** The record of the last collection; empty if there is none, or if it is unreadable. */
   unnamed(signal: AbortSignal): Promise<UnnamedSince>;
-  /** Keeps what the next collection has to know, in place of what was kept. */
+  /** Saves the record for the next collection, replacing the former one. */
   keepUnnamed(unnamed: UnnamedSince, signal: AbortSignal): Promise<void>;
 }

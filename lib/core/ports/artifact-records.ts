@@ -26,6 +26,6 @@ export interface ArtifactRecords {
 
 /** All records at once, as the collector of artifacts needs them. */
 export interface RecordedArtifacts {
-  /** The digests of all artifacts that any source of any cluster has a record of, those of gone clusters too. */
+  /** The digests of all recorded artifacts, of every source and cluster, including clusters that are gone. */
   digests(signal: AbortSignal): Promise<ReadonlySet<Digest>>;
 }

@@ -3,8 +3,8 @@ import type { Digest } from "../digest.ts";
 /** Artifacts by content address, written once. */
 export interface ArtifactStore {
   /**
-   * Stores the bytes under their digest. Storing an artifact again later than {@link refreshAfterMs} makes it as new as one that is
-   * stored now, so that no collector deletes it; it changes nothing else. Throws if the bytes do not hash to the digest.
+   * Stores the bytes under their digest. Storing an artifact again after {@link refreshAfterMs} makes it as new as one stored now, so that
+   * no collector deletes it; it has no other effect. Throws if the bytes do not hash to the digest.
    */
   put(digest: Digest, bytes: Uint8Array, signal: AbortSignal): Promise<void>;
   /** The bytes, verified against the digest; undefined if they are missing or no longer hash to it. */

@@ -1,7 +1,7 @@
 import type { Secret } from "../secret.ts";
 import { PortError } from "./port-error.ts";
 
-/** The bucket that a login is for, and the object that needs it. */
+/** The bucket of a login, and the object that needs it. */
 export interface BucketLoginRequest {
   readonly bucket: string;
   /** The id of the object's cluster. */
@@ -10,7 +10,7 @@ export interface BucketLoginRequest {
   readonly namespace: string;
 }
 
-/** An identity that signs requests to S3, and the region that it is at home in. */
+/** An identity that signs requests to S3, and its home region. */
 export interface BucketIdentity {
   readonly accessKeyId: string;
   readonly secretAccessKey: Secret;
@@ -18,7 +18,7 @@ export interface BucketIdentity {
   readonly region: string;
 }
 
-/** Logs in to a bucket with an identity of a cloud, for objects whose `spec.provider` names that cloud. */
+/** Logs in to a bucket with a cloud identity, for objects whose `spec.provider` names that cloud. */
 export interface BucketLogin {
   /** Throws a {@link BucketLoginError}, or the reason `signal` was aborted with. */
   credentials(request: BucketLoginRequest, signal: AbortSignal): Promise<BucketIdentity>;

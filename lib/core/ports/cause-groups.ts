@@ -9,15 +9,15 @@ export interface CauseGroupKey {
 
 /** A group of messages with one cause, from the first that waits for the cause until it is over. Times are milliseconds since 1970. */
 export interface CauseGroup {
-  /** When it was opened. Those that wait belong to it by this time. */
+  /** When it was opened. Objects that wait belong to it by this time. */
   readonly opened: number;
-  /** Whether the cause itself has told what is wrong. */
+  /** Whether the cause itself has sent a message about its fault. */
   readonly isToldByCause: boolean;
-  /** What the cause waits for itself, as far as it has told. */
+  /** The object for which the cause itself waits, if it has reported one. */
   readonly root?: Cause;
-  /** The reasons that those who wait have told. */
+  /** The reasons that the waiting objects have reported. */
   readonly reasons: readonly string[];
-  /** When an event of it was last seen, give or take {@link seenEveryMs}. */
+  /** When its last event was seen, with an accuracy of {@link seenEveryMs}. */
   readonly seen: number;
   /** Since when a message of it is on its way to the queue; undefined if all are there. */
   readonly sending?: number;
@@ -25,7 +25,7 @@ export interface CauseGroup {
   readonly over?: number;
 }
 
-/** A {@link CauseGroup} as it was read, with what its next write is conditional on. */
+/** A {@link CauseGroup} as it was read, with the condition for its next write. */
 export interface StoredCauseGroup {
   readonly group: CauseGroup;
   readonly version: string;
@@ -33,13 +33,13 @@ export interface StoredCauseGroup {
 
 /** Groups of messages by their cause. Each is forgotten a day after its last write. */
 export interface CauseGroups {
-  /** The group as it was last written; undefined if there is none, or at `now` none any more. */
+  /** The group as last written; undefined if there is none, or if it has expired at `now`. */
   get(key: CauseGroupKey, now: number, signal: AbortSignal): Promise<StoredCauseGroup | undefined>;
   /**
-   * Writes the group if it is still the one that was read, and answers its version; undefined if another one was written meanwhile. Of
-   * several at the same time one is stored.
+   * Writes the group if it is still the one that was read, and answers its version; undefined if another one was written meanwhile. Only
+   * one of several concurrent writes is stored.
    *
-   * @param before version of what was read; undefined if nothing was
+   * @param before version that was read; undefined if there was none
    */
   put(
     key: CauseGroupKey,
@@ -48,11 +48,11 @@ export interface CauseGroups {
     now: number,
     signal: AbortSignal,
   ): Promise<string | undefined>;
-  /** Notes that an object (`Kind/namespace/name`) waits in the group that was opened then. May be repeated. */
+  /** Records that an object (`Kind/namespace/name`) waits in the group that was opened then. May be repeated. */
   join(key: CauseGroupKey, opened: number, waiting: string, now: number, signal: AbortSignal): Promise<void>;
   /** Whether it waits there. */
   hasJoined(key: CauseGroupKey, opened: number, waiting: string, signal: AbortSignal): Promise<boolean>;
-  /** All that wait there, in order of their names. */
+  /** All objects that wait there, in order of their names. */
   waiting(key: CauseGroupKey, opened: number, signal: AbortSignal): Promise<readonly string[]>;
 }
 

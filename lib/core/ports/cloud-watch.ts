@@ -1,9 +1,9 @@
 import type { JsonObject } from "../json.ts";
 import { PortError } from "./port-error.ts";
 
-/** What is asked of CloudWatch. */
+/** A query to CloudWatch. */
 export interface MetricDataRequest {
-  /** Of the object that asks: an installation lends its identity by namespace. */
+  /** The namespace of the object that asks: an installation lends its identity by namespace. */
   readonly namespace: string;
   readonly region: string;
   /** As `MetricDataQueries` of GetMetricData has them. */

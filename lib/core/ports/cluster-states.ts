@@ -5,7 +5,7 @@ const counter = z.int().min(0);
 /** The longest reason of a hold, in UTF-16 code units. */
 export const maxHoldReasonChars = 1_000;
 
-/** Why no run begins in a cluster, told to every process of the installation. */
+/** Why no run begins in a cluster, for every process of the installation. */
 export const ClusterHold = z.object({
   /** `unreachable`: its API server gives no answer. `refused`: this installation may not write to it (paused, another owner). */
   kind: z.enum(["unreachable", "refused"]),
@@ -13,7 +13,7 @@ export const ClusterHold = z.object({
   reason: z.string().max(maxHoldReasonChars),
   /** Wall time in milliseconds since 1970 of the process that found it first. For people: no code compares it with a clock. */
   since: z.number(),
-  /** Raised by each probe that finds the cluster so again. A hold that is not raised for minutes does not count. */
+  /** Raised by each probe that finds the cluster so again. A hold that is not renewed for minutes does not count. */
   probes: counter,
 });
 export type ClusterHold = Readonly<z.infer<typeof ClusterHold>>;
@@ -24,7 +24,7 @@ export const BusyProcess = z.object({
   process: z.string().min(1).max(100),
   /** Its runs of that cluster at the last renewal. */
   runs: counter,
-  /** Raised by each renewal. A row that stays the same is that of a dead process. */
+  /** Raised by each renewal. If a row does not change, its process is dead. */
   renewals: counter,
 });
 export type BusyProcess = Readonly<z.infer<typeof BusyProcess>>;
@@ -36,14 +36,14 @@ export interface ClusterState {
 }
 
 /**
- * What the processes of an installation tell each other about one cluster. Hints: a write that is lost or late lets some runs
- * begin too early or too late, and never lets two runs of an object begin. A row that cannot be read counts as absent.
+ * What the processes of an installation share about one cluster. Hints: a write that is lost or late lets some runs begin too early or too
+ * late, and never lets two runs of an object begin. A row that cannot be read counts as absent.
  */
 export interface ClusterStates {
-  /** All of a cluster in one query. The latest writes of others may be missing for a moment. */
+  /** All rows of a cluster in one query. The latest writes of other processes may be missing for a moment. */
   read(cluster: string, signal: AbortSignal): Promise<ClusterState>;
   hold(cluster: string, hold: ClusterHold, signal: AbortSignal): Promise<void>;
-  /** Removes the hold; does nothing if there is none. */
+  /** Removes the hold, if there is one. */
   release(cluster: string, signal: AbortSignal): Promise<void>;
   /** Replaces the row of that process. */
   setBusy(cluster: string, busy: BusyProcess, signal: AbortSignal): Promise<void>;

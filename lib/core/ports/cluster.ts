@@ -15,7 +15,7 @@ export interface Resource {
   readonly verbs: readonly string[];
 }
 
-/** What a cluster serves at one moment. */
+/** The kinds that a cluster serves at one moment. */
 export interface ServedKinds {
   /** Each kind once, in the version that the cluster prefers. */
   readonly resources: readonly Resource[];
@@ -91,7 +91,7 @@ export interface WriteOptions extends Guarded {
 }
 
 export interface DeleteOptions extends Guarded {
-  /** Preconditions: the delete is refused with a conflict if the live object has others. */
+  /** Preconditions: if the live object's differ, the delete is refused with a conflict. */
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly propagation: "Background" | "Foreground" | "Orphan";
@@ -104,7 +104,7 @@ export type WatchEvent =
 /** Where a connection to an API server leads. */
 export interface Endpoint {
   /**
-   * Who has vouched for the server, as a digest: the certificate authority that we were given; without one the host name that public
+   * The trust in the server's identity, as a digest: the certificate authority that we were given; without one the host name that public
    * authorities vouch for; over plain HTTP the address. Undefined: its certificate is not verified.
    */
   readonly authority: string | undefined;
@@ -168,8 +168,8 @@ export interface ApiCause {
 }
 
 /**
- * What the API server answered instead of success. The message is the server's own, as Flux quotes it. The reason is empty if the
- * answer names none, as for a typed-patch failure.
+ * The API server's answer instead of success. The message is the server's own, as Flux quotes it. The reason is empty if the answer names
+ * none, as for a typed-patch failure.
  */
 export class ApiError extends PortError<ApiReason> {
   override readonly name = "ApiError";
@@ -189,9 +189,9 @@ export class ApiError extends PortError<ApiReason> {
   }
 }
 
-/** A cluster whose credential may act as other users. */
+/** A cluster whose credential may impersonate other users. */
 export interface ImpersonatingCluster extends Cluster {
-  /** The cluster with the rights of another user, on the same connections. What is served is asked for as this user too. */
+  /** The cluster with the rights of another user, on the same connections. Discovery also acts as this user. */
   as(user: string): Cluster;
   /** By our own rights: `create` on `serviceaccounts/token`. */
   readonly accountTokens: AccountTokens;

@@ -8,7 +8,7 @@ export interface SealedDataKey {
   /** The ARN of a role that may use the key, if the file names one: it is assumed first. */
   readonly role?: string | undefined;
   readonly ciphertext: Uint8Array;
-  /** The encryption context that it was sealed with. Not secret; no other context opens it. */
+  /** The encryption context of the data key. Not secret; decryption needs the same context. */
   readonly context: Readonly<Record<string, string>>;
 }
 
@@ -37,8 +37,8 @@ export type KeyIdentity =
 /** Opens data keys, and does nothing else with the keys that sealed them. */
 export interface DataKeys {
   /**
-   * The data key in base64. What an identity has got from AWS is remembered as long as the object lives.
-   * Changes nothing, so it may be repeated. Throws a {@link DataKeyError}, or the reason `signal` was aborted with.
+   * The data key in base64. Data keys from AWS are cached as long as the object lives. Changes nothing, so it may be repeated. Throws a
+   * {@link DataKeyError}, or the reason `signal` was aborted with.
    */
   open(sealed: SealedDataKey, identity: KeyIdentity, signal: AbortSignal): Promise<Secret>;
 }

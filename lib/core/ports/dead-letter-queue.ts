@@ -1,13 +1,13 @@
 /** A message of a dead-letter queue. */
 export interface StoredLetter {
   readonly id: string;
-  /** Of this receipt: another one is needed after a minute. */
+  /** The handle of this receipt; after a minute a new one is needed. */
   readonly handle: string;
   readonly body: string;
   /** Wall time in milliseconds. */
   readonly sentAt: number;
   readonly group?: string;
-  /** The queue that it comes from, if SQS has moved it. */
+  /** The queue that SQS moved it from, if it did. */
   readonly source?: string;
   /** Why EventBridge could not deliver it. */
   readonly error?: string;
@@ -15,11 +15,11 @@ export interface StoredLetter {
 
 /** A dead-letter queue whose messages a user moves back. Each call may be repeated; a send that is repeated may send twice. */
 export interface DeadLetterQueue {
-  /** Up to ten messages, which no other reader sees for a minute; none if the queue is empty. */
+  /** Up to ten messages, which no other reader sees for a minute; empty if the queue is empty. */
   receive(signal: AbortSignal): Promise<readonly StoredLetter[]>;
   /** Sends a copy to the queue at `url`, and answers its id. A FIFO queue takes one copy of a letter within five minutes. */
   send(letter: Pick<StoredLetter, "body" | "group" | "id">, url: string, signal: AbortSignal): Promise<string>;
   remove(letter: StoredLetter, signal: AbortSignal): Promise<void>;
-  /** Lets others see it again at once. */
+  /** Makes it visible to other readers at once. */
   release(letter: StoredLetter, signal: AbortSignal): Promise<void>;
 }

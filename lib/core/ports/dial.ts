@@ -19,8 +19,8 @@ export interface DialTarget {
 }
 
 /**
- * Opens a connection for bytes of any protocol, if the network policy allows it. Throws a {@link DialError}, or the reason that
- * `signal` was aborted with; an abort after the connection is open does nothing to it.
+ * Opens a connection for bytes of any protocol, if the network policy allows it. Throws a {@link DialError}, or the reason that `signal`
+ * was aborted with; an abort has no effect once the connection is open.
  */
 export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Duplex>;
 

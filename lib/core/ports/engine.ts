@@ -48,7 +48,7 @@ export interface EngineLimits {
  */
 export interface Engine {
   /**
-   * The multi-document YAML that the folder builds to, in the order of the files.
+   * The multi-document YAML of the folder's build, in the order of the files.
    *
    * @throws EngineError, with Flux's message if its reason is `refused`; or the reason `signal` was aborted with
    */

@@ -1,7 +1,7 @@
 import type { ReportedEvent } from "../event-manifest.ts";
 import type { EventRelation } from "../event-relation.ts";
 
-/** Where each Event that a run records goes too, so that Alerts can send it. */
+/** Also receives each Event that a run records, so that Alerts can send it. */
 export interface EventSink {
   /**
    * Takes an Event of an object in this cluster. May be repeated. Throws if it could not take all of it: what goes wrong is not the fault of
@@ -12,10 +12,10 @@ export interface EventSink {
   tell(cluster: string, event: ReportedEvent, relation: EventRelation | undefined, signal: AbortSignal): Promise<void>;
 }
 
-/** An Event that could not be told yet. */
+/** An Event that could not be sent yet. */
 export interface UntoldEvent {
   readonly event: ReportedEvent;
   readonly relation?: EventRelation | undefined;
-  /** When it was to be told, wall time in milliseconds since 1970. */
+  /** When it was due, wall time in milliseconds since 1970. */
   readonly since: number;
 }

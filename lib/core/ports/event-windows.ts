@@ -6,18 +6,18 @@ export interface EventWindows {
   /** Whether an event of this key in a cluster, at `now`, falls into a window that is taken. Takes none. */
   covers(cluster: string, key: string, now: number, signal: AbortSignal): Promise<boolean>;
   /**
-   * Whether an event of this key in a cluster, at `now`, is the first of its window; if so the window is taken. Of several at the same
-   * time one is the first.
+   * Whether an event of this key in a cluster, at `now`, is the first of its window; if so the window is taken. Only one of several
+   * concurrent callers is the first.
    *
    * @param key 64 hexadecimal digits
    */
   take(cluster: string, key: string, now: number, signal: AbortSignal): Promise<boolean>;
 }
 
-/** Of a window: Flux's flag `rate-limit-interval` by default. */
+/** The length of a window: Flux's flag `rate-limit-interval` by default. */
 export const windowMs = 300_000;
 
-/** A key whose last window began so long ago is forgotten: its next event begins a window of its own. */
+/** After this time without a new window a key is forgotten: its next event begins a window of its own. */
 export const forgottenMs = 2 * windowMs;
 
 /** When the window of an event at `now` begins; undefined while the last window of its key lasts. Pure. */

@@ -1,4 +1,4 @@
-/** What is asked for. */
+/** A query for external metrics. */
 export interface ExternalMetric {
   readonly namespace: string;
   readonly name: string;

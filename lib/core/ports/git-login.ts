@@ -1,7 +1,7 @@
 import type { Secret } from "../secret.ts";
 import { PortError } from "./port-error.ts";
 
-/** The repository that a login is for, and the object that needs it. */
+/** The repository of a login, and the object that needs it. */
 export interface GitLoginRequest {
   readonly url: URL;
   /** The id of the object's cluster. */
@@ -10,7 +10,7 @@ export interface GitLoginRequest {
   readonly namespace: string;
 }
 
-/** Logs in to a git repository with an identity of a cloud, for objects whose `spec.provider` names that cloud. */
+/** Logs in to a git repository with a cloud identity, for objects whose `spec.provider` names that cloud. */
 export interface GitLogin {
   /** Throws a {@link GitLoginError}, or the reason `signal` was aborted with. */
   credentials(

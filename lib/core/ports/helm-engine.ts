@@ -9,7 +9,7 @@ export interface ValuesText {
   readonly text: string;
   /** Where the text is set, in the grammar of `helm --set`; undefined: it is YAML and merged at the root. */
   readonly targetPath?: string | undefined;
-  /** Whether the text is set as it is. */
+  /** Whether the text is set verbatim. */
   readonly isLiteral?: boolean;
 }
 
@@ -31,16 +31,19 @@ interface ChartInput {
   readonly tenant: Tenant;
   /** A packaged chart: gzipped tar. */
   readonly chart: Uint8Array;
-  /** Appended to the version of Chart.yaml, for example `+4f4f4f4f4f4f`; empty for none. */
+  /** Appended to the version of Chart.yaml, for example `+4f4f4f4f4f4f`; empty if unset. */
   readonly versionSuffix: string;
   readonly values: ValuesToCompose;
 }
 
 export type PrepareInput = ChartInput;
 
-/** A chart whose values may be laid over those of the release before. */
+/** A chart whose values may be merged over those of the previous release. */
 export interface ChartOverFormer extends ChartInput {
-  /** The stored record whose values, and those of whose chart, stay where the new ones are silent (`upgrade.preserveValues`); undefined: none. */
+  /**
+   * The stored record whose values, and whose chart's values, apply if the new ones do not set them (`upgrade.preserveValues`); undefined:
+   * none.
+   */
   readonly former?: Uint8Array<ArrayBuffer> | undefined;
 }
 
@@ -55,7 +58,7 @@ export interface Prepared {
 
 /** Flux's chain after the templates (reference helmrelease 12). */
 export interface PostRender {
-  /** `spec.postRenderers` as it is. */
+  /** `spec.postRenderers`, verbatim. */
   readonly renderers: readonly JsonObject[];
   readonly commonMetadata?: {
     readonly labels?: Readonly<Record<string, string>>;
@@ -76,7 +79,7 @@ export interface RenderInput extends ChartOverFormer {
   readonly skipsSchemaValidation: boolean;
 }
 
-/** One document of a rendered manifest, as Helm's own reader of YAML has it. */
+/** One document of a rendered manifest, as Helm's own YAML reader splits it. */
 export interface RenderedObject {
   readonly manifest: Manifest;
   /** `app/templates/configmap.yaml`. */
@@ -146,7 +149,7 @@ export interface ObservedRelease {
   /** The objects of the manifest, hooks not among them, in the manifest's order. */
   readonly objects: readonly RenderedObject[];
   readonly values: JsonObject;
-  /** Of the values: `configDigest` of Flux's snapshot. */
+  /** The digest of the values: `configDigest` of Flux's snapshot. */
   readonly configDigest: string;
   /** Flux's digest of the record, with the given digest of the artifact: `digest` of Flux's snapshot. */
   readonly digest: string;
@@ -160,11 +163,11 @@ export interface ReleaseRecord {
 }
 
 export interface Rendered extends ReleaseRecord {
-  /** What lies in `crds/` of the chart and its enabled dependencies, by file; also documents that are no definitions. */
+  /** The content of `crds/` in the chart and its enabled dependencies, by file, including documents that are not definitions. */
   readonly crds: readonly RenderedObject[];
 }
 
-/** What changes in a record. What is undefined stays. */
+/** The changes of a record. Undefined fields stay as they are. */
 export interface RecordChange {
   readonly version?: number;
   readonly status?: ReleaseStatus;
@@ -182,7 +185,7 @@ export interface RecordChange {
 }
 
 /**
- * Answers what a template looks up by `lookup`: an object, a list without a name, or undefined where there is none.
+ * Answers a template's `lookup`: an object, a list if there is no name, or undefined if nothing is found.
  *
  * @throws an error whose message the template's author sees, for example that the account may not read it
  */
@@ -198,7 +201,7 @@ export type Lookup = (
 export interface HelmEngine {
   /** Loads the chart and composes the values. */
   prepare(input: PrepareInput, limits: EngineLimits, signal: AbortSignal): Promise<Prepared>;
-  /** What lies in `crds/` of the chart and its enabled dependencies, as in {@link Rendered.crds}. Nothing is rendered. */
+  /** The content of `crds/` in the chart and its enabled dependencies, as in {@link Rendered.crds}. Nothing is rendered. */
   definitions(input: ChartOverFormer, limits: EngineLimits, signal: AbortSignal): Promise<readonly RenderedObject[]>;
   /** The `configDigest` that a release of these values over those of a stored record would have (`upgrade.preserveValues`). */
   reusedDigest(
@@ -209,7 +212,7 @@ export interface HelmEngine {
   ): Promise<string>;
   /** Renders a release: its record has status `unknown` and no times. */
   render(input: RenderInput, lookup: Lookup, limits: EngineLimits, signal: AbortSignal): Promise<Rendered>;
-  /** Reads a stored record. `ociDigest`: of the artifact, as the snapshot in question has it; empty for none. */
+  /** Reads a stored record. `ociDigest`: the artifact's, as in the snapshot; empty if there is none. */
   observe(
     record: Uint8Array<ArrayBuffer>,
     options: { readonly tenant: Tenant; readonly ociDigest: string },
@@ -227,8 +230,8 @@ export interface HelmEngine {
 }
 
 /**
- * `chart`: the archive is no chart. `values`: they cannot be composed, `reference` is the place of the entry of
- * {@link ValuesToCompose.from}. `render`: a template, a schema or a post-renderer fails. `record`: it is not a release. The others are
+ * `chart`: the archive is not a chart. `values`: they cannot be composed, `reference` is the place of the entry of {@link
+ * ValuesToCompose.from}. `render`: a template, a schema or a post-renderer fails. `record`: it is not a release. The other reasons are
  * those of the other engine.
  */
 export type HelmEngineErrorReason =

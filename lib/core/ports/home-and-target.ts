@@ -9,11 +9,11 @@ export interface HomeCluster extends Cluster {
 }
 
 /**
- * The cluster that an object applies to, with the rights that the object asks for. Discovery, lists, dry runs, applies, prunes and
- * health checks go here. It is the home cluster, unless the object names another one.
+ * The cluster that an object applies to, with the rights in the object. Discovery, lists, dry runs, applies, prunes and health checks go
+ * here. It is the home cluster, unless the object names another one.
  *
- * The two have different types, so that handing one where the other belongs does not compile: an owner that is looked up in
- * the target would be taken for gone, and its objects would be deleted.
+ * The two have different types, so that a mix-up does not compile: an owner that is looked up in the target would count as gone, and its
+ * objects would be deleted.
  */
 export interface TargetCluster extends Cluster {
   readonly role: "target";

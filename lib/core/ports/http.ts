@@ -38,16 +38,16 @@ export interface HttpRequest {
    */
   readonly maxRedirects?: number;
   readonly tls?: TlsTrust | undefined;
-  /** Every connection of the exchange goes through it, also those that redirects lead to. */
+  /** All connections of the exchange use it, including those after redirects. */
   readonly proxy?: Proxy | undefined;
-  /** Of a POST or PATCH: it changes nothing, so it may be sent again where the server has closed a kept connection. */
+  /** Whether a POST or PATCH changes nothing, so that it may be sent again if the server has closed a kept connection. */
   readonly isSafe?: boolean;
-  /** The registry (`host:port`) whose challenge named this URL: the network policy decides who may be its token service. */
+  /** The registry (`host:port`) whose challenge named this URL: the network policy decides which hosts may be its token service. */
   readonly tokenServiceOf?: string;
 }
 
 export interface HttpResponse {
-  /** The URL that answered: that of the request, or the last one that redirects led to. */
+  /** The URL that answered: the request's, or the last one after redirects. */
   readonly url: string;
   readonly status: number;
   /** Names in lower case; several values of one header joined by a comma and a space. */
@@ -55,9 +55,9 @@ export interface HttpResponse {
   readonly body: Uint8Array;
 }
 
-/** HTTP as the core sees it, bounded in time and bytes. It gives an answer or an {@link HttpError}, never anything else. */
+/** HTTP as the core sees it, bounded in time and bytes. It returns an answer or an {@link HttpError}, never anything else. */
 export interface Http {
-  /** Any status is an answer. Throws an {@link HttpError} if none came, or the reason `signal` was aborted with. */
+  /** Any status is an answer. Throws an {@link HttpError} if there is no answer, or the reason `signal` was aborted with. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
 }
 
@@ -67,7 +67,7 @@ export interface HttpStream extends Omit<HttpResponse, "body">, Disposable {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Like {@link Http}, for a body that may be larger than what memory should hold. */
+/** Like {@link Http}, for a body that may be too large for memory. */
 export interface HttpStreams {
   open(request: HttpRequest, signal: AbortSignal): Promise<HttpStream>;
 }

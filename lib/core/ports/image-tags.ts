@@ -1,7 +1,7 @@
 import type { WorkKey } from "../work-key.ts";
 import type { Fence } from "./fence.ts";
 
-/** What is known of the stored tags without reading them. */
+/** Facts about the stored tags that need no read. */
 export interface DescribedTags {
   readonly revision: string;
   readonly count: number;
@@ -14,8 +14,8 @@ export interface StoredTags {
 }
 
 /**
- * The tags of each ImageRepository, kept by its own key: two objects that name the same image keep a set each, so that a tenant reads
- * only what its own login has listed. A reader sees the old or the new set, never a mix.
+ * The tags of each ImageRepository, stored by its own key: two objects for the same image have a set each, so that a tenant reads only what
+ * its own login has listed. A reader sees the old or the new set, never a mix.
  */
 export interface ImageTags {
   /**

@@ -19,7 +19,7 @@ export interface InventoryEntry {
 export interface InventoryOwner {
   readonly uid: string;
   readonly clusterUid: string;
-  /** The generation of the spec that the run has read. It is saved with the entries and is no part of the identity. */
+  /** The generation of the spec that the run has read. It is saved with the entries and is not part of the identity. */
   readonly generation?: number;
 }
 
@@ -28,13 +28,13 @@ export interface InventoryOwner {
  * inventory, never a mix. 20,000 entries must work.
  */
 export interface InventoryStore {
-  /** The entries in the order last saved; undefined if none were saved for this object, this uid of it and this cluster. */
+  /** The entries in the order last saved; undefined if none were saved for this object, this uid and this cluster. */
   load(owner: InventoryOwner, fence: Fence, signal: AbortSignal): Promise<readonly InventoryEntry[] | undefined>;
-  /** The owner's generation at the last save; undefined if that had none, or if nothing was saved. */
+  /** The owner's generation at the last save; undefined if it had none, or if nothing was saved. */
   savedUnder(owner: InventoryOwner, fence: Fence, signal: AbortSignal): Promise<number | undefined>;
   /** Replaces the whole inventory. Pages that did not change are not written again. */
   save(owner: InventoryOwner, entries: readonly InventoryEntry[], fence: Fence, signal: AbortSignal): Promise<void>;
-  /** The uids of the clusters in which this owner has a saved inventory, an empty one too, in no order. */
+  /** The uids of the clusters in which this owner has a saved inventory, even an empty one, in any order. */
   clusters(owner: Pick<InventoryOwner, "uid">, fence: Fence, signal: AbortSignal): Promise<readonly string[]>;
   /** Removes the inventory of an owner that is gone together with all its objects. */
   remove(owner: InventoryOwner, fence: Fence, signal: AbortSignal): Promise<void>;

@@ -11,13 +11,13 @@ export interface Claim {
 }
 
 /**
- * The claims on all objects of a cluster: which owner has an object and which others want it, so that an object that moves from
- * one Kustomization to another is handed over and never deleted in between.
+ * The claims on all objects of a cluster: which owner has an object and which other owners want it, so that an object that moves from one
+ * Kustomization to another is handed over and never deleted in between.
  */
 export interface Ledger {
   /** Adds claims; an owner that claims again changes nothing. The first claimant of an unclaimed id is its owner. */
   claim(clusterUid: string, claims: readonly Claim[], fence: Fence, signal: AbortSignal): Promise<void>;
-  /** Removes this owner's claims. If others claim the id, the first of them becomes its owner. */
+  /** Removes this owner's claims. If other owners claim the id, the first of them becomes its owner. */
   release(
     clusterUid: string,
     ownerUid: string,

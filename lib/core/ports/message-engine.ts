@@ -24,17 +24,23 @@ export interface MessageInput {
       readonly changes: readonly { readonly oldValue: string; readonly newValue: string; readonly setter: string }[];
     }[];
   }[];
-  /** Of the text that is written. */
+  /** The limit for the rendered text. */
   readonly maxBytes: number;
 }
 
-/** Go's templates with the functions that Flux gives a template of a commit message: none that reads a clock, a random number, a name or the environment. */
+/**
+ * Go's templates with the functions that Flux allows in a commit message: none that reads a clock, a random number, a name or the
+ * environment.
+ */
 export interface MessageEngine {
   /** The text of the template. Throws a {@link MessageEngineError}, or the reason that `signal` was aborted with. */
   message(input: MessageInput, limits: EngineLimits, signal: AbortSignal): Promise<string>;
 }
 
-/** `template`: it cannot be read, or fails. `removedField`: it reads a field that Flux has removed. The others are those of the other engine. */
+/**
+ * `template`: it cannot be read, or fails. `removedField`: it reads a field that Flux has removed. The other reasons are those of the other
+ * engine.
+ */
 export type MessageEngineErrorReason =
   | "broken"
   | "busy"

@@ -1,8 +1,8 @@
 import type { WorkKey } from "../work-key.ts";
 
 /**
- * Every metric, with CloudWatch's word for its unit. docs/metrics.md says when each is written. Alarms rely on these names. Each is
- * written only where there is something to tell, since CloudWatch bills a metric for every hour in which it has a value.
+ * Every metric, with CloudWatch's word for its unit. docs/metrics.md says when each is written. Alarms rely on these names. Each is written
+ * only if there is something to report, since CloudWatch bills a metric for every hour in which it has a value.
  */
 export const metricUnits = {
   /** One run of an object that changed something, failed, or waits. */
@@ -13,14 +13,14 @@ export const metricUnits = {
   ObjectsNotReady: "Count",
   /** From the push of a revision until its objects are applied. */
   PushToApplied: "Milliseconds",
-  /** Revisions that a source found at its interval, and that an event should have announced. */
+  /** Revisions that a source found at its interval although an event should have announced them. */
   EventsMissed: "Count",
   /**
-   * Events that ingest did not take: of an unknown type or shape, or from an account that the installation does not list. Deliveries to
+   * Events that ingest did not accept: of an unknown type or shape, or from an account that the installation does not list. Deliveries to
    * the path of a Receiver with a Secret that it did not take.
    */
   EventsRefused: "Count",
-  /** Objects that a sweep has woken again and again, and that no run has begun with. */
+  /** Objects that a sweep has woken again and again without a run beginning. */
   ReconcilesNotRun: "Count",
   /** Objects that were parked until their input changes: each is a dead letter too. */
   ReconcilesParked: "Count",

@@ -1,6 +1,6 @@
-/** What is told of every message: subscribers and rules select by it. */
+/** Attributes of every message: subscribers and rules select by them. */
 export interface TargetMessage {
-  /** Of the objects that ask for it: an installation lends its identity by namespace. */
+  /** The namespace of the objects that send it: an installation lends its identity by namespace. */
   readonly namespace: string;
   readonly body: string;
   /** None is empty. */

@@ -9,11 +9,11 @@ export interface ObservedResource {
   readonly notReady?: NotReady;
 }
 
-/** What the runs of an object have found. */
+/** The results of an object's runs. */
 export interface NotReady {
   /** The first of these runs, wall time in milliseconds. */
   readonly since: number;
-  /** Of the last of them: `failed`, `stalled`, `waiting`, … */
+  /** The outcome of the last run: `failed`, `stalled`, `waiting`, … */
   readonly outcome: string;
 }
 

@@ -24,7 +24,7 @@ const IndexedResource = z.strictObject({
     .array(
       z.strictObject({
         name: z.string(),
-        /** What filters may ask for; absent where the Receiver has no filter. */
+        /** What filters may use; absent if the Receiver has no filter. */
         metadata: AnyObject.exactOptional(),
       }),
     )
@@ -32,7 +32,7 @@ const IndexedResource = z.strictObject({
 });
 export type IndexedResource = Readonly<z.infer<typeof IndexedResource>>;
 
-/** All that a delivery needs to know of a Receiver, but for its token, which stays in its Secret. */
+/** Everything that a delivery needs to know about a Receiver, except its token, which stays in its Secret. */
 export const ReceiverEntry = z.strictObject({
   state: z.enum(["ready", "suspended", "not ready"]),
   /** `spec.type`. */
@@ -42,7 +42,7 @@ export const ReceiverEntry = z.strictObject({
   secret: z.string().exactOptional(),
   /** CEL, from the spec. */
   resourceFilter: z.string().exactOptional(),
-  /** `spec.oidcProviders` as it is. */
+  /** `spec.oidcProviders`, verbatim. */
   oidcProviders: z.array(AnyObject).readonly().exactOptional(),
   resources: z.array(IndexedResource).readonly(),
 });
@@ -67,17 +67,17 @@ export interface ReceiverIndex {
   /** Removes the entry of the fence's object, if there is one. Throws {@link LeaseLost} as `save` does. */
   remove(fence: Fence, signal: AbortSignal): Promise<void>;
   /**
-   * The Receivers of this path in the order of their keys, at most {@link maxReceiversOfPath}: those of two clusters share a path if
-   * token, name and namespace are equal. One read, of the last write.
+   * The Receivers of this path in the order of their keys, at most {@link maxReceiversOfPath}: those of two clusters share a path if token,
+   * name and namespace are equal. One read, which sees the last write.
    */
   find(path: string, signal: AbortSignal): Promise<readonly IndexedReceiver[]>;
 }
 
-/** Of an entry as it is stored, compressed: DynamoDB takes 400 KB of an item. */
+/** The limit for a stored, compressed entry: DynamoDB takes items of 400 KB. */
 export const maxEntryBytes = 350 * 1024;
-/** Receivers that one delivery is for. */
+/** The limit for Receivers that one delivery is for. */
 export const maxReceiversOfPath = 100;
-/** Of an entry's JSON: what is alike compresses to nearly nothing, and each delivery has to read it. */
+/** The limit for an entry's JSON: repetitions compress to nearly nothing, and each delivery has to read it. */
 export const maxUnpackedBytes = 4 * 1024 * 1024;
 
 /** The Receiver selects more than its entry can hold. */

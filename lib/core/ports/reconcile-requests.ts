@@ -6,11 +6,11 @@ export interface ReconcileRequests {
   request(key: WorkKey, reason: string, signal: AbortSignal): Promise<void>;
 }
 
-/** The way into the work queue for what others announce: events and webhooks, of which there may be any number. */
+/** The way into the work queue for announcements from outside, in any number: events and webhooks. */
 export interface ReconcileHints {
   /**
-   * As {@link ReconcileRequests.request}. The first hint of an object that was quiet is served at once; one that comes while hints keep
-   * coming may wait for a second, so that a burst is one or two runs. A run begins after the last hint in any case.
+   * As {@link ReconcileRequests.request}. The first hint for a quiet object is served at once; further ones may wait for a second, so that
+   * a burst is one or two runs. A run begins after the last hint in any case.
    */
   hint(key: WorkKey, reason: string, signal: AbortSignal): Promise<void>;
 }

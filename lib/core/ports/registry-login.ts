@@ -1,7 +1,7 @@
 import type { Secret } from "../secret.ts";
 import { PortError } from "./port-error.ts";
 
-/** The repository that a login is for, and the object that needs it. */
+/** The repository of a login, and the object that needs it. */
 export interface RegistryLoginRequest {
   /** `host` or `host:port`. */
   readonly host: string;
@@ -13,7 +13,7 @@ export interface RegistryLoginRequest {
   readonly namespace: string;
 }
 
-/** Logs in to a registry with an identity of a cloud, for objects whose `spec.provider` names that cloud. */
+/** Logs in to a registry with a cloud identity, for objects whose `spec.provider` names that cloud. */
 export interface RegistryLogin {
   /** Throws a {@link RegistryLoginError}, or the reason `signal` was aborted with. */
   credentials(

@@ -1,14 +1,14 @@
 import type { ImpersonatingCluster } from "./cluster.ts";
 import type { KeyIdentity } from "./data-keys.ts";
 
-/** Who the API server takes us for. */
+/** The user that the API server sees. */
 export interface OwnUser {
   readonly name: string;
-  /** Of a service account, the uid of its object. */
+  /** The uid of the service account's object; undefined for other users. */
   readonly uid: string | undefined;
 }
 
-/** A cluster that an object names, with the credential that the object names. Its connection is kept for the next run. */
+/** A cluster that an object names, with its credential. Its connection is kept for the next run. */
 export interface RemoteCluster extends ImpersonatingCluster {
   /**
    * Stands for the cluster's uid where the credential may not read that: derived from the certificate authority and the address. It
@@ -25,7 +25,7 @@ export interface StoredKubeconfig {
   readonly secret: string;
   /** The key of the Secret that holds it, for messages. */
   readonly key: string;
-  /** The same for the same key of the same Secret, and for no other: its cluster, its uid, and the key. */
+  /** Identifies this key of this Secret: its cluster, its uid, and the key. */
   readonly id: string;
   /** Another text for another content: the Secret's resourceVersion. */
   readonly version: string;
@@ -34,13 +34,13 @@ export interface StoredKubeconfig {
 
 /** A cluster of EKS that a ConfigMap names, for objects of one namespace. */
 export interface EksTarget {
-  /** The same for the same ConfigMap, and for no other: its cluster and its uid. */
+  /** Identifies this ConfigMap: its cluster and its uid. */
   readonly id: string;
   /** Another text for another content or identity. */
   readonly version: string;
   /** `arn:<partition>:eks:<region>:<account>:cluster/<name>` */
   readonly arn: string;
-  /** Of the API server, if the ConfigMap gives one; https, without a path. */
+  /** The address of the API server, if the ConfigMap gives one; https, without a path. */
   readonly address: URL | undefined;
   /** PEM, if the ConfigMap gives one. */
   readonly ca: string | undefined;
@@ -61,7 +61,7 @@ export interface RemoteClusters {
   byEks(target: EksTarget, signal: AbortSignal): Promise<RemoteCluster>;
 }
 
-/** What names another cluster cannot be used. The message quotes no value of a kubeconfig. */
+/** The reference to another cluster cannot be used. The message quotes no value of a kubeconfig. */
 export class KubeconfigFault extends Error {
   override readonly name = "KubeconfigFault";
 }

@@ -15,9 +15,9 @@ export interface Run {
    * time or by monotonic time, whichever has advanced more. Called right before each write to the cluster is sent.
    */
   assertLease(): void;
-  /** The state that the flow's last run carried over by {@link FlowResult.carried}; undefined if there is none or it was lost. */
+  /** The state that the flow's last run passed on by {@link FlowResult.carried}; undefined if there is none or it was lost. */
   readonly carried: JsonObject | undefined;
-  /** Whether anything has asked for this run since the last one that ended; false for one that only its interval wants. */
+  /** Whether this run was requested since the last one ended; false if only its interval is due. */
   readonly isRequested: boolean;
   /** Whether an earlier run did not end: it threw, ran out of time or died, so what it has left behind is not known. */
   readonly isRetry?: boolean;
@@ -27,15 +27,15 @@ export interface Run {
   superseded(): Promise<boolean>;
 }
 
-/** What a run has read. */
+/** The inputs of a run. */
 export interface Seen {
   readonly objectUid: string;
   readonly clusterUid: string;
-  /** Of the source; absent if the run read none. */
+  /** The revision of the source; absent if the run read none. */
   readonly revision?: string;
 }
 
-/** What a run answers to its queue. `dueInMs`: when to run again without an event; undefined for never. */
+/** A run's answer to its queue. `dueInMs`: when to run again without an event; undefined for never. */
 export interface FlowResult {
   readonly dueInMs: number | undefined;
   /**
@@ -45,7 +45,7 @@ export interface FlowResult {
   readonly carried?: JsonObject;
   /** Kept in the work item, for people and for the sweep. */
   readonly seen?: Seen;
-  /** The run changed and told nothing that was not known before: no metric counts it. */
+  /** The run changed nothing and reported nothing new: no metric counts it. */
   readonly isQuiet?: boolean;
   /** Why the run did not reach its end, for the log: the reason and the message that the object's Ready condition shows. */
   readonly failure?: { readonly reason: string; readonly message: string };

@@ -12,8 +12,8 @@ export interface ServiceAddress {
 export interface ServiceProxy {
   /**
    * The answer of the Service, whatever its status. Path, query, method, headers and body are those of the request; its `tls`, `proxy` and
-   * `maxRedirects` do not count. No certificate of the Service is verified. Throws an `HttpError` if there is no answer, with what is missing:
-   * the Service, its endpoints or our right; or the reason `signal` was aborted with.
+   * `maxRedirects` do not count. No certificate of the Service is verified. Throws an `HttpError` if there is no answer, saying what is
+   * missing: the Service, its endpoints or our right; or the reason `signal` was aborted with.
    */
   send(service: ServiceAddress, request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
 }

@@ -2,7 +2,7 @@ import type { Follows, Subscription } from "../follows.ts";
 import type { WorkKey } from "../work-key.ts";
 import type { Fence } from "./fence.ts";
 
-/** An object that subscribes to a topic, and what of it it follows; undefined: everything. */
+/** An object that subscribes to a topic, and the part of it that it follows; undefined: everything. */
 export interface Follower {
   readonly key: WorkKey;
   readonly follows: Follows | undefined;

@@ -4,8 +4,8 @@
  */
 export interface SweepLeases {
   /**
-   * Takes the lease of a cluster for `forMs` from now, or renews it for the same holder. Answers whether the holder has it: not
-   * while another's lasts. One that is not renewed ends by itself.
+   * Takes the lease of a cluster for `forMs` from now, or renews it for the same holder. Answers whether the holder has it: not while
+   * another's lasts. A lease that is not renewed expires.
    */
   take(cluster: string, holder: string, forMs: number, signal: AbortSignal): Promise<boolean>;
 }

@@ -96,7 +96,7 @@ async function reconcile(spec: ArtifactGeneratorSpec, ctx: GeneratorContext): Pr
   const names = requests.map(({ name }) => name);
   refuseOwnSources(names, spec, ctx.namespace);
   await refuseNamesOfOthers(names, owned, ctx);
-  // All of them before the first is published, so that a failure changes none.
+  // All are stored before the first is published, so that a failure changes none.
   const stored: StoredArtifact[] = [];
   for (const request of requests) stored.push(await buildAndStore(request, sources, budget, ctx));
   await subscribe(spec, requests, ctx);

@@ -49,7 +49,7 @@ export interface GeneratorContext {
   conclude(status: ArtifactGeneratorStatus): Promise<boolean>;
   /** The status as it was last published. */
   status(): ArtifactGeneratorStatus;
-  /** One that the API server does not take is logged and left out. */
+  /** If the API server does not accept an event, it is logged and left out. */
   record(event: EventToRecord): Promise<void>;
 }
 

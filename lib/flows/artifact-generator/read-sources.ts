@@ -68,7 +68,7 @@ export async function observeSources(
   return observed;
 }
 
-/** One text for all that an artifact is made from, as Flux computes it: an artifact that only its address tells apart is another. */
+/** One text for all sources of an artifact, in Flux's form: if only the address of an artifact differs, the text differs. */
 export function sourcesDigest(observed: ObservedSources): string {
   const parts = [...observed].map(
     ([

@@ -24,7 +24,7 @@ export function openGoogleBucket(
   );
 }
 
-/** Of a bucket of Google without a Secret. */
+/** The fault of a Google bucket without a Secret. */
 export function noGoogleIdentity(): Failure {
   const why = "spec.provider gcp without secretRef is not supported, since Sluice has no Google identity";
   return new Failure("UnsupportedField", `${why}: give a secretRef with the key of a service account`);

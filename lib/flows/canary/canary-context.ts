@@ -22,7 +22,7 @@ import type { CanaryDeps, CanaryParts } from "./canary-parts.ts";
 /** A Canary as our flow reads it. */
 export const servedCanary = servedKind(declaredCanary);
 
-/** One step of a Canary: what it is about, and what it has said and written so far. */
+/** One step of a Canary: its object, its messages and its writes so far. */
 export interface CanaryContext {
   readonly canary: Canary;
   readonly run: Run;
@@ -36,7 +36,7 @@ export interface CanaryContext {
   readonly handled: Handled;
   /** Who routes its traffic. */
   readonly provider: string;
-  /** Of the status as the step has found it. */
+  /** The phase in the status at the beginning of the step. */
   readonly phase: CanaryPhase;
   /** What the status says once this step has written it. */
   status(): CanaryStatus;

@@ -125,7 +125,7 @@ export async function isPromotionConfirmed(ctx: CanaryContext): Promise<boolean>
   });
 }
 
-/** The hooks before the first traffic. One that fails is a failed check. */
+/** The hooks before the first traffic. A failed gate is a failed check. */
 export async function isPrepared(ctx: CanaryContext): Promise<boolean> {
   return allPass(hooksOf(ctx, "pre-rollout"), "Progressing", ctx, {
     passed: "Pre-rollout check",

@@ -64,8 +64,9 @@ export interface TargetOwner {
 }
 
 /**
- * The Canary that releases the target of this one already; undefined if none does. The older one goes on, by its time of creation and then by
- * name: both would write to one primary. One that is being deleted counts until it is gone, since it may still give the target back.
+ * The Canary that releases the target of this one already; undefined if none does. The older one goes on, by its time of creation and
+ * then by name: both would write to one primary. A Canary that is being deleted counts until it is gone, since it may still restore
+ * the target.
  */
 export function targetTaken({ canary }: CanaryContext, all: readonly ListedCanary[]): TargetOwner | undefined {
   const { live, namespace, spec } = canary;

@@ -49,7 +49,7 @@ export async function takeStep(ctx: CanaryContext): Promise<void> {
   await goOn(found, ctx);
 }
 
-/** Deadlines count from the status. One that a clock far ahead has written gets the time that it is, so that they come. */
+/** Deadlines count from the status. A time that a fast clock wrote is replaced by the present time, so that the next steps follow. */
 async function correctTime(ctx: CanaryContext): Promise<void> {
   const { now } = ctx.at();
   if (!isGoing(ctx.phase) || !(Date.parse(ctx.status().lastTransitionTime ?? "") > now + aheadMs)) return;
@@ -136,7 +136,7 @@ async function rest(revision: TargetRevision, ctx: CanaryContext): Promise<void>
   await ctx.write(resynced(ctx.status(), { revision, isTracking }, ctx.at()));
 }
 
-/** Of the primary: whether a step goes on with it, without it, or not at all; "promoted" if it has the target's template already. */
+/** The primary's state: whether a step goes on with it, without it, or not at all; "promoted" if it has the target's template already. */
 type PrimaryState = "serving" | "down" | "not serving" | "promoted";
 
 /** Without a primary that serves nothing goes on. The end of waiting ends the run, with the traffic on what does serve. */

@@ -10,7 +10,7 @@ export const Paced = z.object({
   wrote: z.string().exactOptional(),
   /** Whether a run since then has waited though the clocks said that the interval is over. */
   isHeldBack: z.boolean().exactOptional(),
-  /** Of `retryOutages`: then the run comes by its back-off, not by the interval. */
+  /** From `retryOutages`: then the next run follows by back-off, not by the interval. */
   outage: z.unknown().optional(),
 });
 export type Paced = Readonly<z.infer<typeof Paced>>;
@@ -35,9 +35,10 @@ export type Due =
 /**
  * Whether a step of a run may be taken (reference canary, statement 30: each waits at least one interval). Pure.
  *
- * A run that only the interval asks for was delayed by the queue, so no machine's clock matters. A run that a hint asks for, or that follows
- * one that was cut off, comes at any moment: then the time of the last step decides. A last step in the future counts as taken now. One that
- * is long overdue makes the run wait for one more interval, once: to a machine whose clock is five minutes behind, each step looks overdue.
+ * A run that only the interval asks for was delayed by the queue, so no machine's clock matters. A run that a hint asks for, or that
+ * follows one that was cut off, comes at any moment: then the time of the last step decides. A last step in the future counts as
+ * taken now. A step that is long overdue makes the run wait for one more interval, once: for a machine whose clock is five minutes
+ * behind, each step looks overdue.
  */
 export function whenToStep({ intervalMs, now, paced, run, status }: Pace): Due {
   const isByInterval = !run.isRequested && run.isRetry !== true && paced.outage === undefined;

@@ -131,8 +131,8 @@ function idleFieldsWarning({ ref = {} }: GitRepositorySpec, ctx: SourceContext):
 }
 
 /**
- * The included artifacts. One that is not there yet announces itself, so that the wait for it ends at once; once all are there their
- * changes are left for the next run, as in Flux (reference 2.6).
+ * The included artifacts. A missing include announces itself, so that the wait for it ends at once; once all exist, their changes
+ * wait for the next run, as in Flux (reference 2.6).
  */
 async function lookForIncludes(spec: GitRepositorySpec, ctx: SourceContext): Promise<readonly Included[]> {
   try {

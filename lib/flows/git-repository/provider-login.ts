@@ -23,7 +23,7 @@ interface ProviderRequest {
   readonly spec: AccessSpec;
   readonly secret: SecretData | undefined;
   readonly proxy: Proxy | undefined;
-  /** Of the Secret: also for the API of GitHub. */
+  /** The certificates in the Secret, also for GitHub's API. */
   readonly tls: TlsTrust;
 }
 

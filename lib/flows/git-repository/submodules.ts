@@ -13,7 +13,7 @@ import { gitTimeoutMs, type OpenRepository } from "./open-repository.ts";
 
 /** As Flux, where what is deeper stays an empty folder; here it is refused. */
 export const maxSubmoduleDepth = 10;
-/** Of one revision, at all depths together. */
+/** The limit for the submodules of one revision, at all depths together. */
 export const maxSubmodules = 100;
 
 /** A repository that is checked out, and where it lies in the work tree. */
@@ -32,7 +32,7 @@ export interface Fetching {
   readonly open: OpenRepository;
   /** Holds all objects until the tree is packed. */
   readonly opened: AsyncDisposableStack;
-  /** Of entries and paths; what the outermost repository has is taken from it already. */
+  /** The remaining entries and paths, after those of the outermost repository. */
   readonly budget: TreeBudget;
   readonly ctx: SourceContext;
 }

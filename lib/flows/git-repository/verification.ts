@@ -91,7 +91,7 @@ async function publicKeys({ secretRef: { name } }: Verification, ctx: SourceCont
   return data;
 }
 
-/** Of a name in the tag object, whose maker may have made it as long as he likes. */
+/** The limit for a shown name from the tag object, whose author may have made it arbitrarily long. */
 const maxShownName = 200;
 
 async function verifyTag({ commit, tag, objects }: Revision, keys: Keys, now: number): Promise<string> {

@@ -25,7 +25,7 @@ import { verifyChart } from "./verify-chart.ts";
 
 /** What a chart of a HelmRepository needs beside its run. */
 export interface HelmRepositoryParts extends RepositoryParts {
-  /** Of an index: Flux's flag `helm-index-max-size`. */
+  /** The limit for an index: Flux's flag `helm-index-max-size`. */
   readonly maxIndexBytes: number;
 }
 
@@ -35,7 +35,7 @@ const Found = z.object({
   urls: z.array(z.string()),
   digest: z.string().exactOptional(),
 });
-/** Of what is noted for the next run. */
+/** The limit for the note to the next run. */
 const maxNotedBytes = 2_000;
 const chartName = /^[-a-z0-9]+(?:(?:\/\.?|\.)[-a-z0-9]+)*(?:\/\.?|\.)?$/;
 /** Longer names are not matched. */

@@ -20,14 +20,14 @@ import { summarise, withConditions } from "./release-status.ts";
 export interface EndedAction {
   readonly name: "install" | "rollback" | "test" | "uninstall" | "upgrade";
   readonly end: ActionEnd;
-  /** Of a rollback: what it went back to. */
+  /** The revision that a rollback went back to. */
   readonly previous?: ReleaseSnapshot | undefined;
   readonly durationMs: number;
 }
 
 /**
- * The status after an action, and its event: history, counters, conditions (reference helmrelease 8.4, 13, 14). All of it is one write, so
- * that a run that is killed counts nothing twice.
+ * The status after an action, and its event: history, counters, conditions (reference helmrelease 8.4, 13, 14). All of it is one
+ * write, so that a killed run counts nothing twice.
  */
 export async function statusAfter(
   ended: EndedAction,
@@ -97,7 +97,7 @@ function shown({ inventory }: ActionEnd): Pick<HelmReleaseStatus, "inventory"> {
   return inventory === undefined ? {} : { inventory: { entries: [...inventory] } };
 }
 
-/** Of the spec fields that a successful action has used. A failed one keeps the former: it is tried again (reference 24, D13). */
+/** The spec fields that a successful action has used, as digests. A failed one keeps the former: it is tried again (reference 24, D13). */
 export function withObservedDigests(
   status: HelmReleaseStatus,
   { commonMetadataDigest, postRenderersDigest }: Pick<ReleaseAttempt, "commonMetadataDigest" | "postRenderersDigest">,
@@ -151,7 +151,7 @@ async function afterRollback(
   return summarise(withConditions(status, ctx, said), ctx);
 }
 
-/** Of an uninstall that remediates: Ready keeps the reason of the failed action. */
+/** After an uninstall as remediation Ready keeps the reason of the failed action. */
 async function afterUninstall(
   { end }: EndedAction,
   before: HelmReleaseStatus,

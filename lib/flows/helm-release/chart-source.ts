@@ -17,7 +17,7 @@ export interface ChartSource {
   readonly artifact: Artifact;
   readonly digest: Digest;
   readonly bytes: FetchableArtifact["bytes"];
-  /** Of an OCIRepository or ExternalArtifact whose revision has a digest; empty for others. */
+  /** The digest in the revision of an OCIRepository or ExternalArtifact; empty for other sources. */
   readonly ociDigest: string;
   /** The part of the revision before the digest. */
   readonly tag: string;

@@ -52,7 +52,7 @@ async function finalizeOpen(open: HelmReleaseContext): Promise<FlowResult> {
   const { deps, namespace, run } = open;
   const { clock, helm } = deps;
   const names = releaseNames(open.release.spec, open);
-  // Of the release that the status knows: the spec may have another name by now.
+  // The name in the status: the spec may have another one by now.
   const name = open.status().history?.[0]?.name ?? names.name;
   const tenant = { cluster: run.key.cluster, namespace };
   return finalizeRelease(open, run.carried, {

@@ -25,7 +25,7 @@ export interface CarriedEnd {
 }
 
 export interface EndOfRelease {
-  /** Of the spec: the release is looked for under this name where the status has no history. */
+  /** The names in the spec: if the status has no history, the release is looked for under this name. */
   readonly names: Pick<ReleaseNames, "name" | "namespace">;
   /** Revisions in a namespace of the target cluster. */
   readonly storeOf: (storageNamespace: string) => ReleaseStore;

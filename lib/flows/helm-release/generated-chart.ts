@@ -4,8 +4,8 @@ import type { HelmReleaseContext } from "./attempt/context.ts";
 const labelPrefix = "helm.toolkit.fluxcd.io";
 
 /**
- * Deletes the HelmChart that was made from `spec.chart`, as `status.helmChart` names it, and takes its name out of the status. One that
- * is not labelled as this HelmRelease's stays: anyone may write a status.
+ * Deletes the HelmChart that was made from `spec.chart`, as `status.helmChart` names it, and takes its name out of the status. A
+ * chart without this HelmRelease's label stays: anyone may write a status.
  *
  * @throws ApiError
  */

@@ -312,7 +312,7 @@ async function carryOut(name: ActionName, last: StoredRevision | undefined, loop
   }
 }
 
-/** Of a rollback under way by its description, else the one that the history offers. */
+/** The target of the current rollback by its description, else the one in the history. */
 function rollbackTarget(last: StoredRevision | undefined, { attempt, status }: Loop): ReleaseSnapshot | undefined {
   const history = status.history ?? [];
   const version = /^Rollback to (\d+)$/.exec(last?.observed.description ?? "")?.[1];

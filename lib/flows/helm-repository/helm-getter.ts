@@ -13,7 +13,7 @@ const defaultTimeout = "1m";
 /** A file of a Helm repository. */
 export interface HelmFile {
   readonly url: string;
-  /** Of the HelmRepository: its host is sent the credentials, another one only where `passCredentials` says so. */
+  /** The HelmRepository: credentials are sent to its host, and to other hosts only with `passCredentials`. */
   readonly repository: { readonly url: string; readonly passCredentials?: boolean; readonly timeout?: string };
   readonly credentials: HelmCredentials;
   readonly maxBytes: number;

@@ -108,7 +108,7 @@ async function awaitScan({ key, live, spec }: ReferredRepository, ctx: PolicyCon
   throw new Failure("DependencyNotReady", message, { waitsFor: key });
 }
 
-/** Says that a run is at work on a new spec. One that is tried again keeps saying that it failed. */
+/** Says that a run is at work on a new spec. A policy that is tried again keeps its failure. */
 async function announceGeneration(ctx: PolicyContext): Promise<void> {
   const { before } = ctx;
   const { generation } = ctx.now();

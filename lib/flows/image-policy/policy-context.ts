@@ -49,7 +49,7 @@ export interface PolicyContext {
   conclude(status: ImagePolicyStatus): Promise<boolean>;
   /** The status as it was last published. */
   status(): ImagePolicyStatus;
-  /** One that the API server does not take is logged and left out. */
+  /** If the API server does not accept an event, it is logged and left out. */
   record(event: EventToRecord): Promise<void>;
 }
 

@@ -43,7 +43,7 @@ export interface RepositoryContext {
   publish(): Promise<void>;
   /** Publishes the outcome of the run, and that the request for it was handled. */
   conclude(status: ImageRepositoryStatus): Promise<void>;
-  /** One that the API server does not take is logged and left out. */
+  /** If the API server does not accept an event, it is logged and left out. */
   record(event: EventToRecord): Promise<void>;
 }
 

@@ -6,8 +6,8 @@ import type { Run } from "../../core/ports/run.ts";
 const Carried = z.object({ settings: z.string() });
 
 /**
- * What of a spec decides about the files and the commit, as a short text. Of a change of anything else Flux and Sluice wait until a
- * policy or the branch changes; of these Sluice does not.
+ * What of a spec decides about the files and the commit, as a short text. For a change of anything else Flux and Sluice wait until a
+ * policy or the branch changes; for these fields Sluice does not wait.
  */
 export function settingsDigest({ git, update }: ImageUpdateAutomationSpec): string {
   return digestOf(JSON.stringify([update, git?.commit])).slice("sha256:".length, "sha256:".length + 32);

@@ -13,7 +13,7 @@ import { accountUser } from "../owner/service-account.ts";
 import { readSource, type SourceReader } from "../source/read-source.ts";
 import type { Kind } from "./kind.ts";
 
-/** Of this process, for all clusters: one budget. */
+/** One cache for this process and all clusters: one budget. */
 const objects = objectCache();
 
 export const kustomizationKind: Kind = {

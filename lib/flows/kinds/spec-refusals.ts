@@ -52,7 +52,7 @@ import { sourcesAmong } from "../source/read-source.ts";
 export interface SpecRules {
   readonly gates: FeatureGates;
   readonly noCrossNamespaceRefs: boolean;
-  /** Of a Canary that names no provider. */
+  /** The provider of a Canary that names none. */
   readonly meshProvider: string;
   /** Whether the service account of this namespace has secrets for registries. */
   readonly hasPullSecrets: (namespace: string, serviceAccount: string) => boolean;

@@ -82,7 +82,7 @@ export async function saveInventoryUnderGeneration(ctx: KustomizationContext): P
     if (error instanceof Failure || isOutage(error)) return undefined;
     throw error;
   });
-  // Of a cluster that cannot be opened nothing was let go meanwhile, as nothing was applied there.
+  // If a cluster cannot be opened, nothing was released there meanwhile, since nothing was applied there.
   if (open === undefined) return;
   await saveUnderGeneration(ownStatus(open), reportTo(open), applySetOf(open, undefined), open.run.signal);
 }

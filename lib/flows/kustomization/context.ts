@@ -119,7 +119,7 @@ export interface KustomizationContext {
   /** Writes what differs; a status that says nothing new is not written. */
   write(status: KustomizationStatus): Promise<void>;
   /**
-   * Sends an event after those before it, while the run goes on. One that the API server refuses is logged and left out: nothing
+   * Sends an event after those before it, while the run goes on. If the API server refuses it, it is logged and left out: nothing
    * depends on it.
    */
   record(event: EventToRecord): void;

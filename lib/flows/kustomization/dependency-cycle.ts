@@ -24,7 +24,7 @@ const looksInRuns = 20;
 
 /** A Kustomization that waits for one of its dependencies. */
 interface Waiting {
-  /** Those that it needs to be ready, the one that it waits for first. */
+  /** The objects that must be ready first, beginning with the one that it waits for. */
   readonly dependencies: readonly WorkKey[];
   /** What it waits for, in the words of its message. */
   readonly problem: string;
@@ -76,7 +76,7 @@ async function cycleThrough(
     seen.add(formatWorkKey(key));
     const live = await home.get({ ...key, version: "v1" }, run.signal);
     const found = live && readKustomization(live);
-    // One that cannot be reconciled waits for its own mending, not for what it names.
+    // A Kustomization that cannot be reconciled waits for its own correction, not for its dependencies.
     if (found === undefined || referenceFaults(found.spec).length > 0) continue;
     if (!mayWait(found, key, source)) continue;
     const member = { key, isTold: isTold(found.status.conditions) };

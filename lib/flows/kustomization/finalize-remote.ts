@@ -14,9 +14,9 @@ type Finalize = (ctx: KustomizationContext, carried: CarriedState) => Promise<Fl
 type LetGo = (ctx: KustomizationContext, startedAt: number) => Promise<FlowResult>;
 
 /**
- * The end of a Kustomization whose objects are in another cluster. As long as that cluster cannot be used, the Kustomization stays and
- * says why, and how to let go of the objects: what it has there is never forgotten in silence. One that deletes nothing, or that has
- * nothing there, needs no cluster.
+ * The end of a Kustomization whose objects are in another cluster. As long as that cluster cannot be used, the Kustomization stays
+ * and says why, and how to let go of the objects: what it has there is never forgotten in silence. If it deletes nothing, or has
+ * nothing there, it needs no cluster.
  */
 export async function finalizeRemote(
   ctx: KustomizationContext,
@@ -60,7 +60,7 @@ async function held(error: Error, ctx: KustomizationContext, carried: CarriedSta
       failures: carried.failures + 1,
       isFinalizing: true,
       ending: ending(ctx),
-      // Of the deletion: that of an attempt before it is over.
+      // Applies to the deletion: the wait of an earlier attempt is over.
       ...(carried.isFinalizing && carried.wait !== undefined ? { wait: carried.wait } : {}),
     },
   };

@@ -231,7 +231,7 @@ async function tellNextOwners(pruned: readonly Pruned[], ctx: KustomizationConte
   const pending = pruned.filter((one) => one.kind === "pending");
   for (const [owner, given] of Map.groupBy(pending, ({ to }) => to)) {
     const { homeUid = ctx.homeUid } = ownerOfClaim(owner);
-    // Of another home cluster: an object of that name here is another one.
+    // For another home cluster: an object of that name here is a different one.
     if (homeUid !== ctx.homeUid) continue;
     const ref = refOfClaim(owner);
     const live = ref && (await home.get(ref, run.signal));
@@ -257,8 +257,9 @@ async function leaveAll(inventory: readonly InventoryEntry[], ctx: Kustomization
 const finalizing = { isFinalizing: true, wanted: [], planned: [] } as const;
 
 /**
- * A source that is not there, or that cannot be read, brings no object to another Kustomization: it must not hold a deletion. One of
- * another namespace counts although `no-cross-namespace-refs` forbids it: a Kustomization that moves to its namespace keeps its objects.
+ * A source that is not there, or that cannot be read, brings no object to another Kustomization: it must not hold a deletion. An
+ * owner of another namespace counts although `no-cross-namespace-refs` forbids it: a Kustomization that moves to its namespace keeps
+ * its objects.
  */
 async function sourceAtEnd(ctx: KustomizationContext): Promise<ResolvedSource | undefined> {
   const { spec } = ctx.kustomization;

@@ -42,7 +42,7 @@ export type Health =
       readonly wait: Wait;
       /** `Health check passed in …`, or undefined if there was nothing to check. */
       readonly message: string | undefined;
-      /** Of which objects the health is not known, and why; undefined if there are none. */
+      /** The objects of unknown health, with the reasons; undefined if there are none. */
       readonly unknown: string | undefined;
     };
 

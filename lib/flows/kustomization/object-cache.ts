@@ -16,7 +16,7 @@ export interface ObjectCache {
   put(key: WorkKey, live: LiveObject): void;
 }
 
-/** Of the objects of all clusters together: enough for about 1,000 usual Kustomizations with their sources. */
+/** The limit for the objects of all clusters together: enough for about 1,000 usual Kustomizations with their sources. */
 export const maxObjectCacheBytes = 32 * 1024 * 1024;
 /** What a character of an object's text takes in memory once it is parsed. */
 const bytesPerCharacter = 4;

@@ -49,14 +49,14 @@ export async function expectedBySiblings(
   ctx: KustomizationContext,
 ): Promise<readonly Expected[]> {
   const behind = siblingsBehind(kustomizations, source, ctx);
-  // One whose cluster refuses it is not about to have anything.
+  // An owner whose cluster refuses it is not about to have any objects.
   const shared = await sharingTarget([...behind.keys()], false, ctx);
   const siblings = [...behind].flatMap(([live, sibling]) => (shared.has(live) ? [sibling] : []));
   if (siblings.length === 0) return [];
   const artifact = await fetchableArtifact(source, ctx);
   if (artifact === undefined) return [];
   const expected: Expected[] = [];
-  // One after the other: what a folder builds to may be large, and its names are all that is kept.
+  // One after the other: a folder's build may be large, and only its names are kept.
   for (const sibling of siblings) {
     const owner = subject(refOfSibling(sibling));
     for (const manifest of await manifestsOf(sibling, artifact, ctx)) {

@@ -92,7 +92,7 @@ const maxClockSkewMs = 60_000;
 
 /** One finished reconcile, as `status.history` counts it. */
 export interface Finished {
-  /** Of what was built. */
+  /** The digest of the build. */
   readonly digest: string;
   /** Where it is set, digests are shown under this key only: what was built carries data of a Secret. */
   readonly key: Secret | undefined;
@@ -116,7 +116,7 @@ export function withSnapshot(
   now: number,
 ): readonly Snapshot[] {
   const digest = shownDigest(built, key);
-  // Those that Flux or an earlier release has left, too: so the same build is counted on.
+  // Includes entries of Flux or an earlier release, so that the same build is counted further.
   const history = former.map((entry) => ({ ...entry, digest: shownDigest(entry.digest, key) }));
   const before = history.find((entry) => entry.digest === digest && entry.lastReconciledStatus === status);
   const snapshot: Snapshot = {
@@ -131,7 +131,7 @@ export function withSnapshot(
   return [snapshot, ...history.filter((entry) => entry !== before)].slice(0, maxSnapshots);
 }
 
-/** One that is keyed already stays. */
+/** A keyed digest stays. */
 function shownDigest(digest: string, key: Secret | undefined): string {
   return key !== undefined && digest.startsWith("sha256:") ? keyedDigest(key, digest) : digest;
 }

@@ -6,7 +6,7 @@ export const maxToldObjects = 100;
 
 const Told = z.object({ told: z.array(z.string()).max(maxToldObjects) });
 
-/** Of which objects the users of a Kustomization were told that Sluice does not reconcile them, as digests. */
+/** The objects that were reported to the users of a Kustomization as not reconciled by Sluice, as digests. */
 export interface ToldObjects {
   /** What earlier runs have told, or what this run has remembered. */
   marks(): readonly string[];

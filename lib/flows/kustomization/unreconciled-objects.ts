@@ -35,7 +35,7 @@ export async function warnOfUnreconciled(
   ctx.record({ type: "Warning", reason: "NotReconciled", message: unreconciledText(news), annotations });
 }
 
-/** Of which objects nothing was told yet, and what is told from now on. With very many, kinds stand for their objects. Pure. */
+/** Objects that were not reported yet, and those to report from now on. With very many, kinds stand for their objects. Pure. */
 export function newsOf(
   found: readonly VersionedRef[],
   part: "all" | "some",

@@ -103,8 +103,8 @@ export function refuseAccount({ provider, serviceAccountName = "" }: OciReposito
 }
 
 /**
- * One flag allows plain HTTP and any certificate, as in Flux, unless a secret says which certificates. A reference without a
- * name counts as none, as in Flux (`getTLSConfig`).
+ * One flag allows plain HTTP and any certificate, as in Flux, unless a secret holds the certificates. A reference without a name
+ * counts as none, as in Flux (`getTLSConfig`).
  */
 async function trustOf(
   { certSecretRef, insecure, url }: OciRepositorySpec,

@@ -24,7 +24,7 @@ export interface TenantPlace {
 
 /** Who may enter the clusters of ConfigMaps. */
 export interface TargetAccounts {
-  /** Of the home; undefined where it issues none to us. */
+  /** The home cluster's tokens; undefined if it issues none to us. */
   readonly accountTokens: AccountTokens | undefined;
   /** Flux's flag `default-kubeconfig-service-account`; empty for none. */
   readonly defaultKubeconfigAccount: string;

@@ -28,8 +28,8 @@ export function keyOfClaim(owner: string, cluster: string): WorkKey {
 }
 
 /**
- * What has become of the owner that has made a claim. One of a kind that owns nothing here, or that lives in another home cluster, counts
- * as alive.
+ * What has become of the owner that has made a claim. An owner of a kind that owns nothing here, or that lives in another home
+ * cluster, counts as alive.
  */
 export async function stateOfOwner(
   { owner, ownerUid }: Pick<Claim, "owner" | "ownerUid">,

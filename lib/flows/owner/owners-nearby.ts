@@ -107,9 +107,9 @@ export function inventoryIn({ status }: LiveObject): readonly ObjectRef[] {
 }
 
 /**
- * What owners with objects near ours by their status have in the cluster that ours are in. One that names a cluster has applied to those
- * that its saved inventories are of; its cluster is not asked, since the one who writes a kubeconfig could hold up others with it. Only one
- * without any saved inventory is opened, and counts if that fails: Flux may have applied it.
+ * What owners with objects near ours by their status have in the cluster that ours are in. An owner that names a cluster has applied
+ * to the clusters of its saved inventories; its cluster is not asked, since the writer of a kubeconfig could delay others with it.
+ * Only one without any saved inventory is opened, and counts if that fails: Flux may have applied it.
  */
 async function nearbyInTarget(
   all: readonly LiveObject[],

@@ -50,7 +50,8 @@ export async function evaluateReadyExpr(
 
 /**
  * The dependency as the expression may see it: what a service account reads of another namespace is read with its rights, so that no
- * expression finds out what they keep from it. One of the own namespace is read as Flux reads it. A text where the account may not.
+ * expression finds out what they keep from it. A ConfigMap or Secret of the own namespace is read as in Flux. A text where the
+ * account may not.
  */
 async function asAccountReads(
   dependency: LiveObject,

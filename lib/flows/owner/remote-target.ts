@@ -159,7 +159,7 @@ async function verifiedIdentity(remote: RemoteCluster, home: HomeCluster, signal
   const { authority } = there;
   const hasOurAuthority = authority === here?.authority;
   if (told === undefined) {
-    // One authority may vouch for several clusters.
+    // One authority may sign for several clusters.
     const isHome = hasOurAuthority && (there.address === here.address || (await knowsOurAccount(remote, home, signal)));
     const homeUid = await home.uid(signal);
     if (isHome) return known(homeUid);
@@ -170,7 +170,7 @@ async function verifiedIdentity(remote: RemoteCluster, home: HomeCluster, signal
   return known(isHome ? told : clusterIdentity(authority, told));
 }
 
-/** Of digests, since the server may answer any text for its uid. It begins with `cluster:`, which no uid does. */
+/** A hash of digests, since the server may answer any text as its uid. It begins with `cluster:`, which no uid does. */
 function clusterIdentity(authority: string, uid: string): string {
   return `${ofAuthority(authority)}${shortened(digestOf(uid))}`;
 }

@@ -38,12 +38,12 @@ const openings = 32;
 const silent = new WeakMap<Clock, Map<string, number>>();
 
 /**
- * Those of these owners whose objects are in the cluster that ours are in: elsewhere objects of the same names are others. One
- * that names what we name shares it, and so does one that is done with its present spec and has a saved inventory of our cluster. Any
- * other one is opened, for some seconds at most: that no inventory is saved under a name of ours proves nothing, since one cluster
- * has several names, and what leads to it may have changed. One that does not answer in that time is among them.
+ * The owners among these whose objects are in our objects' cluster: elsewhere objects of the same names are different ones. An owner
+ * that names the same target shares it, and so does one that has finished its present spec and has a saved inventory of our cluster.
+ * Any other one is opened, for some seconds at most: that no inventory is saved under a name of ours proves nothing, since one
+ * cluster has several names, and what leads to it may have changed. An owner that does not answer in that time is included.
  *
- * @param orUnknown whether one whose cluster refuses to be opened is among them
+ * @param orUnknown whether an owner is included if its cluster refuses to be opened
  */
 export async function sharingTarget(
   all: readonly LiveObject[],

@@ -56,7 +56,7 @@ export function now({ deps, live }: ReceiverContext): { readonly generation: num
   return { generation: live.metadata.generation ?? 0, at: deps.clock.now() };
 }
 
-/** Records an event. One that the API server does not take is logged and left out. */
+/** Records an event. If the API server does not accept an event, it is logged and left out. */
 export async function record(event: EventToRecord, { deps, home, live, run }: ReceiverContext): Promise<void> {
   await reportEvent(home, live, event, declaredReceiver.eventSource, run, deps);
 }

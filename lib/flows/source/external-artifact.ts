@@ -8,7 +8,7 @@ import { defaultArchiveLimits } from "../../sources/archive/unpack.ts";
 const timeoutMs = 60_000;
 const maxRedirects = 5;
 
-/** Those of Flux's algorithms that Node has. */
+/** Flux's algorithms that Node supports. */
 const algorithms: ReadonlySet<string> = new Set(["sha256", "sha384", "sha512"]);
 
 /**

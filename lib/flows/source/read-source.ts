@@ -77,9 +77,9 @@ export interface FetchableArtifact {
 export const generatedHere: Digest = digestOf("made by an ArtifactGenerator of this installation");
 
 /**
- * The artifact of a source, undefined if there is none to fetch. Of a source that is reconciled here it is only one that the source's
- * own flow recorded, so a person who can write a status cannot choose what is applied. The same holds for an ExternalArtifact that an
- * ArtifactGenerator of this installation makes; that of any other is whatever its producer says and serves.
+ * The artifact of a source, undefined if there is none to fetch. For a source that is reconciled here, only an artifact that the
+ * source's own flow recorded counts, so a person who can write a status cannot choose what is applied. The same holds for an
+ * ExternalArtifact that an ArtifactGenerator of this installation makes; that of any other is whatever its producer says and serves.
  */
 export async function fetchableArtifact(
   source: { readonly key: WorkKey; readonly uid: string; readonly artifact: Artifact },

@@ -44,8 +44,8 @@ export async function reportStored(
   const announced = `${revision} ${artifact?.digest}`;
   const isNews =
     Announced.safeParse(run.carried).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
-  // Its events come before the status, which the next run takes as a sign that they are told.
-  // Of what has not changed, for people who look at the object: Flux does not send this event to alerts (reference 1.9).
+  // Its events come before the status, which the next run takes as a sign that they are told. Reports that nothing has changed, for
+  // users who look at the object: Flux does not send this event to alerts (reference 1.9).
   const said = pulled === undefined ? ({ type: "Normal", annotations: {}, isTrace: true } as const) : undefined;
   const upToDate = `artifact up-to-date with remote revision: '${revision}'`;
   // Flux tells it while it looks at the content, and what a kind says of its own at the end, as recorded.

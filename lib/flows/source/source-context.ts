@@ -16,7 +16,7 @@ import { type ConditionByReason, type Now, withTimesOf } from "./source-conditio
 export interface SourceDeps extends FlowDeps {
   /** The address under which `status.artifact.path` is served, or would be: consumers of ours go by the digest. */
   readonly artifactUrl: (path: string) => string;
-  /** Of what is unpacked; `defaultArchiveLimits` if absent. */
+  /** The limits for unpacking; `defaultArchiveLimits` if absent. */
   readonly limits?: ArchiveLimits;
 }
 

@@ -46,11 +46,11 @@ export interface Resolved {
   readonly messages: {
     /** Says what is new, for example `new upstream revision '…'`. */
     readonly outdated: string;
-    /** Of the conditions ArtifactInStorage and Ready. */
+    /** The message of the conditions ArtifactInStorage and Ready. */
     readonly stored: string;
-    /** Of the events NewArtifact and Succeeded, unless {@link Pulled.message} says more. */
+    /** The message of the events NewArtifact and Succeeded, unless {@link Pulled.message} is set. */
     event(artifact: Artifact): string | Promise<string>;
-    /** Of the event of a run that found nothing new, where it is not `ArtifactUpToDate`. */
+    /** The event of a run that found nothing new, if it is not `ArtifactUpToDate`. */
     readonly unchanged?: { readonly reason: EventReason; readonly message: string };
   };
   /** Whether events of the origin announce its pushes, so that none should be left for the interval to find. */
@@ -81,8 +81,8 @@ export interface Pulled {
   readonly observed?: object;
   /** What was taken, if it is not what was resolved. */
   readonly taken?: Taken;
-  /** Of the event NewArtifact, if only the content tells it: the subject of a commit, for example. */
+  /** The message of the event NewArtifact, if it depends on the content: the subject of a commit, for example. */
   readonly message?: string;
-  /** Of the conditions ArtifactInStorage and Ready, if only the content tells it. */
+  /** The message of the conditions ArtifactInStorage and Ready, if it depends on the content. */
   readonly stored?: string;
 }

@@ -4,8 +4,8 @@ import type { Candidate } from "./filter-tags.ts";
 import { emptyListText, type Ranking } from "./ranking.ts";
 
 /**
- * The tags in the order in which a policy chooses them: the one that Flux chooses, then the one that it would choose without that, and
- * so on. Of tags with the same key the last candidate wins, which is the least where the tags are in descending order.
+ * The tags in the order in which a policy chooses them: the one that Flux chooses, then the one that it would choose without that,
+ * and so on. Among tags with the same key the last candidate wins, which is the least if the tags are in descending order.
  *
  * @throws Failure `Failure` in Flux's words if nothing can be chosen
  */

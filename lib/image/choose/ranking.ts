@@ -63,7 +63,10 @@ function alphabetically(order: Order): Ranking {
   );
 }
 
-/** Of equal numbers the last, and whatever follows NaN: so it is in Flux, where each number replaces the one before unless it is worse. */
+/**
+ * Among equal numbers the last one wins, and so does anything after NaN, as in Flux, where each number replaces the one before unless
+ * it is worse.
+ */
 function numerically(order: Order): Ranking {
   const read = (key: string): number => {
     const value = parseGoFloat(key);

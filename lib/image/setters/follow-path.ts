@@ -3,7 +3,7 @@ export interface TreeFile {
   /** From the root of the repository. */
   readonly path: string;
   readonly type: "executable" | "file" | "symlink";
-  /** Of a link: its target. */
+  /** For a link: its target. */
   read(): Promise<Uint8Array>;
 }
 

@@ -1,7 +1,7 @@
 import { type Event, parseEvents, YAMLException } from "js-yaml";
 import { spacedText } from "./spaced-text.ts";
 
-/** Of one document of a file: nothing else runs while it is parsed. */
+/** The limit for one document of a file: nothing else runs while it is parsed. */
 export const maxDocumentChars = 2 * 1_048_576;
 /** Line breaks and characters of a document that may start a value. */
 export const maxIndicators = 200_000;

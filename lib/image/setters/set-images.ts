@@ -7,7 +7,7 @@ import { readMarker } from "./marker.ts";
 import { type DocumentEvents, readDocuments } from "./read-documents.ts";
 import { mayHoldMarkers } from "./setter-file.ts";
 
-/** Of a file that may hold markers. */
+/** The limit for a file that may hold markers. */
 export const maxSetterFileBytes = 5 * 1_048_576;
 /** Scalars of a file that markers set. */
 export const maxChangesPerFile = 10_000;

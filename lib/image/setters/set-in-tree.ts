@@ -5,7 +5,7 @@ import { type FileTree, PathFollower, type TreeFile } from "./follow-path.ts";
 import { settingImages } from "./set-images.ts";
 import { isSetterFile } from "./setter-file.ts";
 
-/** Of all files that the markers of a run change, as they are afterwards. */
+/** The limit for all files that the markers of a run change, after the change. */
 export const maxChangedBytes = 32 * 1_048_576;
 /** Scalars that the markers of a run set. */
 export const maxChangesPerRun = 20_000;
@@ -93,7 +93,7 @@ async function setInFile(
   }
 }
 
-/** Of a path that is a file: its name. Undefined if the path is elsewhere. */
+/** For a path of a file: its name. Undefined if the path is elsewhere. */
 function pathBelow(root: string, path: string): string | undefined {
   if (root === "") return path;
   if (path === root) return posix.basename(path);

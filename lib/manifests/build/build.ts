@@ -32,7 +32,7 @@ export interface BuildDeps {
 export interface Built {
   /** Ready to apply: in kustomize's order, with owner labels and common metadata. */
   readonly manifests: readonly Manifest[];
-  /** Of the YAML that kustomize prints, without owner labels and common metadata, as in Flux's history. */
+  /** The digest of the YAML that kustomize prints, without owner labels and common metadata, as in Flux's history. */
   readonly digest: Digest;
   /** Whether that YAML may hold data of a Secret. */
   readonly carriesSecret: boolean;

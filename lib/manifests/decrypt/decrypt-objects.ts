@@ -108,7 +108,7 @@ async function decryptData(secret: JsonObject, decrypter: Decrypter, signal: Abo
     });
   }
   const decrypted = Object.keys(changed).length === 0 ? secret : { ...secret, data: { ...data, ...changed } };
-  // One that still has its metadata is refused after the build, in Flux's words.
+  // An object that still has its metadata is refused after the build, in Flux's words.
   const sealed = "sops" in decrypted ? undefined : sealedField(decrypted);
   return sealed === undefined
     ? decrypted

@@ -9,9 +9,9 @@ import { valuesOfFileSafely } from "../thread/off-thread.ts";
 import { type Decrypter, faultOfFile } from "./decryption.ts";
 import { encryptedSources, missingSource, type SourceFile, SourcesFault, UnreadableRoot } from "./encrypted-sources.ts";
 
-/** Of one file, as in Flux. */
+/** The limit for one file, as in Flux. */
 export const maxEncryptedFileBytes = 5 * 1024 * 1024;
-/** Of all files of a build that are decrypted before it. */
+/** The limit for all files of a build that are decrypted before it. */
 export const maxSourceBytes = 32 * 1024 * 1024;
 
 /** An artifact whose generators and patches read plain files. */

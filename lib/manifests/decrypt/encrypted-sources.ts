@@ -106,9 +106,9 @@ function foldersAbove(path: string): readonly string[] {
 
 class UnreadableFile extends SourcesFault {}
 
-/** Of one kustomization file that is read to find encrypted ones: it is read at once. */
+/** The limit for one kustomization file that is searched for encrypted ones: it is parsed in one go. */
 export const maxKustomizationBytes = 512 * 1024;
-/** Of all of them. */
+/** The limit for all kustomization files. */
 export const maxKustomizationsBytes = 8 * 1024 * 1024;
 /** Resources and files that they name, where an alias counts as what it stands for. */
 export const maxNames = 50_000;

@@ -68,7 +68,7 @@ export function macVerifier(sealed: SealedFiles, keys: DataKeys, signal: AbortSi
   };
 }
 
-/** Those of builds that are remembered: their bytes do not change, and no other data key verifies them. */
+/** Files of cached builds: their bytes do not change, and no other data key verifies them. */
 const verifiedFiles = new WeakSet<SealedFile>();
 
 /** Whether the file is as sops wrote it; false if it only quotes the MAC. Throws a {@link SopsFault} if it is neither. */

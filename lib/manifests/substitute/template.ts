@@ -43,7 +43,7 @@ const ident = /[\p{L}\p{Nd}_]+/uy;
 /** Stops before `${` and at a `}`. */
 const defaultText = /(?:[^}$]|\$(?!\{))+/y;
 const offsetText = /(?:[^:}$]|\$(?!\{))+/y;
-/** Of a replacement, where `$$`, `\/` and `\\` are escaped: the text before the next slash, braces included. */
+/** The text of a replacement, in which `$$`, `\/` and `\\` are escapes: up to the next slash, braces included. */
 const patternText = /(?:\$\$|\\[/\\]|[^/$]|\$(?!\{))+/y;
 const replacementText = /(?:\$\$|\\[/\\]|[^}$]|\$(?!\{))+/y;
 

@@ -26,7 +26,7 @@ const Statuses = z.object({
     .nullish(),
 });
 
-/** Commit statuses on Azure DevOps. One that says the same as the first of its context is not sent again. */
+/** Commit statuses on Azure DevOps. If the first status of its context says the same, it is not sent again. */
 export const azureDevOps: MakeProvider = (settings, { http }) => {
   const { address, tls, token } = settings;
   if (token === "") {

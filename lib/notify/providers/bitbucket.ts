@@ -10,7 +10,7 @@ const states = { info: "SUCCESSFUL", error: "FAILED", unknown: "can't convert to
 const api = "https://api.bitbucket.org/2.0/";
 const Status = z.object({ state: z.string().nullish(), description: z.string().nullish() }).nullable();
 
-/** Build statuses on Bitbucket Cloud. One that says the same as the present one of its key is not sent again. */
+/** Build statuses on Bitbucket Cloud. If the present status of its key says the same, it is not sent again. */
 export const bitbucket: MakeProvider = ({ address, commitStatus, tls, token }, { http }) => {
   if (token === "") throw new Error("bitbucket token cannot be empty");
   const key = createHash("sha1").update(requiredCommitStatus(commitStatus)).digest("hex");

@@ -20,7 +20,7 @@ const Status = z.object({ key: Text, state: Text, name: Text, description: Text 
 const listing = "could not get existing commit status: failed api call to check duplicate commit status";
 const posting = "could not post build status: could not post build commit status";
 
-/** Build statuses on Bitbucket Server and Data Center. One that says the same as the present one of its key is not sent again. */
+/** Build statuses on Bitbucket Server and Data Center. If the present status of its key says the same, it is not sent again. */
 export const bitbucketServer: MakeProvider = (settings, parts) => {
   const { address, tls } = settings;
   const commits = commitsUrl(address);

@@ -14,7 +14,7 @@ const states = {
 const Text = z.string().nullish();
 const Statuses = z.array(z.object({ context: Text, status: Text, description: Text })).nullable();
 
-/** Commit statuses on Gitea. One that says the same as the latest of its context is not sent again. */
+/** Commit statuses on Gitea. If the latest status of its context says the same, it is not sent again. */
 export const gitea: MakeProvider = (settings, parts) => {
   const context = requiredCommitStatus(settings.commitStatus);
   const repository = giteaRepository(settings, parts);

@@ -10,7 +10,7 @@ const Statuses = z
   .array(z.object({ context: z.string().nullish(), state: z.string().nullish(), description: z.string().nullish() }))
   .nullable();
 
-/** Commit statuses on GitHub. One that says the same as the latest of its context is not sent again. */
+/** Commit statuses on GitHub. If the latest status of its context says the same, it is not sent again. */
 export const github: MakeProvider = (settings, parts) => {
   const context = requiredCommitStatus(settings.commitStatus);
   const repository = githubRepository(settings, parts);

@@ -9,7 +9,7 @@ const states = { info: "success", error: "failed", unknown: "can't convert to gi
 const Text = z.string().nullish();
 const Statuses = z.array(z.object({ sha: Text, status: Text, name: Text, description: Text })).nullable();
 
-/** Commit statuses on GitLab. One that the commit has had is not sent again. */
+/** Commit statuses on GitLab. A status that the commit already has is not sent again. */
 export const gitlab: MakeProvider = (settings, parts) => {
   const project = gitlabProject(settings, parts);
   const name = requiredCommitStatus(settings.commitStatus);

@@ -93,7 +93,7 @@ function traceOf(event: NotificationEvent, alert: ProviderSettings["alert"], now
 function spanOf(event: NotificationEvent, alert: ProviderSettings["alert"], now: number): readonly ProtobufField[] {
   const { kind, namespace, name, uid = "" } = event.involvedObject;
   const time = Date.parse(event.timestamp);
-  // Of an event that is sent twice, both are one span.
+  // If an event is sent twice, both copies are one span.
   const id = createHash("sha256")
     .update(`${alert.uid}:${eventJson(event)}`)
     .digest()

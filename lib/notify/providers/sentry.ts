@@ -54,7 +54,7 @@ function parseDsn(address: string): Dsn {
   };
 }
 
-/** The envelope and its only item, a line of JSON each. Of an event that is sent twice, both have one ID. */
+/** The envelope and its only item, a line of JSON each. If an event is sent twice, both copies have one ID. */
 function envelopeOf(event: NotificationEvent, dsn: string, environment: string | undefined, now: number): string {
   const digest = createHash("sha256").update(eventJson(event)).digest("hex");
   const event_id = digest.slice(0, 32);

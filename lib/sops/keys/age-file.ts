@@ -1,7 +1,7 @@
 import { createDecipheriv, createHmac, createSecretKey, hkdfSync, timingSafeEqual } from "node:crypto";
 import { SopsFault } from "../sops-fault.ts";
 
-/** One way to the key of an age file: its words, the first of which says of which kind it is, and the wrapped key. */
+/** One way to the key of an age file: its words, the first of which is the type, and the wrapped key. */
 export interface Stanza {
   readonly words: readonly string[];
   readonly body: Buffer;

@@ -24,7 +24,7 @@ const Entry = z.object({
 
 /** An application of Entra ID and how it proves who it is. */
 export interface AzureCredentials {
-  /** Of the token service: `https://login.microsoftonline.com/<tenant>/oauth2/v2.0/token`. */
+  /** The URL of the token service: `https://login.microsoftonline.com/<tenant>/oauth2/v2.0/token`. */
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly proof:

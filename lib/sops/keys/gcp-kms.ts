@@ -29,7 +29,7 @@ const AuthorizedUser = z.object({
   token_uri: z.url({ protocol: /^https?$/ }).default(defaultTokenUri),
 });
 const Credentials = z.discriminatedUnion("type", [ServiceAccount, AuthorizedUser]);
-/** Of an entry `sops.gcp-kms`, made by {@link readGcpCredentials}. */
+/** The credentials of an entry `sops.gcp-kms`, made by {@link readGcpCredentials}. */
 export type GcpCredentials = z.output<typeof Credentials>;
 
 const Token = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });

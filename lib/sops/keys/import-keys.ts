@@ -137,7 +137,7 @@ function dataOf(secret: LiveObject): readonly (readonly [string, Buffer])[] {
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Who asks AWS: the tenant's credentials, his account, or the installation. One object for the run, since its sessions are kept by it. */
+/** Who asks AWS: the tenant's credentials, his account, or the installation. One object for the run, since it keeps the sessions. */
 function onceFor(
   given: KeyIdentity | undefined,
   account: CloudAccount | undefined,

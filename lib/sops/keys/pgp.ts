@@ -3,13 +3,19 @@ import type { PrivateKey } from "openpgp";
 import type { KeySource, Recipient } from "../key-source.ts";
 import { SopsFault } from "../sops-fault.ts";
 
-/** Of all `*.asc` entries of a Secret together. A key is tried only if the message names it, or if it hides its recipients. */
+/**
+ * The limit for the keys of all `*.asc` entries of a Secret together. A key is tried only if the message names it, or if it hides its
+ * recipients.
+ */
 export const maxKeys = 100;
 /** A message for 20 recipients with RSA keys of 8,192 bits takes less than 32 KiB. */
 export const maxMessageChars = 64 * 1024;
 /** Recipients of one message that a key may be: sops writes one message for each key. */
 export const maxRecipientsOfKey = 4;
-/** Of a key that is not an elliptic curve. One of 8,192 bits takes 50 ms to open a message, and twice as many eight times as long. */
+/**
+ * The limit for a key other than an elliptic curve. An 8,192-bit key takes 50 ms to open a message, and one of twice the length eight
+ * times as long.
+ */
 export const maxKeyBits = 8_192;
 /** A data key has 32 bytes; a compressed message may hold more, but no bomb. */
 export const maxPlainBytes = 64 * 1024;

@@ -111,7 +111,7 @@ function decryptPath({ enginePath, keyName, enc }: Extract<Recipient, { kind: "h
   return normalPath(`${enginePath}/decrypt/${keyName}`);
 }
 
-/** A path of Vault's API without empty parts. One that leads elsewhere is refused: the file says it, and our token opens it. */
+/** A path of Vault's API without empty parts. An address of another server is refused: the file chooses it, and our token goes there. */
 function normalPath(path: string): string {
   const parts = path.split("/").filter((part) => part !== "");
   if (path.length > maxNameChars || parts.some((part) => part === "." || part === "..")) {

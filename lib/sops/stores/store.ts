@@ -1,7 +1,7 @@
 import type { Steps } from "../steps.ts";
 import type { Branch } from "../tree.ts";
 
-/** One format: how its bytes become trees, and trees bytes, as the store of sops does both. */
+/** One format: reads bytes into trees and writes trees as bytes, as the store of sops does. */
 export interface Store {
   /** Where the metadata stands: under `sops`, flat under `sops`, or flat beside the data with `sops_` in front. */
   readonly metadata: "nested" | "section" | "prefix";

@@ -35,7 +35,7 @@ export class YamlComments {
     return this.#take((found) => found.start < offset && found.ownLine && found.column >= column, false);
   }
 
-  /** Those behind the offset on its line. */
+  /** The comments after the offset on its line. */
   behind(offset: number, inline: boolean): SopsComment[] {
     if (this.#next === this.#found.length) return [];
     const end = this.#lines.endOf(offset);

@@ -178,7 +178,7 @@ function constantText(value: null | boolean | bigint | number | SopsTime): strin
   return text === "NaN" ? ".nan" : text.replace("Inf", ".inf").replace("+", "");
 }
 
-/** One by one: as arguments of one call they would fill the stack. */
+/** One by one: as arguments of one call they would overflow the stack. */
 function append<Item>(list: Item[], more: readonly Item[]): void {
   for (const item of more) list.push(item);
 }

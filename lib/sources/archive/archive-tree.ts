@@ -8,7 +8,7 @@ const fileMode = 0o600;
 const executableMode = 0o700;
 const anyExecuteBit = 0o111;
 const ignoreFileName = ".sourceignore";
-/** Of `spec.ignore` and all `.sourceignore` files together. */
+/** The limit for `spec.ignore` and all `.sourceignore` files together. */
 export const maxIgnoreBytes = 1024 * 1024;
 /** Each pattern is matched against every path. */
 export const maxPatterns = 2_000;

@@ -21,7 +21,7 @@ export interface LinkedTree {
   /** What the author can do about a link. */
   readonly mend: string;
   readonly maxEntries: number;
-  /** Of a path, and of all of them together. */
+  /** The limit for a path, and for all of them together. */
   readonly maxPathBytes: number;
   readonly maxPathsBytes: number;
   readonly fault: (text: string) => Error;

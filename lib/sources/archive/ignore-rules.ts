@@ -13,7 +13,7 @@ export interface IgnorePattern {
 /** A pattern for one name. */
 export interface Glob {
   readonly text: string;
-  /** Whether Go can read it. One that it cannot read matches nothing. */
+  /** Whether Go can read it. A rule that it cannot read matches nothing. */
   readonly isValid: boolean;
   readonly matches: (name: string) => boolean;
 }
@@ -208,7 +208,7 @@ export function ignoreBy(patterns: readonly IgnorePattern[]): Ignore {
   };
 }
 
-/** Of a pattern with a path: their characters multiplied. They take some 10 ms. */
+/** The limit for a pattern with a path: the product of their characters. They take some 10 ms. */
 const charactersOfStep = 1_000_000;
 
 /** {@link Ignore}, which yields now and then where the path is long. */

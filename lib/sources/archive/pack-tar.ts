@@ -33,7 +33,7 @@ export function packEnd(): Uint8Array {
   return Buffer.alloc(2 * blockBytes);
 }
 
-/** One member of a tar, for those who write it without having all of it at once. */
+/** One member of a tar, for code that writes a tar piece by piece. */
 export function* packEntry(entry: TreeEntry): Generator<Uint8Array, void, undefined> {
   const bytes = entry.type === "file" ? entry.bytes : new Uint8Array();
   if (!fitsUstar(entry.path)) {

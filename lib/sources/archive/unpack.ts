@@ -8,9 +8,9 @@ import { readTar, type TarMember } from "./read-tar.ts";
 
 /** Limits of an archive. Flux has none; we need them for registries that anyone may push to. */
 export interface ArchiveLimits {
-  /** Of the packed archive, and therefore of the download. */
+  /** The limit for the packed archive, and therefore for the download. */
   readonly maxPackedBytes: number;
-  /** Of the unpacked tar, headers included. */
+  /** The limit for the unpacked tar, headers included. */
   readonly maxBytes: number;
   readonly maxEntries: number;
   readonly maxPathBytes: number;
@@ -36,7 +36,7 @@ export interface Unpacked {
   readonly links: readonly Link[];
 }
 
-/** Of all paths together, with those of the copies. */
+/** The limit for all paths together, including those of the copies. */
 const maxLinkedPathsBytes = 32 * 1024 * 1024;
 
 /** Go reads the whole head before it looks at it. */

@@ -19,7 +19,7 @@ export type AzureAccess =
   | { readonly kind: "token"; readonly token: (phase: Phase) => Promise<Secret> };
 
 export interface AzureStoreOptions extends Way {
-  /** Of the account: `https://<account>.blob.core.windows.net`, with or without parameters. */
+  /** The account's URL: `https://<account>.blob.core.windows.net`, with or without parameters. */
   readonly endpoint: URL;
   readonly container: string;
   readonly access: AzureAccess;
@@ -94,7 +94,7 @@ export function azureStore(options: AzureStoreOptions): ObjectStore {
   };
 }
 
-/** Of an error answer, which is read even where less is expected. */
+/** The limit for an error answer, even if a smaller answer is expected. */
 const maxErrorBytes = maxAnswerBytes;
 
 function blobOf(blob: XmlElement): ListedObject {

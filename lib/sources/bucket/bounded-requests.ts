@@ -3,9 +3,9 @@ import { type Http, HttpError, type HttpRequest, type HttpResponse, type TlsTrus
 import { BucketFault } from "./object-store.ts";
 import type { Phase } from "./phase.ts";
 
-/** Of a page of a listing, which has 1,000 keys of 1,024 bytes each, escaped. */
+/** The limit for a page of a listing, which has 1,000 keys of 1,024 bytes each, escaped. */
 export const maxPageBytes = 8 * 1024 * 1024;
-/** Of any other answer that is not the content of an object: errors, credentials. */
+/** The limit for any other answer that is not the content of an object: errors, credentials. */
 export const maxAnswerBytes = 256 * 1024;
 
 /** How a host is reached. */

@@ -2,7 +2,7 @@ import { type Digest, digestOf } from "../../core/digest.ts";
 import type { ArchiveLimits } from "../archive/unpack.ts";
 import { BucketFault, type ListedObject } from "./object-store.ts";
 
-/** Of the keys and etags of an index. */
+/** The limit for the keys and etags of an index. */
 export const maxIndexBytes = 32 * 1024 * 1024;
 
 /** What counts of an object. */

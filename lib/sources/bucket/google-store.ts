@@ -69,7 +69,7 @@ export function googleStore(bucket: string, token: (phase: Phase) => Promise<Sec
   };
 }
 
-/** Of an error answer, which is read even where less is expected. */
+/** The limit for an error answer, even if a smaller answer is expected. */
 const maxErrorBytes = 64 * 1024;
 
 function jsonOf<Answer>({ body }: HttpResponse, schema: z.ZodType<Answer>): Answer {

@@ -9,9 +9,9 @@ import type { Phase } from "./phase.ts";
 
 const scope = "https://www.googleapis.com/auth/devstorage.read_only";
 const assertionSeconds = 3_600;
-/** Of the JSON key of a service account. */
+/** The limit for the JSON key of a service account. */
 export const maxServiceAccountChars = 64 * 1024;
-/** Of the key's modulus: a longer one takes seconds to sign with. */
+/** The limit for the key's modulus: a longer one takes seconds to sign with. */
 const maxRsaBits = 8_192;
 
 const Key = z.object({

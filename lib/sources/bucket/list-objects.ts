@@ -7,11 +7,11 @@ import type { Phase } from "./phase.ts";
 
 /** The object with the ignore rules of a bucket, at its root. */
 export const ignoreKey = ".sourceignore";
-/** Of a bucket below the prefix, whether they are ignored or not. */
+/** The limit for the objects of a bucket below the prefix, ignored ones included. */
 export const maxListedObjects = 2_000_000;
 /** Pages of a listing; a provider may send pages without objects. */
 export const maxListPages = 10_000;
-/** Of a key in UTF-8; S3, Google and Azure have keys of at most 1,024. */
+/** The limit for a key in UTF-8; S3, Google and Azure have keys of at most 1,024. */
 export const maxObjectKeyBytes = 1_024;
 export const maxEtagBytes = 256;
 /** Time for matching all patterns against all keys. */

@@ -21,9 +21,9 @@ interface Open {
 }
 
 /**
- * The root of an XML document. Reads what services answer: elements, texts, the five entities, character references, CDATA; attributes,
- * comments and processing instructions are skipped. A document type is refused, so nothing can be declared that grows. One pass, in time
- * and memory in proportion to the text. Throws a `RangeError` for anything else, without any text of the document.
+ * The root of an XML document. Reads what services answer: elements, texts, the five entities, character references, CDATA;
+ * attributes, comments and processing instructions are skipped. A document type is refused, so nothing can be declared that grows.
+ * One pass, in time and memory proportional to the text. Throws a `RangeError` for anything else, without any text of the document.
  */
 export function readXml(text: string): XmlElement {
   const root: Open = { name: "", texts: [], children: [] };

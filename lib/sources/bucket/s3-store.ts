@@ -9,7 +9,7 @@ import { bucketUrl, hostOf, isAmazonS3, isRegion, regionOfEndpoint, type S3Addre
 import { escapedPath, escapedQuery, type S3Credentials, signedHeaders } from "./sign-request.ts";
 
 export interface S3StoreOptions extends S3Address, Way {
-  /** Of `spec.region`; found by a request if it is not given. */
+  /** The region in `spec.region`; if unset, a request finds it. */
   readonly region?: string | undefined;
   /** Undefined for a bucket that is open to all. */
   readonly credentials?: S3Credentials | undefined;
@@ -129,7 +129,7 @@ export function s3Store(options: S3StoreOptions): ObjectStore {
   };
 }
 
-/** Of an error answer, which is read even where less is expected. */
+/** The limit for an error answer, even if a smaller answer is expected. */
 const maxErrorBytes = 64 * 1024;
 
 function objectsOf(page: XmlElement): ListedObject[] {

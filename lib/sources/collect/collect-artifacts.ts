@@ -15,7 +15,7 @@ export interface CollectDeps {
 /** What one collection has found and done, in artifacts. */
 export interface Collected {
   readonly stored: number;
-  /** Those that are old and that no source names, with the deleted ones. */
+  /** Old artifacts that no source names, including the deleted ones. */
   readonly unnamed: number;
   readonly deleted: number;
 }

@@ -3,11 +3,11 @@ import { type ArchiveLimits, defaultArchiveLimits } from "../archive/unpack.ts";
 
 /** What one run may read and write. Flux limits nothing but what `Extract` unpacks. */
 export interface GeneratorLimits {
-  /** Of all sources together with what an artifact extracts, and of each artifact. */
+  /** The limits for all sources together with an artifact's extracted content, and for each artifact. */
   readonly archive: ArchiveLimits;
   /** Bytes that `Extract` may unpack of one tarball, as in Flux. */
   readonly maxExtractedBytes: number;
-  /** Of each of two files that `Merge` reads. */
+  /** The limit for each of two files that `Merge` reads. */
   readonly maxMergedBytes: number;
   /** Files that are looked at and characters that globs are matched with, for all artifacts together. */
   readonly maxSteps: number;

@@ -19,7 +19,7 @@ export interface Glob {
 /** A character, by its code, or those of a class. */
 type Reads = number | ((code: number) => boolean);
 
-/** One state of the automaton: it reads a character, or leads on without one. */
+/** One state of the automaton: it reads a character, or moves on without one. */
 type State = { readonly type: "read"; readonly reads: Reads } | Jump;
 
 interface Jump {

@@ -17,7 +17,7 @@ export function dnsSubdomainFaults(name: string): readonly string[] {
   ];
 }
 
-/** Of a key without a prefix. */
+/** The faults of a key without a prefix. */
 export function labelKeyFaults(name: string): readonly string[] {
   return [
     ...tooLong(name, 63).map((fault) => `name part ${fault}`),

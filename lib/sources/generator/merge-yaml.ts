@@ -32,7 +32,7 @@ const schema = new Schema([
   mergeTag,
 ]);
 
-/** Of one file: each is parsed and merged by itself. */
+/** The limit for one file: each is parsed and merged by itself. */
 export const maxDocuments = 1_000;
 
 /** The mode that Flux writes. */

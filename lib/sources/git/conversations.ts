@@ -7,7 +7,7 @@ import { type PktReader, pktReader } from "./pkt-line.ts";
 /** The greetings of servers, by {@link GitTransport.knownAs}. A process keeps one, so that an unchanged repository costs one request. */
 export type KnownServers = ByteBoundedCache<string, Greeting>;
 
-/** Of all greetings together: those of some thousand servers. */
+/** The limit for all greetings together: those of some thousand servers. */
 export const maxKnownBytes = 4 * 1024 * 1024;
 
 /** Of a process. */

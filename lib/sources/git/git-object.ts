@@ -32,7 +32,7 @@ export function isOid(text: string): boolean {
   return oidPattern.test(text);
 }
 
-/** Of a commit or a tag. Those that people write have some kilobytes, a signature included. */
+/** The limit for a commit or a tag. Those that people write have some kilobytes, a signature included. */
 export const maxCommitBytes = 1024 * 1024;
 
 /** Throws a {@link GitFault} `too-large` for a commit or tag of more than {@link maxCommitBytes}: before it is read line by line. */
@@ -84,7 +84,7 @@ function* valuesOf(headers: string, name: string): Generator<string, void, undef
 }
 
 const lineFeed = 0x0a;
-/** Of the first line of a message, far more than is shown. */
+/** The limit for the first line of a message, far more than is shown. */
 const readSubjectUnits = 4_096;
 
 function isObjectType(text: string): text is GitObjectType {

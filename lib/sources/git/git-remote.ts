@@ -5,9 +5,9 @@ export interface GitRef {
   readonly name: string;
   /** The object that it names: of an annotated tag the tag object. */
   readonly oid: string;
-  /** Of an annotated tag: the object, mostly a commit, that it leads to in the end. */
+  /** The object, usually a commit, that an annotated tag finally points to. */
   readonly peeled?: string;
-  /** Of a symbolic ref, as `HEAD`: the ref that it stands for. */
+  /** The ref that a symbolic ref such as `HEAD` points to. */
   readonly symref?: string;
 }
 
@@ -48,17 +48,17 @@ export interface GitObjects extends AsyncDisposable {
 export interface GitLimits {
   /** For one `list` or `fetch`. */
   readonly timeoutMs: number;
-  /** Of the answer to `list`, and of the refs that a server without protocol version 2 sends first. */
+  /** The limit for the answer to `list`, and for the refs that a server without protocol version 2 sends first. */
   readonly maxRefBytes: number;
-  /** Of the refs that `list` answers. */
+  /** The limit for the refs that `list` answers. */
   readonly maxRefs: number;
   readonly maxPackBytes: number;
   readonly maxObjects: number;
-  /** Of one object, unpacked. */
+  /** The limit for one object, unpacked. */
   readonly maxObjectBytes: number;
-  /** Of all objects that are unpacked to read a pack, those included that others are made of. */
+  /** The limit for all objects that are unpacked to read a pack, including the bases of others. */
   readonly maxUnpackedBytes: number;
-  /** Of objects that are stored as the difference to another. */
+  /** The limit for a chain of objects that are stored as differences to each other. */
   readonly maxDeltaDepth: number;
 }
 

@@ -19,8 +19,8 @@ export interface GitTransport extends AsyncDisposable {
    */
   readonly isStateless: boolean;
   /**
-   * Of smart HTTP: stands for the server together with the login, trust and proxy of this object, without showing them. What the
-   * server greets with is remembered under it, so no other object can have put words into the server's mouth.
+   * For smart HTTP: stands for the server and this object's login, trust and proxy, without showing them. What the server greets with
+   * is remembered under it, so no other object can have put words into the server's mouth.
    */
   readonly knownAs?: string;
   /**

@@ -14,7 +14,7 @@ export interface GitTreeEntry {
 export const maxTreeEntries = 100_000;
 export const maxTreeDepth = 100;
 export const maxTreePathBytes = 4_096;
-/** Of all paths together. */
+/** The limit for all paths together. */
 export const maxTreePathsBytes = 32 * 1024 * 1024;
 
 /** What the trees of a revision may still have, all together. A walk takes from it. */
@@ -108,7 +108,10 @@ const types: Readonly<Record<string, GitTreeEntry["type"]>> = {
   160000: "submodule",
 };
 
-/** The entries of one tree object: `mode name NUL oid`, one after the other. One may have millions, so they are read one by one. */
+/**
+ * The entries of one tree object: `mode name NUL oid`, one after the other. A tree may have millions of entries, so they are read one
+ * by one.
+ */
 function* entriesOf(
   bytes: Uint8Array,
   folder: string,
@@ -126,7 +129,7 @@ function* entriesOf(
     if (afterMode === -1 || afterName < afterMode || end > bytes.length || type === undefined) {
       throw new GitFault("protocol", `the tree of ${folder === "" ? "the root" : `'${folder}'`} is damaged`);
     }
-    // One byte more than is taken, so that what is too long is refused before it is looked through.
+    // One byte more than the limit, so that a name that is too long is refused before it is searched.
     const nameEnd = Math.min(afterName, afterMode + 1 + maxTreePathBytes + 1);
     const raw = bytes.subarray(afterMode + 1, nameEnd);
     const before = folder === "" ? "" : `${folder}/`;

@@ -14,7 +14,7 @@ export interface GitHubApp {
   /** PEM of an RSA key. */
   readonly privateKey: Secret;
   readonly installation: { readonly id: string } | { readonly owner: string };
-  /** Of a GitHub of one's own, or of its API. */
+  /** The address of one's own GitHub, or of its API. */
   readonly baseUrl?: string | undefined;
   readonly tls?: TlsTrust | undefined;
   readonly proxy?: Proxy | undefined;
@@ -42,7 +42,7 @@ const timeoutMs = 10_000;
 const maxAnswerBytes = 1024 * 1024;
 /** A run that begins just before a token expires still has to fetch with it. */
 const renewBeforeMs = 5 * 60_000;
-/** Of all tokens together, which have some hundred characters each. */
+/** The limit for all tokens together, which have some hundred characters each. */
 export const maxTokenBytes = 256 * 1024;
 
 const App = z.object({ slug: z.string().default("") });

@@ -10,7 +10,7 @@ export type Greeting =
 
 export type RefLimits = Pick<GitLimits, "maxRefBytes" | "maxRefs">;
 
-/** Of the capabilities of version 2. Those of a server have some hundred bytes; those of version 0 stand in one line. */
+/** The limit for the capabilities of version 2. A server's capabilities have some hundred bytes; those of version 0 are on one line. */
 export const maxCapabilityBytes = 64 * 1024;
 
 /** Throws a {@link GitFault} `protocol`, `unsupported` or `too-large`, or that of an error which the server tells. */

@@ -17,11 +17,11 @@ export interface EntryHeader {
   readonly type: number;
   /** Unpacked: of the object, or of the delta. */
   readonly size: number;
-  /** Of the packed bytes, from the beginning of the entry. */
+  /** The position of the packed bytes, counted from the beginning of the entry. */
   readonly dataAt: number;
-  /** Of a delta by offset: how far before this entry its base begins. */
+  /** For a delta by offset: how far before this entry its base begins. */
   readonly baseDistance?: number;
-  /** Of a delta by id. */
+  /** For a delta by id: the id of its base. */
   readonly baseOid?: Buffer;
 }
 
@@ -83,7 +83,7 @@ export interface Inflated {
  * @returns undefined if the stream does not end within them
  */
 export function inflateAtOnce(packed: Uint8Array, size: number): Inflated | undefined {
-  // One piece if it is small, with a byte that stays free, so that zlib knows at once that it has everything.
+  // One piece if it is small, with one spare byte, so that zlib knows at once that it has everything.
   const chunkSize = Math.min(Math.max(size + 1, minChunkBytes), maxChunkBytes);
   let inflated: unknown;
   try {

@@ -29,7 +29,7 @@ export async function openPack(
     const entries = await scan(pack, unpack, slices);
     const objects = packObjects(entries, unpack);
     await resolveDeltas(entries, objects, limits, slices);
-    // Of all reads together: each of many short ones ends before a slice of its own is over.
+    // Shared by all reads: each of many short ones ends before a slice of its own is over.
     const readSlices = timeSlices(reading);
     return {
       packedBytes: pack.bytes,
@@ -55,9 +55,9 @@ interface Entries {
   readonly count: number;
   /** Where each begins, and at last where they end. */
   readonly offsets: Float64Array;
-  /** Of the object; of a delta by its own number until it is resolved. */
+  /** The object's type; for an unresolved delta its own type number. */
   readonly types: Uint8Array;
-  /** One after the other; of a delta by id the id of its base until it is resolved. */
+  /** The ids, one after the other; for an unresolved delta by id the id of its base. */
   readonly oids: Buffer;
   /** The entry that a delta is for. */
   readonly bases: Int32Array;

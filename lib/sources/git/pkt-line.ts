@@ -7,7 +7,7 @@ export type Pkt = { readonly type: "data"; readonly data: Buffer } | { readonly 
 export const flushPkt = "0000";
 export const delimPkt = "0001";
 const headerBytes = 4;
-/** Of one packet, its four digits of length included. */
+/** The limit for one packet, its four digits of length included. */
 export const maxPktBytes = 65_520;
 
 /** One line of a request, to which a line feed is added. */

@@ -10,9 +10,9 @@ export interface SshChannel extends AsyncIterator<Uint8Array, undefined, undefin
   end(): void;
 }
 
-/** Of what is read ahead. */
+/** The limit for reading ahead. */
 const maxQueuedBytes = 1024 * 1024;
-/** Of the server's messages, which are only searched for known ones. */
+/** The limit for the server's messages, which are only searched for known ones. */
 const maxMessageBytes = 4096;
 
 /** The messages by which Flux's client (go-git, `internal/common`) knows that there is no such repository, or none for this key. */

@@ -14,14 +14,14 @@ export class PassphraseMissing extends Error {
 
 /** Decrypting takes about 10 ms for each, in a thread. `ssh-keygen` sets 16 to 24. */
 const maxRounds = 200;
-/** Of PBKDF2: some 50 ms. `openssl pkcs8` sets 2,048. */
+/** The limit for PBKDF2's iterations: about 50 ms. `openssl pkcs8` sets 2,048. */
 const maxIterations = 100_000;
 /** A key of RSA with 8,192 bits has 7 KiB. */
 export const maxKeyChars = 16 * 1024;
 /** Signing with a longer key of RSA takes the process more than 100 ms. */
 export const maxRsaBits = 8_192;
 
-/** Of a key that no object names. */
+/** The reader of a key that no object names. */
 const noReader: KeyReader = { tenant: noTenant, signal: new AbortController().signal };
 
 /**

@@ -31,7 +31,7 @@ export interface SshAccess {
   readonly algorithms?: SshAlgorithms;
 }
 
-/** Of the key exchange and the login; `signal` may end them before. */
+/** The time limit of the key exchange and the login; `signal` may end them earlier. */
 const handshakeMs = 30_000;
 
 /** What Go's client offers (golang.org/x/crypto/ssh, `common.go`), as far as ssh2 knows it and a server cannot make it costly. */
@@ -64,7 +64,7 @@ const offered: Algorithms & { readonly kex: SafeKex[] } = {
   compress: ["none"],
 };
 
-/** The algorithms that prove a key of each type. Those of RSA with SHA-2 come before the one with SHA-1, as Flux has them. */
+/** The algorithms that prove a key of each type. RSA with SHA-2 comes before RSA with SHA-1, as in Flux. */
 const hostKeyAlgorithms: readonly (readonly [string, readonly ServerHostKeyAlgorithm[]])[] = [
   ["ssh-ed25519", ["ssh-ed25519"]],
   ["ecdsa-sha2-nistp256", ["ecdsa-sha2-nistp256"]],
@@ -74,8 +74,8 @@ const hostKeyAlgorithms: readonly (readonly [string, readonly ServerHostKeyAlgor
 ];
 
 /**
- * The way to a repository over ssh. One connection, made when it is first needed, with a channel for each conversation; dispose
- * ends it, and so does an abort.
+ * The way to a repository over ssh. One connection, opened on demand, with a channel for each conversation; dispose closes it, and so
+ * does an abort.
  */
 export function sshTransport(access: SshAccess, dial: Dial): GitTransport {
   const { host, pathname, protocol } = access.url;

@@ -87,7 +87,7 @@ export async function* readPack(
   else yield* reader.rest();
 }
 
-/** Of the bands that share the answer the one of the pack; the second tells about progress, the third about an error. */
+/** Of the answer's bands it yields the one with the pack; the second reports progress, the third an error. */
 async function* firstBand(reader: PktReader): AsyncGenerator<Uint8Array, void, undefined> {
   for (;;) {
     const pkt = await reader.next();

@@ -5,13 +5,13 @@ import { messageOf } from "../../core/failure.ts";
 import { readTar } from "../archive/read-tar.ts";
 import { type ChartMetadata, readMetadata } from "./chart-metadata.ts";
 
-/** Of a packed chart: Flux's `--helm-chart-max-size`. */
+/** The limit for a packed chart: Flux's `--helm-chart-max-size`. */
 export const maxChartBytes = 10 * 1024 * 1024;
-/** Of each file in a chart: Flux's `--helm-chart-file-max-size`, and Helm's own limit. */
+/** The limit for each file in a chart: Flux's `--helm-chart-file-max-size`, and Helm's own limit. */
 export const maxChartFileBytes = 5 * 1024 * 1024;
-/** Of all files of a chart, with those of the charts in it and of its dependencies: Helm's limit for each of them. */
+/** The limit for all files of a chart, including those of the charts in it and of its dependencies: Helm's limit for each of them. */
 export const maxUnpackedChartBytes = 100 * 1024 * 1024;
-/** Of a chart, with those of the charts in it and of its dependencies. */
+/** The limit for the files of a chart, including those of the charts in it and of its dependencies. */
 export const maxChartFiles = 20_000;
 
 /** A file of a chart. Its name is its path in the chart, for example `templates/service.yaml`. */

@@ -44,7 +44,7 @@ function tooLargeAtOnce(cause: Error): RangeError {
   return new RangeError(`error converting YAML to JSON: yaml: ${why} (${messageOf(cause)})`, { cause });
 }
 
-/** All of the index as one piece, for what only a parser can tell apart. */
+/** The whole index as one piece, for forms that only a parser can read. */
 function* wholeYaml(buffer: Buffer): Generator<IndexPiece & { readonly isWhole: true }> {
   let text: string;
   try {

@@ -185,7 +185,7 @@ function list(map: JsonObject, type: string, name: string, read: (item: Json) =>
   return value.length === 0 ? undefined : value.map(read);
 }
 
-/** Of each list in Chart.yaml and Chart.lock. */
+/** The limit for each list in Chart.yaml and Chart.lock. */
 export const maxListedItems = 1_000;
 
 function stringMap(map: JsonObject, type: string, name: string): JsonObject | undefined {

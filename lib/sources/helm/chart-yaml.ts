@@ -5,7 +5,7 @@ import { goSchema } from "../../manifests/go-yaml/go-schema.ts";
 import { maxDepth } from "../../manifests/read-document.ts";
 import { Unacceptable, yamlFault } from "../../manifests/read-failure.ts";
 
-/** Of one YAML file of a chart: Chart.yaml, Chart.lock, requirements.yaml, values.yaml and each values file. */
+/** The limit for one YAML file of a chart: Chart.yaml, Chart.lock, requirements.yaml, values.yaml and each values file. */
 export const maxChartYamlBytes = 512 * 1024;
 
 /**

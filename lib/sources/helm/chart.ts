@@ -36,7 +36,7 @@ export async function chartOf(
   const metadata = readMetadata(chartFile, byName.get("requirements.yaml"));
   const lockName = ["Chart.lock", "requirements.lock"].find((name) => byName.has(name));
   const lock = lockName === undefined ? undefined : readLock(lockName, byName.get(lockName) ?? new Uint8Array());
-  // Those of a subchart are read when it is rendered.
+  // The values of a subchart are read when it is rendered.
   const values = depth === 0 ? valuesOf(byName.get("values.yaml")) : {};
   checkMetadata(metadata);
   const own: ChartFile[] = [];

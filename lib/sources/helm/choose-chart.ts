@@ -8,8 +8,8 @@ const maxMatchingMs = 20_000;
 
 /**
  * The version of a chart that `spec.version` of a HelmChart selects in an index (reference 7.3): the one of that very text, else the
- * newest in the range. Of versions that differ only in build metadata it is the one that was created last. Throws a `RangeError` with
- * Flux's text.
+ * newest in the range. If versions differ only in build metadata, the one that was created last. Throws a `RangeError` with Flux's
+ * text.
  */
 export async function chooseVersion(
   { entries }: Pick<ChartIndex, "entries">,

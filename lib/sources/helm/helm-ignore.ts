@@ -1,6 +1,6 @@
 import { type Glob, globOf } from "../archive/ignore-rules.ts";
 
-/** Of a `.helmignore` file. */
+/** The limit for a `.helmignore` file. */
 export const maxHelmIgnoreBytes = 64 * 1024;
 /** Each rule is matched with every path. */
 export const maxHelmIgnoreRules = 200;

@@ -1,10 +1,10 @@
 /** What the index of a Helm repository may take. */
 export interface IndexLimits {
-  /** Of the index as it was downloaded: Flux's `--helm-index-max-size`. */
+  /** The limit for the downloaded index: Flux's `--helm-index-max-size`. */
   readonly maxBytes: number;
-  /** Of all charts together. */
+  /** The limit for the versions of all charts together. */
   readonly maxVersions: number;
-  /** Of the index as it is stored: JSON with indentation, in which aliases of YAML are written out. */
+  /** The limit for the stored index: JSON with indentation, with YAML aliases written out. */
   readonly maxStoredBytes: number;
   /** Time for reading, in milliseconds. */
   readonly maxMs: number;
@@ -18,7 +18,7 @@ export const defaultIndexLimits: IndexLimits = {
   maxMs: 30_000,
 };
 
-/** Of what is parsed at once: one version of a chart, or what stands beside the charts. */
+/** The limit for one piece that is parsed: one version of a chart, or the part beside the charts. */
 export const maxPieceBytes = 1024 * 1024;
 
 /** Aliases of YAML in what is parsed at once. */

@@ -48,9 +48,9 @@ export function* yamlPieces(bytes: Buffer): Generator<IndexPiece> {
   let lines = 0;
   let inEntries = false;
   let hadEntries = false;
-  /** Of the names of charts. */
+  /** The indentation of the charts' names. */
   let chartIndent: number | undefined;
-  /** Of the versions of the present chart; 0 until its first line, -1 if it is not a list in block style. */
+  /** The indentation of the present chart's versions; 0 until its first line, -1 if it is not a list in block style. */
   let itemIndent = -1;
   for (let from = 0, to = 0; from < bytes.length; from = to) {
     if (++lines % pausedLines === 0) yield { kind: "none", text: "" };

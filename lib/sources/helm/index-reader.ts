@@ -17,7 +17,7 @@ export class IndexReader {
   readonly #format: IndexFormat;
   readonly #limits: IndexLimits;
   readonly #fields = new Map<string, Json>();
-  /** Of each chart that is complete its versions, newest first, and their JSON. */
+  /** The versions of each complete chart, newest first, with their JSON. */
   readonly #charts = new Map<string, { readonly charts: readonly IndexedChart[]; readonly json: Buffer }>();
   /** The chart whose versions come in; `kept` is undefined where the index has null in place of a list. */
   #open: { readonly name: string; readonly kept: Kept[] | undefined } | undefined;

@@ -4,7 +4,7 @@ import type { Chart } from "./chart.ts";
 import type { ChartFile } from "./chart-archive.ts";
 import { yamlText } from "./merge-values.ts";
 
-/** Of a chart that is packed here, with the dependencies that were added to it. */
+/** The limit for a chart that Sluice packs, with the dependencies that were added to it. */
 export const maxPackedChartBytes = 50 * 1024 * 1024;
 
 const fileMode = 0o644;

@@ -21,7 +21,7 @@ export interface PulledArtifact {
 
 /** Of a manifest. An image has at most 127 layers, an artifact of Flux has one. */
 export const maxLayers = 1_000;
-/** Of an index, which has one child for each platform. */
+/** The limit for an index, which has one child for each platform. */
 export const maxIndexChildren = 1_000;
 /** Of a manifest. They go into the status of the source; an API server accepts objects of up to 1.5 MB. */
 export const maxManifestAnnotations = 1_000;

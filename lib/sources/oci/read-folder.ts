@@ -9,7 +9,7 @@ const modeOfStream = 0o644;
 const rootOfSingleFile = 0o755;
 /** As many as an artifact may have. Links between folders can turn few entries into many. */
 export const maxFolderEntries = 100_000;
-/** Of all files together, which are held in memory. */
+/** The limit for all files together, which are held in memory. */
 export const maxFolderBytes = 1024 ** 3;
 
 /** The content of a folder for a push, with permissions, and without symbolic links and special files. */

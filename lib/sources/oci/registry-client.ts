@@ -46,19 +46,19 @@ export interface RegistryClient {
 
 export type Connect = (access: RegistryAccess) => RegistryClient;
 
-/** Of a manifest, an index or one page of tags. */
+/** The limit for a manifest, an index or one page of tags. */
 export const maxManifestBytes = 4 * 1024 * 1024;
 /** Of one digest. Signatures, attestations and lists of parts are referrers; usually there are fewer than ten. */
 export const maxReferrers = 1_000;
 export const maxTags = 100_000;
 export const maxTagPages = 1_000;
-/** Of all pages together. */
+/** The limit for all pages together. */
 export const maxTagListBytes = 16 * 1024 * 1024;
 /** The longest tag by the OCI distribution specification. */
 export const maxTagLength = 128;
-/** Of the whole header, which holds the address of the next page. */
+/** The limit for the whole header, which holds the address of the next page. */
 export const maxLinkHeaderLength = 4_096;
-/** Of all hosts that were asked whether they speak TLS, together. */
+/** The limit for the cached answers of all hosts to whether they speak TLS, together. */
 const maxRememberedBytes = 1024 * 1024;
 const defaultTimeoutMs = 30_000;
 const probeTimeoutMs = 5_000;

@@ -12,7 +12,7 @@ export interface Resolved {
   readonly revision: string;
   /** `host/repository:tag`, as messages name it. */
   readonly reference: string;
-  /** Of the manifest or index; all later requests use it. */
+  /** The digest of the manifest or index; all later requests use it. */
   readonly digest: string;
 }
 

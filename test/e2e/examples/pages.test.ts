@@ -6,7 +6,7 @@ import { startNotifyHosts } from "../../../local/demo/notify-hosts.ts";
 import { withinDeadline } from "../../deadline.ts";
 import { gitPrograms, gitRepository, gitServer } from "../../doubles/git-server.ts";
 import { printedAddress, script, type Terminals, terminals } from "../../doubles/terminal.ts";
-import { shellBlocks } from "../../unit/documents/shell-commands.ts";
+import { blocksToRun } from "../../unit/documents/page-blocks.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const open = new AsyncDisposableStack();
@@ -14,6 +14,13 @@ let folder = "";
 let typed: Terminals;
 /** The line of README.md that a reader types into each new terminal. */
 let addresses = "";
+
+/** The one block of a page. Throws an error if the page has more. */
+async function onlyBlock(page: string): Promise<string> {
+  const [first = "", ...others] = await blocksToRun(page);
+  if (others.length > 0) throw new Error(`this test runs only the first block of ${page}`);
+  return first;
+}
 
 const textOf = (page: string): Promise<string> => readFile(join(root, page), "utf8");
 
@@ -65,8 +72,7 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
     typed = open.use(await terminals(folder, Object.fromEntries(standIns)));
     await cp(join(root, "examples"), join(folder, "examples"), { recursive: true });
     await typed.run(folder, "git init --quiet && git commit --quiet --allow-empty --message start");
-    const [, use = ""] = /^## Use it$(.*?)^## /ms.exec(await textOf("README.md")) ?? [];
-    const [start = "", next = ""] = shellBlocks(use);
+    const [start = "", next = ""] = await blocksToRun("README.md");
     const registry = await printedAddress(typed.open(folder, start), "registry");
     [addresses = ""] = linesOf([next]);
     if (!addresses.includes("127.0.0.1:PORT")) throw new Error(`no port to put in: ${addresses}`);
@@ -88,14 +94,14 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
     const map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: app, namespace: default }\n";
     const url = await served({ "deploy/app.yaml": map });
     await writeFile(join(folder, "app.yaml"), yaml.replace("https://git.example.com/team/app", url));
-    const printed = await follow(linesOf(shellBlocks(use).slice(1)).slice(1), {
+    const printed = await follow(linesOf((await blocksToRun("README.md")).slice(1)).slice(1), {
       "sluice get kustomizations": /^app +\tmain@sha1:[0-9a-f]{8}\tFalse +\tTrue +\tApplied revision: main@sha1:/m,
     });
     expect(printed).toContain("kustomization.kustomize.toolkit.fluxcd.io/app created");
   });
 
   test("examples/overlays: both environments become Ready, and a changed greeting reaches production alone", async () => {
-    const [first = ""] = shellBlocks(await textOf("examples/overlays/README.md"));
+    const first = await onlyBlock("examples/overlays/README.md");
     await follow(linesOf([first]), {
       "sluice get kustomizations": /^greeter-production(?:.*\n)*?greeter-staging.*\tTrue +\tApplied/m,
       "kubectl get configmap,secret,deployment": /deployment\.apps\/greeter +3\/3/,
@@ -106,7 +112,7 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
   });
 
   test("examples/notify: the status of the pushed commit and a message of sluice notify test arrive", async () => {
-    const [first = ""] = shellBlocks(await textOf("examples/notify/README.md"));
+    const first = await onlyBlock("examples/notify/README.md");
     const hosts = open.use(await startNotifyHosts("a-token"));
     await edit("examples/notify/alerts.yaml", "http://127.0.0.1:8080", hosts.url);
     await follow(linesOf([first.replace("token=…", "token=a-token")]), {
@@ -120,31 +126,22 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page, typed beside
   });
 
   test("examples/podinfo-helm: the pushed chart is installed, and a changed value upgrades it", async () => {
-    const [first = ""] = shellBlocks(await textOf("examples/podinfo-helm/README.md"));
-    const lines = linesOf([first]);
-    // It reads the Secrets of the releases, and the stand-in for helm does not.
-    const history = "helm history podinfo -n default";
-    expect(lines).toContain(history);
-    await follow(
-      lines.filter((line) => line !== history),
-      {
-        "sluice get helmreleases": /^podinfo *\t.*\tTrue +\tHelm install succeeded for release default\/podinfo\.v1/m,
-        "sluice get values": /^replicas\tConfigMap default\/podinfo-values values.yaml\t2 /m,
-      },
-    );
-    await follow(["kubectl get deployment podinfo"], { "kubectl get": /podinfo +3\/3/ });
+    await follow(linesOf(await blocksToRun("examples/podinfo-helm/README.md")), {
+      "sluice get helmreleases": /^podinfo *\t.*\tTrue +\tHelm install succeeded for release default\/podinfo\.v1/m,
+      "sluice get values": /^replicas\tConfigMap default\/podinfo-values values.yaml\t2 /m,
+    });
+    expect(await untilShown("kubectl get deployment podinfo", /podinfo +3\/3/)).toContain("podinfo");
     await run("kubectl delete helmrelease podinfo --timeout=4m");
   });
 
   test("examples/podinfo-images: the tag of a pushed image is committed to the repository", async () => {
-    const page = await textOf("examples/podinfo-images/README.md");
     const names = ["deployment.yaml", "kustomization.yaml", "job.yaml"];
     const read = async (name: string) =>
       [`deploy/${name}`, await textOf(`examples/podinfo-images/deploy/${name}`)] as const;
     const url = await served(Object.fromEntries(await Promise.all(names.map(read))));
     await typed.run(folder, `git clone --quiet ${url} my-deploy`);
     addresses += `\nexport TOKEN=a-token REPOSITORY=${url}`;
-    const printed = await follow(linesOf(shellBlocks(page)), {
+    const printed = await follow(linesOf(await blocksToRun("examples/podinfo-images/README.md")), {
       "kubectl get imagerepositories": /imagepolicy\S+\/podinfo .*1\.1\.0/,
       "git -C my-deploy pull": /^ +Update podinfo\n(?:.*\n)*\+ +image: \S+\/podinfo:1\.1\.0 /m,
     });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { unhurriedCel } from "../../doubles/unhurried-cel.ts";
 import { type FlowScene, type FlowSceneOptions, flowScene } from "./flow-scene.ts";
 
 const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
-const cel = wasmCel({ file: celModule, threads: 1, idleMs: 60_000 });
+const cel = unhurriedCel();
 let embedded: EmbeddedCluster;
 let scenes = 0;
 beforeAll(async () => {

@@ -2,7 +2,8 @@ import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Layer, layerFaults, layerTable, type Sources } from "./check-layers.ts";
-import { embeddedKubernetesLayers, layers } from "./layers.ts";
+import { layers } from "./layers.ts";
+import { embeddedKubernetesLayers } from "./layers/embedded-kubernetes.ts";
 
 const root = join(import.meta.dirname, "../../..");
 /** `bench/`, `examples/` and tests may import everything, and no layer may import them. */

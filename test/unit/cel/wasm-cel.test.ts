@@ -14,13 +14,11 @@ import type { Json } from "../../../lib/core/json.ts";
 import { maxJsonParts } from "../../../lib/core/json-text.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
 import { maxWaitingRequests } from "../../../lib/engine/module-threads.ts";
-import { deadlineMs } from "../../deadline.ts";
+import { unhurriedCel, unhurriedLimits } from "../../doubles/unhurried-cel.ts";
 
 const forever = new AbortController().signal;
 const options = { file: celModule, threads: 1, idleMs: 60_000 };
-/** Time ends none of these tests on a slow machine, so that what is told is the limit that the test is about. */
-const unhurried = { ...celLimits, maxCpuMs: deadlineMs, maxWallMs: deadlineMs };
-const cel = wasmCel(options, unhurried);
+const cel = unhurriedCel();
 afterAll(() => cel.close());
 
 const testdata = new URL("../../../engine/cel/testdata/", import.meta.url);
@@ -218,7 +216,7 @@ describe("health expressions (110)", () => {
     const numbers = Array.from({ length: 200 }, (_, at) => at);
     const costly = "data.l.all(a, data.l.all(b, data.l.all(c, a + b + c >= 0)))";
     expect(await isCurrent(costly, { data: { l: numbers } })).toMatchObject({ reason: "limit" });
-    const limits = { ...unhurried };
+    const limits = { ...unhurriedLimits };
     const slow = wasmCel(options, limits);
     try {
       const compiled = await slow.compileHealth({ current: costly }, forever);
@@ -274,11 +272,11 @@ describe("a CEL budget", () => {
   });
 
   test("is used up by a message that exceeds its time", async () => {
-    const limits = { ...unhurried, maxWallMs: 1 };
+    const limits = { ...unhurriedLimits, maxWallMs: 1 };
     const slow = wasmCel(options, limits);
     const run = slow.withBudget(noTenant);
     await expect(run.compileBool("true", [], forever)).rejects.toMatchObject({ reason: "limit" });
-    limits.maxWallMs = unhurried.maxWallMs;
+    limits.maxWallMs = unhurriedLimits.maxWallMs;
     const rule = await run.compileHealth({ current: "true" }, forever);
     expect(await rule.statuses([{}], forever)).toEqual([expect.objectContaining({ reason: "limit" })]);
     await slow.close();

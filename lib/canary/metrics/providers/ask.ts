@@ -10,7 +10,7 @@ import { MetricFault, type ServerInput, type ServerParts } from "./metric-server
 
 /** The longest answer of a server of metrics that is read. */
 export const maxMetricAnswerBytes = 1_048_576;
-/** Of an answer that is quoted. */
+/** The limit for a quoted answer. */
 const maxQuotedBytes = 1_024;
 const maxRedirects = 10;
 const defaultTimeoutMs = 5_000;
@@ -31,7 +31,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Asks a server of metrics. Any status is an answer. Throws a {@link MetricFault} if none came, in the words of Go's client. */
+/** Asks a server of metrics. Any status is an answer. Throws a {@link MetricFault} in the words of Go's client if there is no answer. */
 export async function ask(question: Question, { http, signal }: ServerParts): Promise<Answer> {
   const { method = "GET", body, isInsecure = false, timeoutMs = defaultTimeoutMs } = question;
   const [, scheme = ""] = /^([a-z][a-z\d+.-]*):/i.exec(question.url) ?? [];
@@ -84,7 +84,7 @@ function withoutUser({ url: text, headers = {} }: Question) {
   return { url: url.href, headers: hasLogin ? headers : { ...headers, authorization: login } };
 }
 
-/** The bytes of a user or password of a URL, which need not be UTF-8. What is no escape stays as it is. */
+/** The bytes of a user or password of a URL, which need not be UTF-8. Text that is not an escape stays as it is. */
 function unescaped(text: string): Buffer {
   const bytes = text.replaceAll(/%([\da-f]{2})/gi, (_escape, hex: string) =>
     String.fromCodePoint(Number.parseInt(hex, 16)),
@@ -108,7 +108,7 @@ export function quotedBody({ text }: Answer): string {
   return cutText(text, maxQuotedBytes);
 }
 
-/** The JSON of an answer. Throws a {@link MetricFault} for text that is none, or has more values than are read. */
+/** The JSON of an answer. Throws a {@link MetricFault} for text that is not JSON, or that has too many values. */
 export function jsonOf(answer: Answer): unknown {
   try {
     checkJson(answer.text);
@@ -119,7 +119,7 @@ export function jsonOf(answer: Answer): unknown {
   }
 }
 
-/** Flagger's text of an answer that has not the shape that is expected. */
+/** Flagger's text for an answer of an unexpected shape. */
 export function unreadable(answer: Answer, why: string, cause?: unknown): MetricFault {
   return new MetricFault(`error unmarshaling result: ${why}, '${quotedBody(answer)}'`, { cause });
 }
@@ -130,7 +130,7 @@ export function isGoUrl(address: string): boolean {
   return /^[a-z][a-z\d+.-]*:/i.test(address) || !/^[^/?#]*:/.test(address);
 }
 
-/** The address of a provider. Throws Flagger's text for one that is none. */
+/** The address of a provider. Throws Flagger's text if it is not one. */
 export function addressOf({ provider: { address = "", type } }: Pick<ServerInput, "provider">): string {
   if (isGoUrl(address)) return address;
   throw new MetricFault(`${type} address ${address} is not a valid URL`);

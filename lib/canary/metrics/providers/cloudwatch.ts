@@ -46,7 +46,7 @@ async function ask(request: MetricDataRequest, { cloudWatch, signal }: ServerPar
   return cloudWatch.metricData(request, signal);
 }
 
-/** A field of a query: text, number or the like, or a structure of others; a list where it is in brackets. */
+/** A field of a query: a text, number or the like, or a structure of fields; a list if it is in brackets. */
 type Field = true | Fields | readonly [Fields];
 interface Fields {
   readonly [name: string]: Field;

@@ -38,7 +38,7 @@ function oldestOf(answer: Answer): number {
   const [oldest] = first?.pointlist ?? [];
   if (oldest == null || oldest.length === 0) throw noValues(`invalid response: ${quotedBody(answer)}: `);
   const value = oldest[1];
-  // Go reads null as 0; no value is no data here.
+  // Go reads null as 0; here a missing value is no data.
   if (value == null) throw noValues(`invalid response: ${quotedBody(answer)}: `);
   return value;
 }

@@ -38,7 +38,7 @@ export const externalmetrics: MakeServer = (input) => {
       return quantity(String(first.value));
     },
     async probe() {
-      // With the rights of an account the namespace has to be one that it may ask in.
+      // If it acts as an account, the account has to be allowed to ask in that namespace.
       const namespace = input.parts.accountUser === undefined ? "kube-system" : input.namespace;
       await get({ namespace, name: "dummy-metric", labelSelector: "" }).catch((error: unknown) => {
         throw prefixed("external metrics service unavailable: ", error);
@@ -47,13 +47,13 @@ export const externalmetrics: MakeServer = (input) => {
   };
 };
 
-/** What Go's client says of a part of its path that would lead elsewhere. */
+/** The error of Go's client for a part of its path that would change the path. */
 function segmentFault(what: "namespace" | "resource", text: string): string | undefined {
   if (text === "." || text === "..") return `invalid ${what} ${JSON.stringify(text)}: [may not be '${text}']`;
   return text.includes("%") ? `invalid ${what} ${JSON.stringify(text)}: [may not contain '%']` : undefined;
 }
 
-/** What the server says counts as an answer. Where the cluster of the Canary itself does not answer, the step is tried again. */
+/** An error from the server counts as an answer. Where the cluster of the Canary itself does not answer, the step is tried again. */
 function prefixed(words: string, error: unknown): unknown {
   if (error instanceof MetricFault) return new MetricFault(`${words}${error.message}`, { cause: error });
   if (!(error instanceof ApiError) || (isOutage(error) && error.code === 0)) return error;
@@ -89,7 +89,7 @@ async function at(
 
 const format = "<namespace>/<metricName>?labelSelector=<urlencoded label selectors>";
 
-/** Reads `<namespace>/<metric>?labelSelector=…`, of which only the metric is needed. Throws Flagger's text. */
+/** Reads `<namespace>/<metric>?labelSelector=…`; only the metric is required. Throws Flagger's text. */
 function metricIn(query: string): Named {
   const [path = "", parameters = ""] = query.trim().split(/\?(.*)/s);
   const parts = decoded(path, query).split("/");

@@ -51,7 +51,7 @@ function refusalOf(answer: Answer): string {
   return data === undefined ? `${statusText(answer)}: ${quotedBody(answer)}` : `${data.code}: ${data.message}`;
 }
 
-/** The value of the first record of annotated CSV. Flagger takes an empty answer for 0; no record is no data here. */
+/** The value of the first record of annotated CSV. Flagger takes an empty answer for 0; here a missing record is no data. */
 function firstValue({ text }: Answer): number {
   let types: readonly string[] = [];
   let names: readonly string[] | undefined;

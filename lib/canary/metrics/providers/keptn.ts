@@ -134,7 +134,7 @@ function statusOf(live: LiveObject): JsonObject {
   return isJsonObject(status) ? status : {};
 }
 
-/** What the cluster refuses is a failed check; where it does not answer, the step is tried again. */
+/** A refusal by the cluster is a failed check; if it does not answer, the step is tried again. */
 async function answered<Result>(words: string, call: () => Promise<Result>): Promise<Result> {
   try {
     return await call();

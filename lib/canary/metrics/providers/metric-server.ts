@@ -16,7 +16,7 @@ export interface MetricServer {
 /** Why there is no value. The text is Flagger's, and has no value of a Secret in it. */
 export class MetricFault extends Error {
   override readonly name = "MetricFault";
-  /** Whether the server has answered that there are no values. */
+  /** Whether the server answered that it has no values. */
   readonly isNoValues: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly isNoValues?: boolean } = {}) {
@@ -36,7 +36,7 @@ export function inFront(words: string, error: unknown): unknown {
   return new MetricFault(`${words}${error.message}`, { cause: error, isNoValues: error.isNoValues });
 }
 
-/** What servers are asked with. */
+/** The parts that requests to servers use. */
 export interface ServerParts extends Pick<StepDeps, "cluster" | "log" | "settings" | "signal"> {
   readonly http: Http;
   readonly clock: Pick<Clock, "now">;
@@ -44,16 +44,16 @@ export interface ServerParts extends Pick<StepDeps, "cluster" | "log" | "setting
   readonly sleep: Clock["sleep"];
   /** Absent where no AWS identity is lent. */
   readonly cloudWatch?: CloudWatch;
-  /** Of the cluster of the Canary; absent where it is not asked. */
+  /** The external metrics of the Canary's cluster; absent if it is not asked for them. */
   readonly externalMetrics?: ExternalMetrics;
   /** Whose rights a step has, as Kubernetes names the user; absent for our own. */
   readonly accountUser?: string;
 }
 
-/** What a server is made of. */
+/** The parts from which a server is made. */
 export interface ServerInput {
   readonly provider: MetricTemplateSpec["provider"];
-  /** Of the object that names the provider. */
+  /** The namespace of the object that names the provider. */
   readonly namespace: string;
   /** The Secret that the provider names; absent if it names none. */
   readonly secret?: ReadonlyMap<string, string>;
@@ -62,12 +62,13 @@ export interface ServerInput {
   readonly parts: ServerParts;
 }
 
-/** Throws a {@link MetricFault} for what the provider, its Secret or the interval lack. */
+/** Throws a {@link MetricFault} for a missing part of the provider, its Secret or the interval. */
 export type MakeServer = (input: ServerInput) => MetricServer;
 
 /**
- * Throws a {@link MetricFault} for what a query reads in another namespace than its MetricTemplate's, where the installation says that objects
- * name nothing there: tenants write the templates and Canaries, and the account of a step may have more rights than they. Flagger reads it.
+ * Throws a {@link MetricFault} for a query that reads outside the namespace of its MetricTemplate, if the installation forbids references
+ * to other namespaces: tenants write the templates and Canaries, and the account of a step may have more rights than they do. Flagger reads
+ * it.
  */
 export function refuseOtherNamespace(what: string, namespace: string, { namespace: own, parts }: ServerInput): void {
   if (!parts.settings.noCrossNamespaceRefs || namespace === own) return;

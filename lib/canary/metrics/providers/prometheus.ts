@@ -15,7 +15,7 @@ const onlineQuery = "vector(1)";
 const Series = z.object({ value: z.array(z.unknown()).nullish(), values: z.array(z.unknown()).nullish() });
 const QueryAnswer = z.object({ data: z.object({ result: z.array(Series.nullable()).nullish() }).nullish() }).nullable();
 
-/** Prometheus and what speaks like it. Of several series the last one counts (reference canary 11.3). */
+/** Prometheus and what speaks like it. If there are several series, the last one counts (reference canary 11.3). */
 export const prometheus: MakeServer = (input) => {
   const address = addressOf(input);
   const headers = headersOf(input);

@@ -5,7 +5,7 @@ const factors: Readonly<Record<string, number>> = {
   ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
 };
 
-/** A quantity of Kubernetes (`1500m`, `2Ki`, `1e3`) as a number. Throws a {@link MetricFault} for a text that is none. */
+/** A quantity of Kubernetes (`1500m`, `2Ki`, `1e3`) as a number. Throws a {@link MetricFault} for an invalid quantity. */
 export function quantity(text: string): number {
   const [, number, suffix = ""] =
     /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)([numkMGTPE]|[KMGTPE]i)?$/.exec(text) ?? [];

@@ -25,7 +25,7 @@ const makers: Readonly<Record<ServerInput["provider"]["type"], MakeServer>> = {
   stackdriver,
 };
 
-/** The server of a MetricTemplate. Throws a `MetricFault` for what its provider, its Secret or the interval lack. */
+/** The server of a MetricTemplate. Throws a `MetricFault` for a missing part of its provider, its Secret or the interval. */
 export function metricServer(input: ServerInput): MetricServer {
   return makers[input.provider.type](input);
 }

@@ -5,8 +5,8 @@ import { type MakeServer, MetricFault, noValues } from "./metric-server.ts";
 import { credential, intervalMs, windowIntervals } from "./metric-window.ts";
 
 /**
- * Splunk Observability: the query is a SignalFlow program, which may give one time series. Its last value counts. Flagger opens a web socket;
- * the same computation is asked for by one request here, whose answer is a stream of events.
+ * Splunk Observability: the query is a SignalFlow program that yields one time series. Its last value counts. Flagger opens a web socket;
+ * here one request asks for the same computation, and the answer is a stream of events.
  */
 export const splunk: MakeServer = ({ provider, secret, interval, parts }) => {
   const { address = "" } = provider;
@@ -60,7 +60,7 @@ interface StreamEvent {
   readonly data: JsonObject;
 }
 
-/** Server-sent events, each of whose data is a JSON object. */
+/** Server-sent events. The data of each is a JSON object. */
 function eventsOf({ text }: Answer): readonly StreamEvent[] {
   return text.split(/\r?\n\r?\n/).flatMap((block) => {
     const lines = block.split(/\r?\n/);

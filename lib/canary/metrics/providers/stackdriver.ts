@@ -8,7 +8,7 @@ const endpoint = "https://monitoring.googleapis.com/v3";
 const scope = "https://www.googleapis.com/auth/monitoring.read";
 const assertionSeconds = 3_600;
 const timeoutMs = 15_000;
-/** Of the key's modulus: a longer one takes seconds to sign with. */
+/** The limit for the key's modulus: a longer one takes seconds to sign with. */
 const maxRsaBits = 8_192;
 
 const Key = z.object({
@@ -129,7 +129,7 @@ async function accessToken({ email, key, keyId, tokenUri: aud }: Account, parts:
   const answer = await ask({ method: "POST", url: aud, headers, body: body.toString(), timeoutMs }, parts);
   const failed = (why: string): MetricFault =>
     new MetricFault(`error requesting stackdriver: the token service ${new URL(aud).host}: ${why}`);
-  // Its answer may hold a token, so nothing of it is shown.
+  // Its answer may hold a token, so no part of it is shown.
   if (answer.status !== 200) throw failed(`status ${statusText(answer)}`);
   const token = Token.safeParse(jsonIn(answer.text)).data;
   if (token === undefined) throw failed("the answer has no access_token");

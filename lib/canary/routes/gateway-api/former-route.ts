@@ -8,7 +8,7 @@ import { told } from "../../workload/step-objects.ts";
 import { type Texts, isOwned } from "../../ownership.ts";
 import type { RouteView } from "../object-router.ts";
 
-/** The route of the other kind that a Canary has had before its `sluice.dev/route-kind` was changed. */
+/** The route of the other kind that a Canary had before its `sluice.dev/route-kind` changed. */
 export interface FormerRoute {
   /** If there is one, and it is the Canary's own. */
   find(): Promise<LiveObject | undefined>;

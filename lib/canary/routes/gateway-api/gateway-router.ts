@@ -74,7 +74,7 @@ function begin(form: RouteForm, { spec: { service }, name, namespace }: Canary, 
   log.error(message, { canary: name, namespace });
 }
 
-/** Annotations of others survive, as those of controllers of Gateways. */
+/** Other writers' annotations, such as those of Gateway controllers, survive. */
 function wantedRoute(
   form: RouteForm,
   routes: Routes,

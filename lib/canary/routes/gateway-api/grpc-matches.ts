@@ -5,17 +5,17 @@ import { type GatewayMatch, invalid, namedMatches } from "./route-matches.ts";
 /** What a GRPCRoute cannot do. */
 const lacking = ["rewrite", "corsPolicy", "timeout", "backendTimeout"] as const;
 
-/** Throws a {@link StepFault} for what the service asks for and a GRPCRoute cannot do: it would be left out without a word. */
+/** Throws a {@link StepFault} for a part of the service that a GRPCRoute cannot express: it would be dropped silently. */
 export function refuseHttpOnly(service: CanaryService): void {
   const given = lacking.find((field) => service[field] !== undefined);
   if (given === undefined) return;
   throw new StepFault(`a GRPCRoute has no spec.service.${given}: remove it, or route by an HTTPRoute`);
 }
 
-/** The conditions of `service.match`; none where every call is meant. */
+/** The conditions of `service.match`; none if every call matches. */
 export function grpcServiceMatches(matches: readonly RouteMatch[] = []): readonly GatewayMatch[] {
   const routed = matches.map((match, index) => grpcMatch(match, `spec.service.match[${index}]`));
-  // One that every call fulfils makes the others superfluous.
+  // A condition that every call meets makes the others superfluous.
   return routed.length === 0 || routed.some((match) => Object.keys(match).length === 0) ? [{}] : routed;
 }
 

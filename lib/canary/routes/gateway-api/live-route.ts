@@ -42,7 +42,7 @@ const ParentStatus = z.looseObject({
 
 const RouteStatus = z.looseObject({ parents: z.array(z.unknown()).default([]) });
 
-/** What a route says of its traffic. Others may have written it. */
+/** The traffic settings of a route. Other writers may have changed them. */
 export function liveRoutes(route: LiveObject, canary: Canary): Routes | undefined {
   const { rules = [] } = RouteSpec.safeParse(route["spec"]).data ?? {};
   const ours = canaryServiceName(canary);
@@ -74,7 +74,9 @@ function setCookieOf(backend: Backend | undefined): string | undefined {
   return added?.find(({ name }) => name === "Set-Cookie")?.value;
 }
 
-/** Throws a {@link StepFault} while a Gateway has not accepted the route as it is. Without a status it counts as accepted (reference canary 9). */
+/**
+ * Throws a {@link StepFault} until a Gateway has accepted the present route. Without a status it counts as accepted (reference canary 9).
+ */
 export function checkAccepted(route: LiveObject, canary: Canary): void {
   const { generation = 0 } = route.metadata;
   const parentRefs = RouteSpec.safeParse(route["spec"]).data?.parentRefs ?? [];

@@ -3,8 +3,8 @@ import { objectsOf } from "../../workload/fields.ts";
 import type { RouteForm } from "./route-form.ts";
 
 /**
- * A spec of a route with what its definition fills in, so that two of them are compared by what they mean: an HTTPRoute with a match of
- * headers alone has a path too once it is stored.
+ * The spec of a route with the defaults of its definition, so that two of them are compared by their meaning: an HTTPRoute with a header
+ * match alone has a path too once it is stored.
  */
 export function withDefaults(spec: JsonObject, kind: RouteForm["kind"]): JsonObject {
   const { parentRefs = [], rules = [], hostnames = [], ...rest } = spec;

@@ -24,7 +24,7 @@ const Cors = z.looseObject({
   maxAge: z.string().default(""),
 });
 
-/** What a route does with each request, in Flagger's order (reference canary 9). */
+/** The filters that a route applies to each request, in Flagger's order (reference canary 9). */
 export function routeFilters({ headers, rewrite, mirror = [], corsPolicy }: CanaryService): readonly JsonObject[] {
   return [
     ...headerFilter("RequestHeaderModifier", "requestHeaderModifier", headers?.request),
@@ -79,7 +79,7 @@ function rewriteFilter(rewrite: CanaryService["rewrite"]): readonly JsonObject[]
   return [{ type: "URLRewrite", urlRewrite }];
 }
 
-/** One of `service.mirror`; the definition of Canary refuses one without a backend. */
+/** One filter of `service.mirror`; the definition of Canary refuses one without a backend. */
 function userMirror(mirror: unknown): readonly JsonObject[] {
   const parsed = Mirror.safeParse(mirror);
   if (!parsed.success) return [];

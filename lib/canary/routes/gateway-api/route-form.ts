@@ -11,7 +11,7 @@ export interface RouteForm {
   readonly plural: string;
   readonly serviceMatches: (matches?: readonly RouteMatch[]) => readonly GatewayMatch[];
   readonly analysisMatches: (matches: readonly RouteMatch[]) => readonly GatewayMatch[];
-  /** Throws a {@link StepFault} for what it cannot do. */
+  /** Throws a {@link StepFault} for an unsupported part. */
   readonly refuse: (service: CanaryService) => void;
 }
 

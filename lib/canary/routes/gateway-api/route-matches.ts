@@ -18,15 +18,18 @@ export interface GatewayMatch {
 /** Every request. */
 export const everyPath: GatewayMatch = { path: { type: "PathPrefix", value: "/" } };
 
-/** The conditions of `service.match`; every path where there are none (reference canary 9). Throws a {@link StepFault} for what Gateway API cannot express. */
+/**
+ * The conditions of `service.match`; every path if there are none (reference canary 9). Throws a {@link StepFault} for parts that Gateway
+ * API cannot express.
+ */
 export function serviceMatches(matches: readonly RouteMatch[] = []): readonly GatewayMatch[] {
   const routed = matches.map(httpMatch).filter((match) => Object.keys(match).length > 0);
   return routed.length === 0 ? [everyPath] : routed;
 }
 
 /**
- * The conditions of `analysis.match`. Throws a {@link StepFault} also for one that Gateway API cannot tell requests by: Flagger takes it
- * for every request, which would all go to the canary.
+ * The conditions of `analysis.match`. Throws a {@link StepFault} also for a condition that Gateway API cannot check: Flagger treats it as
+ * matching every request, so all would go to the canary.
  */
 export function analysisMatches(matches: readonly RouteMatch[]): readonly GatewayMatch[] {
   return matches.map((match, index) => {
@@ -36,7 +39,10 @@ export function analysisMatches(matches: readonly RouteMatch[]): readonly Gatewa
   });
 }
 
-/** Requests for which one of the first and one of the second holds. What the first says of path, method, headers or parameters replaces it. */
+/**
+ * Matches requests that meet a condition of the first list and one of the second. Path, method, headers and parameters of the first replace
+ * those of the second.
+ */
 export function merged(first: readonly GatewayMatch[], second: readonly GatewayMatch[]): readonly GatewayMatch[] {
   return first.flatMap((one) => second.map((other) => ({ ...other, ...one })));
 }

@@ -52,7 +52,7 @@ function written(rule: RouteRule, { filters, ...conditions }: Common, canary: Ca
   };
 }
 
-/** Of a GRPCRoute, no match is every call. */
+/** In a GRPCRoute, no match means every call. */
 function writtenMatches(matches: readonly GatewayMatch[]): object {
   return matches.every((match) => Object.keys(match).length === 0) ? {} : { matches };
 }

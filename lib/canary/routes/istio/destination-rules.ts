@@ -5,7 +5,7 @@ import { told } from "../../workload/step-objects.ts";
 import { changed } from "../changed-object.ts";
 import { controllerReference, refuseForeignRoute, refuseOwnedByOthers } from "../../ownership.ts";
 
-/** The DestinationRules of canary and primary. They are there before a route leads to them. */
+/** The DestinationRules of canary and primary. They exist before a route uses them. */
 export async function ensureDestinationRules(canary: Canary, deps: StepDeps): Promise<void> {
   await ensureDestinationRule(canaryServiceName(canary), canary, deps);
   await ensureDestinationRule(primaryServiceName(canary), canary, deps);

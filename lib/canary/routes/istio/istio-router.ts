@@ -68,10 +68,10 @@ function wantedService(
   return { labels, annotations: { ...annotations, ...keptAnnotations }, spec, ...changes };
 }
 
-/** Gives a VirtualService that the Canary did not make the spec back that it had. */
+/** Restores the spec of a VirtualService that the Canary did not create. */
 async function finalize(view: RouteView, text: string, canary: Canary, { log }: StepDeps): Promise<void> {
   const live = await view.find("read");
-  // One that is gone, or was never made, holds up no deletion.
+  // An object that is gone, or was never created, does not block the deletion.
   if (live === undefined) return;
   const lastApplied = live.metadata.annotations?.[kubectlAnnotation];
   const original = live.metadata.annotations?.[flaggerOriginalAnnotation];

@@ -22,7 +22,7 @@ const Rule = z.looseObject({
 
 const VirtualServiceSpec = z.looseObject({ http: z.array(Rule).default([]), tcp: z.array(Rule).default([]) });
 
-/** What a VirtualService says of the traffic of this Canary. Others may have written it. */
+/** The settings for this Canary's traffic in a VirtualService. Other writers may have changed them. */
 export function liveRoutes(service: LiveObject, canary: Canary): Routes | undefined {
   const weighted = weightedRule(service, canary);
   if (weighted === undefined) return undefined;

@@ -30,7 +30,7 @@ export function virtualServiceSpec(canary: Canary, routes: Routes, cookies: Sess
   }
 }
 
-/** Hosts and gateways. A VirtualService that others delegate to has none. */
+/** Hosts and gateways. A VirtualService that is a delegate of another one has none. */
 function reach(canary: Canary): object {
   const { hosts = [], gateways = [], delegation } = canary.spec.service;
   const apex = apexName(canary);
@@ -84,7 +84,7 @@ function matchesOf({ requests }: RouteRule, { spec, analysis }: Canary): readonl
   }
 }
 
-/** Requests for which one of the first and one of the second holds. What the first says of a field replaces it. */
+/** Matches requests that meet a condition of the first list and one of the second. A field of the first replaces that of the second. */
 function merged(first: readonly RouteMatch[], second: readonly RouteMatch[]): readonly RouteMatch[] {
   if (second.length === 0) return first;
   return first.flatMap((one) => second.map((other) => ({ ...other, ...one })));
@@ -102,7 +102,7 @@ function destinations({ weights, setCookie }: RouteRule, canary: Canary): readon
 function destination(host: string, weight: number, { spec }: Canary, setCookie?: string): object {
   const { portDiscovery, gateways = [], delegation, port } = spec.service;
   const isBehindGateway = (gateways.length > 0 && gateways[0] !== "mesh") || delegation === true;
-  // With other ports beside it a gateway does not know which one is meant.
+  // With other ports beside it, a gateway does not know which one is meant.
   const isPortNamed = portDiscovery === true && isBehindGateway;
   return {
     destination: { host, ...(isPortNamed ? { port: { number: port } } : {}) },

@@ -13,7 +13,7 @@ import { sharesOf } from "../weights.ts";
 
 const group = "apisix.apache.org";
 const version = "v2";
-/** Before the route of the user, whose requests it takes. */
+/** Comes before the user's route, and takes its requests. */
 const priority = 10_000;
 
 const Backend = z.looseObject({ serviceName: z.string(), weight: z.number().optional() });
@@ -69,7 +69,7 @@ async function readSource(name: string, { namespace }: Canary, { cluster, signal
   throw new StepFault(text(`apisixroutes.${group} "${name}" not found`));
 }
 
-/** The one of the user's routes that leads to the apex Service. */
+/** The user's route to the apex Service. */
 function copiedRoute(source: LiveObject, canary: Canary): HttpRoute {
   const text = `${source.metadata.name}.${canary.namespace}`;
   const apex = apexName(canary);

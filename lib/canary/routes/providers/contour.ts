@@ -80,7 +80,7 @@ function service(name: string, weight: number, { namespace, spec }: Canary): obj
   return { name, port, ...nonZero(weight), requestHeadersPolicy: { set: [{ name: "l5d-dst-override", value }] } };
 }
 
-/** All of one route hold together, so each match has a route of its own. */
+/** All conditions of one route must match, so each match has a route of its own. */
 function conditions({ headers = {} }: RouteMatch, index: number, prefix: string): readonly object[] {
   const list = Object.entries(headers).map(([name, { exact = "", prefix: begin = "", suffix = "" }]) => {
     const contains = begin === "" ? suffix : begin;
@@ -119,7 +119,7 @@ function retryPolicy({ spec }: Canary): object {
   };
 }
 
-/** The first route with both is the weighted one: that of an A/B test is before that of all others. */
+/** The first route with both is the weighted one: the route of an A/B test comes before that of all other requests. */
 function liveRoutes(proxy: LiveObject, canary: Canary): Routes | undefined {
   const { routes = [] } = ProxySpec.safeParse(proxy["spec"]).data ?? {};
   const services = routes.find((one) => one.services.length > 1)?.services;

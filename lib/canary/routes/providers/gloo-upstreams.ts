@@ -9,7 +9,7 @@ import { adoption, controllerReference, isOwnerless, refuseForeignRoute } from "
 
 const ref = { group: "gloo.solo.io", version: "v1", kind: "Upstream" };
 
-/** What an Upstream of a Canary has from the one that `upstreamRef` names. */
+/** The parts that an Upstream of a Canary takes from the one in `upstreamRef`. */
 const configuredFields = [
   "labels",
   "sslConfig",
@@ -30,7 +30,7 @@ export function canaryUpstream(canary: Canary): string {
   return `${canary.namespace}-${apexName(canary)}-canaryupstream-${canary.spec.service.port}`;
 }
 
-/** The Upstreams of primary and canary. They are there before a route leads to them. */
+/** The Upstreams of primary and canary. They exist before a route uses them. */
 export async function ensureUpstreams(canary: Canary, deps: StepDeps): Promise<void> {
   const { upstreamRef } = canary.spec;
   const config = upstreamRef === undefined ? {} : await configOf(upstreamRef, canary, deps);

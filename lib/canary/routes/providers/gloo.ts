@@ -28,7 +28,7 @@ const TableSpec = z.looseObject({
     .default([]),
 });
 
-/** Routes by a RouteTable of the apex name, to which a VirtualService of the user delegates. */
+/** Routes by a RouteTable with the apex name, to which a VirtualService of the user delegates. */
 export function glooRouter(canary: Canary, target: TargetMetadata, deps: StepDeps): Router {
   const name = apexName(canary);
   const text = `RouteTable ${name}.${canary.namespace}`;
@@ -80,7 +80,7 @@ function route(matchers: readonly object[], weights: Weights, canary: Canary): o
   };
 }
 
-/** All of one matcher hold together, and one of the matchers is enough. */
+/** All conditions of one matcher must match, and one matching matcher is enough. */
 function matcher({ headers = {}, method }: RouteMatch, index: number): object {
   const list = Object.entries(headers).map(([name, { exact = "", regex = "" }]) => {
     if (regex !== "") return { name, value: regex, regex: true };

@@ -11,7 +11,7 @@ import { type Texts } from "../../ownership.ts";
 
 const Backend = z.looseObject({ service: z.looseObject({ name: z.string() }) });
 
-/** The Ingress of the user, beside which that of the Canary stands. It is only read. */
+/** The user's Ingress, to which the Canary adds one. It is only read. */
 export interface IngressSource {
   /** Empty if `spec.ingressRef` names none. */
   readonly name: string;
@@ -42,8 +42,8 @@ export function ingressSource(canary: Canary, { cluster, signal }: StepDeps, wha
 }
 
 /**
- * The spec of the Ingress, in which other paths replace each path to the apex Service.
- * @param replaced makes the paths from one, given how it is with another Service
+ * The spec of the Ingress, with other paths in place of each path to the apex Service.
+ * @param replaced makes the new paths from one, with a given Service
  */
 export function withPaths(
   source: LiveObject,

@@ -30,7 +30,7 @@ interface View {
   readonly text: string;
 }
 
-/** Routes by the Knative Service that is the target: between its latest revision and the one that its annotation names. */
+/** Routes by the Knative Service that is the target: between its latest revision and the one in its annotation. */
 export function knativeRouter(canary: Canary, deps: StepDeps): Router {
   const view = viewOf(canary, deps);
   return {

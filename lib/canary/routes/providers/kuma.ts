@@ -51,7 +51,7 @@ export function kumaRouter(canary: Canary, target: TargetMetadata, deps: StepDep
             "the name is taken in the whole cluster, so give spec.service.name another value",
         );
       },
-      // Nothing else deletes it, and the primary that it leads to goes.
+      // Nothing else deletes it, and the primary that it points to is deleted.
       finalize: async (view) => {
         const live = await view.find("read");
         if (live === undefined || !isOurs(live) || !isTakenOver(live)) return;

@@ -9,7 +9,7 @@ import { allToPrimary } from "../weights.ts";
 import { copiedAnnotations, ingressSource, withPaths } from "./ingress-source.ts";
 import { type Texts, fluxAnnotations } from "../../ownership.ts";
 
-/** Routes by a second Ingress, whose annotations say which requests of the first one it takes. */
+/** Routes by a second Ingress. Its annotations decide which requests it takes from the first one. */
 export function nginxRouter(canary: Canary, deps: StepDeps): Router {
   const source = ingressSource(canary, deps, "ingress");
   const name = `${source.name}-canary`;
@@ -49,12 +49,12 @@ export function nginxRouter(canary: Canary, deps: StepDeps): Router {
   );
 }
 
-/** All that says which requests the Ingress takes: none of it is left from before. */
+/** All annotations that decide which requests the Ingress takes: old ones are removed. */
 function withoutCanary(annotations: Texts, prefix: string): Texts {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith(`${prefix}/canary`)));
 }
 
-/** An A/B test takes requests by header or cookie in a run, and none at rest. */
+/** An A/B test takes requests by header or cookie during a run, and none at rest. */
 function routeAnnotations(canary: Canary, { canary: weight }: Routes, prefix: string): Texts {
   const isTest = isTested(canary);
   const tested = isTest ? testAnnotations(canary, prefix) : {};

@@ -11,11 +11,11 @@ import { sharesOf } from "../weights.ts";
 const group = "split.smi-spec.io";
 
 const SplitSpec = z.looseObject({
-  // In v1alpha1 a weight is a quantity, which the API server gives back as text.
+  // In v1alpha1 a weight is a quantity, which the API server returns as text.
   backends: z.array(z.looseObject({ service: z.string(), weight: z.coerce.number().int() })),
 });
 
-/** What of TrafficSplits differs between providers. */
+/** The parts of TrafficSplits that differ between providers. */
 export interface SplitProvider {
   /** As the Canary names it. */
   readonly provider: string;

@@ -61,7 +61,7 @@ function isExcluded({ labels, annotations }: Pick<Metadata, "annotations" | "lab
   return [labels, annotations].some((marks) => marks?.[exclusion]?.toLowerCase() === "disabled");
 }
 
-/** Of labels and annotations only what is missing or has another value counts: others may add theirs. */
+/** For labels and annotations only a missing or different value counts: other writers may add more. */
 function changesOf(live: LiveObject, wanted: LiveObject, ignored: readonly string[]): readonly JsonOperation[] {
   const [from, to] = [live, wanted].map((object) => {
     return ignored.length === 0 ? toJsonObject(object) : withoutIgnored(object, ignored);

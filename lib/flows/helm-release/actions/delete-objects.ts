@@ -29,7 +29,7 @@ export interface ObjectToDelete {
   readonly ref: ObjectRef;
   /** The version of the manifest, or that of the inventory. */
   readonly version: string;
-  /** Of the object that was applied, as the inventory has it. */
+  /** The uid of the applied object, as in the inventory. */
   readonly uid?: string | undefined;
   /** Why it stays whatever the cluster says, if it does. */
   readonly keptBy: string | undefined;
@@ -283,7 +283,7 @@ function stateOfClaim(claim: Claim, { home, homeUid, owner, run }: HelmReleaseCo
   return stateOfOwner(claim, { home, homeUid, targetUid: owner.clusterUid }, run.signal);
 }
 
-/** Those that are not gone yet, in their order. What the account may no longer read counts as there. */
+/** The objects that are not gone yet, in their order. What the account may no longer read counts as there. */
 export async function notGone(
   deleted: readonly DeletedObject[],
   { deps, run, target }: HelmReleaseContext,

@@ -65,7 +65,7 @@ async function compiled(rules: readonly IgnoreRule[]): Promise<IgnoreRules> {
   return compileIgnoreRules(rules);
 }
 
-/** Of Secrets too without any value. */
+/** For Secrets too, without any value. */
 function lineOf({ object: { ref }, comparison }: ComparedObject): readonly string[] {
   switch (comparison.kind) {
     case "same":
@@ -84,8 +84,8 @@ function lineOf({ object: { ref }, comparison }: ComparedObject): readonly strin
 }
 
 /**
- * Corrects a drift without Helm: first creates what is missing, then patches what differs, each in Flux's order of kinds. One that fails
- * does not hold up the others.
+ * Corrects a drift without Helm: first creates what is missing, then patches what differs, each in Flux's order of kinds. A failure
+ * does not delay the others.
  */
 export async function correctDrift(
   { ctx }: Pick<ReleaseAttempt, "ctx">,

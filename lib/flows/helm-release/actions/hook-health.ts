@@ -9,8 +9,8 @@ import type { HookObject } from "./hook-object.ts";
 const noRules: HealthRules = { ruleOf: () => undefined, isUnreconciled: () => false };
 
 /**
- * One look at the object of a hook (reference helmrelease 11): Jobs and Pods are waited for until they have ended, an object of any
- * other kind is ready at once, and a rule of `healthCheckExprs` takes the place of both.
+ * One check of a hook's object (reference helmrelease 11): Jobs and Pods must have ended, an object of any other kind is ready at
+ * once, and a rule of `healthCheckExprs` replaces both.
  *
  * @throws Failure if a health rule takes too long
  */

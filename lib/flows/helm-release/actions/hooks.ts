@@ -19,7 +19,7 @@ import { looked, lookNow, nextLookMs, terminationLookMs, waitFor } from "./wait.
 
 /** Whose hooks run, and with what. */
 export interface HookRunner extends RevisionWriter {
-  /** Of the release: where objects go that name no namespace. */
+  /** The namespace of objects that name none. */
   readonly releaseNamespace: string;
   /** For each hook. */
   readonly timeoutMs: number;
@@ -174,8 +174,8 @@ function timeOf({ ctx }: HookRunner): string {
 }
 
 /**
- * Whether an earlier run has created the object of a hook that is recorded as running. The cluster's times have no fractions. One that was
- * seen and is gone is not created again: a Job may delete itself once it has finished.
+ * Whether an earlier run has created the object of a hook that is recorded as running. The cluster's times have no fractions. A hook
+ * that was seen and is gone is not created again: a Job may delete itself once it has finished.
  */
 async function isCreatedBefore({ ref }: HookObject, hook: Hook, { event, runner, wait }: HookTurn): Promise<boolean> {
   if (wait?.for === nameOfWait(event, hook)) return true;

@@ -23,7 +23,7 @@ export async function installRelease(attempt: ReleaseAttempt, wait: ActionWait |
       hookFailed: (event, why) => `failed ${event}: ${why}`,
       prepare: async (latest) => {
         const { history = [] } = ctx.release.status;
-        // One of ours that was uninstalled by hand is no other's.
+        // A release of ours that a user uninstalled does not belong to another owner.
         const wasOurs = latest?.status === "uninstalled" && history.some(({ version }) => version === latest.version);
         const isTaken = latest !== undefined && latest.status !== "uninstalled" && latest.status !== "failed";
         if (latest !== undefined && !wasOurs && (isTaken || install.replace !== true)) {

@@ -49,7 +49,7 @@ export interface RevisionPlan {
   readonly disablesHooks: boolean;
   readonly disablesWait: boolean;
   readonly waitsForJobs: boolean;
-  /** Of the artifact, for the digest of the snapshot. */
+  /** The digest of the artifact, for the snapshot. */
   readonly ociDigest: string;
 }
 

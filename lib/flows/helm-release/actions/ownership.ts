@@ -7,8 +7,8 @@ import { helmMarks, type MarkedRelease } from "./helm-marks.ts";
 import type { ReleaseObject } from "./release-objects.ts";
 
 /**
- * With `disableTakeOwnership`: why objects that exist already cannot become the release's, each in Helm's words (pkg/action/validate.go).
- * Those of the former revision are not looked at.
+ * With `disableTakeOwnership`: why objects that exist already cannot become the release's, each in Helm's words
+ * (pkg/action/validate.go). The resources of the former revision are not checked.
  */
 export async function foreignObjects(
   { plan }: PlannedSet,

@@ -10,7 +10,7 @@ export const recordLimits: EngineLimits = { maxCpuMs: 20_000, maxWallMs: 60_000,
 export interface RevisionWriter {
   readonly ctx: HelmReleaseContext;
   readonly store: ReleaseStore;
-  /** Of the chart's artifact, for the digest of the snapshot; empty for none. */
+  /** The digest of the chart's artifact, for the snapshot; empty if there is none. */
   readonly ociDigest: string;
 }
 

@@ -35,7 +35,7 @@ export interface ReleaseAttempt {
   readonly postRenderersDigest: string;
   readonly commonMetadataDigest: string;
   readonly healthRules: HealthRules;
-  /** Of the storage namespace. */
+  /** The release store of the storage namespace. */
   readonly store: ReleaseStore;
   /** Reads a record with the digest of an artifact, for the snapshot in question. */
   observe(record: ReleaseRecord, ociDigest: string): Promise<ObservedRelease>;

@@ -36,7 +36,7 @@ export async function checkOut(
     signal,
   }: {
     readonly folders?: readonly string[] | undefined;
-    /** Of a submodule: where it lies in the work tree, with a slash at its end. */
+    /** The folder of a submodule in the work tree, with a slash at its end. */
     readonly root?: string;
     readonly budget?: TreeBudget;
     readonly signal: AbortSignal;

@@ -2,15 +2,14 @@ import type { TimeSlices } from "../../../core/concurrency.ts";
 import { GitSignatureFault } from "./git-signature-fault.ts";
 import { parsePublicKey, type SshPublicKey } from "./ssh-public-key.ts";
 
-/** Of one line: a key of RSA's greatest size takes 1,500 characters, its options and comment seldom as many. */
+/** The limit for one line: RSA's longest key takes 1,500 characters, its options and comment seldom as many. */
 const maxLine = 16 * 1024;
 const maxKeys = 5000;
 
 /**
- * The keys of a file in the format of authorized_keys (sshd(8)): `[options] type base64 [comment]` in each line, besides empty
- * lines and comments. The options are not looked at, so a line of allowed_signers, which has the signer's name in their
- * place, is read as well. One line that is not a key makes the whole file unreadable, as in Flux: it is a slip that the user
- * should see.
+ * The keys of a file in the format of authorized_keys (sshd(8)): `[options] type base64 [comment]` in each line, besides empty lines
+ * and comments. The options are not looked at, so a line of allowed_signers, which has the signer's name in their place, is read as
+ * well. One line that is not a key makes the whole file unreadable, as in Flux: it is a mistake that the user should see.
  * @throws {GitSignatureFault}
  */
 export async function parseAuthorizedKeys(file: string, slices: TimeSlices): Promise<readonly SshPublicKey[]> {

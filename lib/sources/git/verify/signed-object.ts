@@ -62,7 +62,7 @@ function lastArmorBegin(buffer: Buffer): number | undefined {
 
 /** The headers that hold signatures. */
 const names = ["gpgsig", "gpgsig-sha256"] as const;
-/** Of each of them: a commit may have half a million lines that are no such header. */
+/** Every such line is checked: a commit may have half a million lines that are not this header. */
 const initial = "g";
 
 /** Removes the headers of signatures: their lines, and the lines that go on with a space. Nothing after the first empty line. */

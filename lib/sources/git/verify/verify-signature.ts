@@ -3,10 +3,10 @@ import { verifyPgpSignature } from "./pgp-signature.ts";
 import { armors, type SignedObject } from "./signed-object.ts";
 import { verifySshSignature } from "./ssh-signature.ts";
 
-/** Of the public keys together: those of some hundred people. Half of what a Secret holds, since reading them takes its time. */
+/** The limit for the public keys together: those of some hundred people. Half of what a Secret holds, since reading them takes its time. */
 export const maxKeyBytes = 512 * 1024;
 
-/** Of one signature in armor. Those of the longest RSA keys have about 3 KiB. */
+/** The limit for one signature in armor. The longest RSA keys have about 3 KiB. */
 export const maxSignatureBytes = 64 * 1024;
 
 /**

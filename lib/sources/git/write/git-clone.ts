@@ -15,7 +15,7 @@ export interface CloneFile {
   readonly path: string;
   readonly type: "executable" | "file" | "symlink";
   readonly oid: string;
-  /** Of a link: its target. */
+  /** For a link: its target. */
   read(): Promise<Uint8Array>;
 }
 

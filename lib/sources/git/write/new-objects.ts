@@ -5,7 +5,7 @@ import { GitFault } from "../git-fault.ts";
 import type { GitObject, GitObjectType } from "../git-object.ts";
 import type { GitObjects } from "../git-remote.ts";
 
-/** Of the new objects of one clone together, before they are packed. They are in memory until the clone is disposed of. */
+/** The limit for the new objects of one clone together, before they are packed. They are in memory until the clone is disposed of. */
 export const maxNewBytes = 32 * 1024 * 1024;
 
 /** Objects that are made in memory, over those that were fetched. */

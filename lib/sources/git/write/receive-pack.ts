@@ -7,11 +7,11 @@ import { brokeOff, faultOfServer, flushPkt, type PktReader, pktReader, pktText, 
 /** What a reference names before it is there. */
 export const zeroOid = "0".repeat(40);
 
-/** Of the server's report about one push. */
+/** The limit for the server's report about one push. */
 export const maxReportBytes = 1024 * 1024;
-/** Of the server's messages beside the report, in characters. What a hook prints beyond that is left out. */
+/** The limit for the server's messages beside the report, in characters. What a hook prints beyond that is left out. */
 const keptMessageChars = 64 * 1024;
-/** Of the server's words that an error shows. */
+/** The limit for the server's text in an error. */
 const maxShownBytes = 1_024;
 
 /** One reference that a push moves. */
@@ -125,7 +125,7 @@ export function assertTaken({ messages, refs, unpackFault }: PushReport, command
     const why = refs.get(ref);
     if (why !== undefined) refused.push({ ref, why });
   }
-  // Of several, the one for which the others were not moved either.
+  // If there are several, the one that caused the others to be refused.
   const cause = refused.find(({ why }) => !why.startsWith("atomic ")) ?? refused[0];
   if (cause === undefined) return;
   const reason = hasMoved.test(cause.why) ? "moved" : "refused";

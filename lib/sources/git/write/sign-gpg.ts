@@ -6,7 +6,7 @@ import { SigningKeyFault, type SigningSecret } from "./signing-key.ts";
 
 /** Of `git.asc`. One key of RSA with subkeys and signatures by others has some 20 KiB. */
 export const maxGpgKeyChars = 128 * 1024;
-/** Of a key of RSA: one of 8,192 bits takes 50 ms to sign. */
+/** The limit for a key of RSA: one of 8,192 bits takes 50 ms to sign. */
 const maxKeyBits = 8_192;
 /** Of one key. */
 const maxSubkeys = 32;

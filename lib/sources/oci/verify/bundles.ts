@@ -7,11 +7,11 @@ import { jsonOf, RegistryFault } from "../registry-fault.ts";
 import type { Checking, SignedArtifact } from "./signed-artifact.ts";
 import { maxSignaturesTried } from "./simple-signatures.ts";
 
-/** Of a Sigstore bundle. A signature has about 4 KiB; an attestation holds its whole statement. */
+/** The limit for a Sigstore bundle. A signature has about 4 KiB; an attestation holds its whole statement. */
 export const maxBundleBytes = 2 * 1024 * 1024;
 /** Entries of transparency logs in one bundle, and timestamps; usually one of each. */
 export const maxBundleEntries = 10;
-/** Of a certificate or a timestamp in base64, which have about 1 KB and 6 KB. */
+/** The limit for a certificate or a timestamp in base64, which have about 1 KB and 6 KB. */
 export const maxBundlePartChars = 64 * 1024;
 /** What a statement is about; a signature of cosign is about one artifact. */
 export const maxStatementSubjects = 10_000;

@@ -5,7 +5,7 @@ import { SignatureFault } from "./signature-fault.ts";
 import type { Checking, SignedArtifact } from "./signed-artifact.ts";
 import { claimFault, simpleSignatures } from "./simple-signatures.ts";
 
-/** Of one Secret: each signature is tried with each key. */
+/** The limit for the keys of one Secret: each signature is tried with each key. */
 export const maxPublicKeys = 100;
 
 /** What Flux says where no signature holds. */

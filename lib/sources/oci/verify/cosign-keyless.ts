@@ -15,7 +15,7 @@ const maxNamedReasons = 3;
 
 /** Whom keyless signatures are trusted from. */
 export interface KeylessTrust {
-  /** Of `spec.verify.matchOIDCIdentity`; any one may match, and none means that any signer counts. */
+  /** The identities of `spec.verify.matchOIDCIdentity`; one match is enough, and an empty list means that any signer counts. */
   readonly identities: readonly Identity[];
   /** `trusted_root.json` of an own Sigstore, in place of the public one. */
   readonly trustedRoot?: string;
@@ -25,7 +25,7 @@ export interface KeylessTrust {
  * Verifies an artifact by cosign without a key (reference sources 3.6): the certificate of a trusted authority that was valid when
  * a trusted log took the entry, with the proof of a certificate log. All of it comes with the signature: no service is asked.
  *
- * @throws {SignatureFault} with cosign's text; an error of the registry as it comes
+ * @throws {SignatureFault} with cosign's text; an error of the registry unchanged
  */
 export async function verifyKeyless(
   artifact: SignedArtifact,

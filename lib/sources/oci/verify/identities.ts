@@ -6,11 +6,11 @@ import { SignatureFault } from "./signature-fault.ts";
 
 /** Of `spec.verify.matchOIDCIdentity`. */
 export const maxIdentities = 50;
-/** Of a regular expression in it. */
+/** The limit for a regular expression in it. */
 export const maxIdentityPatternLength = 256;
-/** Of a name in a certificate that is compared. */
+/** The limit for a name in a certificate that is compared. */
 export const maxSignerLength = 512;
-/** Of a name in a certificate that a message quotes. */
+/** The limit for a name in a certificate that a message quotes. */
 const maxQuotedBytes = 200;
 
 /** Whose signatures count: both are regular expressions, unanchored. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { jsonOf } from "../registry-fault.ts";
 import { SignatureFault } from "./signature-fault.ts";
 
-/** Of the Rekor entry in an annotation, which has about 2 KB. */
+/** The limit for the Rekor entry in an annotation, which has about 2 KB. */
 export const maxRekorBundleBytes = 128 * 1024;
 
 const Whole = z.number().int().nonnegative();

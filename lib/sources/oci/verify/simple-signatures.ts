@@ -7,7 +7,7 @@ import type { Checking, SignedArtifact } from "./signed-artifact.ts";
 
 /** Signatures of one artifact that are tried: of the cosign 2 form, and bundles. */
 export const maxSignaturesTried = 50;
-/** Of the text that a cosign 2 signature signs, which has about 250 bytes. */
+/** The limit for the text that a cosign 2 signature signs, which has about 250 bytes. */
 export const maxPayloadBytes = 64 * 1024;
 /** The annotations of a signature: the signature itself, a certificate with its chain, the entry of a transparency log. */
 const maxSignatureAnnotations = 100;

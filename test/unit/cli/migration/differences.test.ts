@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { differenceRules, differencesOf, restoringSettings } from "../../../../cli/migration-differences.ts";
+import { differenceRules, differencesOf, restoringSettings } from "../../../../cli/migration/differences.ts";
 import { readSettings } from "../../../../functions/settings/read-settings.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 

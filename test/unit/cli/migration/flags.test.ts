@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { FoundController } from "../../../../cli/migration-controllers.ts";
-import { judgeFlags } from "../../../../cli/migration-flags.ts";
+import type { FoundController } from "../../../../cli/migration/controllers.ts";
+import { judgeFlags } from "../../../../cli/migration/flags.ts";
 
 function controller(name: string, ...args: readonly string[]): FoundController {
   const at = { namespace: "flux-system", deployment: name, version: "v1", replicas: 1, serviceAccount: name };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { MigrationFacts } from "../../../../cli/migration-facts.ts";
-import { needsOf } from "../../../../cli/migration-needs.ts";
+import type { MigrationFacts } from "../../../../cli/migration/facts.ts";
+import { needsOf } from "../../../../cli/migration/needs.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 
 const source = "source.toolkit.fluxcd.io/v1";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { MigrationFacts } from "../../../../cli/migration-facts.ts";
-import { migrationReport } from "../../../../cli/migration-report.ts";
+import type { MigrationFacts } from "../../../../cli/migration/facts.ts";
+import { migrationReport } from "../../../../cli/migration/report.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 
 const hostile = "a\u009b2J\u202eb";

@@ -9,7 +9,7 @@ export interface ChainCertificate {
   readonly parsed: Certificate;
 }
 
-/** Of one certificate, which has about 1 KB. */
+/** The limit for one certificate, which has about 1 KB. */
 export const maxCertificateBytes = 32 * 1024;
 const maxQuotedBytes = 200;
 const crlExtension = "2.5.29.31";
@@ -41,7 +41,7 @@ export function shownSubject({ x509 }: ChainCertificate): string {
 export function checkChain(chain: readonly ChainCertificate[]): void {
   const [leaf] = chain;
   if (leaf === undefined) throw invalid("certificate chain must contain at least one certificate");
-  // One alone is its own authority, and is not marked as one.
+  // A single certificate is its own authority, and is not marked as one.
   if (chain.length === 1) {
     const { x509, parsed } = leaf;
     const isOwn = parsed.subject.equals(parsed.issuer) && x509.verify(x509.publicKey);

@@ -1,7 +1,7 @@
 import { cutText } from "../../../../core/cut-text.ts";
 import { SignatureFault } from "../signature-fault.ts";
 
-/** Of a subject in a trust policy or a certificate. */
+/** The limit for a subject in a trust policy or a certificate. */
 export const maxDistinguishedNameLength = 4_096;
 const maxQuotedBytes = 200;
 const mandatory = ["C", "ST", "O"];

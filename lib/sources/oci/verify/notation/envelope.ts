@@ -4,7 +4,7 @@ export type Algorithm = "ES256" | "ES384" | "ES512" | "PS256" | "PS384" | "PS512
 /** Who vouches for the time of a signature: its maker, or an authority that signs for others. */
 export type SigningScheme = "notary.x509" | "notary.x509.signingAuthority";
 
-/** Of a signature of Notation with its certificates and a timestamp, which has about 10 KB. */
+/** The limit for a signature of Notation with its certificates and a timestamp, which has about 10 KB. */
 export const maxEnvelopeBytes = 512 * 1024;
 /** Certificates in a signature: that of the signer, the authority's, and what is between. */
 export const maxChainCertificates = 10;

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
-import { hasField, ofKind } from "./migration-facts.ts";
-import { textAt, valueAt } from "./read-object.ts";
+import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
+import { textAt, valueAt } from "../objects/read-object.ts";
+import { hasField, ofKind } from "./facts.ts";
 
 /** What Sluice does otherwise than Flux with the objects of this cluster. */
 export interface Difference {

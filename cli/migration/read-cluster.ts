@@ -1,13 +1,13 @@
-import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
-import { declaredKinds, definedKinds } from "../lib/api/kinds/declared-kinds.ts";
-import { mapLimit } from "../lib/core/concurrency.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
-import { ApiError, type Cluster } from "../lib/core/ports/cluster.ts";
-import { definitionRef } from "../lib/definitions/install-crds.ts";
-import { checkUnreconciled } from "./check-unreconciled.ts";
-import { type FoundController, findControllers } from "./migration-controllers.ts";
-import { deploymentsList, hasField, type MigrationFacts, namespaceOf, ofKind, type Unread } from "./migration-facts.ts";
-import { textAt, valueAt } from "./read-object.ts";
+import { type KindDeclaration, servedKind } from "../../lib/api/kinds/declaration.ts";
+import { declaredKinds, definedKinds } from "../../lib/api/kinds/declared-kinds.ts";
+import { mapLimit } from "../../lib/core/concurrency.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
+import { ApiError, type Cluster } from "../../lib/core/ports/cluster.ts";
+import { definitionRef } from "../../lib/definitions/install-crds.ts";
+import { textAt, valueAt } from "../objects/read-object.ts";
+import { findUnreconciled } from "../objects/unreconciled.ts";
+import { type FoundController, findControllers } from "./controllers.ts";
+import { deploymentsList, hasField, type MigrationFacts, namespaceOf, ofKind, type Unread } from "./facts.ts";
 
 /** All that the check asks of a cluster: it writes nothing. */
 export type ReadOnlyCluster = Pick<Cluster, "get" | "list" | "listMetadata" | "resource" | "served">;
@@ -142,15 +142,10 @@ async function readNamed(
 
 async function readUnreconciled(reader: Reader): Promise<MigrationFacts["unreconciled"]> {
   const { cluster, signal, unread } = reader;
-  // Its own lines are those of sluice check; what it finds has lines of the report.
-  const lines: string[] = [];
-  const found = await checkUnreconciled(declaredKinds, {
-    cluster,
-    signal,
-    terminal: { action: () => {}, warning: (line) => lines.push(line) },
-  });
-  if (found === undefined) unread.push({ what: "kinds that the cluster serves", fault: lines.join("; ") });
-  return found ?? [];
+  const answer = await findUnreconciled(declaredKinds, cluster, signal);
+  if ("found" in answer) return answer.found;
+  unread.push({ what: "kinds that the cluster serves", fault: answer.fault });
+  return [];
 }
 
 /** The Flux Operator has objects of its own, which install Flux and make its objects. */

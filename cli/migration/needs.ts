@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from "../lib/core/json.ts";
-import { partitionOfRegion } from "../lib/core/partitions.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
-import { lentRepositories } from "./migration-repositories.ts";
+import type { Json, JsonObject } from "../../lib/core/json.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
+import { partitionOfRegion } from "../../lib/core/partitions.ts";
+import { textAt } from "../objects/read-object.ts";
 import {
   hasField,
   inventoryIds,
@@ -11,10 +11,10 @@ import {
   namespaceOf,
   needOf,
   ofKind,
-} from "./migration-facts.ts";
-import type { JudgedFlags } from "./migration-flags.ts";
-import { serviceNamespaces } from "./migration-services.ts";
-import { textAt } from "./read-object.ts";
+} from "./facts.ts";
+import type { JudgedFlags } from "./flags.ts";
+import { lentRepositories } from "./repositories.ts";
+import { serviceNamespaces } from "./services.ts";
 
 /** What an installation in AWS needs for this cluster. */
 export interface Needs {

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../lib/core/json.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
-import { serviceOf } from "../lib/in-cluster/in-cluster-http.ts";
-import { inventoryIds, type MigrationFacts, type Need, namespaceOf, needOf, ofKind } from "./migration-facts.ts";
-import { textAt, valueAt } from "./read-object.ts";
+import type { JsonObject } from "../../lib/core/json.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
+import { serviceOf } from "../../lib/in-cluster/in-cluster-http.ts";
+import { textAt, valueAt } from "../objects/read-object.ts";
+import { inventoryIds, type MigrationFacts, type Need, namespaceOf, needOf, ofKind } from "./facts.ts";
 
 /**
  * Where objects name Services of the cluster, which Sluice reaches only in namespaces that a setting lists.

@@ -1,9 +1,9 @@
-import { parseEcrHost, publicEcrFault } from "../lib/core/ecr-registry.ts";
-import type { Json } from "../lib/core/json.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
-import { partitionOfRegion } from "../lib/core/partitions.ts";
-import { hasField, type Need, nameOfObject, namespaceOf, ofKind } from "./migration-facts.ts";
-import { textAt } from "./read-object.ts";
+import { parseEcrHost, publicEcrFault } from "../../lib/core/ecr-registry.ts";
+import type { Json } from "../../lib/core/json.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
+import { partitionOfRegion } from "../../lib/core/partitions.ts";
+import { textAt } from "../objects/read-object.ts";
+import { hasField, type Need, nameOfObject, namespaceOf, ofKind } from "./facts.ts";
 
 /** What is pulled with the identity of the installation. */
 export interface LentRepositories {

@@ -1,16 +1,16 @@
-import { type GroupKind, isFluxGroup } from "../lib/api/kinds/unreconciled.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
-import { refOf } from "../lib/core/manifest.ts";
-import { parseApiVersion, subject } from "../lib/core/object-ref.ts";
-import type { CheckedUnreconciled } from "./check-unreconciled.ts";
-import type { FoundController } from "./migration-controllers.ts";
-import { valueAt } from "./read-object.ts";
+import { type GroupKind, isFluxGroup } from "../../lib/api/kinds/unreconciled.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
+import { refOf } from "../../lib/core/manifest.ts";
+import { parseApiVersion, subject } from "../../lib/core/object-ref.ts";
+import { valueAt } from "../objects/read-object.ts";
+import type { Unreconciled } from "../objects/unreconciled.ts";
+import type { FoundController } from "./controllers.ts";
 
 /** Something that could not be read, so that nothing can be said of it. */
 export interface Unread {
   /** `kustomizations.kustomize.toolkit.fluxcd.io`, or an object. */
   readonly what: string;
-  /** Of the API server; with the right that is missing where one is. */
+  /** The API server's error, with the missing right if there is one. */
   readonly fault: string;
 }
 
@@ -43,7 +43,7 @@ export interface Need {
 /** What `check --migration` has read of a cluster. */
 export interface MigrationFacts {
   readonly controllers: readonly FoundController[];
-  /** Of the kinds that Sluice reconciles or reads. */
+  /** The objects of kinds that Sluice reconciles or reads. */
   readonly objects: readonly LiveObject[];
   /** Service accounts of controllers and sources, by `namespace/name`. */
   readonly accounts: ReadonlyMap<string, LiveObject>;
@@ -51,7 +51,7 @@ export interface MigrationFacts {
   readonly configMaps: ReadonlyMap<string, LiveObject>;
   /** Definitions of Flux, each with the versions in which objects are stored. */
   readonly definitions: readonly { readonly name: string; readonly stored: readonly string[]; readonly read: string }[];
-  readonly unreconciled: readonly CheckedUnreconciled[];
+  readonly unreconciled: readonly Unreconciled[];
   /** Objects of the Flux Operator: `FluxInstance/flux-system/flux`, `ResourceSet/apps/tenants`. */
   readonly operators: readonly string[];
   readonly unread: readonly Unread[];

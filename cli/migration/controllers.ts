@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { LiveObject } from "../lib/core/manifest.ts";
-import { textAt, valueAt } from "./read-object.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
+import { textAt, valueAt } from "../objects/read-object.ts";
 
 /** A Deployment of Flux or Flagger. */
 export interface FoundController {
@@ -8,7 +8,7 @@ export interface FoundController {
   readonly name: string;
   readonly namespace: string;
   readonly deployment: string;
-  /** Of its image; empty for an image that is named by its digest alone. */
+  /** The version of its image; empty for an image with a digest alone. */
   readonly version: string;
   readonly replicas: number;
   readonly serviceAccount: string;

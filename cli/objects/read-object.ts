@@ -1,6 +1,6 @@
-import { isPausedBy, type KindDeclaration, readyConditionOf } from "../lib/api/kinds/declaration.ts";
-import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
+import { isPausedBy, type KindDeclaration, readyConditionOf } from "../../lib/api/kinds/declaration.ts";
+import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
 
 /** What progress lines call an object of a kind: `source oci`, `alert provider`. */
 export function nameOf({ isSource, words }: KindDeclaration): string {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { someOf } from "../lib/core/cut-text.ts";
-import type { JsonObject } from "../lib/core/json.ts";
-import { deploymentsList } from "./migration-facts.ts";
-import type { FoundFlag } from "./migration-flags.ts";
-import type { MigrationReport } from "./migration-report.ts";
-import type { Terminal } from "./terminal.ts";
+import { someOf } from "../../lib/core/cut-text.ts";
+import type { JsonObject } from "../../lib/core/json.ts";
+import { deploymentsList } from "./facts.ts";
+import type { FoundFlag } from "./flags.ts";
+import type { MigrationReport } from "./report.ts";
 
-type Lines = Pick<Terminal, "action" | "failure" | "out" | "success" | "warning">;
+/** What the report writes to: a terminal. */
+type Lines = Readonly<Record<"action" | "failure" | "out" | "success" | "warning", (text: string) => void>>;
 
 /** Objects that a line names; the others are counted. -o json has all. */
 const maxNamed = 5;

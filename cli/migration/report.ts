@@ -1,30 +1,22 @@
-import { definedKinds } from "../lib/api/kinds/declared-kinds.ts";
-import type { JsonObject } from "../lib/core/json.ts";
-import { safeText } from "../lib/core/safe-text.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
-import { specRefusals } from "../lib/flows/kinds/spec-refusals.ts";
-import type { CheckedUnreconciled } from "./check-unreconciled.ts";
-import type { FoundController } from "./migration-controllers.ts";
-import { type Difference, differencesOf, restoringSettings } from "./migration-differences.ts";
-import {
-  hasFlux,
-  type MigrationFacts,
-  type Need,
-  nameOfObject,
-  namespaceOf,
-  ofKind,
-  type Unread,
-} from "./migration-facts.ts";
-import { type FoundFlag, judgeFlags } from "./migration-flags.ts";
-import { needsOf } from "./migration-needs.ts";
-import { valueAt } from "./read-object.ts";
+import { definedKinds } from "../../lib/api/kinds/declared-kinds.ts";
+import type { JsonObject } from "../../lib/core/json.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
+import { safeText } from "../../lib/core/safe-text.ts";
+import { specRefusals } from "../../lib/flows/kinds/spec-refusals.ts";
+import { valueAt } from "../objects/read-object.ts";
+import type { Unreconciled } from "../objects/unreconciled.ts";
+import type { FoundController } from "./controllers.ts";
+import { type Difference, differencesOf, restoringSettings } from "./differences.ts";
+import { hasFlux, type MigrationFacts, type Need, nameOfObject, namespaceOf, ofKind, type Unread } from "./facts.ts";
+import { type FoundFlag, judgeFlags } from "./flags.ts";
+import { needsOf } from "./needs.ts";
 
 /** A reason why Sluice would not reconcile an object. */
 export interface RefusedObject {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** Of its condition Ready, after the move. */
+  /** The reason of its condition Ready, after the move. */
   readonly reason: string;
   /** Names the field, and what to do. */
   readonly message: string;
@@ -44,12 +36,12 @@ export interface MigrationReport {
   readonly canMove: boolean;
   /** Why nothing can be said of the move. */
   readonly fault?: string;
-  /** Of Flux and Flagger, without their arguments. */
+  /** The controllers of Flux and Flagger, without their arguments. */
   readonly controllers: readonly Omit<FoundController, "args" | "serviceAccount">[];
   readonly takenOver: readonly TakenOver[];
   readonly refused: readonly RefusedObject[];
   /** Kinds of Flux and Flagger that Sluice does not reconcile. */
-  readonly unreconciled: readonly CheckedUnreconciled[];
+  readonly unreconciled: readonly Unreconciled[];
   readonly flags: readonly FoundFlag[];
   /** For the settings of the installation: what flags and objects of the cluster ask for. */
   readonly settings: JsonObject;

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { defaultGates, type FeatureGates } from "../lib/core/feature-gates.ts";
-import { gateTexts } from "../functions/settings/feature-gates.ts";
-import { unhonouredFlags } from "../functions/settings/flux-flags.ts";
-import { defaultSettings, Settings } from "../functions/settings/settings.ts";
-import type { Json, JsonObject } from "../lib/core/json.ts";
-import { meshProviderRefusal } from "../lib/flows/kinds/spec-refusals.ts";
-import type { FoundController } from "./migration-controllers.ts";
+import { gateTexts } from "../../functions/settings/feature-gates.ts";
+import { unhonouredFlags } from "../../functions/settings/flux-flags.ts";
+import { defaultSettings, Settings } from "../../functions/settings/settings.ts";
+import { defaultGates, type FeatureGates } from "../../lib/core/feature-gates.ts";
+import type { Json, JsonObject } from "../../lib/core/json.ts";
+import { meshProviderRefusal } from "../../lib/flows/kinds/spec-refusals.ts";
+import type { FoundController } from "./controllers.ts";
 
 /**
  * What becomes of a flag: `setting` is to be written into the settings, `default` is what Sluice does anyway, `noEffect` changes nothing of

@@ -1,0 +1,81 @@
+import type { FileFaults } from "./fault.ts";
+
+/** Mistakes in the functions that sweep a cluster, admit its objects and write its definitions. */
+export const clusterFunctionFaults: readonly FileFaults[] = [
+  {
+    file: "functions/sweep-cluster.ts",
+    tests: ["test/unit/functions/sweep-cluster.test.ts"],
+    faults: [
+      {
+        what: "a foreign kind that is not served ends the sweep",
+        find: '(error.reason !== "Forbidden" && error.reason !== "NoMatch")',
+        replace: 'error.reason !== "Forbidden"',
+      },
+    ],
+  },
+  {
+    file: "functions/admission.ts",
+    tests: ["test/unit/functions/admission.test.ts"],
+    faults: [
+      {
+        what: "the webhook sends hints for kinds of another group",
+        find: "one.group === change.kind.group && one.kind === change.kind.kind",
+        replace: "one.kind === change.kind.kind",
+      },
+    ],
+  },
+  {
+    file: "functions/configuration.ts",
+    tests: ["test/e2e/definitions/embedded.test.ts"],
+    faults: [
+      {
+        what: "a login is stored for its secret in place of its host",
+        find: "auths: { [host]: data }",
+        replace: "auths: { [stored]: data }",
+        named: "a configuration on",
+      },
+      {
+        what: "logins are copied without the role that reaches the cluster",
+        find: "refresh.role, signal",
+        replace: "undefined, signal",
+        named: "a configuration on",
+      },
+      {
+        what: "an object that has failed leaves the configuration's state unknown",
+        find: 'isFalse ? "False" : "Unknown"',
+        replace: 'isFalse ? "Unknown" : "Unknown"',
+        named: "a configuration on",
+      },
+    ],
+  },
+  {
+    file: "functions/definitions.ts",
+    tests: ["test/e2e/definitions/embedded.test.ts"],
+    faults: [
+      {
+        what: "an uninstalled cluster keeps an owner that came back",
+        find: "      await letGo({ id: installation }, cluster, signal);\n      log.info",
+        replace: "      log.info",
+        named: "after sluice uninstall",
+      },
+      {
+        what: "a replaced resource releases its successor's cluster",
+        find: 'if (rights === "of others") {',
+        replace: 'if (rights === "of others" && onDelete === "keep") {',
+        named: "a resource that another one has replaced",
+      },
+      {
+        what: "the newest version that was tested counts as newer",
+        find: "Number(minor) <= newestMinor",
+        replace: "Number(minor) < newestMinor",
+        named: "at the limits of the tested versions",
+      },
+      {
+        what: "the oldest version that was tested counts as too old",
+        find: "Number(minor) < oldestMinor",
+        replace: "Number(minor) <= oldestMinor",
+        named: "at the limits of the tested versions",
+      },
+    ],
+  },
+];
