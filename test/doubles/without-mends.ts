@@ -14,7 +14,6 @@ const mends = [
   /; spec\.filterTags\.pattern '[^\n]*' matches none of \d+ tags$/gm,
   /; none of \d+ tags is a version in spec\.policy\.semver\.range '[^\n]*'$/gm,
   /; leave such tags out with spec\.filterTags\.pattern, or take the number out of them with spec\.filterTags\.extract$/gm,
-  /; the artifact has no Helm chart, whose files are all in one folder: push one with helm push, or name its source in spec\.chart$/gm,
   /: it is suspended, resume it with sluice resume (?:hr|ks) [\w.-]+ -n [\w.-]+$/gm,
 ];
 

@@ -79,9 +79,6 @@ function refuseOtherVersion(tag: string, { version }: ChartMetadata): void {
   throw new Blocked("ChartMutateError", message, { retry: "backoff" });
 }
 
-const noChartMend =
-  "; the artifact has no Helm chart, whose files are all in one folder: push one with helm push, or name its source in spec.chart";
-
 function refused(error: HelmEngineError, references: ReleaseValues["references"], ctx: HelmReleaseContext): unknown {
   const reference = error.reference === undefined ? undefined : references[error.reference];
   if (reference !== undefined) return valuesError(reference, valuesFault(reference, messageOf(error)), ctx, error);
@@ -90,8 +87,7 @@ function refused(error: HelmEngineError, references: ReleaseValues["references"]
   if (error.reason === "values") return new Blocked("ValuesError", message, { retry: "backoff", event, cause: error });
   if (error.reason === "busy" || error.reason === "unavailable") return error;
   // Flux's event lacks the beginning.
-  const mend = message.startsWith("chart illegally contains content outside") ? noChartMend : "";
-  return new Blocked("ArtifactFailed", `Could not load chart: ${message}${mend}`, {
+  return new Blocked("ArtifactFailed", `Could not load chart: ${message}`, {
     retry: "backoff",
     event,
     cause: error,
