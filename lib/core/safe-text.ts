@@ -29,8 +29,8 @@ export function safeMessage(text: string): string {
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Each begins where none has begun before, so no text is read more than once. None goes past a quote, and in JSON none takes half an
- * escape: a line feed is `\n` there.
+ * A match begins only where none has begun before, so no text is read more than once. No match goes past a quote, and in JSON none
+ * takes half an escape: a line feed is `\n` there.
  */
 const secretForms: readonly (readonly [form: RegExp, shown: string])[] = [
   [/(-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)(?:[^-"\\*]|\\[nrt]|-(?!----))+/g, `$1${hiddenValue}`],

@@ -1,7 +1,7 @@
 import { isJsonObject } from "./json.ts";
 import type { LiveObject } from "./manifest.ts";
 
-/** The texts of a Secret of the cluster, by key. What is no text is left out. Pure. */
+/** The texts of a Secret of the cluster, by key. Values that are not text are left out. Pure. */
 export function secretTexts(secret: LiveObject): ReadonlyMap<string, string> {
   const data: unknown = secret["data"];
   const entries = isJsonObject(data) ? Object.entries(data) : [];

@@ -8,7 +8,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** Answers the value. Call it where the value is used, never where it is passed on. */
+  /** Answers the value. Call it where the value is used, not where it is passed on. */
   reveal(): string {
     return this.#value;
   }

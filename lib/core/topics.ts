@@ -11,20 +11,20 @@ export function readyTopic(key: WorkKey): string {
   return `dep#${formatWorkKey(key)}`;
 }
 
-/** The topic on which an owner announces that it has released its claims on objects, which others may then have to delete. */
+/** The topic on which an owner announces that it has released its claims on objects, which other owners may then have to delete. */
 export function releaseTopic(owner: WorkKey): string {
   return `claim#${formatWorkKey(owner)}`;
 }
 
 /**
- * The topic on which a registry announces pushes to a repository; `host` as sources name it. All hosts of a registry of ECR (dual-stack,
- * FIPS) give the same one.
+ * The topic on which a registry announces pushes to a repository; `host` as sources name it. All hosts of an ECR registry
+ * (dual-stack, FIPS) give the same one.
  */
 export function repositoryTopic(host: string, repository: string): string {
   return `repo#${canonicalRegistryHost(host)}/${repository}`;
 }
 
-/** The kinds of objects that hold configuration for others. */
+/** The kinds of objects that hold configuration for other objects. */
 export type ConfigKind = "ConfigMap" | "Secret";
 
 /** The topic on which a ConfigMap or Secret announces that it has changed, if it is labelled to be watched. */
@@ -36,8 +36,8 @@ export function configTopic(
 }
 
 /**
- * The topic on which a git server announces that a ref has moved. All addresses of one repository give the same one: scheme, user,
- * port, `.git`, slashes at the end and the case of the host do not matter, and `git@host:path` is `ssh://git@host/path`.
+ * The topic on which a git server announces that a ref has moved. All addresses of one repository give the same topic: scheme, user,
+ * port, `.git`, trailing slashes and the case of the host do not matter, and `git@host:path` is `ssh://git@host/path`.
  */
 export function gitTopic(url: string): string {
   const [address = ""] = url.split(/[?#]/u, 1);
@@ -69,18 +69,21 @@ export function bucketTopic(bucket: string): string {
   return `s3#${bucket}`;
 }
 
-/** The topic on which objects of a kind in a namespace announce that they were created or deleted, or got other labels or annotations. */
+/**
+ * The topic on which objects of a kind in a namespace announce that they were created or deleted, or that their labels or annotations
+ * changed.
+ */
 export function selectionTopic(objects: Pick<WorkKey, "cluster" | "group" | "kind" | "namespace">): string {
   const { cluster, group, kind, namespace } = objects;
   return `meta#${cluster}/${group}/${kind}/${namespace}`;
 }
 
-/** The topic on which an object whose settings others use announces that its spec is new, or that it was created or deleted. */
+/** The topic on which an object whose settings other objects use announces that its spec changed, or that it was created or deleted. */
 export function specTopic(key: WorkKey): string {
   return `spec#${formatWorkKey(key)}`;
 }
 
-/** The topic on which an object that a Canary releases, or keeps for itself, announces that it has changed. */
+/** The topic on which an object that a Canary releases, or manages for itself, announces that it has changed. */
 export function objectTopic(object: WorkKey): string {
   return `obj#${formatWorkKey(object)}`;
 }

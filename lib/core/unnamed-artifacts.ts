@@ -1,6 +1,6 @@
 import { Digest } from "./digest.ts";
 
-/** The artifacts that no source names, by digest, each with when that was first seen: milliseconds since 1970. */
+/** The artifacts that no source names, by digest, each with the time at which that was first seen: milliseconds since 1970. */
 export type UnnamedSince = ReadonlyMap<Digest, number>;
 
 /** The most unnamed artifacts that are remembered from one collection to the next; further ones wait for their turn. */
@@ -14,7 +14,7 @@ export function formatUnnamed(unnamed: UnnamedSince): string {
   return [...unnamed].map(([digest, since]) => `${digest} ${since}\n`).join("");
 }
 
-/** Reads what {@link formatUnnamed} has written. A line that is not one of its lines is left out: it only costs a day. */
+/** Reads what {@link formatUnnamed} has written. An invalid line is left out: that only costs a day. */
 export function parseUnnamed(text: string): UnnamedSince {
   const unnamed = new Map<Digest, number>();
   for (const line of text.split("\n").slice(0, maxUnnamed)) {

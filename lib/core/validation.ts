@@ -15,7 +15,7 @@ const types: Readonly<Record<string, string>> = {
   string: "a text",
 };
 
-/** What is wrong with a value, to be read after the field's name. For the `error` option of a schema's `safeParse`. */
+/** The fault of a value, to follow the field's name in a message. For the `error` option of a schema's `safeParse`. */
 export const fieldFault: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case "invalid_type":
@@ -89,7 +89,7 @@ export function isCertificate(pem: string): boolean {
   }
 }
 
-/** What Go says of a certificate and key that are no pair; undefined for a pair that a connection can use. */
+/** Go's error for a certificate and key that do not match; undefined for a usable pair. */
 export function keyPairFault(cert: string, key: string): string | undefined {
   if (!/-----BEGIN CERTIFICATE-----/.test(cert)) return "tls: failed to find any PEM data in certificate input";
   if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) return "tls: failed to find any PEM data in key input";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ObjectRef } from "./object-ref.ts";
 
-/** Names one object that is reconciled: its reference and the id of the cluster that holds it. */
+/** Names one reconciled object: its reference and the id of its cluster. */
 export interface WorkKey extends ObjectRef {
   /** See {@link ClusterId}. */
   readonly cluster: string;
@@ -12,8 +12,8 @@ export const clusterArnPattern =
   /^arn:(aws[\w-]*):eks:([a-z0-9-]+):([0-9]{12}):cluster\/([0-9A-Za-z][A-Za-z0-9_-]{0,99})$/;
 
 /**
- * What a cluster is called in every key (docs/maintainers/adr/0026-the-id-of-a-cluster.md): in AWS its ARN, at home the uid of its namespace
- * `kube-system`. No two clusters share one and it never changes, unlike a name. Only an ARN holds a slash.
+ * The name of a cluster in every key (docs/maintainers/adr/0026-the-id-of-a-cluster.md): in AWS its ARN, at home the uid of its
+ * namespace `kube-system`. No two clusters share one and it never changes, unlike a name. Only an ARN holds a slash.
  */
 export const ClusterId = z
   .string()
@@ -24,7 +24,7 @@ export const ClusterId = z
     "must be the ARN of an EKS cluster or hold no slash",
   );
 
-/** The text of a key: `cluster/group/kind/namespace/name`. Only the cluster may hold a slash, so the text parses back. */
+/** The text of a key: `cluster/group/kind/namespace/name`. Only the cluster may contain a slash, so the text can be parsed. */
 export function formatWorkKey({ cluster, group, kind, namespace, name }: WorkKey): string {
   return `${cluster}/${group}/${kind}/${namespace}/${name}`;
 }

@@ -7,16 +7,16 @@ import { type RightsOwner, resourceAnnotation } from "./install-rights.ts";
 
 /** An object of this name asks the webhook, in a dry run, whether it is there. */
 export const checkedName = "sluice-check";
-/** What it answers then: the API server hands it to the client as a warning. */
+/** Its answer in that case: the API server passes it to the client as a warning. */
 export const webhookAnswers = "Sluice's admission webhook answers";
 
-/** What the API server calls, and about which objects. */
+/** The address that the API server calls, and for which objects. */
 export interface AdmissionWebhook {
   /** `https://…` with the path of the cluster. */
   readonly url: string;
   /** The authority that signed the webhook's certificate, PEM in base64; absent if the API server trusts it anyway. */
   readonly caBundle?: string;
-  /** The ConfigMaps and Secrets that are told of, in the API's notation. */
+  /** The ConfigMaps and Secrets that it is called for, in the API's notation. */
   readonly configSelector: string;
 }
 
@@ -26,9 +26,9 @@ const metadata = { name: "sluice-admission", labels: { "app.kubernetes.io/manage
 export const webhookRef = refOf({ apiVersion, kind: "ValidatingWebhookConfiguration", metadata });
 
 /**
- * The configuration of a webhook that denies nothing and delays nothing: the API server goes on without it after a second.
+ * The configuration of a webhook that neither denies nor delays anything: the API server continues without it after a second.
  *
- * @throws RangeError for a selector that is none
+ * @throws RangeError for an invalid selector
  */
 export function webhookManifest({ url, caBundle, configSelector }: AdmissionWebhook): Manifest {
   const matchExpressions = parseLabelSelector(configSelector);
@@ -69,7 +69,7 @@ export async function installWebhook(
   await cluster.apply(annotated, { manager: installManager, force: true }, signal);
 }
 
-/** The configuration as it is; undefined where there is none, and where the kind is not served, as in `sluice local`. */
+/** The present configuration; undefined if there is none, or if the kind is not served, as in `sluice local`. */
 export async function installedWebhook(
   cluster: Pick<Cluster, "get">,
   signal: AbortSignal,

@@ -2,7 +2,7 @@ import { declaredAlertProvider } from "../api/kinds/alert-provider.ts";
 import { declaredMetricTemplate } from "../api/kinds/metric-template.ts";
 import type { Right, Verb } from "./right.ts";
 
-/** A resource whose objects are made and changed for a Canary. */
+/** A resource whose objects are created and changed for a Canary. */
 function owned(...[group, resource, made, changed = made]: readonly [string, string, string, string?]): Right {
   const verbs = [
     { verb: "get", why: `to read ${changed}` },
@@ -27,7 +27,7 @@ export const canaryTargetRights: readonly Right[] = [
   verbs: [{ verb: "list", why: "to find changes of what Canaries release; only their metadata is asked for" }],
 }));
 
-/** A kind of which a Canary may have another instead. */
+/** A kind that a Canary may use instead of another one. */
 function replaced(right: Right): Right {
   return {
     ...right,
@@ -48,7 +48,7 @@ const knativeVerbs: readonly Verb[] = [
   { verb: "patch", why: "to share its requests between revisions" },
 ];
 
-/** What MetricTemplates of the types keptn and externalmetrics ask. */
+/** What MetricTemplates of the types keptn and externalmetrics query. */
 const asked: readonly Right[] = [
   { group: "metrics.keptn.sh", resource: "keptnmetrics", verbs: [{ verb: "get", why: "for its value" }] },
   {
@@ -69,8 +69,8 @@ const asked: readonly Right[] = [
 ];
 
 /**
- * What a step of a Canary does in its namespace, as Flagger does. With the setting `default-service-account` it does it as that account of the
- * namespace; no function has these rights of its own, or every push would have them.
+ * The rights that a step of a Canary needs in its namespace, as in Flagger. With the setting `default-service-account` it does it as
+ * that account of the namespace; no function has these rights of its own, or every push would have them.
  *
  * @internal Exported for the page that lists them.
  */

@@ -34,8 +34,8 @@ const identity: Right = {
 };
 
 /**
- * What the reconcile function does with its own kinds and with what they refer to. What it applies needs more: all of it with rights
- * `clusterAdmin`, or that of the service accounts which it impersonates.
+ * The rights of the reconcile function for its own kinds and the objects that they refer to. The applied objects need more rights:
+ * all of them with rights `clusterAdmin`, otherwise those of the service accounts that it impersonates.
  */
 const reconcile: readonly Right[] = [
   ...(declaredKinds as readonly KindDeclaration[]).flatMap(({ group, isStatusless, plural }): readonly Right[] => [
@@ -140,13 +140,13 @@ const reconcile: readonly Right[] = [
   ...canaryTargetRights,
 ];
 
-/** What the receiver function does in a cluster: everything else it has from the state table. */
+/** The rights of the receiver function in a cluster: everything else comes from the state table. */
 const receiver: readonly Right[] = [
   { group: "", resource: "secrets", verbs: [{ verb: "get", why: "for the token of a Receiver, its secretRef" }] },
 ];
 
 /**
- * What the notify function does in a cluster: which Alert has matched is found out where the event is written. Its look at the owner of
+ * The rights of the notify function in a cluster: the matching Alerts are found where the event is written. Its look at the owner of
  * the cluster stands before each event that it writes.
  */
 const notify: readonly Right[] = [
@@ -177,7 +177,7 @@ const notify: readonly Right[] = [
   },
 ];
 
-/** What the configuration function does: it writes objects of Sluice's kinds, and copies logins into their namespaces. */
+/** The rights of the configuration function: it writes objects of Sluice's kinds, and copies logins into their namespaces. */
 const configuration: readonly Right[] = [
   ...declaredKinds.map(({ group, isSource, plural }): Right => {
     const listed: readonly Verb[] = [{ verb: "list", why: "to find those that a configuration no longer has" }];
@@ -200,8 +200,8 @@ const configuration: readonly Right[] = [
 ];
 
 /**
- * What the definitions function needs itself. It also has all rights of the others, since Kubernetes lets no user grant what they do
- * not have.
+ * The definitions function's own rights. It also has all rights of the others, since Kubernetes lets no user grant what they do not
+ * have.
  *
  * @internal Exported for the page that lists them.
  */
@@ -268,7 +268,7 @@ function merged(rights: readonly Right[]): readonly Right[] {
   });
 }
 
-/** Whether a right to some objects of a resource has a verb that another right gives for all of them. */
+/** Whether a right to some objects of a resource includes a verb that another right gives for all of them. */
 function isCovered({ group, names, namespace, resource }: Right, verb: string, rights: readonly Right[]): boolean {
   if (names === undefined && namespace === undefined) return false;
   return rights.some(
@@ -281,7 +281,7 @@ function isCovered({ group, names, namespace, resource }: Right, verb: string, r
   );
 }
 
-/** The objects that give a Kubernetes group these rights: a ClusterRole, a Role in kube-system, and their bindings. Pure. */
+/** The objects that grant a Kubernetes group these rights: a ClusterRole, a Role in kube-system, and their bindings. Pure. */
 export function rightsManifests(holder: Holder, rights = clusterRights[holder]): readonly Manifest[] {
   const rulesOf = (namespace: string | undefined) =>
     rights

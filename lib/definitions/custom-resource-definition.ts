@@ -3,7 +3,7 @@ import type { KindDeclaration, KindSchemas } from "../api/kinds/declaration.ts";
 import { flaggerGroup } from "../api/names.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 
-/** By these `flux check`, `flux version` and `flux migrate` find definitions of Flux; the version is that of the API that is served. */
+/** `flux check`, `flux version` and `flux migrate` find Flux's definitions by them; the version is that of the served API. */
 const fluxLabels = {
   "app.kubernetes.io/instance": "flux-system",
   "app.kubernetes.io/part-of": "flux",
@@ -83,7 +83,7 @@ function statusSchemaOf(kind: string, schema: JsonObject): JsonObject {
   };
 }
 
-/** A structural OpenAPI schema of what the API accepts, so without the values that defaults fill in. */
+/** A structural OpenAPI schema of the input that the API accepts, so without the values that defaults fill in. */
 function structural(schema: z.ZodType, isSorted: boolean): JsonObject {
   const json = z.toJSONSchema(schema, {
     target: "openapi-3.0",
@@ -100,7 +100,7 @@ function structural(schema: z.ZodType, isSorted: boolean): JsonObject {
   return plain;
 }
 
-/** Whole numbers are int64 in Kubernetes; the bounds that a JSON Schema gives every one of them are JavaScript's. */
+/** Whole numbers are int64 in Kubernetes; the bounds that JSON Schema gives them are JavaScript's. */
 function asInt64(schema: z.core.JSONSchema.BaseSchema): void {
   schema.format = "int64";
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;

@@ -9,9 +9,9 @@ import type { Log } from "../core/ports/log.ts";
 import { compareSemver, readSemver } from "../sources/semver-version.ts";
 import { customResourceDefinition } from "./custom-resource-definition.ts";
 
-/** The field manager of what an installation needs in a cluster: definitions, roles, bindings. */
+/** The field manager of everything that an installation needs in a cluster: definitions, roles, bindings. */
 export const installManager = "sluice";
-/** The version of Sluice that wrote an object of the installation; definitions of 0.1.0 and before have none. */
+/** The version of Sluice that wrote an object of the installation; definitions of 0.1.0 and earlier have none. */
 export const versionAnnotation = "sluice/version";
 const establishedWithinMs = 30_000;
 const settledWithinMs = 30_000;
@@ -20,7 +20,7 @@ const pollMs = 25;
 interface InstallDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** All that Sluice has by default. */
+  /** All of Sluice's kinds by default. */
   readonly kinds?: readonly KindDeclaration[];
   /** The version that installs; our own by default. */
   readonly version?: string;
@@ -32,14 +32,14 @@ export interface NewerDefinition {
   readonly name: string;
   /** `Sluice 0.3.0`, or the version of the API that this Sluice does not know. */
   readonly by: string;
-  /** Whether it serves the version that this Sluice reads, so that this one goes on working with it. */
+  /** Whether it serves the version that this Sluice reads, so that this one keeps working with it. */
   readonly isReadable: boolean;
 }
 
 /**
- * Makes a cluster serve these kinds: installs missing definitions and renews older ones, and logs each. A definition that
- * Flux installed stays if it serves the version that Sluice reads, and that of a newer Sluice always stays. Can be repeated, and
- * continues where an interrupted call ended.
+ * Makes a cluster serve these kinds: installs missing definitions and renews older ones, and logs each. A definition that Flux
+ * installed stays if it serves the version that Sluice reads, and a newer Sluice's always stays. Can be repeated, and continues where
+ * an interrupted call ended.
  *
  * @throws Error if the cluster does not serve a kind within 30 s, or if a former definition is not gone by then
  */
@@ -97,7 +97,7 @@ export function definitionRef({ plural, group }: KindDeclaration) {
   return { group: "apiextensions.k8s.io", version: "v1", kind, namespace: "", name: `${plural}.${group}` };
 }
 
-/** Whether Sluice has written it; others are Flux's. */
+/** Whether Sluice wrote it; otherwise it is Flux's. */
 export function isOurs({ metadata }: LiveObject): boolean {
   return metadata.managedFields?.some(({ manager }) => manager === installManager) === true;
 }
@@ -135,7 +135,7 @@ function servedVersions(definition: LiveObject): readonly string[] {
   );
 }
 
-/** The definition, once it is not one that is being deleted: an apply to that would go with it. */
+/** The definition, after a terminating one is gone: an apply to that would be lost. */
 async function settled(
   cluster: Pick<Cluster, "get">,
   ref: Parameters<Cluster["get"]>[0],

@@ -3,7 +3,10 @@ import type { Cluster } from "../core/ports/cluster.ts";
 import { installedHolders, rightsManifests } from "./cluster-rights.ts";
 import { installManager, versionAnnotation } from "./install-crds.ts";
 
-/** The resource of CloudFormation that installed the rights, so that one that was replaced does not remove those of its successor. */
+/**
+ * The CloudFormation resource that installed the rights, so that the removal of a replaced resource does not remove its successor's
+ * rights.
+ */
 export const resourceAnnotation = "sluice/installed-by";
 
 const manifests = installedHolders.flatMap((holder) => rightsManifests(holder));
@@ -27,7 +30,7 @@ export async function installRights(
   }
 }
 
-/** Whose the rights in the cluster are: this resource's, only those of others, or there are none. If one of several objects is left, it counts. */
+/** Whose rights the cluster has: this resource's, only those of others, or none. If one of several objects is left, it counts. */
 export async function rightsIn(
   cluster: Pick<Cluster, "get">,
   resource: string,

@@ -3,7 +3,7 @@ import { definedKinds } from "../api/kinds/declared-kinds.ts";
 import { ApiError, type Cluster, type PartialObject } from "../core/ports/cluster.ts";
 import { definitionRef, isOurs } from "./install-crds.ts";
 
-/** The objects of our kinds in a cluster, `Kustomization/apps/web`. A kind that is not served has none. */
+/** The objects of our kinds in a cluster, `Kustomization/apps/web`. A kind that is not served has no objects. */
 export async function managedObjects(
   cluster: Pick<Cluster, "listMetadata">,
   signal: AbortSignal,
@@ -20,7 +20,7 @@ export async function managedObjects(
 }
 
 /**
- * Deletes the definitions that Sluice installed; those of Flux stay. A definition takes all objects of its kind along, so the
+ * Deletes the definitions that Sluice installed; those of Flux stay. Deleting a definition deletes all objects of its kind, so the
  * caller makes sure that there are none.
  */
 export async function removeCrds(cluster: Pick<Cluster, "get" | "delete">, signal: AbortSignal): Promise<void> {

@@ -3,9 +3,9 @@ export interface Right {
   readonly group: string;
   /** Plural, with its subresource: `kustomizations/status`. */
   readonly resource: string;
-  /** The only objects that it holds for; absent: all. */
+  /** The only objects that it applies to; absent: all. */
   readonly names?: readonly string[];
-  /** The only namespace that it holds in; absent: all. */
+  /** The only namespace that it applies to; absent: all. */
   readonly namespace?: "kube-system";
   readonly verbs: readonly Verb[];
 }

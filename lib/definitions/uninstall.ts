@@ -25,7 +25,7 @@ export interface UninstallOptions {
   readonly keepDefinitions: boolean;
 }
 
-/** What an uninstallation changes; it leaves everything that was applied. */
+/** The changes of an uninstallation; it leaves everything that was applied. */
 export interface UninstallPlan {
   /** Objects of definitions that stay: they lose our finalizer. */
   readonly released: readonly VersionedRef[];
@@ -33,7 +33,7 @@ export interface UninstallPlan {
   readonly deleted: readonly VersionedRef[];
   /** Definitions that Sluice installed. Flux's definitions stay. */
   readonly definitions: readonly VersionedRef[];
-  /** The admission webhook and the rights of the functions in AWS, in the order in which they go. */
+  /** The admission webhook and the rights of the functions in AWS, in the order of their removal. */
   readonly rights: readonly VersionedRef[];
   readonly hasOwner: boolean;
 }
@@ -91,8 +91,8 @@ export async function planUninstall(
  * last step. A Kustomization is deleted only in a version without our finalizer, so no flow prunes because of it, even if
  * the cluster is resumed meanwhile.
  *
- * @param by who pauses the cluster, for people
- * @throws Error if the cluster is resumed meanwhile, or if finalizers of others hold objects
+ * @param by who pauses the cluster, for users
+ * @throws Error if the cluster is resumed meanwhile, or if finalizers of other controllers block objects
  */
 export async function uninstall(
   by: string,
@@ -108,7 +108,7 @@ export async function uninstall(
   // Also where an earlier try has paused it: that may have been a moment ago.
   await clock.sleep(settleMs, signal);
 
-  // Read again: what was created since the question was asked must not hold up the definitions.
+  // Listed again: objects that were created since the question must not block the definitions.
   const plan = await planUninstall(options, deps, signal);
   await mapLimit(plan.released, concurrency, (ref, stop) => removeObject(ref, false, deps, stop), signal);
   await mapLimit(plan.deleted, concurrency, (ref, stop) => removeObject(ref, true, deps, stop), signal);
@@ -160,7 +160,7 @@ function isOurFinalizer(name: string): boolean {
   return ourFinalizers.includes(name);
 }
 
-/** A definition takes its objects along, and with them what the finalizers of others protect: wait for those. */
+/** Deleting a definition deletes its objects, including those that finalizers of other controllers protect: wait for them. */
 async function untilGone(
   refs: readonly VersionedRef[],
   { cluster, clock, kinds }: UninstallDeps,
@@ -190,7 +190,7 @@ function heldBy({ finalizers = [] }: PartialObject["metadata"]): string {
   return finalizers.length === 0 ? "none" : finalizers.join(", ");
 }
 
-/** A definition goes only after the server has found none of its objects left. */
+/** A definition is deleted only after the server lists none of its objects. */
 async function removeNamed(
   ref: VersionedRef,
   { cluster, clock, report }: UninstallDeps,
@@ -221,7 +221,7 @@ async function removeOwner({ cluster, report }: UninstallDeps, signal: AbortSign
   report(`${subject(ownerObjectRef)} deleted`);
 }
 
-/** The objects of a kind; none where the cluster does not serve it. */
+/** The objects of a kind; none if the cluster does not serve it. */
 async function objectsOf(
   kind: KindDeclaration,
   cluster: Pick<Cluster, "listMetadata">,

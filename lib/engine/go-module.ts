@@ -50,7 +50,7 @@ function assertGoModule(exports: object): asserts exports is GoModule & { _initi
   if (missing.length > 0) throw new Error(`the module does not export ${missing.join(", ")}`);
 }
 
-/** The module that a thread was started with. */
+/** The module of a thread. */
 export function moduleIn(data: unknown): WebAssembly.Module {
   if (data instanceof WebAssembly.Module) return data;
   throw new TypeError("the thread of a module is started with a module");

@@ -6,7 +6,7 @@ import type { MoreImports } from "./sandbox-imports.ts";
 
 const programName = "helm\0";
 
-/** The thread of Helm's module: as that of the others, but for `lookup`, during which it blocks, and for what Helm's packages need to start. */
+/** The thread of Helm's module: like the other threads, except for `lookup`, which blocks it, and for the start of Helm's packages. */
 if (parentPort !== null) {
   const port = parentPort;
   let replies: SharedArrayBuffer | undefined;
@@ -31,7 +31,7 @@ if (parentPort !== null) {
         view().setBigUint64(out, now, true);
         return 0;
       },
-      // Go polls after each collection once anything has made a timer, as random numbers do. Nothing is ever ready here.
+      // Go polls after each collection once a timer exists, and random numbers create one. Nothing is ever ready here.
       poll_oneoff: (_in: number, _out: number, _count: number, events: number) => {
         view().setUint32(events, 0, true);
         return 0;

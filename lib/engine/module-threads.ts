@@ -18,9 +18,9 @@ export interface ModuleOptions {
   readonly threads: number;
   /** A thread that is idle for this long is ended. */
   readonly idleMs: number;
-  /** The program of a thread that asks questions; absent for a module that asks none. */
+  /** The program of a thread that asks questions; absent for a module without questions. */
   readonly thread?: URL;
-  /** A turn that each request takes besides, where the process has no memory for its thread beside others (`threadTurn`). */
+  /** A further turn that each request takes if the process has no memory for its thread beside others (`threadTurn`). */
   readonly sharedTurn?: (tenant: Tenant, signal: AbortSignal) => Promise<Disposable>;
 }
 
@@ -37,7 +37,7 @@ export interface RequestLimits {
 export interface ModuleJob {
   readonly request: Uint8Array<ArrayBuffer>;
   readonly maxOutputBytes: number;
-  /** Where answers to questions go, see `replies.ts`; absent where none is asked. */
+  /** Where answers to questions go, see `replies.ts`; absent if there are none. */
   readonly replies?: SharedArrayBuffer;
 }
 
@@ -61,8 +61,8 @@ export interface ModuleQuestion {
 export type Questions = (question: string, answer: (reply: Reply) => void) => void;
 
 /**
- * There is no answer: a limit of time was reached (the message is the limit, for example `10 s`), the module did not start, or the tenant
- * has {@link maxWaitingRequests} waiting already.
+ * There is no answer: a time limit was reached (the message is the limit, for example `10 s`), the module did not start, or the
+ * tenant already has {@link maxWaitingRequests} requests waiting.
  */
 export class ModuleFault extends PortError<"busy" | "time" | "unavailable"> {
   override readonly name = "ModuleFault";
@@ -71,7 +71,7 @@ export class ModuleFault extends PortError<"busy" | "time" | "unavailable"> {
 /** Requests of one tenant that may wait for a thread. */
 export const maxWaitingRequests = 100;
 
-/** Threads that answer requests by a WebAssembly module. Tenants whose requests wait have turns. */
+/** Threads that answer requests by a WebAssembly module. Tenants with waiting requests take turns. */
 export interface ModuleThreads {
   /** @param request makes the request once a thread is free. @throws ModuleFault, or the reason `signal` was aborted with */
   ask(
@@ -234,12 +234,12 @@ function isReusable(answer: ModuleAnswer, maxKeptMemoryBytes: number): boolean {
   }
 }
 
-/** Whether a module that broke had used up its memory. */
+/** Whether a failed module had used up its memory. */
 export function isOutOfMemory(said: string): boolean {
   return /out of memory|cannot allocate memory|cannot reserve|heap exhausted/i.test(said);
 }
 
-/** What Go's runtime printed about itself. Other lines may quote the request, which may contain a secret. */
+/** The output of Go's runtime about its own failure. Other lines may quote the request, which may contain a secret. */
 export function runtimeFault(said: string): string | undefined {
   return /^(?:fatal error|runtime): [ -~]{1,200}/m.exec(said)?.[0];
 }

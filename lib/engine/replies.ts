@@ -1,6 +1,6 @@
-// How the host answers a question of a module whose thread blocks: by shared memory, since a thread that blocks takes no message.
+// How the host answers a question of a blocked module: by shared memory, since a blocked thread receives no message.
 
-/** What a module is answered: a text, or the text of an error. */
+/** The answer to a module: a text, or the text of an error. */
 export interface Reply {
   readonly text: string;
   readonly isError: boolean;
@@ -21,7 +21,7 @@ export function newReplies(): SharedArrayBuffer {
   return new SharedArrayBuffer(headerBytes, { maxByteLength: headerBytes + maxReplyBytes });
 }
 
-/** Answers the question that the thread waits with. */
+/** Answers the question that the thread waits for. */
 export function writeReply(replies: SharedArrayBuffer, { text, isError }: Reply): void {
   const whole = Buffer.from(text);
   const bytes = whole.length > maxReplyBytes ? Buffer.from(`the answer has more than ${maxReplyBytes} bytes`) : whole;

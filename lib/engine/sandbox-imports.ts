@@ -1,19 +1,22 @@
 const success = 0;
 const badDescriptor = 8;
 const notSupported = 52;
-/** Enough for what Go prints before it exits; stack traces after that are dropped. */
+/** Enough for Go's output before it exits; later stack traces are dropped. */
 const maxSaidBytes = 8 * 1024;
 
-/** The imports that a module is instantiated with, and access to what it prints. */
+/** The imports of a module instance, and access to its output. */
 export interface SandboxImports {
   readonly imports: WebAssembly.Imports;
   /** Called with the instance's memory before anything in it runs. */
   attach(memory: WebAssembly.Memory): void;
-  /** What the module wrote to its standard output and error since the last call. */
+  /** The module's standard output and error since the last call. */
   takeSaid(): string;
 }
 
-/** The functions of WASI that work: those that Go's runtime needs to start, to read the clock and to report a failure (engine/README.md). */
+/**
+ * The supported functions of WASI: those that Go's runtime needs to start, to read the clock and to report a failure
+ * (engine/README.md).
+ */
 export const workingImports = [
   "args_sizes_get",
   "clock_time_get",
@@ -23,13 +26,13 @@ export const workingImports = [
   "random_get",
 ] as const;
 
-/** Functions that a module has beside those, or in their place, by name. `bytes`: its memory as it is at the moment. */
+/** A module's further functions, by name, in addition to those or in their place. `bytes`: its present memory. */
 export type MoreImports = (bytes: () => Uint8Array) => Readonly<Record<string, (...values: never[]) => unknown>>;
 
 /**
- * The host of the engine: a clock, random numbers, an exit, and a buffer for what Go prints when it breaks. There are no
- * arguments, environment variables, files or sockets. Every other function that the module imports answers "not supported",
- * so that a kustomization cannot reach anything outside.
+ * The host of the engine: a clock, random numbers, an exit, and a buffer for Go's output when it fails. There are no arguments,
+ * environment variables, files or sockets. Every other imported function returns "not supported", so that a kustomization cannot
+ * reach anything outside.
  *
  * Signatures: https://github.com/WebAssembly/WASI/blob/wasi-0.1/preview1/docs.md
  */

@@ -157,7 +157,7 @@ function notWritten(error: HelmEngineError): MessageEngineError {
   return new MessageEngineError("broken", `the template engine broke: ${error.message}`, { cause: error });
 }
 
-/** What our own module writes has the shape that it is asked for: it is not looked at value by value. */
+/** Our own module's output has the expected shape: it is not checked value by value. */
 function parsed<Shape>(text: string, schema: z.ZodType<Shape> = z.custom<Shape>()): Shape {
   return schema.parse(ownJson(text));
 }

@@ -18,8 +18,9 @@ interface AnnounceDeps {
 }
 
 /**
- * Wakes the Canaries that follow what a run has changed in its own cluster, so that they need not wait for a watch or the sweep
- * (docs/maintainers/adr/0058-a-canary-at-rest-costs-nothing.md). An unchanged object costs nothing. If the process ends before, the sweep tells them.
+ * Wakes the Canaries that follow the objects that a run has changed in its own cluster, so that they need not wait for a watch or the
+ * sweep (docs/maintainers/adr/0058-a-canary-at-rest-costs-nothing.md). An unchanged object costs nothing. If the process ends before,
+ * the sweep tells them.
  */
 export async function announceChanged(
   applied: readonly AppliedRef[],

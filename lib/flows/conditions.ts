@@ -2,7 +2,7 @@ import type { Condition } from "../api/condition.ts";
 import { kubernetesTime } from "../core/kubernetes-time.ts";
 import { safeMessage } from "../core/safe-text.ts";
 
-/** What a flow says by a condition; generation and time are filled in. */
+/** A condition of a flow; generation and time are filled in. */
 export type Said = Pick<Condition, "type" | "status" | "reason" | "message">;
 
 type Conditioned = { readonly conditions?: Condition[] | undefined };
@@ -54,7 +54,7 @@ export function removeCondition(conditions: readonly Condition[], type: string):
   return conditions.filter((condition) => condition.type !== type);
 }
 
-/** The status of a run that failed and will be tried again: what it was doing stays in Reconciling. */
+/** The status of a run that failed and will be tried again: Reconciling keeps its message. */
 export function failing<Status extends Conditioned>(
   status: Status,
   said: Pick<Said, "reason" | "message">,

@@ -26,8 +26,8 @@ export const defaultTiming: RunTiming = {
 };
 
 /**
- * The interval of one run in milliseconds, spread so that many objects of one interval do not run at once, and at least
- * {@link minIntervalMs}; undefined for 0, which is no periodic run (reference 1.2). `random`: 0 to 1.
+ * The interval of one run in milliseconds, spread so that many objects with the same interval do not run at once, and at least {@link
+ * minIntervalMs}; undefined for 0, which means no periodic run (reference 1.2). `random`: 0 to 1.
  */
 export function spreadInterval(
   intervalMs: number,
@@ -52,8 +52,8 @@ interface Warned {
 }
 
 /**
- * The Warning event for an interval that is shorter than an object can run, or undefined: if there is none, or if this
- * generation was warned about. Its first run writes a condition of that generation, so later runs know. Zero is no interval.
+ * The Warning event for an interval that is too short for an object; undefined if it is long enough, or if this generation was warned
+ * already. Its first run writes a condition of that generation, so later runs know. Zero means no interval.
  */
 export function shortIntervalWarning(
   { interval, retryInterval }: Intervals,

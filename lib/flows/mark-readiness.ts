@@ -12,7 +12,7 @@ import { failures } from "./measured.ts";
 /** Outcomes after which the object is not Ready. */
 const notReady: readonly string[] = [...failures, "waiting"];
 
-/** Since when the object has not been Ready, and the outcome that its mark has; carried beside what the flow carries. */
+/** Since when the object has not been Ready, and the outcome in its mark; passed on with the flow's state. */
 const Carried = z.object({ notReadySince: z.number(), notReadyMark: z.string().exactOptional() });
 type Carried = z.infer<typeof Carried>;
 
@@ -23,9 +23,9 @@ export interface MarkDeps {
 }
 
 /**
- * The flow, which marks its object where the sweep finds it while it is not Ready: a run says this once, and an object that is Stalled is
- * not run again. What only waits is marked once it has waited for {@link notReadyMs}, since most waits are short. If the mark cannot be
- * written, the run goes on, and the next run writes it.
+ * The flow, which marks its object where the sweep finds it while it is not Ready: a run says this once, and an object that is
+ * Stalled is not run again. A waiting object is marked once it has waited for {@link notReadyMs}, since most waits are short. If the
+ * mark cannot be written, the run continues, and the next run writes it.
  */
 export function markReadiness(flow: Flow, deps: MarkDeps): Flow {
   return async (run) => {
@@ -56,7 +56,7 @@ function carrying(result: FlowResult, carried: Carried): FlowResult {
   return { ...result, carried: { ...result.carried, ...carried } };
 }
 
-/** Whether a run that throws leaves its object not Ready: not one that is stopped from outside, or whose lease another has. */
+/** Whether a run that throws leaves its object not Ready: not if it is stopped from outside, or if another run has its lease. */
 function counts(error: unknown, run: Run): boolean {
   if (error instanceof GateClosed || run.signal.reason instanceof Shutdown) return false;
   try {

@@ -10,14 +10,14 @@ import type { Log } from "../core/ports/log.ts";
 import { type Run } from "../core/ports/run.ts";
 import { leasedCluster } from "../gate/leased-cluster.ts";
 
-/** What to tell the users of an object. Reason and message are Flux's, since alerts match on them. */
+/** A message to the users of an object. Reason and message are Flux's, since alerts match on them. */
 export interface EventToRecord {
   readonly type: "Normal" | "Warning";
   readonly reason: EventReason | ConditionReason;
   readonly message: string;
   /** Revision and the like, as Flux's event metadata: keys are whole annotation keys. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** What other objects have to do with it. Alerts group messages by it; it is no part of the Event. */
+  /** How it relates to other objects. Alerts group messages by it; it is not part of the Event. */
   readonly relation?: EventRelation | undefined;
   /** Of type Trace in Flux: for users who look at the object; no Alert sends it. */
   readonly isTrace?: boolean;
@@ -47,8 +47,8 @@ function manifestOf(object: LiveObject, event: EventToRecord, source: string, no
 }
 
 /**
- * Told before it is written, so that a process that ends in between has told it: the run that comes after it need not record it again. So
- * one that the API server refuses is told too: those whom Alerts tell do not read the cluster's Events.
+ * Sent before it is written, so that it is sent even if the process ends in between: the next run need not record it again. So an
+ * event that the API server refuses is sent too: receivers of Alerts do not read the cluster's Events.
  */
 async function create(event: ReportedEvent, telling: Telling, cluster: HomeCluster, run: Run): Promise<void> {
   await tell(event, telling, run);
@@ -63,12 +63,12 @@ async function tell(event: ReportedEvent, { isTrace, relation }: Telling, run: R
   await run.events.tell(run.key.cluster, event, relation, run.signal);
 }
 
-/** The run, whose events Alerts are not told of. */
+/** The run, without sending its events to Alerts. */
 export function untold({ events: _events, ...run }: Run): Run {
   return run;
 }
 
-/** What an event is reported with. */
+/** The means of reporting an event. */
 interface Reporting {
   readonly clock: Clock;
   readonly log: Log;
@@ -89,7 +89,7 @@ export async function reportEvent(
   await createOrLog(manifestOf(object, event, source, clock.now()), event, cluster, run, log);
 }
 
-/** As {@link reportEvent}, for one that was held back and has to do with no other object. */
+/** As {@link reportEvent}, for an event that was held back and relates to no other object. */
 export async function sendEvent(event: ReportedEvent, cluster: HomeCluster, run: Run, log: Log): Promise<void> {
   await createOrLog(event, {}, cluster, run, log);
 }
@@ -111,7 +111,7 @@ async function createOrLog(
   }
 }
 
-/** The namespaces of which a log says already that they take no events. */
+/** The namespaces for which a log already says that they accept no events. */
 const terminating = new WeakMap<Log, Set<string>>();
 /** More than terminate at the same time. */
 const maxTerminating = 1_000;

@@ -18,18 +18,18 @@ import type { GateCheck, Refusal } from "./write-gate.ts";
 
 /** A Sluice with a state of its own: the processes that share a state are one installation. */
 export interface Installation {
-  /** Stays the same for as long as its state lives, and no other installation has it. */
+  /** Lives as long as its state, and no other installation has it. */
   readonly id: string;
   /** Where people find it, in their words. */
   readonly where?: string;
   readonly version: string;
 }
 
-/** The installation that this process is part of. */
+/** The installation of this process. */
 export interface OwnInstallation extends Installation {
-  /** The command that gives a cluster to it. */
+  /** The command that makes it the owner of a cluster. */
   readonly takeOverCommand: string;
-  /** What stands before the paths of its webhooks; null: it has none; absent: this process does not know. */
+  /** The base URL of its webhooks; null: it has none; absent: this process does not know. */
   readonly webhookUrl?: string | null;
 }
 
@@ -47,8 +47,8 @@ interface CheckDeps extends OwnerDeps {
 const maxTries = 3;
 
 /**
- * Lets through the installation that the cluster belongs to, unless the cluster is paused. A cluster without an owner becomes its
- * own: the object is created, which the API server lets only one of several do.
+ * Allows only the installation that owns the cluster, unless the cluster is paused. A cluster without an owner becomes its own: the
+ * object is created, which the API server lets only one of several do.
  */
 export function ownerCheck(self: OwnInstallation, { cluster, clock, isInstalled }: CheckDeps): GateCheck {
   return (signal) =>
@@ -78,7 +78,10 @@ const notInstalled: Refusal = {
     "this cluster has no owner and does not serve Kustomizations, as before the definitions are installed or after sluice uninstall, so it is left alone: remove it from the installation; to use it again, deploy once without it and then with it",
 };
 
-/** Writes where webhooks come in, if that is new. People read it and nothing depends on it, so a fault of the API server is left. */
+/**
+ * Writes the address of the webhooks, if it has changed. People read it and nothing depends on it, so a fault of the API server is
+ * left.
+ */
 async function tellWebhookUrl(
   read: ReadOwnerObject,
   owner: Owner,
@@ -95,7 +98,7 @@ async function tellWebhookUrl(
   }
 }
 
-/** Why this installation may not write to a cluster whose object says this; undefined where it is its own, or has no owner. */
+/** Why this installation may not write to a cluster with this owner object; undefined if it is its own, or has no owner. */
 function refusalOf({ owner, ownerFault, pause }: OwnerObject, self: OwnInstallation): Refusal | undefined {
   const { id, takeOverCommand } = self;
   if (ownerFault !== undefined) {
@@ -115,7 +118,7 @@ export function describeOwner({ id, where, version, since }: Owner): string {
   return `${id}${where === undefined ? "" : ` at ${where}`}, version ${version}, since ${since}`;
 }
 
-/** Who had the cluster before; undefined where it had no owner, or where its object could not be read. */
+/** The former owner of the cluster; undefined if it had none, or if its object was unreadable. */
 export interface TakenOver {
   readonly former: Owner | undefined;
   /** False where it was this installation's already: then nothing is written. */
@@ -125,7 +128,7 @@ export interface TakenOver {
 /**
  * Gives the cluster to this installation, no matter which one owns it. A paused cluster stays paused.
  *
- * @throws Error where its object is changed by others at the same time
+ * @throws Error if its object is changed by others at the same time
  */
 export async function takeOver(
   self: Installation,
@@ -149,19 +152,19 @@ export async function takeOver(
   });
 }
 
-/** For people who look at a cluster whose owner cannot be read. */
+/** For users who look at a cluster whose owner object is unreadable. */
 export function describeOwnerFault(fault: string): string {
   return `${ownerObjectName} cannot be read: ${fault}. Write it again with sluice take-over`;
 }
 
-/** Who the cluster belongs to; undefined where it has no owner. Throws an Error where its object cannot be read. */
+/** The owner of the cluster; undefined if it has none. Throws an Error where its object cannot be read. */
 export async function ownerOf(cluster: Pick<Cluster, "get" | "uid">, signal: AbortSignal): Promise<Owner | undefined> {
   const { owner, ownerFault } = await readOwnerObject(cluster, signal);
   if (ownerFault !== undefined) throw new Error(describeOwnerFault(ownerFault));
   return owner;
 }
 
-/** What stands before the paths of webhooks in this cluster; undefined where its owner has not told. */
+/** The base URL of webhooks in this cluster; undefined if its owner has not published it. */
 export async function webhookUrlOf(
   cluster: Pick<Cluster, "get" | "uid">,
   signal: AbortSignal,

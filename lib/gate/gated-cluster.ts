@@ -6,8 +6,8 @@ import { guardedCluster } from "./guarded-cluster.ts";
 const maxTries = 3;
 
 /**
- * The cluster, with a gate that each write has to pass: before anything else, and once more in the moment in which it is sent,
- * which may be much later. Reads and dry runs pass.
+ * The cluster, with a gate that each write has to pass: before anything else, and once more at the moment when it is sent, which may
+ * be much later. Reads and dry runs pass.
  */
 export function gatedCluster(cluster: Cluster, gate: WriteGate): Cluster {
   return guardedCluster(cluster, async (options, signal, send) => {
@@ -20,7 +20,7 @@ export function gatedCluster(cluster: Cluster, gate: WriteGate): Cluster {
       try {
         return await send({ ...options, beforeSend });
       } catch (error) {
-        // What was not sent can be tried again; the adapter sends nothing twice that may not be repeated.
+        // An unsent write can be tried again; the adapter never sends a write twice that may not be repeated.
         if (!(error instanceof LookTooOld) || tries === maxTries) throw error;
       }
     }

@@ -4,7 +4,7 @@ type Access = "read" | "write";
 
 type KeyOfAny<Parameter> = Parameter extends unknown ? keyof Parameter : never;
 
-/** A method whose options have `beforeSend` is a write; of any other the table decides. */
+/** A method with `beforeSend` in its options is a write; for any other the table decides. */
 type AccessOf<Method extends (...args: never[]) => unknown> =
   "beforeSend" extends KeyOfAny<Parameters<Method>[number]> ? "write" : Access;
 

@@ -5,15 +5,15 @@ import { type LiveObject, refOf } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 
-/** Who a cluster belongs to, as its object says. */
+/** The owner of a cluster, according to its object. */
 export interface Owner {
   readonly id: string;
   readonly where: string | undefined;
-  /** The version with which it took the cluster. */
+  /** The version that took the cluster. */
   readonly version: string;
   /** When it took the cluster, in ISO 8601 by its own clock. */
   readonly since: string;
-  /** What stands before the paths of webhooks, where it is known. */
+  /** The base URL of webhooks, if it is known. */
   readonly webhookUrl?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface Pause {
   readonly since: string | undefined;
 }
 
-/** What the object of a cluster says. All undefined where there is none, or where it came with a backup of another cluster. */
+/** The content of a cluster's owner object. All undefined where there is none, or where it came with a backup of another cluster. */
 export interface OwnerObject {
   readonly owner: Owner | undefined;
   /** Why the owner cannot be read; then it is unknown whose the cluster is. */

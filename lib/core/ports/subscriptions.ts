@@ -11,7 +11,7 @@ export interface Follower {
 /**
  * Which objects are run when something happens to another. Topics are made by `topics.ts`, for example `src#<source key>` or
  * `repo#<registry>/<repository>`. A run subscribes before it reads the state that the topic announces, and subscribers are read
- * consistently, so that no change is missed in between.
+ * consistently, so that no change in between is missed.
  */
 export interface Subscriptions {
   /**
@@ -21,6 +21,6 @@ export interface Subscriptions {
   subscribe(subscriptions: readonly Subscription[], fence: Fence, signal: AbortSignal): Promise<void>;
   /** The keys of all objects that subscribe to the topic, whatever of it they follow, in their order. */
   subscribers(topic: string, signal: AbortSignal): Promise<readonly WorkKey[]>;
-  /** The same objects, with what each follows. */
+  /** The same objects, with the part that each follows. */
   followers(topic: string, signal: AbortSignal): Promise<readonly Follower[]>;
 }

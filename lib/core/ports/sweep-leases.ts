@@ -1,6 +1,6 @@
 /**
- * Who sweeps a cluster at the moment, so that a sweep that still runs is not started twice. A hint: it is measured by the wall clocks
- * of those who take it, and two sweeps at once would do no harm but list the cluster twice. It never decides who may write.
+ * Which process sweeps a cluster now, so that a running sweep is not started twice. A hint: it is measured by the wall clocks of
+ * those who take it, and two sweeps at once would do no harm but list the cluster twice. It never decides who may write.
  */
 export interface SweepLeases {
   /**

@@ -8,7 +8,7 @@ export const maxDelayMs = 900_000;
  * limited to it (new ones take 1 MiB). Messages are sent one by one, so the limit of batches, 1 MiB in all, is never met.
  */
 export const maxMessageBytes = 262_144;
-/** How much of a dead letter's text is kept, in UTF-16 code units: a fault may hold what a registry or a webhook said. */
+/** The limit for a dead letter's text, in UTF-16 code units: a fault may quote a registry or a webhook. */
 export const maxLetterChars = 10_000;
 
 /** The longest text of a work key, in characters: five names. */
@@ -29,7 +29,7 @@ export const WakeUp = z.strictObject({
     .strictObject({ holder: z.string().min(1).max(maxHolderChars), renewals: counter })
     .optional()
     .catch(undefined),
-  /** The item's `dueAt` that this message was delayed for: the queue's delay decides that it is due, not the reader's clock. */
+  /** The item's `dueAt` for which this message was delayed: the queue's delay decides that it is due, not the reader's clock. */
   dueAt: z.number().optional(),
 });
 export type WakeUp = z.infer<typeof WakeUp>;
@@ -37,8 +37,8 @@ export type WakeUp = z.infer<typeof WakeUp>;
 /** The queue of wake-ups as its senders see it. A message may come late, more than once, in any order or not at all. */
 export interface WakeUps {
   /**
-   * `delayMs`: 0 to {@link maxDelayMs}, rounded up to what the queue can do. Throws a `RangeError`, before anything is sent,
-   * for another delay and for a message of more than {@link maxMessageBytes}. A call that throws anything else may have sent it.
+   * `delayMs`: 0 to {@link maxDelayMs}, rounded up to the queue's precision. Throws a `RangeError`, before anything is sent, for
+   * another delay and for a message of more than {@link maxMessageBytes}. A call that throws anything else may have sent it.
    */
   send(wakeUp: WakeUp, delayMs: number, signal: AbortSignal): Promise<void>;
 }
@@ -53,7 +53,7 @@ export interface SweepRequests {
   send(cluster: string, signal: AbortSignal): Promise<void>;
 }
 
-/** After so long an object that is about to change is looked at, and after so much more once again, while the change does not show. */
+/** After this time an object with an announced change is read, and after the same time once again if the change does not show yet. */
 export const lookDelaysMs = [1_000, 4_000] as const satisfies readonly number[];
 /** A uid is 36 long, a resourceVersion a number of 64 bits. */
 export const maxVersionChars = 100;
@@ -63,7 +63,7 @@ export const LookRequest = z.strictObject({
   look: z.strictObject({
     /** The text of a work key, of an object of our kinds or of a ConfigMap or Secret. */
     key: z.string().min(1).max(maxKeyChars),
-    /** What there was before the change; absent for an object that is about to be created. */
+    /** The object before the change; absent if it is about to be created. */
     before: z
       .strictObject({ uid: z.string().max(maxVersionChars), resourceVersion: z.string().max(maxVersionChars) })
       .optional(),
@@ -79,7 +79,7 @@ export interface LookRequests {
   send(look: Look, delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** An object that is no longer run because its runs do not end. */
+/** An object that no longer runs because its runs do not end. */
 export interface DeadLetter {
   readonly key: WorkKey;
   readonly attempts: number;

@@ -8,17 +8,17 @@ import type { Seen } from "./run.ts";
 /** The right to work on an object, held by one handler at a time. Its number is the item's {@link WorkItem.token}. */
 export interface Lease {
   /**
-   * Random, a new one for each try to take the lease: a handler whose write got no answer recognises its own name here, and a
-   * wake-up that takes the lease over has to name it.
+   * Random, and new for each try to take the lease: a handler whose write got no answer recognises its own name here, and a wake-up
+   * that takes the lease over has to name it.
    */
   readonly holder: string;
-  /** Raised by each renewal. A lease whose (holder, renewals) stay the same for its whole length is dead. */
+  /** Raised by each renewal. A lease whose (holder, renewals) do not change for its whole length is dead. */
   readonly renewals: number;
 }
 
 /**
- * All that the queue knows about one object. Times are wall time in milliseconds since 1970, of the machine that wrote them: they
- * say when to look again, and never who may write.
+ * Everything that the queue knows about one object. Times are wall time in milliseconds since 1970, of the machine that wrote them:
+ * they say when to look again, and never who may write.
  */
 export interface WorkItem {
   readonly key: WorkKey;
@@ -26,7 +26,7 @@ export interface WorkItem {
   readonly version: number;
   /** The number of requests that no waiting request already covered. */
   readonly requested: number;
-  /** The value of `requested` that the latest run started with, or that waits for `dueAt` in a back-off. Later requests wait. */
+  /** The value of `requested` with which the latest run started, or that waits for `dueAt` in a back-off. Later requests wait. */
   readonly started: number;
   /** The value of `started` of the latest run that ended well. */
   readonly handled: number;
@@ -35,7 +35,7 @@ export interface WorkItem {
   readonly lease: Lease | undefined;
   /** Until then a wake-up or a holder counts as under way; after it a wake-up is sent again. */
   readonly wakeUntil: number | undefined;
-  /** How many sweeps have woken the object since a run last began; undefined for none. */
+  /** How many sweeps have woken the object since its last run began; undefined for none. */
   readonly woken: number | undefined;
   /** When to run without a request. */
   readonly dueAt: number | undefined;
@@ -49,15 +49,15 @@ export interface WorkItem {
   readonly input: string | undefined;
   /** Why the latest attempt failed, for people; under 1 KB. */
   readonly fault: string | undefined;
-  /** Whether the requests that wait are all hints: they may wait a moment for others like them. */
+  /** Whether all waiting requests are hints: they may wait a moment for further ones. */
   readonly hinted: true | undefined;
   /** When the latest run began that was only for hints. */
   readonly hintedAt: number | undefined;
-  /** What the flow hands on to its next run; under 4 KB. */
+  /** What the flow passes on to its next run; under 4 KB. */
   readonly carried: JsonObject | undefined;
-  /** Events that runs could not tell yet, in their order; undefined for none. The next run tells them first. */
+  /** Events that runs could not send yet, in their order; undefined for none. The next run tells them first. */
   readonly untold?: readonly UntoldEvent[] | undefined;
-  /** What the last run that ended has seen. */
+  /** The input of the last run that ended. */
   readonly seen: Seen | undefined;
   /** Fields that another release has written: they stay in the row as they are. */
   readonly foreign?: JsonObject | undefined;
@@ -75,7 +75,7 @@ export class UnreadableWorkItem extends PortError<"unreadable"> {
   }
 }
 
-/** The items of a list and its rows that could not be read, so that one row does not hide the others. */
+/** The items of a list and its unreadable rows, so that one bad row does not hide the others. */
 export interface ListedItems {
   readonly items: readonly WorkItem[];
   readonly unreadable: readonly UnreadableWorkItem[];
@@ -87,13 +87,13 @@ export interface WorkItems {
   get(key: WorkKey, signal: AbortSignal): Promise<WorkItem | undefined>;
   /**
    * Stores the item if the stored version is `item.version - 1` (for version 1: if there is none); otherwise changes nothing and
-   * answers `conflict`. A call that throws may have stored it nevertheless.
+   * returns `conflict`. A call that throws may have stored it nevertheless.
    */
   put(item: WorkItem, signal: AbortSignal): Promise<"stored" | "conflict">;
   /**
-   * Items whose {@link overdueAt} is at or before `now`, in pages of at most {@link overduePageSize}, about the longest overdue
-   * first. Each is passed once, also if the caller leaves it as it is, and is read right before its page. The index may lag
-   * behind, and items of the present minute may be left for the next call, so the answer is a hint.
+   * Items whose {@link overdueAt} is at or before `now`, in pages of at most {@link overduePageSize}, roughly the longest overdue
+   * first. Each is passed once, even if the caller leaves it unchanged, and is read right before its page. The index may lag behind,
+   * and items of the present minute may be left for the next call, so the answer is a hint.
    *
    * @param isWanted asked before each page: items of other clusters are passed over without being read
    */

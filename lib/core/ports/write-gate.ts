@@ -8,7 +8,7 @@ import { PortError } from "./port-error.ts";
 export interface WriteGate {
   /** Looks if the last look is too old. Throws {@link GateClosed}, an {@link Outage} if the look fails, or the signal's reason. */
   enter(signal: AbortSignal): Promise<void>;
-  /** Does not look. Called in the same moment in which a request is sent; throws {@link GateClosed} or {@link LookTooOld}. */
+  /** Does not look. Called at the moment when a request is sent; throws {@link GateClosed} or {@link LookTooOld}. */
   assertOpen(): void;
 }
 
@@ -24,7 +24,7 @@ export class GateClosed extends PortError<ClosedReason> {
   }
 }
 
-/** The last look at the gate is too old, since the request had to wait before it was sent. */
+/** The last check of the gate is too old, since the request had to wait before it was sent. */
 export class LookTooOld extends Outage {
   override readonly name = "LookTooOld";
   constructor() {

@@ -15,8 +15,8 @@ export interface AlertDeps extends Pick<FlowDeps, "clock" | "home" | "log"> {
 }
 
 /**
- * The run of an Alert, which is read when there are events and needs no reconcile: it only takes off the finalizer that API versions
- * before v1beta3 put on it, as Flux does, not while the Alert is suspended.
+ * The run of an Alert, which is read when there are events and needs no reconcile: it only removes the finalizer of API versions
+ * before v1beta3, as Flux does, unless the Alert is suspended.
  */
 export function alertFlow(deps: AlertDeps): Flow {
   return async (run) => {
@@ -44,7 +44,7 @@ export function alertFlow(deps: AlertDeps): Flow {
 const offText =
   "this installation sends no notifications: set notifications to true in the context of cdk.json, and deploy it";
 
-/** An Alert that is not sent must not be taken for one that works: each generation of it says so once. */
+/** An Alert that is not sent must not look like a working one: each generation reports it once. */
 async function tellIfOff(
   live: LiveObject,
   run: Run,

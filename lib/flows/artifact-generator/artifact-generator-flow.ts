@@ -35,7 +35,7 @@ import { ownedArtifacts, refuseNamesOfOthers, removeOthers } from "./owned-artif
 import { publishArtifact, type StoredArtifact } from "./publish.ts";
 import { fetchSources, observeSources, sourceKey, sourcesDigest } from "./read-sources.ts";
 
-/** As in Flux, which has no field for it: how often an object is looked at that nothing has announced a change of. */
+/** As in Flux, which has no field for it: how often an object is checked without an announced change. */
 const intervalMs = 60 * 60_000;
 /** Flux's flag `requeue-dependency` of source-watcher. */
 export const sourceRetryMs = 5_000;
@@ -103,7 +103,7 @@ async function reconcile(spec: ArtifactGeneratorSpec, ctx: GeneratorContext): Pr
   const inventory = [];
   for (const one of stored) inventory.push(await publishArtifact(one, spec, observed, ctx));
   await removeOthers(new Set(names), owned, before, ctx);
-  // Before the status, which says that it is told.
+  // Before the status, which says that the event was sent.
   await report(
     inventory,
     [...observed.values()].map(({ key }) => key),
@@ -162,8 +162,8 @@ async function report(
 }
 
 /**
- * To the sources, before they are read, so that no change in between is missed; and to the own ExternalArtifacts, so that one that a
- * person deletes or edits is repaired at once where changes of them are observed.
+ * Subscribes to the sources before they are read, so that no change in between is missed; and to its own ExternalArtifacts, so that
+ * one that a user deletes or edits is repaired at once if its changes are observed.
  */
 async function subscribe(
   { sources }: ArtifactGeneratorSpec,

@@ -15,11 +15,11 @@ import { statusPatch } from "../status-patch.ts";
 
 export const manager = declaredArtifactGenerator.statusManager;
 
-/** What the reconcile of an ArtifactGenerator needs of the world. */
+/** The outside services of the reconcile of an ArtifactGenerator. */
 export interface ArtifactGeneratorDeps extends FlowDeps {
   /** The address under which the path of an artifact is served, or would be: consumers of ours go by the digest. */
   readonly artifactUrl: (path: string) => string;
-  /** For sources that others write and serve. */
+  /** For sources that other controllers write and serve. */
   readonly http: Pick<Http, "send">;
   /** The kinds that may be sources. */
   readonly sources: SourceKinds;
@@ -29,7 +29,7 @@ export interface ArtifactGeneratorDeps extends FlowDeps {
   readonly skipLinks?: boolean;
 }
 
-/** The ArtifactGenerator of one run, and the status that the run gives it. */
+/** The ArtifactGenerator of one run, and its status from the run. */
 export interface GeneratorContext {
   readonly live: LiveObject;
   readonly name: string;
@@ -81,7 +81,7 @@ export function generatorContext(
   };
 }
 
-/** The key of an ExternalArtifact in the namespace of the generator, which is the only one that it writes to. */
+/** The key of an ExternalArtifact in the namespace of the generator, the only namespace that it writes to. */
 export function artifactKey(name: string, { namespace, run }: Pick<GeneratorContext, "namespace" | "run">): WorkKey {
   const { group, kind } = declaredExternalArtifact;
   return { cluster: run.key.cluster, group, kind, namespace, name };

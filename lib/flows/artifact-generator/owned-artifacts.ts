@@ -12,7 +12,7 @@ import { sourceTopic } from "../../core/topics.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { artifactKey, type GeneratorContext } from "./generator-context.ts";
 
-/** The ExternalArtifacts that this generator has published, also those of a run that could not say so in its status. */
+/** The ExternalArtifacts that this generator has published, including those of a run that did not reach its status. */
 export async function ownedArtifacts(ctx: GeneratorContext): Promise<readonly LiveObject[]> {
   const { home, live, namespace, run } = ctx;
   const labelSelector = `${generatorLabel}=${live.metadata.uid}`;
@@ -42,21 +42,21 @@ export async function refuseNamesOfOthers(
   }
 }
 
-/** The name of the generator that an ExternalArtifact says that it was made by; empty if it names none. */
+/** The generator named in an ExternalArtifact; empty if it names none. */
 function makerOf(live: LiveObject): string {
   const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
   const ref = isJsonObject(spec["sourceRef"]) ? spec["sourceRef"] : {};
   return ref["kind"] === declaredArtifactGenerator.kind && typeof ref["name"] === "string" ? ref["name"] : "";
 }
 
-/** What an ExternalArtifact says that its artifact is; undefined if it cannot be read. */
+/** The artifact in an ExternalArtifact; undefined if it is unreadable. */
 export function artifactIn(live: LiveObject): Artifact | undefined {
   return SourceStatus.pick({ artifact: true }).safeParse(live["status"] ?? {}).data?.artifact;
 }
 
 /**
- * Deletes the ExternalArtifacts of this generator that are not among `wanted`, with what is recorded of them, and wakes those that are
- * built from them. An object that another generator or a person has put in the place of one is left alone.
+ * Deletes the ExternalArtifacts of this generator that are not in `wanted`, with their records, and wakes their consumers. An object
+ * that another generator or a person has put in the place of one is left alone.
  */
 export async function removeOthers(
   wanted: ReadonlySet<string>,
@@ -85,7 +85,7 @@ export async function removeOthers(
   }
 }
 
-/** By its label or, if a person took that away, by what it says that it was made from. */
+/** Found by its label or, if a user removed that, by the source that it names. */
 function isMadeBy(live: LiveObject, { live: own, name }: GeneratorContext): boolean {
   const label = live.metadata.labels?.[generatorLabel];
   if (label !== undefined) return label === own.metadata.uid;
@@ -97,7 +97,7 @@ export async function wakeConsumers(name: string, reason: string, ctx: Generator
   const { deps, run } = ctx;
   const own = formatWorkKey(run.key);
   for (const consumer of await deps.subscriptions.subscribers(sourceTopic(artifactKey(name, ctx)), run.signal)) {
-    // The generator itself listens for changes that others make.
+    // The generator itself listens for changes by other writers.
     if (formatWorkKey(consumer) !== own) await deps.requests.request(consumer, reason, run.signal);
   }
 }

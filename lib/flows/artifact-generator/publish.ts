@@ -20,7 +20,7 @@ import { readyOf } from "./generator-status.ts";
 import { artifactIn, wakeConsumers } from "./owned-artifacts.ts";
 import { type ObservedSources, originRevisionKey } from "./read-sources.ts";
 
-/** An artifact that is stored, and that no ExternalArtifact names yet. */
+/** A stored artifact that no ExternalArtifact names yet. */
 export interface StoredArtifact {
   readonly request: ArtifactRequest;
   readonly digest: Digest;

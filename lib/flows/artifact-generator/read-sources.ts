@@ -14,7 +14,7 @@ import type { Budget } from "../../sources/generator/generator-limits.ts";
 import { fetchableArtifact, readSource } from "../source/read-source.ts";
 import type { GeneratorContext } from "./generator-context.ts";
 
-/** The annotation of an artifact that names the revision that it was made from. */
+/** The annotation of an artifact with the revision that it was made from. */
 export const originRevisionKey = "org.opencontainers.image.revision";
 
 /** A source with an artifact. */
@@ -83,7 +83,7 @@ export function sourcesDigest(observed: ObservedSources): string {
 
 /**
  * The content of the sources, by alias. Each archive is read once, and all of them together stay within the limits of one. Throws a
- * {@link Failure} `SourceFetchFailed`; a source of ours whose artifact is missing is asked for a run.
+ * {@link Failure} `SourceFetchFailed`; if a source of ours has no artifact, its run is requested.
  */
 export async function fetchSources(
   observed: ObservedSources,
@@ -143,7 +143,7 @@ async function unpacked(
   }
 }
 
-/** A link that leads nowhere is found when it is read. */
+/** A dangling link is found when it is read. */
 async function readable(read: () => Promise<Uint8Array>, source: ObservedSource): Promise<Uint8Array> {
   try {
     return await read();

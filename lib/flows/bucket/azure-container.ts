@@ -13,7 +13,7 @@ import { invalidSecret, type SecretData } from "./bucket-secrets.ts";
 
 const scope = "https://storage.azure.com/.default";
 
-/** A container of Azure Blob Storage, with what a Secret holds for it (reference sources 8.2). Throws a {@link Failure}. */
+/** A container of Azure Blob Storage, with its Secret's credentials (reference sources 8.2). Throws a {@link Failure}. */
 export async function openAzureContainer(
   { bucketName: container, endpoint, secretRef }: BucketSpec,
   secret: SecretData | undefined,
@@ -38,7 +38,7 @@ export async function openAzureContainer(
 
 const anonymous = { kind: "anonymous" } as const;
 
-/** What the Secret holds, in the order in which Flux looks for it. */
+/** The credentials in the Secret, in the order in which Flux looks for them. */
 async function accessOf(
   secret: SecretData,
   name: string,

@@ -21,7 +21,7 @@ import { inWords } from "./in-words.ts";
 import { type BucketParts, openBucket } from "./open-bucket.ts";
 import { recordedBeside } from "./stored-index.ts";
 
-/** What the reconcile of a Bucket needs of the world. */
+/** The outside services of the reconcile of a Bucket. */
 export type BucketDeps = BucketParts & SourceDeps;
 
 /** The listing and the download take at most as long as a function may live, whatever `spec.timeout` says. */
@@ -57,9 +57,9 @@ function bucketSource({ limits = defaultArchiveLimits, ...parts }: BucketDeps): 
       const { artifact, ...status } = BucketStatus.parse(ctx.status());
       return {
         ...taken,
-        // As Flux, which goes by the index alone: rules that change nothing in it make no other artifact.
+        // As in Flux, which compares only the index: rules that do not change it make no other artifact.
         observed: { observedIgnore: artifact?.revision === taken.revision ? status.observedIgnore : ignore },
-        // Our own identity is for buckets that the installation lists, whose events reach the functions.
+        // Our own identity is for buckets that the installation lists: their events reach the functions.
         isAnnounced: spec.provider === "aws" && spec.secretRef === undefined,
         pull: async (announce) => {
           const phase = phaseOf(timeoutMs, ctx.deps.clock, ctx.run.signal);
@@ -87,7 +87,7 @@ function takenOf(index: BucketIndex, bucket: string): Taken {
   };
 }
 
-/** Fills the index. Answers the root `.sourceignore`; undefined if there is none. */
+/** Fills the index. Returns the root `.sourceignore`; undefined if there is none. */
 async function lookAtBucket(
   store: ObjectStore,
   { bucketName: bucket, ignore = "", prefix = "" }: BucketSpec,

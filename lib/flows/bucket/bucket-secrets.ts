@@ -16,7 +16,7 @@ export async function readSecret(what: string, name: string, ctx: SecretContext)
   return data;
 }
 
-/** A Secret that does not hold what logs in. */
+/** A Secret without a usable login. */
 export function invalidSecret(name: string | undefined, why: string): Failure {
   return new Failure("AuthenticationFailed", `invalid '${name ?? ""}' secret data: ${why}`);
 }

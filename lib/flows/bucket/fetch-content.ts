@@ -12,7 +12,7 @@ import type { Pulled } from "../source/source-kind.ts";
 import { inWords } from "./in-words.ts";
 import { storedContent, storeIndex } from "./stored-index.ts";
 
-/** What an artifact is made with. */
+/** The inputs of an artifact. */
 interface Pulling {
   readonly store: ObjectStore;
   readonly index: BucketIndex;

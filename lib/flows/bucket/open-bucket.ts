@@ -15,12 +15,12 @@ import { invalidSecret, readSecret, type SecretData } from "./bucket-secrets.ts"
 /** What opens buckets. */
 export interface BucketParts {
   readonly http: Http;
-  /** The clouds whose identity can log in to buckets; any other `spec.provider` needs a secret. */
+  /** The clouds with an identity that can log in to buckets; any other `spec.provider` needs a secret. */
   readonly logins: { readonly aws?: BucketLogin };
 }
 
 /**
- * The bucket of a spec, with the credentials and the trust that its Secrets hold, which are read again for each run (reference sources
+ * The bucket of a spec, with the credentials and certificates in its Secrets, which are read again for each run (reference sources
  * 8.2). Throws a {@link Failure} in Flux's words.
  */
 export async function openBucket(
@@ -125,7 +125,7 @@ async function s3Credentials(
   }
 }
 
-/** Flux's client asks for credentials with its first request, whose failure it then is. */
+/** Flux's client asks for credentials with its first request, so the failure is that request's. */
 function asFailure(doing: string, { bucketName }: BucketSpec, error: unknown): unknown {
   if (!(error instanceof BucketFault)) return error;
   return new Failure("BucketOperationFailed", `${doing} '${bucketName}' bucket: ${error.message}`, { cause: error });

@@ -7,9 +7,9 @@ import { type BucketIndex, isReadable, readIndex } from "../../sources/bucket/bu
 import type { Stored } from "../../sources/bucket/fetch-objects.ts";
 import type { SourceContext } from "../source/source-context.ts";
 
-// The index of an artifact is stored beside it, so that the next run downloads only what has changed. Its digest is the revision, so the
-// status names it. That our own flow has made just this artifact of just this index is recorded under the digest of both: a person who
-// can write a status cannot pair them differently.
+// The index of an artifact is stored with it, so that the next run downloads only changed objects. Its digest is the revision, so the
+// status names it. That our own flow has made just this artifact of just this index is recorded under the digest of both: a person
+// who can write a status cannot pair them differently.
 
 /** What is recorded with an artifact: its index, and that they belong together. */
 export function recordedBeside({ digest, revision }: Pick<Artifact, "digest" | "revision">): readonly Digest[] {
@@ -37,8 +37,8 @@ export async function storeIndex(
 }
 
 /**
- * The content of the objects of the index that the stored artifact holds at the same etag. Nothing is known where there is no artifact,
- * where its index is gone, or where either cannot be read.
+ * The content of the objects of the index that the stored artifact holds at the same etag. Nothing is known if there is no artifact,
+ * if its index is gone, or if either is unreadable.
  *
  * @param pathOf the path of a key in the artifact
  */
@@ -76,8 +76,8 @@ export async function storedContent(
 }
 
 /**
- * The content of the files that have a key, by that key. It empties the entries, so that the rest of the archive is not in memory while
- * the other objects are downloaded.
+ * The content of the files of these keys, by key. It empties the entries, so that the rest of the archive is not in memory while the
+ * other objects are downloaded.
  *
  * @internal Exported for its tests.
  */

@@ -17,7 +17,7 @@ export async function analyse(routes: Routes, standing: Standing, router: Router
   const isWaiting = ctx.phase === "WaitingPromotion";
   if (!isWaiting) await raiseShare(routes, standing, router, ctx);
   const isPassed = isFirst(at) ? await areFirstChecksPassed(ctx) : await areChecksPassed(ctx);
-  // The last weight is that of the spec, which may be another one by now.
+  // The last weight is the spec's, which may have changed.
   if (isWaiting && isPassed) await raiseShare(routes, standing, router, ctx);
   if (isPassed) for (const warning of feasibleAnalysis(ctx).warnings) await ctx.say("Warning", warning);
   if (isPassed && (await isCarriedOut(nextMove(at), router, ctx))) return;

@@ -6,7 +6,7 @@ import type { Canary } from "../../canary/canary.ts";
 /** Clocks of users may be so far off. */
 const skewMs = 5 * 60_000;
 
-/** No revision and no time is longer. The work item keeps what was asked for. */
+/** No revision and no time is longer. The work item keeps the request. */
 const maxValueLength = 100;
 
 const Time = z.iso.datetime({ offset: true });
@@ -45,8 +45,8 @@ export function isAskedFor(annotation: ByHand, { canary, handled }: Asked): bool
 
 /**
  * Whether a user has opened this gate for the run in flight. A value may name the gate after the time, and the weight from which
- * `confirm-traffic-increase` is open after that (`2026-11-29T10:00:00Z confirm-traffic-increase 20`); without a gate it opens all of the run.
- * The gate is in the value, so that a step that is repeated, or has lost what the work item carried, opens no other one.
+ * `confirm-traffic-increase` is then open (`2026-11-29T10:00:00Z confirm-traffic-increase 20`); without a gate it opens all gates of
+ * the run. The gate is in the value, so that a step that is repeated, or has lost the work item's state, opens no other gate.
  */
 export function isOpenedByHand(gate: GateType, asked: Asked): boolean {
   if (!isAskedFor(promoteAnnotation, asked)) return false;

@@ -32,13 +32,13 @@ export interface CanaryContext {
   readonly parts: CanaryParts;
   readonly workload: Workload;
   readonly scaler: Scaler | undefined;
-  /** What earlier runs have done by hand, by annotation. */
+  /** The manual requests that earlier runs have handled, by annotation. */
   readonly handled: Handled;
   /** Who routes its traffic. */
   readonly provider: string;
   /** The phase in the status at the beginning of the step. */
   readonly phase: CanaryPhase;
-  /** What the status says once this step has written it. */
+  /** The status after this step's writes. */
   status(): CanaryStatus;
   /** Keeps a status that is written with the next one. */
   note(status: CanaryStatus): void;
@@ -49,11 +49,14 @@ export interface CanaryContext {
   isQuiet(): boolean;
   /** Sets the routes; what that changes in the status is written with it next. */
   setRoutes(router: Router, routes: Routes): Promise<void>;
-  /** An Event of the Canary, which its event hooks get too. @param phase that the hooks are told; the one that the step has found by default */
+  /**
+   * An Event of the Canary, which is also sent to its event hooks. @param phase sent to the hooks; the phase at the beginning of the
+   * step by default
+   */
   say(type: "Normal" | "Warning", message: string, phase?: CanaryPhase): Promise<void>;
   /** The same, unless the run before this one has said so already. */
   sayOnce(type: "Normal" | "Warning", message: string): Promise<void>;
-  /** What the step has said once; undefined if nothing. */
+  /** The event that the step reports once; undefined if none. */
   saidOnce(): string | undefined;
   alert(message: string, severity: AlertSeverity, hasFields?: boolean): Promise<void>;
 }
@@ -131,7 +134,7 @@ function leased(cluster: HomeCluster | TargetCluster, run: Run): Cluster {
   return cluster.role === "home" ? leasedCluster(cluster, run) : leasedCluster(cluster, run);
 }
 
-/** An empty cookie is none. */
+/** An empty cookie counts as none. */
 function withCookies(status: CanaryStatus, changes: CookieChanges): CanaryStatus {
   const {
     previousSessionAffinityCookie = "",
@@ -147,7 +150,7 @@ function withCookies(status: CanaryStatus, changes: CookieChanges): CanaryStatus
   };
 }
 
-/** The analysis as the provider can do it, with the Warnings that say what was changed. */
+/** The analysis that the provider supports, with the Warnings about changes. */
 export function feasibleAnalysis({ canary, provider }: Pick<CanaryContext, "canary" | "provider">) {
   return feasible(canary.analysis, provider);
 }

@@ -77,8 +77,8 @@ function canaryOf(live: LiveObject): Canary {
 }
 
 /**
- * Says which fields of the status cannot be read. The step goes on with the others and writes them anew. Throws a `Failure` for an unknown
- * phase: it is unknown who has the traffic, and the initialisation would scale the target to zero.
+ * Says which fields of the status cannot be read. The step continues with the others and rewrites them. Throws a `Failure` for an
+ * unknown phase: it is unknown who has the traffic, and the initialisation would scale the target to zero.
  */
 async function tellUnread(ctx: CanaryContext): Promise<void> {
   const { live } = ctx.canary;
@@ -92,13 +92,13 @@ async function tellUnread(ctx: CanaryContext): Promise<void> {
   await ctx.say("Warning", `${what}; these fields are treated as empty`);
 }
 
-/** Other Canaries are looked for before a run begins, not in each of its steps. */
+/** Other Canaries are looked for before a run begins, not in each step. */
 function mayBeTaken({ canary }: CanaryContext): boolean {
   const { phase = "Initializing" } = canary.status;
   return phase !== "Waiting" && !isInFlight(phase);
 }
 
-/** A new Canary gets a phase at once. Conditions that say that it was parked are removed by its next run. */
+/** A new Canary gets a phase at once. Its next run removes the conditions that say that it was parked. */
 async function showPhase(ctx: CanaryContext): Promise<void> {
   const { conditions = [], phase } = ctx.canary.status;
   if (phase === undefined) return ctx.write(inPhase(ctx.status(), "Initializing", ctx.canary.analysis, ctx.at()));
@@ -114,8 +114,8 @@ function ownerTopic({ key }: Run, name: string): string {
 }
 
 /**
- * Waits without runs until the other Canary changes or goes. It is known only after the look that has found it, so a second look follows once
- * it is subscribed to.
+ * Waits without runs until the other Canary changes or goes. It is known only after the search that has found it, so a second search
+ * follows the subscription.
  */
 async function leave({ message, name }: TargetOwner, ctx: CanaryContext): Promise<FlowResult> {
   const { deps, run } = ctx;
@@ -138,7 +138,7 @@ async function leave({ message, name }: TargetOwner, ctx: CanaryContext): Promis
 
 /** The event is written once, not each time that a suspended Canary is woken. The first step after the suspension keeps the interval. */
 async function suspend(ctx: CanaryContext): Promise<FlowResult> {
-  // An outage is over once a run comes so far. What the last step knew of the Services may have changed since.
+  // An outage is over once a run comes so far. The last step's facts about the Services may have changed since.
   const { isSuspended: isTold = false, memory: _, outage: __, ...carried } = carriedTo(ctx.run);
   if (!isTold) await ctx.say("Normal", "skipping canary run as object is suspended");
   return {
@@ -147,7 +147,10 @@ async function suspend(ctx: CanaryContext): Promise<FlowResult> {
   };
 }
 
-/** What holds up the deletion is told, and tried again: a run that threw would not be repeated for long, and nothing would say why. */
+/**
+ * What blocks the deletion is reported, and the deletion is tried again: a run that threw would not be repeated for long, and no
+ * message would say why.
+ */
 async function end(ctx: CanaryContext): Promise<FlowResult> {
   const { canary, deps, run } = ctx;
   await deps.subscriptions.subscribe([], run.fence, run.signal);

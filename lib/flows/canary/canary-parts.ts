@@ -9,7 +9,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import type { HomeCluster, TargetCluster } from "../../core/ports/home-and-target.ts";
 import type { FlowDeps } from "../flow-deps.ts";
 
-/** Makes the parts of one step, each for the Canary as it is given. */
+/** Makes the parts of one step, each for the given Canary. */
 export interface CanaryParts {
   workload(canary: Canary, deps: StepDeps): Workload;
   /** Undefined for a Canary without `spec.autoscalerRef`. */
@@ -22,12 +22,12 @@ export interface CanaryParts {
   alerts(canary: Canary, deps: StepDeps): Alerts;
 }
 
-/** What the reconcile of a Canary needs of the world. */
+/** The outside services of the reconcile of a Canary. */
 export interface CanaryDeps extends Pick<FlowDeps, "clock" | "home" | "log" | "metrics" | "subscriptions"> {
   readonly settings: CanarySettings;
   /**
-   * The cluster with the rights that the parts of a step have: those of the service account that the setting `default-service-account` names
-   * in the namespace of the Canary, or Sluice's own. As for a Kustomization: else who may write Canaries would have more rights than that.
+   * The cluster with the rights of a step's parts: those of the service account in the setting `default-service-account` in the
+   * namespace of the Canary, or Sluice's own. As for a Kustomization: else who may write Canaries would have more rights than that.
    */
   readonly clusterOf: (live: LiveObject) => HomeCluster | TargetCluster;
   readonly parts: CanaryParts;

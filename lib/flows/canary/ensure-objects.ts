@@ -10,8 +10,9 @@ import { isPrimaryKept } from "./restore.ts";
 import { failInitialisation } from "./roll-back.ts";
 
 /**
- * The objects of a Canary (reference canary 5, steps 2 to 9). Each exists before the next one needs it: the apex Service selects the primary
- * only once that is ready, and the target is scaled down only once Service and route lead to the primary. Flagger makes the route last.
+ * The objects of a Canary (reference canary 5, steps 2 to 9). Each exists before the next one needs it: the apex Service selects the
+ * primary only once that is ready, and the target is scaled down only once Service and route point to the primary. Flagger makes the
+ * route last.
  *
  * @returns undefined if the initialisation has to wait, or has failed, or if nothing tells what the primary was
  */
@@ -41,14 +42,17 @@ export async function ensureObjects(ctx: CanaryContext): Promise<Router | undefi
 }
 
 /**
- * In the middle of a run the Services are as the step before has left them, unless something has woken the Canary since then: it is subscribed
- * to them. A step after a failed check looks at them all the same, since a Service that leads nowhere fails checks.
+ * In the middle of a run the Services are as the step before has left them, unless something has woken the Canary since then: it is
+ * subscribed to them. A step after a failed check still checks them, since a Service without endpoints fails checks.
  */
 function areServicesKnown({ canary, phase, step }: CanaryContext): boolean {
   return isInFlight(phase) && (canary.status.failedChecks ?? 0) === 0 && step.memory?.hasServices === true;
 }
 
-/** Between two runs others may have given the canary a share, which nothing would answer. In a run the step decides once it knows who serves. */
+/**
+ * Between two runs another writer may have given the canary a share, for which no pod answers. In a run the step decides once it
+ * knows who serves.
+ */
 function weightAtRest({ canary: { status }, phase }: CanaryContext): { readonly weight?: number } {
   return isInFlight(phase) ? {} : { weight: status.canaryWeight ?? 0 };
 }
@@ -69,7 +73,7 @@ async function probeMetrics(ctx: CanaryContext): Promise<void> {
 async function isPrimaryReady(ctx: CanaryContext): Promise<boolean> {
   const primary = await ctx.workload.primaryReadiness();
   if (primary.isReady) return true;
-  // Without analysis the step that makes the primary says nothing in Flagger, which waits for nothing there.
+  // Without analysis the step that creates the primary reports nothing in Flagger, which does not wait there.
   const isMadeNow = skipsAnalysis(ctx.canary) && ctx.canary.status.phase === undefined;
   if (!isMadeNow) await ctx.say("Warning", primary.message);
   if (!primary.isRetriable) await failInitialisation(ctx);

@@ -27,8 +27,8 @@ export async function ensureFinalizer(ctx: CanaryContext): Promise<void> {
 }
 
 /**
- * The end of a Canary. Without `spec.revertOnDeletion` nothing is done: the cluster removes what it owns. Else the target serves again before
- * the Services and routes lead to it, and the finalizer goes last.
+ * The end of a Canary. Without `spec.revertOnDeletion` nothing is done: the cluster removes what it owns. Otherwise the target serves
+ * again before the Services and routes point to it, and the finalizer is removed last.
  */
 export async function finalize(ctx: CanaryContext): Promise<FlowResult> {
   const { canary } = ctx;

@@ -13,7 +13,7 @@ function hooksOf({ canary }: CanaryContext, ...types: readonly HookType[]): read
   return (canary.analysis.webhooks ?? []).filter(({ type = "" }) => types.includes(type));
 }
 
-/** Undefined if the hook has passed, else why not. The end of the run is thrown on. */
+/** Undefined if the hook has passed, else why not. The end of the run is rethrown. */
 async function refusal(hook: CanaryWebhook, phase: CanaryPhase, ctx: CanaryContext): Promise<string | undefined> {
   const { canary, parts, run, step } = ctx;
   try {
@@ -26,8 +26,8 @@ async function refusal(hook: CanaryWebhook, phase: CanaryPhase, ctx: CanaryConte
 }
 
 /**
- * Asks the hooks one after another until one refuses. `passed`: how the event of a hook that has passed begins; without it there is none.
- * `isGate`: what `refused` says has no reason.
+ * Asks the hooks one after another until one refuses. `passed`: the beginning of the event for a passed hook; without it there is
+ * none. `isGate`: what `refused` says has no reason.
  */
 async function allPass(
   hooks: readonly CanaryWebhook[],
@@ -52,7 +52,7 @@ async function allPass(
   return true;
 }
 
-/** Events after a success tell event hooks of it; all others tell them the phase that the step has found, as in Flagger. */
+/** Events after a success go to event hooks with it; all others carry the phase at the beginning of the step, as in Flagger. */
 function phaseTold(phase: CanaryPhase, ctx: CanaryContext): CanaryPhase {
   return phase === "Succeeded" ? phase : ctx.phase;
 }
@@ -75,7 +75,7 @@ function halt(ctx: CanaryContext, why: string): string {
   return `Halt ${canaryText(ctx.canary)} advancement ${why}`;
 }
 
-/** Whether a run may begin. A closed gate is told once, when the phase turns Waiting (reference canary 12). */
+/** Whether a run may begin. A closed gate is reported once, when the phase becomes Waiting (reference canary 12). */
 export async function isRolloutConfirmed(ctx: CanaryContext): Promise<boolean> {
   const hooks = hooksOf(ctx, "confirm-rollout");
   if (await isOpenByHand(hooks, "confirm-rollout", ctx)) return true;
@@ -91,7 +91,7 @@ export async function isRolloutConfirmed(ctx: CanaryContext): Promise<boolean> {
   });
 }
 
-/** Whether the canary may get more traffic. A closed gate is told in every step, and is no failed check. */
+/** Whether the canary may get more traffic. A closed gate is reported in every step, and is not a failed check. */
 export async function isIncreaseConfirmed(ctx: CanaryContext): Promise<boolean> {
   const hooks = hooksOf(ctx, "confirm-traffic-increase");
   if (await isOpenByHand(hooks, "confirm-traffic-increase", ctx)) return true;

@@ -5,11 +5,11 @@ import { originalsOf, type TakeOver, withOriginal } from "../../canary/routes/or
 import { refOf } from "../../core/manifest.ts";
 import type { CanaryContext } from "./canary-context.ts";
 
-/** Keeps what objects of others are before the Canary writes them, in an annotation of the Canary. */
+/** Saves the original state of other owners' objects in an annotation of the Canary, before the Canary writes them. */
 interface Keeper {
   /** Without a word: an apex Service that is taken over is documented. */
   readonly keep: TakeOver;
-  /** Tells it first, so that a step that is cut off in between tells it twice rather than never. */
+  /** Reports it first, so that a step that is cut off in between reports it twice rather than never. */
   readonly take: TakeOver;
 }
 

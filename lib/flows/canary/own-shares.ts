@@ -29,12 +29,15 @@ export function standingOf(routes: Routes, isPrimaryDown: boolean, ctx: CanaryCo
   return { at, isAhead: isNext && routes.canary !== at.routes.canary };
 }
 
-/** Takes from the canary what others have given it. The primary serves, and the canary may not: nothing else is waited for. */
+/**
+ * Removes the share that other writers have given the canary. The primary serves, and the canary must not: nothing else has to be
+ * waited for.
+ */
 export async function lowerShare(routes: Routes, { at, isAhead }: Standing, router: Router, ctx: CanaryContext) {
   if (routes.canary > at.routes.canary && !isAhead) await putRight(routes, at, router, ctx);
 }
 
-/** Gives the canary back what others have taken from it, once it serves. */
+/** Restores the share that other writers have taken from the canary, once it serves. */
 export async function raiseShare(routes: Routes, { at }: Standing, router: Router, ctx: CanaryContext) {
   if (routes.canary < at.routes.canary) await putRight(routes, at, router, ctx);
 }

@@ -59,7 +59,7 @@ function toldOnce(told: string | undefined) {
   return told === undefined ? {} : { told };
 }
 
-/** What does not wait for the interval: a changed target, at rest or under analysis, and a rollback by hand. */
+/** What does not wait for the interval: a changed target, at rest or under analysis, and a manual rollback. */
 async function isUrgent(ctx: CanaryContext): Promise<boolean> {
   const { phase, run } = ctx;
   const isAnalysing = phase === "Progressing" || phase === "WaitingPromotion";
@@ -78,7 +78,7 @@ async function isTargetChanged(ctx: CanaryContext): Promise<boolean> {
   }
 }
 
-/** Why the step has not come to its end; undefined if it has. The reason is told, and the step is tried again. */
+/** Why the step has not come to its end; undefined if it has. The reason is reported, and the step is tried again. */
 async function stepFault(ctx: CanaryContext): Promise<string | undefined> {
   try {
     await takeStep(ctx);
@@ -101,8 +101,8 @@ function failureOf(ctx: CanaryContext, fault: string | undefined): Pick<FlowResu
 }
 
 /**
- * Subscribes to what the step has left to follow. Answers false where a config is tracked that was not before: a change of it may have been
- * missed, so the Canary looks again.
+ * Subscribes to the objects that the step still follows. Answers false where a config is tracked that was not before: a change of it
+ * may have been missed, so the Canary looks again.
  */
 async function follow(ctx: CanaryContext): Promise<boolean> {
   const { canary, deps, run } = ctx;
@@ -112,7 +112,7 @@ async function follow(ctx: CanaryContext): Promise<boolean> {
   return Object.keys(ctx.status().trackedConfigs ?? {}).every((config) => Object.hasOwn(known, config));
 }
 
-/** What was asked for by hand counts for one run: it is done when that is over, or begins anew. */
+/** A manual request counts for one run: it is done when that run is over, or starts again. */
 function handledBy(ctx: CanaryContext): Handled {
   const { canary, handled } = ctx;
   const { lastAppliedSpec, phase }: CanaryStatus = ctx.status();

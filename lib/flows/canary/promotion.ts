@@ -43,7 +43,10 @@ export async function moveBack(router: Router, routes: Routes, ctx: CanaryContex
   await ctx.write(inPhase(ctx.status(), "Finalising", analysis, ctx.at()));
 }
 
-/** What others have given the canary in the meantime does not count. The status says zero where the promotion has waited for a gate. */
+/**
+ * Shares that other writers have given the canary meanwhile do not count. The status says zero where the promotion has waited for a
+ * gate.
+ */
 function ownRoutesLeft(routes: Routes, ctx: CanaryContext): Routes {
   const { canaryWeight = 0 } = ctx.status();
   const canary = canaryWeight > 0 ? Math.min(canaryWeight, routes.canary) : routes.canary;

@@ -12,11 +12,11 @@ import { scalerOf, workloadOf } from "../../canary/workload/workload-of.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { CanaryParts } from "./canary-parts.ts";
 
-/** What the parts need beside a step's own. */
+/** What the parts need in addition to a step's own. */
 interface PartsDeps {
   readonly canaryHttp: CanaryHttp;
   readonly metricServers: MetricServers;
-  /** The user whose rights the steps of a Canary have; undefined for our own. What is asked by our own client is asked as that user. */
+  /** The user for the steps of a Canary; undefined for our own identity. Requests by our own client also act as that user. */
   readonly userOf: (canary: Pick<Canary, "live">) => string | undefined;
   /** Waits before a webhook is tried again, and for a server of metrics. */
   readonly clock: Pick<Clock, "sleep">;

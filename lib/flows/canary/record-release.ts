@@ -11,8 +11,8 @@ const strategyWords: Readonly<Record<Strategy, string>> = {
 };
 
 /**
- * Measures that a release has begun or ended, with Flagger's labels as properties: `status` is what its gauge `flagger_canary_status` would be
- * (reference canary 15). A gauge would have to be told at each interval, also of a Canary at rest.
+ * Records that a release has begun or ended, with Flagger's labels as properties: `status` is the value of its gauge
+ * `flagger_canary_status` (reference canary 15). A gauge would have to be written at each interval, even for a Canary at rest.
  */
 export function recordRelease(ctx: CanaryContext): void {
   const { canary, deps, run } = ctx;

@@ -4,10 +4,10 @@ import { StepFault } from "../../canary/step-fault.ts";
 import { type CanaryContext, tracksConfigs } from "./canary-context.ts";
 
 /**
- * Keeps the primary what was last promoted. Where nothing tells what that was, a target that a run has rejected is not started in its place;
- * one that is not rejected is, as in an initialisation, since nothing else serves.
+ * Keeps the primary what was last promoted. If that is unknown, a target that a run has rejected does not start in its place; one
+ * that is not rejected does, as in an initialisation, since nothing else serves.
  *
- * @returns whether the step goes on
+ * @returns whether the step continues
  */
 export async function isPrimaryKept(ctx: CanaryContext): Promise<boolean> {
   const { canary, phase, workload } = ctx;
@@ -22,7 +22,7 @@ export async function isPrimaryKept(ctx: CanaryContext): Promise<boolean> {
       await ctx.sayOnce("Warning", restored.text);
       return true;
     case "lost": {
-      // What waits for its gate has not been rejected either.
+      // A revision that waits for its gate has not been rejected either.
       const isNew = phase === "Waiting" || isChanged(canary.status, await workload.revision(), tracksConfigs(ctx));
       if (!isNew && !isAtRest) throw new StepFault(restored.text);
       if (isNew) await initialise(restored.text, ctx);

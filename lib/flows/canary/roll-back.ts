@@ -20,7 +20,10 @@ export async function rollBack(router: Router, ctx: CanaryContext): Promise<void
   await fail(0, ctx);
 }
 
-/** Ends an initialisation whose primary does not come up. No traffic has moved to it, so the target keeps serving; Flagger scales it to zero. */
+/**
+ * Ends an initialisation whose primary does not become ready. No traffic has moved to it, so the target keeps serving; Flagger scales
+ * it to zero.
+ */
 export async function failInitialisation(ctx: CanaryContext): Promise<void> {
   const why = "its primary has never been ready";
   await ctx.say("Warning", `Canary failed! Keeping ${targetText(ctx.canary)}: ${why}`, "Failed");
@@ -44,8 +47,8 @@ export async function stay(ctx: CanaryContext): Promise<void> {
 }
 
 /**
- * Ends a run whose primary does not come up with the promoted template (reference canary 6.7): the canary is the only copy that serves, so
- * it gets all traffic and stays. Where it does not serve either, the routes stay as they are.
+ * Ends a run whose primary does not become ready with the promoted template (reference canary 6.7): the canary is the only copy that
+ * serves, so it gets all traffic and stays. Where it does not serve either, the routes stay as they are.
  */
 export async function failPromotion(why: string, weight: number, router: Router, ctx: CanaryContext): Promise<void> {
   const { canary, workload } = ctx;

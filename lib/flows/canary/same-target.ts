@@ -6,7 +6,7 @@ import type { Cluster } from "../../core/ports/cluster.ts";
 import { sharedListings } from "../../sources/shared-listing.ts";
 import { type CanaryContext, servedCanary } from "./canary-context.ts";
 
-/** A Canary of the namespace, as others look at it. */
+/** A Canary of the namespace, as other Canaries see it. */
 export interface ListedCanary {
   readonly name: string;
   readonly uid: string;
@@ -20,8 +20,8 @@ const Targeting = z.object({
 });
 
 /**
- * Lists the Canaries of a namespace once for all runs of this process that began before: after a start each Canary looks for the others, and a
- * list of a thousand for each of a thousand would take minutes.
+ * Lists the Canaries of a namespace once for all runs of this process that began before: after a start each Canary looks for the
+ * others, and a thousand lists of a thousand would take minutes.
  */
 export function canaryListings(clock: Pick<Clock, "monotonic">): ListCanaries {
   const share = sharedListings(clock, { keptMs, max: maxNamespaces });
@@ -64,9 +64,9 @@ export interface TargetOwner {
 }
 
 /**
- * The Canary that releases the target of this one already; undefined if none does. The older one goes on, by its time of creation and
- * then by name: both would write to one primary. A Canary that is being deleted counts until it is gone, since it may still restore
- * the target.
+ * The Canary that already releases this one's target; undefined if none does. The older one continues, by creation time and then by
+ * name: both would write to one primary. A Canary that is being deleted counts until it is gone, since it may still restore the
+ * target.
  */
 export function targetTaken({ canary }: CanaryContext, all: readonly ListedCanary[]): TargetOwner | undefined {
   const { live, namespace, spec } = canary;

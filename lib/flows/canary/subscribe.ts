@@ -7,8 +7,8 @@ import { objectTopic } from "../../core/topics.ts";
 import type { CanaryContext } from "./canary-context.ts";
 
 /**
- * What a Canary is woken by: its target, the ConfigMaps and Secrets of it that are tracked, and its own Services, which the next step puts right
- * where others change them. At rest also its primary, which each step of a run looks at.
+ * The objects that wake a Canary: its target, the tracked ConfigMaps and Secrets, and its own Services, which the next step repairs
+ * after other writers' changes. At rest also its primary, which each step of a run checks.
  */
 export function topicsOf(of: Pick<CanaryContext, "canary" | "run">, status: CanaryStatus): readonly string[] {
   const { apiVersion, kind, name } = of.canary.spec.targetRef;
@@ -31,8 +31,8 @@ export function topicsOf(of: Pick<CanaryContext, "canary" | "run">, status: Cana
 }
 
 /**
- * Whether changes that others make to the target are found without a look at it. A Knative Service is not observed: most clusters do not have
- * the kind, and each sweep and watch of it would fail there.
+ * Whether other writers' changes of the target are found without reading it. A Knative Service is not observed: most clusters do not
+ * have the kind, and each sweep and watch of it would fail there.
  */
 export function isTargetObserved({ spec }: Pick<Canary, "spec">): boolean {
   const { apiVersion, kind } = spec.targetRef;

@@ -25,8 +25,8 @@ interface Found {
 }
 
 /**
- * One step of a Canary in Flagger's order (reference canary 5). It looks only at present state, so it may be repeated after a step that was
- * cut off anywhere. Throws a `StepFault` for what ends a step and is tried again.
+ * One step of a Canary in Flagger's order (reference canary 5). It looks only at present state, so it may be repeated after a step
+ * that was cut off anywhere. Throws a `StepFault` for faults that end a step and are tried again.
  */
 export async function takeStep(ctx: CanaryContext): Promise<void> {
   const { lastPromotedSpec, phase } = ctx.canary.status;
@@ -60,8 +60,8 @@ async function correctTime(ctx: CanaryContext): Promise<void> {
 const aheadMs = 60_000;
 
 /**
- * A target that is deleted in the middle of a run serves nothing: all traffic goes to the primary, if that serves. The step then says that the
- * target is missing. In Flagger its share goes to nothing.
+ * A target that is deleted in the middle of a run serves nothing: all traffic goes to the primary, if that serves. The step then says
+ * that the target is missing. In Flagger its share goes to nothing.
  */
 async function withdrawFromMissing(ctx: CanaryContext): Promise<void> {
   const { canary, parts, provider, step, workload } = ctx;
@@ -73,7 +73,7 @@ async function withdrawFromMissing(ctx: CanaryContext): Promise<void> {
   await ctx.write(counted(ctx.status(), { canaryWeight: 0 }, ctx.at()));
 }
 
-/** A step of a run whose target is the one that the run has begun with. */
+/** A step of a run whose target has not changed since the run began. */
 async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
   const { router, routes } = found;
   // Also while the canary does not serve, since users roll back then.
@@ -83,7 +83,7 @@ async function goOn(found: Found, ctx: CanaryContext): Promise<void> {
   if (isAnalysing(ctx) && !skipsAnalysis(ctx.canary)) await lowerShare(routes, standing, router, ctx);
   if (!(await isCanaryServing(found, ctx))) {
     if (!isPromoted(ctx)) return;
-    // The primary is ready with the promoted template: a canary that does not serve gives its share back at once.
+    // The primary is ready with the promoted template: a canary that does not serve loses its share at once.
     await ctx.setRoutes(router, allToPrimary);
     return ctx.phase === "Promoting" ? moveBack(router, allToPrimary, ctx) : finish(router, allToPrimary, ctx);
   }
@@ -117,8 +117,8 @@ async function endInitialisation(revision: TargetRevision, ctx: CanaryContext): 
 }
 
 /**
- * The initialisation has failed, and nothing has moved to the primary yet. A target that was mended is copied to it, and the initialisation
- * begins again. In Flagger the primary keeps the template that it was made with.
+ * The initialisation has failed, and nothing has moved to the primary yet. A target that was mended is copied to it, and the
+ * initialisation begins again. In Flagger the primary keeps its original template.
  */
 async function initialiseAgain(ctx: CanaryContext): Promise<void> {
   const { canary, workload } = ctx;
@@ -129,7 +129,7 @@ async function initialiseAgain(ctx: CanaryContext): Promise<void> {
   await ctx.write(inPhase(ctx.status(), "Initializing", canary.analysis, ctx.at()));
 }
 
-/** A failed Canary names the target as it is now, so that it is not tried again (reference canary 5, step 11). */
+/** A failed Canary names its present target, so that it is not tried again (reference canary 5, step 11). */
 async function rest(revision: TargetRevision, ctx: CanaryContext): Promise<void> {
   const isTracking = tracksConfigs(ctx);
   if (ctx.phase !== "Failed" || isSeen(ctx.status(), revision, isTracking)) return;
@@ -139,7 +139,7 @@ async function rest(revision: TargetRevision, ctx: CanaryContext): Promise<void>
 /** The primary's state: whether a step goes on with it, without it, or not at all; "promoted" if it has the target's template already. */
 type PrimaryState = "serving" | "down" | "not serving" | "promoted";
 
-/** Without a primary that serves nothing goes on. The end of waiting ends the run, with the traffic on what does serve. */
+/** Without a serving primary nothing continues. The deadline ends the run, with the traffic on the copy that serves. */
 async function primaryState(isNew: boolean, router: Router, ctx: CanaryContext): Promise<PrimaryState> {
   if (await needsNoPrimary(router, ctx)) return "serving";
   const primary = await ctx.workload.primaryReadiness();
@@ -163,15 +163,18 @@ async function primaryState(isNew: boolean, router: Router, ctx: CanaryContext):
   return "not serving";
 }
 
-/** Without analysis nothing is compared with the primary. But one that a failed promotion has left without traffic gets none before it serves. */
+/**
+ * Without analysis nothing is compared with the primary. But a canary without traffic after a failed promotion gets none before it
+ * serves.
+ */
 async function needsNoPrimary(router: Router, ctx: CanaryContext): Promise<boolean> {
   if (!skipsAnalysis(ctx.canary) || isPromoted(ctx)) return false;
   return !(await isWithoutTraffic(router, ctx));
 }
 
 /**
- * Whether all traffic is on the canary, as a failed promotion leaves it. Then the next revision may be released without the primary, which gets
- * it when it is promoted; a rollback would send the traffic to what does not serve, as it does in Flagger.
+ * Whether all traffic is on the canary, as a failed promotion leaves it. Then the next revision may be released without the primary,
+ * which gets it when it is promoted; a rollback would send the traffic to pods that do not serve, as in Flagger.
  */
 async function isWithoutTraffic(router: Router, ctx: CanaryContext): Promise<boolean> {
   const { canaryWeight = 0, phase } = ctx.status();
@@ -207,8 +210,8 @@ async function isCanaryServing(found: Found, ctx: CanaryContext): Promise<boolea
 }
 
 /**
- * Pods of the canary that have served no longer do: its traffic goes to the primary until they serve again, and the analysis starts over. In
- * Flagger they keep their share. It counts as a failed check, so that pods that come and go end the run.
+ * Pods of the canary that have served no longer do: its traffic goes to the primary until they serve again, and the analysis starts
+ * over. In Flagger they keep their share. It counts as a failed check, so that unstable pods end the run.
  */
 async function withdraw({ isPrimaryDown, revision, router, routes }: Found, ctx: CanaryContext): Promise<void> {
   const { canaryWeight = 0, failedChecks = 0, iterations = 0 } = ctx.status();
@@ -217,7 +220,7 @@ async function withdraw({ isPrimaryDown, revision, router, routes }: Found, ctx:
   if (isPrimaryDown || ctx.provider === "kubernetes" || !hasTraffic) return;
   const synced = { revision, isTracking: tracksConfigs(ctx) };
   const begun = syncedIn(ctx.status(), "Progressing", synced, ctx.at());
-  // Before the routes: a run that was cut off in between would give the canary its former share back once it serves.
+  // Before the routes: a run that was cut off in between would restore the canary's former share once it serves.
   await ctx.write({ ...begun, failedChecks: failedChecks + 1 });
   await ctx.setRoutes(router, allToPrimary);
   await ctx.write(ctx.status());
@@ -235,7 +238,7 @@ async function scaleUpAgain({ isPrimaryDown, revision, router }: Found, ctx: Can
   await ctx.say("Warning", `canary ${targetText(canary)} was scaled to zero during its analysis: scaling it up again`);
   const { failedChecks = 0 } = ctx.status();
   const synced = { revision, isTracking: tracksConfigs(ctx) };
-  // Before it is scaled up: a run that was cut off in between would give it its former share back at once.
+  // Before it is scaled up: a run that was cut off in between would restore its former share at once.
   await ctx.write({ ...syncedIn(ctx.status(), "Progressing", synced, ctx.at()), failedChecks });
   await scaler?.resumeTarget();
   await workload.scaleFromZero();

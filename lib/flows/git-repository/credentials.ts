@@ -57,7 +57,7 @@ async function readSecret(name: string, tell: (why: string) => string, ctx: Secr
   return data;
 }
 
-/** What a Secret and the URL hold for a repository by http or https. Throws a {@link Failure}. */
+/** The login for a repository over http or https, from a Secret and the URL. Throws a {@link Failure}. */
 export function httpCredentials(url: URL, secret: SecretData | undefined): HttpCredentials {
   const token = secret?.get("bearerToken");
   const read = (key: string): string => (token === undefined ? (secret?.get(key) ?? "") : "");
@@ -84,7 +84,7 @@ function trustOf(secret: SecretData | undefined): Pick<HttpCredentials, "tls" | 
 const loginMend =
   "name a Secret with the keys identity and known_hosts in spec.secretRef: sluice create secret git makes one";
 
-/** What a Secret holds for a repository by ssh. Throws a {@link Failure}, or the reason the run's signal was aborted with. */
+/** The login for a repository over ssh, from a Secret. Throws a {@link Failure}, or the reason with which the run's signal was aborted. */
 export async function sshCredentials(
   secret: SecretData | undefined,
   { secretRef }: AccessSpec,

@@ -9,8 +9,8 @@ import type { SourceContext } from "../source/source-context.ts";
 import { gitFailure, revisionFailure, shownUrl } from "./git-failure.ts";
 
 /**
- * What `spec.ref` leads to now, by one look at the refs of the remote. Throws a `Failure` with the text that Flux has, which
- * looks only for some refs, and of those only while it has an artifact, and clones otherwise.
+ * The commit that `spec.ref` points to now, from one list of the remote's refs. Throws a `Failure` with Flux's text; Flux lists only
+ * some refs, and only while it has an artifact, and clones otherwise.
  */
 export async function findRevision(spec: GitRepositorySpec, remote: GitRemote, ctx: SourceContext): Promise<ChosenRef> {
   const { signal } = ctx.run;
@@ -69,7 +69,7 @@ export async function committedAt(
   return new Map(commits.map((oid) => [oid, known.get(oid) ?? 0]));
 }
 
-/** A server that knows filters sends no file for a folder that is not there. */
+/** A server with filters sends no file for a missing folder. */
 function fetchCommits(remote: GitRemote, commits: readonly string[], signal: AbortSignal): Promise<GitObjects> {
   return remote.fetch(commits, { folders: [".git"] }, signal);
 }
@@ -80,7 +80,7 @@ export async function messageAt(remote: GitRemote, commit: string, signal: Abort
   return parseCommit((await objects.read(commit)).bytes).message;
 }
 
-/** The subject of a commit, for people; `otherwise` if the server does not give it any more. */
+/** The subject of a commit, for users; `otherwise` if the server no longer has the commit. */
 export async function subjectAt(
   remote: GitRemote,
   commit: string,

@@ -4,14 +4,14 @@ import { GitFault } from "../../sources/git/git-fault.ts";
 
 const determined = "failed to checkout and determine revision";
 
-/** Flux's words (those of go-git), with what it leaves empty after the colon: a text of the server. */
+/** Flux's words (those of go-git), with the server's text after the colon, where Flux has nothing. */
 const wordsOfFlux: Readonly<Partial<Record<GitFault["reason"], string>>> = {
   authentication: "authentication required: ",
   authorization: "authorization failed: ",
   "not-found": "repository not found: ",
 };
 
-/** What went wrong with a repository, in Flux's words. Any other error (a bug, the end of the run) is answered unchanged. */
+/** The fault of a repository, in Flux's words. Any other error (a bug, the end of the run) is answered unchanged. */
 export function gitFailure(error: unknown, doing: string, signal: AbortSignal): unknown {
   signal.throwIfAborted();
   if (error instanceof GitFault) {
@@ -21,7 +21,7 @@ export function gitFailure(error: unknown, doing: string, signal: AbortSignal): 
   return error;
 }
 
-/** What a git server did not give, in Flux's words. Over ssh the texts are those of Go's client. */
+/** What a git server did not provide, in Flux's words. Over ssh the texts are those of Go's client. */
 export function gitWords({ message, reason }: GitFault): string {
   return message.startsWith("ssh: ") ? message : (wordsOfFlux[reason] ?? message);
 }

@@ -95,10 +95,10 @@ function gitRepositorySource({ limits, openRepository }: GitRepositoryDeps): Sou
           // As Flux, which has fetched the commit where it does not list the refs first.
           event: async (artifact) =>
             `stored artifact for commit '${isListedFirst ? artifact.revision : await subjectAt(remote, chosen.commit, artifact.revision, ctx)}'`,
-          // As Flux, whose short cut is for these alone; ours is for all.
+          // As in Flux, which takes its short cut only for these; ours is for all.
           ...(isListedFirst ? { unchanged: unchanged(revision) } : {}),
         },
-        // Our own identity is for CodeCommit alone, whose events reach the functions.
+        // Our own identity is for CodeCommit only: its events reach the functions.
         isAnnounced: spec.provider === "aws",
         pull: (announce) => pullRevision(chosen, spec, included, { ...pulling, announce }, ctx),
         close: () => stillOpen.disposeAsync(),
@@ -107,7 +107,7 @@ function gitRepositorySource({ limits, openRepository }: GitRepositoryDeps): Sou
   };
 }
 
-/** A login that cannot be had counts before what is included, and what only git's client refuses counts after it, as in Flux. */
+/** A failed login is reported before the includes, and errors that only git's client finds after them, as in Flux. */
 async function openBeforeIncludes(
   open: () => Promise<GitRemote>,
 ): Promise<{ readonly remote: GitRemote } | { readonly remote?: undefined; readonly unusable: Failure }> {
@@ -152,7 +152,7 @@ function ownTopic({ url, ref }: GitRepositorySpec): Subscription {
   return follows === undefined ? topic : { topic, follows };
 }
 
-/** Shows that an include has changed before what may take a while begins, as Flux does. */
+/** Shows a changed include before the slow part begins, as Flux does. */
 async function tellOfIncludes(included: readonly Included[], ctx: SourceContext): Promise<void> {
   const { includedArtifacts: before } = GitRepositoryStatus.parse(ctx.status());
   const now = included.map(({ artifact }) => artifact);
@@ -188,7 +188,7 @@ function unchanged(revision: string) {
   return { reason: "GitOperationSucceeded", message } as const;
 }
 
-/** The settings and includes of an artifact. What is empty is left out, as in Flux. */
+/** The settings and includes of an artifact. Empty fields are left out, as in Flux. */
 function observedOf(spec: GitRepositorySpec, included: readonly Artifact[], ctx: SourceContext): object {
   const { ignore, include = [], recurseSubmodules = false, sparseCheckout = [] } = spec;
   const before = GitRepositoryStatus.parse(ctx.status());

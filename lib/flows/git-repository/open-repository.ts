@@ -9,7 +9,7 @@ import { type GitConnections, gitTransport, type TransportContext } from "./tran
 
 /**
  * Opens the repository at this URL for a run: that of a GitRepository, or one of its submodules. It logs in as the spec says; of a
- * submodule on another host the spec has no login. `left`: of what a revision may cost, for a submodule of it.
+ * submodule on another host the spec has no login. `left`: the remaining budget of a revision, for one of its submodules.
  */
 export type OpenRepository = (
   url: string,
@@ -26,7 +26,7 @@ export function gitTimeoutMs({ timeout }: Pick<GitRepositorySpec, "timeout">): n
   return Math.min(Math.ceil(parseDuration(timeout)), maxGitTimeoutMs);
 }
 
-/** Opens repositories over these connections. What it learns of their servers lives as long as the process. */
+/** Opens repositories over these connections. Its cached facts about servers live as long as the process. */
 export function repositoryOpener(connections: GitConnections): OpenRepository {
   const known = knownServers();
   return async (url, spec, ctx, left) => {
@@ -36,8 +36,8 @@ export function repositoryOpener(connections: GitConnections): OpenRepository {
 }
 
 /**
- * Opens the repository at this URL for a run that reads it and pushes commits to it, of a GitRepository or of what names one. It logs in to
- * both services of git as the spec says.
+ * Opens the repository at this URL for a run that reads it and pushes commits to it, for a GitRepository or an object that names one.
+ * It logs in to both services of git as the spec says.
  */
 export type OpenForWriting = (
   url: string,

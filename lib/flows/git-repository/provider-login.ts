@@ -9,15 +9,15 @@ import type { GitHubApp, GitHubAppToken } from "../../sources/git/github-app.ts"
 import type { SourceContext } from "../source/source-context.ts";
 import { type AccessSpec, type HttpCredentials, notConfigured, type SecretData } from "./credentials.ts";
 
-/** Who gives logins that no Secret holds. */
+/** Sources of logins that are not in a Secret. */
 export interface ProviderLogins {
   /** An App of GitHub. */
   readonly github: GitHubAppToken;
-  /** Our own identity in AWS; undefined where the installation has none. */
+  /** Our own identity in AWS; undefined if the installation has none. */
   readonly aws: GitLogin | undefined;
 }
 
-/** What the login of a provider is made of. */
+/** The inputs of a provider's login. */
 interface ProviderRequest {
   readonly url: URL;
   readonly spec: AccessSpec;
@@ -43,8 +43,8 @@ const appKeys = {
 } as const;
 
 /**
- * The login that `spec.provider` asks for, which counts in place of the Secret's; undefined for the generic one. Throws a
- * {@link Failure} (reference sources 2.4).
+ * The login of `spec.provider`, which replaces the Secret's; undefined for the generic provider. Throws a {@link Failure} (reference
+ * sources 2.4).
  */
 export async function providerLogin(
   request: ProviderRequest,
@@ -106,7 +106,7 @@ async function githubLogin(
   }
 }
 
-/** The App of a Secret; undefined if it holds none. Throws a {@link Failure} where Flux has a bare error without a condition. */
+/** The GitHub App in a Secret; undefined if it has none. Throws a {@link Failure} where Flux has a bare error without a condition. */
 function appOf(secret: SecretData, name: string): GitHubApp | undefined {
   const [id, key] = [secret.get(appKeys.id), secret.get(appKeys.key)];
   if (id === undefined || key === undefined) return undefined;
@@ -133,7 +133,7 @@ function isNumber(text: string): boolean {
 }
 
 /**
- * Throws a {@link Failure} for a repository that no login for AWS is given to, whatever the Secrets hold.
+ * Throws a {@link Failure} for a repository for which there is no login to AWS, whatever its Secrets contain.
  *
  * @param hasProxy whether it is reached by a proxy
  */

@@ -20,7 +20,7 @@ import type { OpenRepository } from "./open-repository.ts";
 import { placeSubmodules } from "./submodules.ts";
 import { verifyRevision } from "./verification.ts";
 
-/** What a revision is made with. */
+/** The inputs of a revision. */
 interface Pulling {
   readonly remote: GitRemote;
   /** For submodules. */
@@ -114,7 +114,7 @@ function refuseMissingFolders({ sparseCheckout = [] }: GitRepositorySpec, tree: 
   throw new Failure("GitOperationFailed", `failed to sparse checkout directories : ${why}`);
 }
 
-/** Flux looks for the paths of the repository that begin so: none has a slash at its beginning, a `..` or an empty part. */
+/** Flux looks for the paths of the repository with this prefix: none has a leading slash, a `..` or an empty part. */
 function isThere(path: string, tree: WorkTree): boolean {
   const plain = path.replace(/^\.\//, "");
   const found = tree.get(confined(path));

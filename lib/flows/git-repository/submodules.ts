@@ -81,7 +81,7 @@ function unnamed(root: string, path: string): CheckoutFault {
   return new CheckoutFault(`no url found for submodule '${root}${path}': ${mend}`);
 }
 
-/** What the submodules of a revision may cost together: its packs lie on one disk at the same time. */
+/** The budget of a revision's submodules together: its packs are on one disk at the same time. */
 interface Costs {
   /** Throws a `GitFault` if nothing is left. */
   left(): Pick<GitLimits, "maxPackBytes" | "timeoutMs">;
@@ -138,7 +138,7 @@ async function fetchSubmodule(
   }
 }
 
-/** Most servers give a commit by its id. Others only one that they find in the history of a ref. */
+/** Most servers send a commit by its id. Others send only one that is in the history of a ref. */
 async function fetchCommit(remote: GitRemote, commit: string, signal: AbortSignal): Promise<GitObjects> {
   try {
     return await remote.fetch([commit], {}, signal);

@@ -17,7 +17,7 @@ import {
 } from "./credentials.ts";
 import { type ProviderContext, type ProviderLogins, providerLogin } from "./provider-login.ts";
 
-/** What opens connections to git hosts, each by the network policy, and who gives logins. */
+/** Opens connections to git hosts, each by the network policy, and provides logins. */
 export interface GitConnections {
   readonly http: HttpStreams;
   readonly dial: Dial;
@@ -25,12 +25,12 @@ export interface GitConnections {
   readonly sshAlgorithms: SshAlgorithms;
 }
 
-/** The run for which a repository is opened, and where its Secrets are read. */
+/** The run for which a repository is opened, and the namespace of its Secrets. */
 export type TransportContext = ProviderContext & SecretContext;
 
 /**
- * The way to the repository at this URL, with what the spec and its Secrets hold for it, which are read again for each. Throws a
- * {@link Failure} in Flux's words and order (reference sources 2.4); nothing is asked of the repository itself yet.
+ * The transport to the repository at this URL, with the settings of the spec and its Secrets, which are read again each time. Throws
+ * a {@link Failure} in Flux's words and order (reference sources 2.4); nothing is asked of the repository itself yet.
  */
 export async function gitTransport(
   text: string,

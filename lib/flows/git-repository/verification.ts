@@ -20,7 +20,7 @@ export interface Verification {
   readonly secretRef: { readonly name: string };
 }
 
-/** What `spec.ref` leads to, and the fetched objects, which hold the commit and, of an annotated tag, the tag. */
+/** The target of `spec.ref`, and the fetched objects: the commit and, for an annotated tag, the tag. */
 export interface Revision {
   readonly commit: string;
   /** Where a tag was chosen. `oid`: of the tag object; absent for a lightweight tag, which is only a name. */
@@ -28,13 +28,13 @@ export interface Revision {
   readonly objects: Pick<GitObjects, "read">;
 }
 
-/** A status of a source with the mode by which its revision was verified. */
+/** A source's status with the mode in which its revision was verified. */
 type Verified = SourceStatus & { readonly sourceVerificationMode?: string | undefined };
 
 /**
- * The mode that the status of a stored artifact has to show; where it shows another, the revision is fetched and verified
- * though it is unchanged. That is so where verification is new, or asks for more than before. Where it asks for less, or
- * for nothing any more, the status stays as it is until a revision is fetched (reference 2.7 and 13).
+ * The mode that the status of a stored artifact has to show; where it shows another, the revision is fetched and verified though it
+ * is unchanged. That is so where verification is new, or asks for more than before. If it now asks for less, or for nothing, the
+ * status stays until a revision is fetched (reference 2.7 and 13).
  */
 export function expectedMode(verify: Verification | undefined, { sourceVerificationMode: before }: Verified) {
   if (verify === undefined) return before;
@@ -44,7 +44,7 @@ export function expectedMode(verify: Verification | undefined, { sourceVerificat
 }
 
 /**
- * Verifies the signatures that `spec.verify` asks for, and sets the condition SourceVerified (not yet written). To be called for
+ * Verifies the signatures that `spec.verify` requires, and sets the condition SourceVerified (not yet written). To be called for
  * every revision that was fetched, before anything of its content is used.
  *
  * @returns the mode, for `status.sourceVerificationMode`; undefined if nothing has to be signed
@@ -111,7 +111,7 @@ async function verifyTag({ commit, tag, objects }: Revision, keys: Keys, now: nu
     throw new Failure("InvalidTagSignature", `signature verification of tag '${tag.name}@${tag.oid}' failed: ${why}`);
   }
   const failed = `signature verification of tag '${name}' failed`;
-  // The server says what a tag leads to; only the signed object proves it.
+  // The server says where a tag points; only the signed object proves it.
   if (!(await leadsTo(tag.oid, commit, objects))) {
     throw new Failure("InvalidTagSignature", `${failed}: the tag does not lead to the commit '${commit}'`);
   }
@@ -122,7 +122,7 @@ function unsigned(tag: string): Failure {
   return new Failure("InvalidGitObject", `cannot verify signature of tag '${tag}' since it is not signed`);
 }
 
-/** Tags of tags, of which more is nonsense. */
+/** The depth of nested tags; more makes no sense. */
 const maxTags = 8;
 
 async function leadsTo(from: string, commit: string, objects: Revision["objects"]): Promise<boolean> {

@@ -3,23 +3,23 @@ import type { JsonObject } from "../../core/json.ts";
 import type { BuiltChart } from "../../sources/helm/build-local.ts";
 import type { SourceContext } from "../source/source-context.ts";
 
-/** The chart that a HelmChart asks for, as its source has it now. */
+/** The chart of a HelmChart, as its source has it now. */
 export interface ChartOrigin {
   readonly name: string;
   /** With the metadata that it gets. */
   readonly version: string;
-  /** Whether the chart is packed, or taken as it is. */
+  /** Whether the chart is packed here, or used unchanged. */
   readonly isPackaged: boolean;
-  /** A note to the next run, by which that need not look into an unchanged source: {@link recall}. */
+  /** A note to the next run, so that it can skip an unchanged source: {@link recall}. */
   readonly carried: JsonObject;
   /** Throws a `Failure` with Flux's reason and text. */
   build(): Promise<BuiltChart>;
 }
 
-/** What the last run has found in a source, and in which one. */
+/** What the last run found, and in which source. */
 const Noted = z.object({ chart: z.object({ of: z.string(), found: z.json() }) });
 
-/** What the last run that succeeded has found, if it looked for the same in the same; undefined if that is not known. */
+/** What the last successful run found, if it looked for the same in the same source; undefined if unknown. */
 export function recall<Found>(of: string, schema: z.ZodType<Found>, { run }: SourceContext): Found | undefined {
   const noted = Noted.safeParse(run.carried).data?.chart;
   return noted?.of === of ? schema.safeParse(noted.found).data : undefined;

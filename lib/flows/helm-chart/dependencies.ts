@@ -16,8 +16,8 @@ import type { SourceContext } from "../source/source-context.ts";
 /** Where the charts are that a chart needs from elsewhere. */
 export interface Dependencies {
   /**
-   * The archive of a chart, from a repository in the namespace of the object. Throws an error whose message says why it cannot be had:
-   * a `RangeError`, or one of the connection.
+   * The archive of a chart, from a repository in the namespace of the object. Throws an error that says why it is not available: a
+   * `RangeError`, or an error of the connection.
    */
   readonly download: (dependency: ChartDependency, ctx: SourceContext) => Promise<Uint8Array>;
 }

@@ -10,7 +10,7 @@ import type { WorkKey } from "../../core/work-key.ts";
 import { type SourceKinds, sourceOf } from "../source/read-source.ts";
 import type { SourceContext } from "../source/source-context.ts";
 
-/** The source of a chart as it is now. */
+/** The present source of a chart. */
 export interface ChartSource {
   readonly key: WorkKey;
   readonly uid: string;
@@ -18,7 +18,7 @@ export interface ChartSource {
   readonly artifact: Artifact | undefined;
 }
 
-/** The key of the source that a HelmChart names, which is in its own namespace. */
+/** The key of a HelmChart's source, which is in its own namespace. */
 export function chartSourceKey(
   { sourceRef }: HelmChartSpec,
   { namespace, run }: Pick<SourceContext, "namespace" | "run">,
@@ -49,7 +49,7 @@ export async function findChartSource(
   return { key, live, ...sourceOf(live) };
 }
 
-/** The failure of a chart whose source has no artifact yet, or whose artifact is lost. */
+/** The failure of a chart whose source has no artifact yet, or has lost it. */
 export function noSourceArtifact(key: WorkKey): Failure {
   const { kind, name } = key;
   return new Failure("NoSourceArtifact", `no artifact available for ${kind} source '${name}'`, { waitsFor: key });

@@ -15,7 +15,7 @@ import { type Dependencies, dependencyAdder } from "./dependencies.ts";
 import { type ChartSource, noSourceArtifact } from "./find-source.ts";
 import { unknownFailure } from "./unknown-failure.ts";
 
-/** What a chart of another source's artifact needs beside its run. */
+/** What a chart from another source's artifact needs in addition to its run. */
 export interface ArtifactParts extends Dependencies {
   readonly http: Http;
   /** Whether links in artifacts are left out, as in Flux, in place of being followed. */
@@ -67,7 +67,7 @@ function foundIn({ isFolder, metadata: { name, version } }: LocalChart): z.infer
   return { name, version, isFolder };
 }
 
-/** The build metadata by which consumers notice another revision of the source, or other values. */
+/** The build metadata that shows consumers a new revision of the source, or new values. */
 function suffixOf({ reconcileStrategy, valuesFiles }: HelmChartSpec, revision: string, ctx: SourceContext): string {
   const ofRevision = reconcileStrategy === "Revision" ? revisionMetadata(revision) : "";
   if (countingValuesFiles(valuesFiles).length === 0) return ofRevision;

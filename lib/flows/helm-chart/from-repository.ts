@@ -23,7 +23,7 @@ import { parseIndex } from "./repository-index.ts";
 import { unknownFailure } from "./unknown-failure.ts";
 import { verifyChart } from "./verify-chart.ts";
 
-/** What a chart of a HelmRepository needs beside its run. */
+/** What a chart from a HelmRepository needs in addition to its run. */
 export interface HelmRepositoryParts extends RepositoryParts {
   /** The limit for an index: Flux's flag `helm-index-max-size`. */
   readonly maxIndexBytes: number;
@@ -166,7 +166,7 @@ async function asked<Answer>(
   }
 }
 
-/** Whether the host of the repository gives nothing to any user: all charts of it wait. */
+/** Whether the repository's host refuses all users: all its charts wait. */
 function isAway(error: unknown): boolean {
   if (error instanceof RegistryFault) return error.reason === "unavailable" || error.reason === "throttled";
   if (error instanceof HttpError) return error.reason !== "refused" && error.reason !== "too-large";

@@ -27,12 +27,12 @@ import { type ArtifactParts, chartOfArtifact } from "./from-artifact.ts";
 import { chartOfRepository, type HelmRepositoryParts } from "./from-repository.ts";
 import { remoteDependencies } from "./remote-dependencies.ts";
 
-/** What the reconcile of a HelmChart needs of the world. */
+/** The outside services of the reconcile of a HelmChart. */
 export interface HelmChartDeps extends SourceDeps {
   readonly http: Http;
   /** The kinds of source that the installation reconciles. */
   readonly sources: SourceKinds;
-  /** The clouds whose identity can log in to registries. */
+  /** The clouds with an identity that can log in to registries. */
   readonly logins?: { readonly aws?: RegistryLogin };
   /** Bytes of an index: Flux's flag `helm-index-max-size`. */
   readonly helmIndexMaxBytes?: number;
@@ -45,7 +45,7 @@ export function helmChartFlow(deps: HelmChartDeps): Flow {
   return sourceFlow(helmChartSource(deps), deps);
 }
 
-/** The kinds that a chart may come from, as `spec.sourceRef` names them. */
+/** The kinds that a chart may come from, as in `spec.sourceRef`. */
 const chartSources: ReadonlySet<string> = new Set(["HelmRepository", "GitRepository", "Bucket", "OCIRepository"]);
 
 /** Refuses a spec that only a change of the object mends. Throws a {@link Failure}. */
@@ -101,7 +101,7 @@ function resolvedOf(spec: HelmChartSpec, origin: ChartOrigin, noted: object, ctx
   const inStorage = "ArtifactInStorage";
   const said = findCondition(before.conditions ?? [], inStorage);
   const known = before.observedValuesFiles ?? countingValuesFiles(spec.valuesFiles);
-  // What the build has said stays true of the chart: it may have found that the values files change nothing.
+  // The build's message stays valid for the chart: it may have found that the values files change nothing.
   const stored = said?.reason === reason ? said.message : summary(known);
   return {
     revision: version,

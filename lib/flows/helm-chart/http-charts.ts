@@ -76,7 +76,7 @@ function checkDigest(body: Uint8Array, digest: string, name: string): void {
   throw new RepositoryFault("external", `the archive of chart '${name}' is not the one that the index lists: ${why}`);
 }
 
-/** The address of an archive, which may be relative to that of the repository, whose query it then has. */
+/** The address of an archive. It may be relative to the repository's; then it gets the repository's query. */
 function chartUrl(repository: string, text: string): string {
   const base = new URL(repository);
   if (!base.pathname.endsWith("/")) base.pathname += "/";

@@ -17,7 +17,7 @@ const Layers = z.object({
 
 /** Where the charts of a repository lie in a registry: each in a repository of its own, below this one. */
 export interface OciCharts {
-  /** `oci://…`, as it is shown. */
+  /** `oci://…`, as users see it. */
   readonly url: string;
   readonly host: string;
   /** The path in the registry; empty for its root. */
@@ -84,7 +84,7 @@ function tagOf(version: string): string {
   return version.replaceAll("+", "_");
 }
 
-/** What was tried, before the text of a fault. */
+/** The attempted step, before the text of a fault. */
 async function about<Result>(
   what: string,
   work: () => Promise<Result>,
@@ -100,7 +100,7 @@ async function about<Result>(
 function faultOf(error: unknown, what: string, hasCredentials: boolean): unknown {
   if (error instanceof RegistryFault) {
     const isRefused = error.reason === "unauthorized";
-    // Words of the client that Flux asks registries with.
+    // Texts of the registry client that Flux uses.
     const why = isRefused && !hasCredentials ? `${error.message}: basic credential not found` : error.message;
     const reason = isRefused && hasCredentials ? "unauthorized" : "external";
     return new RepositoryFault(reason, `${what}${why}`, { cause: error });

@@ -16,7 +16,7 @@ import type { ChartRepository } from "./chart-repository.ts";
 import { type ChartServer, httpCharts } from "./http-charts.ts";
 import { ociCharts } from "./oci-charts.ts";
 
-/** What the repositories of charts are asked with. */
+/** The clients for chart repositories. */
 export interface RepositoryParts {
   readonly http: Pick<Http, "send">;
   readonly connect: Connect;
@@ -28,8 +28,8 @@ const defaultTimeout = "1m";
 const dockerConfigKey = ".dockerconfigjson";
 
 /**
- * The repository that a HelmRepository describes, with the credentials of its Secrets, which are read in the namespace of the run.
- * Throws a `Failure` with Flux's text (reference sources 7.3).
+ * The repository of a HelmRepository, with the credentials in its Secrets, which are read in the namespace of the run. Throws a
+ * `Failure` with Flux's text (reference sources 7.3).
  *
  * @param index of a repository over http
  */
@@ -96,9 +96,9 @@ async function registryAccess(
 }
 
 /**
- * Throws a {@link Failure} for a registry without a Secret that Sluice has no login for.
+ * Throws a {@link Failure} for a registry without a Secret to which Sluice cannot log in.
  *
- * @param clouds providers that the installation has an identity of
+ * @param clouds providers for which the installation has an identity
  */
 export function refuseLogin(spec: HelmRepositorySpec, clouds: readonly "aws"[]): void {
   const { certSecretRef, insecure, provider, secretRef } = spec;

@@ -9,12 +9,13 @@ import type { SourceContext } from "../source/source-context.ts";
 import type { ChartRepository } from "./chart-repository.ts";
 import { unknownFailure } from "./unknown-failure.ts";
 
-/** What is wrong before any signature is looked at: the Secret of `spec.verify`. */
+/** The fault that is found before any signature is checked: the Secret of `spec.verify`. */
 const ofSetup = /^(?:secrets "|secret '|no certificates found|'trustpolicy\.json' not found|verification secret)/;
 
 /**
- * The chart with the digest that its signatures are of, by which it is then pulled; the chart as it is without `spec.verify`. Each run
- * verifies, as in Flux (reference sources 7.6). Sets the condition SourceVerified. Throws a `Failure` with Flux's reason and text.
+ * The chart with the digest that its signatures cover, by which it is then pulled; without `spec.verify` the chart unchanged. Each
+ * run verifies, as in Flux (reference sources 7.6). Sets the condition SourceVerified. Throws a `Failure` with Flux's reason and
+ * text.
  */
 export async function verifyChart(
   { verify }: HelmChartSpec,
@@ -50,7 +51,7 @@ export async function verifyChart(
   return { ...chart, digest: artifact.digest };
 }
 
-/** Without keys no signature could hold: Flux says so before it looks at any. */
+/** Without keys no signature could be valid: Flux says so before it checks any. */
 async function refuseEmptySecret(
   { provider, secretRef }: NonNullable<HelmChartSpec["verify"]>,
   ctx: SourceContext,

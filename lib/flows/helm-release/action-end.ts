@@ -16,7 +16,7 @@ import type { EventMetadata } from "./release-events.ts";
 import { metadataOf, recordRelease } from "./release-events.ts";
 import { summarise, withConditions } from "./release-status.ts";
 
-/** An action that has ended, and what it was. */
+/** A finished action, with its kind. */
 export interface EndedAction {
   readonly name: "install" | "rollback" | "test" | "uninstall" | "upgrade";
   readonly end: ActionEnd;
@@ -205,8 +205,8 @@ async function afterTest(
 }
 
 /**
- * The history with the revisions that an action has written: the new one first. A former one that it rewrote loses its action, unless a
- * rollback did; its digest is made with the artifact that it was made of.
+ * The history with the revisions that an action has written: the new one first. A former revision that it rewrote loses its action,
+ * unless a rollback did; its digest uses the artifact that it was made from.
  */
 async function withWritten(
   written: readonly WrittenRevision[],
@@ -236,7 +236,7 @@ async function withWritten(
       ociDigest,
     });
     const whole = former?.testHooks === undefined ? snapshot : { ...snapshot, testHooks: former.testHooks };
-    // A former revision that is not in the history, for example of a release that was installed by hand, stays unknown.
+    // A former revision that is not in the history, for example of a manually installed release, stays unknown.
     if (isNew && isRelease && version !== newestVersion) continue;
     next = isNew ? [whole, ...next] : next.map((one) => (one === former ? whole : one));
   }

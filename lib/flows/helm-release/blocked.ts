@@ -14,9 +14,9 @@ export class Blocked extends Error {
   readonly reason: EventReason;
   /** `terminal`: only a change helps. `soon`: after 30 s, or when what it waits for changes. */
   readonly retry: "backoff" | "soon" | "terminal";
-  /** What to record as an event, if Flux does so. */
+  /** The event to record, if Flux records one. */
   readonly event: Pick<EventToRecord, "message" | "type"> | undefined;
-  /** The object that has to be ready first; undefined where that is not why. */
+  /** The object that has to be ready first; undefined if that is not the cause. */
   readonly waitsFor: Cause | undefined;
   /** What it waits for does not exist: the run has failed, since no other run reports it. */
   readonly isMissing: boolean;
@@ -41,7 +41,7 @@ export class Blocked extends Error {
   }
 }
 
-/** A configuration that only a change mends, with the event that says so. */
+/** A configuration fault that only a change corrects, with its event. */
 export function terminal(reason: EventReason, message: string): Blocked {
   return new Blocked(reason, message, { retry: "terminal", event: { type: "Warning", message } });
 }
@@ -52,7 +52,7 @@ export async function reportBlocked(
   carried: Carried,
   ctx: HelmReleaseContext,
 ): Promise<FlowResult> {
-  // While it waits it looks again and again: what it waits for is told once.
+  // While it waits it checks repeatedly: the cause is reported once.
   const known = findCondition(ctx.status().conditions ?? [], "Ready");
   const isTold = retry === "soon" && known?.reason === reason && known.message === message;
   if (event !== undefined && !isTold) {

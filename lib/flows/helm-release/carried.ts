@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type JsonObject, toJsonObject } from "../../core/json.ts";
 
-/** What a run carries over to the next one of the same HelmRelease: hints. Without them a wait begins again, and caches are empty. */
+/** What a run passes on to the next one of the same HelmRelease: hints. Without them a wait begins again, and caches are empty. */
 const Carried = z.object({
   /** Failures in a row, for the back-off. */
   failures: z.number().int().min(0).default(0),
@@ -16,11 +16,11 @@ const Carried = z.object({
       wait: z.object({ for: z.string(), since: z.number(), looks: z.number().int() }).exactOptional(),
     })
     .exactOptional(),
-  /** What an unchanged release is recognised by: nothing but the Secret's metadata is read then. */
+  /** The identity of an unchanged release: then only the Secret's metadata is read. */
   settled: z
     .object({ token: z.string(), generation: z.number().int(), uid: z.string(), resourceVersion: z.string() })
     .exactOptional(),
-  /** What the chart and the values were by {@link key}, so that no chart is loaded again. */
+  /** The chart and the values by {@link key}, so that no chart is loaded again. */
   prepared: z
     .object({
       key: z.string(),
@@ -30,18 +30,18 @@ const Carried = z.object({
       configDigest: z.string(),
     })
     .exactOptional(),
-  /** The generation and revision whose dependents were woken. */
+  /** The generation and revision for which dependents were woken. */
   announced: z.string().exactOptional(),
 });
 export type Carried = Readonly<z.infer<typeof Carried>>;
 export type Pass = NonNullable<Carried["pass"]>;
 
-/** Reads the carried state of a run. State of an older or newer release counts as none. */
+/** Reads the carried state of a run. State of an older or newer release is ignored. */
 export function readCarried(carried: JsonObject | undefined): Carried {
   return Carried.safeParse(carried ?? {}).data ?? { failures: 0 };
 }
 
-/** The state as it is carried. */
+/** The state in its stored form. */
 export function toCarried(carried: Carried): JsonObject {
   return toJsonObject({ ...carried });
 }

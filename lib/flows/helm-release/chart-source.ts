@@ -74,7 +74,7 @@ export function closedGate(
   return `cannot access ExternalArtifact ${namespace}/${name}: ExternalArtifact feature gate is disabled`;
 }
 
-/** A source that is reconciled here is asked for a run, which pulls the artifact again. */
+/** If a source is reconciled here, its run is requested, which pulls the artifact again. */
 export async function notFound(key: WorkKey, { deps, run }: HelmReleaseContext): Promise<never> {
   if (key.kind !== declaredExternalArtifact.kind) {
     await deps.requests.request(key, "its artifact is missing", run.signal);

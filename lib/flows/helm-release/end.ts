@@ -18,9 +18,9 @@ import { recordRelease } from "./release-events.ts";
 import { handled, withConditions, withoutConditions } from "./release-status.ts";
 
 /**
- * The end of a HelmRelease, in whatever cluster its release is. As long as that cluster cannot be used, the HelmRelease stays and says
- * why, and how to let go of the release: what it has there is never forgotten in silence. Only one that is suspended, that has nothing
- * there, or whose Secret or ConfigMap of `spec.kubeConfig` is gone needs no cluster: Flux lets those go too.
+ * The end of a HelmRelease, in whatever cluster its release is. As long as that cluster cannot be used, the HelmRelease stays and
+ * says why, and how to release the objects: they are never forgotten silently. A cluster is not needed if the HelmRelease is
+ * suspended, has nothing there, or has lost the Secret or ConfigMap of `spec.kubeConfig`: Flux lets those go too.
  */
 export async function endRelease(ctx: HelmReleaseContext): Promise<FlowResult> {
   const { deps, live, run } = ctx;
@@ -90,7 +90,7 @@ async function held(error: Error, ctx: HelmReleaseContext): Promise<FlowResult> 
   const { about, metadata } = aboutLatest(ctx);
   const mend = remote === undefined ? "Fix that" : "Fix the Secret or ConfigMap of spec.kubeConfig";
   const message =
-    // What follows is needed more than all of it.
+    // The last part of the message is the most important.
     `Helm uninstall failed for release ${about}: ${cutText(messageOf(error), maxMessageBytes / 2)}: this HelmRelease waits until the ` +
     `release can be uninstalled. ${mend}; or, to leave the release where it is, suspend this HelmRelease: kubectl -n ${namespace} ` +
     `patch helmreleases.helm.toolkit.fluxcd.io ${name} --type merge -p '{"spec":{"suspend":true}}'`;

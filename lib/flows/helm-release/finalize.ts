@@ -18,7 +18,7 @@ import type { HelmReleaseContext } from "./attempt/context.ts";
 import { deleteGeneratedChart } from "./generated-chart.ts";
 import { type EventMetadata, metadataOf, recordRelease } from "./release-events.ts";
 
-/** What the end of a HelmRelease carries to its next run. */
+/** What the deletion of a HelmRelease passes on to its next run. */
 export interface CarriedEnd {
   readonly failures: number;
   readonly wait: ActionWait | undefined;
@@ -51,14 +51,14 @@ export async function finalizeRelease(
   return letGo(ctx);
 }
 
-/** What the run before has carried over, if it was one of the end. */
+/** What the previous run passed on, if it was one of the deletion. */
 export function readCarriedEnd(carried: JsonObject | undefined): CarriedEnd {
   const { failures, isFinalizing, wait } = carried ?? {};
   if (isFinalizing !== true) return { failures: 0, wait: undefined };
   return { failures: typeof failures === "number" ? failures : 0, wait: readWait(wait) };
 }
 
-/** The state as it is carried. */
+/** The state in its stored form. */
 export function toCarriedEnd({ failures, wait }: CarriedEnd): JsonObject {
   return { isFinalizing: true, failures, ...(wait === undefined ? {} : { wait: { ...wait } }) };
 }
@@ -182,7 +182,7 @@ function withWritten({ written }: ActionEnd, status: HelmReleaseStatus): HelmRel
   return { ...status, history: changed };
 }
 
-/** Where nothing of the release was told yet. */
+/** If nothing about the release was reported yet. */
 const noMetadata: EventMetadata = { revision: "", token: "", appVersion: "", ociDigest: "" };
 
 function running(ctx: HelmReleaseContext): HelmReleaseStatus {
@@ -194,8 +194,8 @@ function running(ctx: HelmReleaseContext): HelmReleaseStatus {
 }
 
 /**
- * The very end: what Sluice knows of the object is removed, then the finalizer. What is in the cluster stays, and so do the claims of
- * others on it. An event names what stays in clusters that this run does not work in.
+ * The very end: what Sluice knows of the object is removed, then the finalizer. The objects in the cluster stay, and so do other
+ * owners' claims on them. An event names the objects that stay in clusters in which this run does not work.
  */
 export async function letGo(ctx: HelmReleaseContext): Promise<FlowResult> {
   const { deps, home, live, owner, run } = ctx;

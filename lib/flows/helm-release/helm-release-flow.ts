@@ -71,7 +71,7 @@ async function reconcile(ctx: HelmReleaseContext): Promise<FlowResult> {
   }
 }
 
-/** What a run may end with besides its result; anything else is thrown on. */
+/** The other possible ends of a run; any other error is rethrown. */
 function blockedBy(error: unknown): Blocked {
   if (error instanceof Blocked) return error;
   if (error instanceof TargetFault) {
@@ -121,7 +121,7 @@ async function prepare(
   return { attempt, carried: next };
 }
 
-/** Says that the run has begun, unless the status already says what the run is about. */
+/** Reports that the run has begun, unless the status already says so. */
 async function beginning(ctx: HelmReleaseContext): Promise<void> {
   const { observedGeneration } = ctx.status();
   const isKnown = observedGeneration === ctx.generation && ctx.requestedAt === ctx.status().lastHandledReconcileAt;

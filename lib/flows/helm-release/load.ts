@@ -13,7 +13,7 @@ import { reportEvent } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
 import type { HelmReleaseContext, HelmReleaseDeps } from "./attempt/context.ts";
 
-/** An object that a run can work on, or report a fault of. */
+/** An object that a run can work on, or whose fault it can report. */
 interface Loaded {
   readonly ctx: HelmReleaseContext;
   /** Why its spec cannot be read. */
@@ -50,7 +50,7 @@ async function contextOf(
   const home = leasedCluster(deps.home, run);
   const homeUid = await home.uid(run.signal);
   const isRemote = hasKubeConfig(live);
-  // That of spec.kubeConfig is opened later: a run that waits for its source needs no other cluster.
+  // The cluster of spec.kubeConfig is opened later: a run that waits for its source needs no other cluster.
   const target = isRemote ? asTarget(home) : leasedCluster(await deps.targetOf(live, run.signal), run);
   return {
     ...{ live, release, name, namespace, generation, run, deps, home, homeUid, target },
@@ -62,7 +62,7 @@ async function contextOf(
     write: async (next) => {
       const body = statusPatch(status, next);
       if (body === undefined) return;
-      // The status says that what was recorded before is told.
+      // The status says that events recorded before were sent.
       await events;
       const options = { manager: declaredHelmRelease.statusManager, subresource: "status" };
       await home.patch(refOf(live), { type: "merge", body: { status: body } }, options, run.signal);
@@ -70,7 +70,7 @@ async function contextOf(
     },
     record: (event) => {
       events = events.then(() => reportEvent(home, live, event, declaredHelmRelease.eventSource, run, deps));
-      // The error is thrown to the caller that waits for the events, and must not end the process before that.
+      // The error is thrown to the caller that waits for the events, and must not end the process before.
       events.catch(() => undefined);
     },
     eventsSent: () => events,
@@ -80,20 +80,19 @@ async function contextOf(
 /**
  * The context with the cluster of `spec.kubeConfig` open.
  *
- * @throws TargetFault if what it names cannot be used, or does not tell any more which cluster it leads to; an outage if the cluster does
- * not answer
+ * @throws TargetFault if it cannot be used, or if it is unclear which cluster it points to; an outage if the cluster does not answer
  */
 export async function openTarget(ctx: HelmReleaseContext): Promise<HelmReleaseContext> {
   if (ctx.remote !== "closed") return ctx;
   const { deps, home, live, owner, run } = ctx;
   const remote = await deps.remoteTargetOf(live, { home, cluster: run.key.cluster }, run.signal);
   const clusterUid = await inventoryUid(remote, ctx);
-  // A prune asks once more which cluster it is about to delete in.
+  // A prune checks again which cluster it is about to delete in.
   const target = leasedCluster({ ...remote.cluster, uid: async () => clusterUid }, run);
   return { ...ctx, remote, target, owner: { ...owner, clusterUid } };
 }
 
-/** Stands for an object whose spec cannot be read: as suspended, so nothing of it can be taken for an instruction. */
+/** Stands for an object with an unreadable spec: as suspended, so that nothing in it counts as an instruction. */
 function unreadable(live: LiveObject): HelmRelease {
   const status = HelmReleaseStatus.safeParse(live["status"] ?? {}).data ?? {};
   return { metadata: live.metadata, spec: { interval: "1h", suspend: true }, status };

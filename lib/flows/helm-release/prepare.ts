@@ -15,7 +15,7 @@ import { valuesError } from "./values.ts";
 /** To load a chart and compose its values. */
 const prepareLimits: EngineLimits = { maxCpuMs: 30_000, maxWallMs: 120_000, maxOutputBytes: 32 * 1024 * 1024 };
 
-/** What a release is to be made of, known before anything is rendered. */
+/** The inputs of a release, known before anything is rendered. */
 export interface PreparedRelease {
   readonly metadata: ChartMetadata;
   readonly configDigest: string;

@@ -44,8 +44,8 @@ interface Loop {
 }
 
 /**
- * Brings a release to what is wanted, action by action, until nothing is left to do, something is waited for, or a failure ends the pass. A
- * run goes on where the last one has ended: the release Secrets say how far an action has come.
+ * Brings a release to its wanted state, action by action, until nothing is left to do, the run has to wait, or a failure ends the
+ * pass. A run goes on where the last one has ended: the release Secrets say how far an action has come.
  */
 export async function releaseLoop(
   attempt: ReleaseAttempt,
@@ -71,7 +71,7 @@ export async function releaseLoop(
   }
 }
 
-/** Whether the last run has found the same release as wanted, and no other writer was there since: no record is read then. */
+/** Whether the last run found the release as wanted, and no other writer has changed it since: then no record is read. */
 async function isSettled({ attempt, carried, isForced, status }: Loop): Promise<boolean> {
   const { ctx, store, token } = attempt;
   const { settled: known } = carried;
@@ -91,7 +91,7 @@ async function latest({ attempt, status }: Loop): Promise<StoredRevision | undef
   return store.read(head.version, snapshot?.ociDigest ?? "", ctx.run.signal);
 }
 
-/** What an earlier run has begun, or has ended without the status saying so; undefined where there is no such thing. */
+/** An action that an earlier run has begun, or has ended without updating the status; undefined if there is none. */
 async function ongoing(last: StoredRevision | undefined, loop: Loop): Promise<FlowResult | Loop | undefined> {
   const { attempt, status } = loop;
   const { ctx } = attempt;
@@ -106,7 +106,7 @@ async function ongoing(last: StoredRevision | undefined, loop: Loop): Promise<Fl
   if (isUnderWay) return isCurrent ? run(mark.action, last, loop) : undefined;
   const snapshot = (status.history ?? []).find(({ version }) => version === last.version);
   if (mark.ended === undefined || snapshot?.digest === last.observed.digest || mark.action === "test") return undefined;
-  // The digest that was written is with the artifact of that action, which is the present one unless the chart has changed since.
+  // The written digest includes that action's artifact, which is the present one unless the chart has changed since.
   const ociDigest = mark.action === "rollback" ? "" : attempt.chart.ociDigest;
   const observed = await attempt.observe(last, ociDigest);
   if (observed.digest !== mark.ended || mark.action === "uninstall") return undefined;
@@ -117,7 +117,7 @@ async function ongoing(last: StoredRevision | undefined, loop: Loop): Promise<Fl
   return ended(mark.action, end, { ...loop, status: attemptBegun(mark.action, loop) });
 }
 
-/** What is to be done about the release as it is. */
+/** The next action for the present release. */
 async function decided(last: StoredRevision | undefined, loop: Loop): Promise<FlowResult | Loop> {
   const { attempt, isForced } = loop;
   const { chart, commonMetadataDigest, ctx, postRenderersDigest } = attempt;
@@ -176,7 +176,7 @@ function withoutOldHistory(status: HelmReleaseStatus, { ctx }: ReleaseAttempt): 
   return { ...status, history: [...truncated(history, ignoresTestFailures(ctx.release.spec, status))] };
 }
 
-/** What is done in place of a rollback whose target is gone or has been changed since; undefined where it is as it was. */
+/** What replaces a rollback whose target is gone or has changed since; undefined if it is unchanged. */
 async function instead(toVersion: number, { attempt, status }: Loop): Promise<NextAction | undefined> {
   const snapshot = (status.history ?? []).find(({ version }) => version === toVersion);
   const target = await attempt.store.read(toVersion, snapshot?.ociDigest ?? "", attempt.ctx.run.signal);
@@ -191,7 +191,7 @@ const noDrift = {
   message: "No drift detected against the cluster state",
 } as const;
 
-/** The history as far as it is needed, and the conditions of a release that is as wanted without an action (reference 8.2, 8.5). */
+/** The required part of the history, and the conditions of a release that is as wanted without an action (reference 8.2, 8.5). */
 function settled({ attempt, status }: Loop): HelmReleaseStatus {
   const { ctx } = attempt;
   const { spec } = ctx.release;
@@ -266,7 +266,7 @@ async function begun(name: ActionName, loop: Loop): Promise<HelmReleaseStatus> {
   return attemptBegun(name, { ...loop, status });
 }
 
-/** What an install or upgrade forgets of the release before it. It is written with the end of the action. */
+/** What an install or upgrade drops from the release before it. It is written with the end of the action. */
 function attemptBegun(name: ActionName, { status }: Loop): HelmReleaseStatus {
   if (name !== "install" && name !== "upgrade") return status;
   const fresh = withoutConditions({ ...status, lastAttemptedReleaseAction: name }, "TestSuccess", "Remediated");

@@ -33,7 +33,7 @@ export function handled(
   return requestedAt === undefined ? status : { ...status, lastHandledReconcileAt: requestedAt };
 }
 
-/** The generation is done with, for now. */
+/** The generation is finished for now. */
 export function observed(
   status: HelmReleaseStatus,
   { generation }: Pick<HelmReleaseContext, "generation">,
@@ -41,7 +41,7 @@ export function observed(
   return { ...status, observedGeneration: generation };
 }
 
-/** In the order in which they count for Ready. */
+/** In the order of their weight for Ready. */
 const summarised = ["Remediated", "TestSuccess", "Released"];
 
 /**

@@ -12,7 +12,7 @@ import type { HelmReleaseContext } from "./attempt/context.ts";
 import { type Carried, toCarried } from "./carried.ts";
 import { handled, isReady, observed, reconciling, withConditions, withoutConditions } from "./release-status.ts";
 
-/** Nothing is left to do: the generation is done with, and the next run comes at the interval. */
+/** Nothing is left to do: the generation is finished, and the next run follows at the interval. */
 export async function reportDone(
   status: HelmReleaseStatus,
   carried: Carried,
@@ -92,7 +92,7 @@ export async function reportBackoff(
   return { ...backOff(carried, ctx), ...withFailure(status) };
 }
 
-/** What Ready says of the action that has failed. */
+/** The text of Ready for the failed action. */
 function failureOf({ conditions = [] }: HelmReleaseStatus): FlowResult["failure"] {
   const ready = findCondition(conditions, "Ready");
   return ready?.status === "False" ? { reason: ready.reason, message: ready.message } : undefined;

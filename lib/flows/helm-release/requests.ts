@@ -4,7 +4,7 @@ import { withoutFailures } from "./action-end.ts";
 import type { HelmReleaseContext } from "./attempt/context.ts";
 
 /**
- * Whether a release is to be forced once, and the status that says so: the request counts if it is that of the run, and neither was handled
+ * Whether a release is forced once, with the status that says so: the request counts if it belongs to the run and was not handled
  * before (reference helmrelease 16). It is handled then, whether or not it counted.
  */
 export function takeForce(

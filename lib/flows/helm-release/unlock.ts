@@ -6,7 +6,7 @@ import type { ReleaseAttempt } from "./attempt/attempt.ts";
 import { metadataOf, recordRelease } from "./release-events.ts";
 import { summarise, withConditions } from "./release-status.ts";
 
-/** Marks a revision as failed that another process has left pending, and answers the status that says so (reference helmrelease 8.2). */
+/** Marks a revision as failed that another process has left pending, and returns the status that says so (reference helmrelease 8.2). */
 export async function unlock(
   last: StoredRevision,
   status: HelmReleaseStatus,

@@ -12,7 +12,7 @@ import type { HelmReleaseContext } from "./attempt/context.ts";
 import { Blocked } from "./blocked.ts";
 
 /**
- * Reads what `spec.valuesFrom` refers to (reference helmrelease 4), always at home and with Sluice's own rights, as Flux does.
+ * Reads the values of `spec.valuesFrom` (reference helmrelease 4), always at home and with Sluice's own rights, as in Flux.
  *
  * @throws Blocked of reason `ValuesError`, with the text that names the reference
  */

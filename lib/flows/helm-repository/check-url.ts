@@ -1,7 +1,7 @@
 import { Failure } from "../../core/failure.ts";
 import { goUrlFault } from "../../core/go-url-fault.ts";
 
-/** Throws a `Failure` `URLInvalid` with Flux's text for a URL that no index can be fetched from. */
+/** Throws a `Failure` `URLInvalid` with Flux's text for a URL without an index. */
 export function checkRepositoryUrl(url: string): void {
   const invalid = (why: string) => new Failure("URLInvalid", `invalid Helm repository URL: ${why}`);
   if (url.startsWith("oci://")) {

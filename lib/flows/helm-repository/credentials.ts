@@ -13,8 +13,8 @@ export interface HelmCredentials {
 }
 
 /**
- * What the Secrets of a HelmRepository hold (reference 6.3): username and password, and the trust of `certSecretRef`, or else of
- * `secretRef`, where Flux takes it for deprecated. Throws a {@link Failure} `AuthenticationFailed` in Flux's words.
+ * The content of a HelmRepository's Secrets (reference 6.3): username and password, and the certificates of `certSecretRef`, or else
+ * of `secretRef`, which is deprecated in Flux. Throws a {@link Failure} `AuthenticationFailed` in Flux's words.
  */
 export async function helmCredentials(
   { certSecretRef, secretRef }: Pick<HelmRepositorySpec, "certSecretRef" | "secretRef">,
@@ -35,7 +35,7 @@ export async function helmCredentials(
   if (username === undefined && password !== undefined) {
     throw failed(`${subject}: malformed basic auth - has 'password' but missing 'username'`);
   }
-  // Read even where certSecretRef wins, as in Flux: what is wrong in it is told.
+  // Read even if certSecretRef takes precedence, as in Flux: its faults are reported.
   const deprecatedTls = holdsTrust(data) ? trustIn(data, subject, failed) : undefined;
   const tls = ownTls ?? deprecatedTls;
   return {

@@ -10,7 +10,7 @@ import { getFile, HelmFetchError } from "./helm-getter.ts";
 /** Longer validators are not kept: a note to the next run is small. */
 const maxValidatorChars = 1_000;
 
-/** What a server said of the index that it last sent, kept from run to run: it need not send the same one again. */
+/** The server's headers about the index that it last sent, passed from run to run: it need not send the same index again. */
 const Validators = z.object({
   url: z.string(),
   revision: z.string(),
@@ -28,14 +28,14 @@ export interface FetchedIndex {
   readonly validators: Validators | undefined;
 }
 
-/** What is needed to fetch an index beside its spec. */
+/** What a fetch of an index needs in addition to its spec. */
 interface Fetching {
   readonly http: Pick<Http, "send">;
   readonly credentials: HelmCredentials;
   readonly maxBytes: number;
   /** The revision of the stored artifact. */
   readonly stored: string | undefined;
-  /** What the last run has carried. */
+  /** What the last run passed on. */
   readonly carried: unknown;
 }
 

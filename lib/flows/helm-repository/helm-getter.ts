@@ -20,12 +20,12 @@ export interface HelmFile {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a Helm repository did not answer, in the words of Helm's client. */
+/** A missing answer of a Helm repository, in the words of Helm's client. */
 export class HelmFetchError extends Error {
   override readonly name = "HelmFetchError";
   /** How long the server asks to be left alone. */
   readonly retryAfterMs: number | undefined;
-  /** What the server answered; undefined without an answer. */
+  /** The server's answer; undefined if there is none. */
   readonly status: number | undefined;
 
   constructor(
@@ -75,7 +75,7 @@ export async function getFile(file: HelmFile, http: Pick<Http, "send">, signal: 
   );
 }
 
-/** A query may hold a signature. */
+/** A query may contain a signature. */
 function withoutQuery(href: string): string {
   return href.replace(/\?.*$/s, "?…");
 }

@@ -13,7 +13,7 @@ import { checkRepositoryUrl, shownUrl } from "./check-url.ts";
 import { helmCredentials } from "./credentials.ts";
 import { fetchIndex } from "./fetch-index.ts";
 
-/** What the reconcile of a HelmRepository needs of the world. */
+/** The outside services of the reconcile of a HelmRepository. */
 export interface HelmRepositoryDeps extends SourceDeps {
   readonly http: Pick<Http, "send">;
   /** Bytes of an index: Flux's flag `helm-index-max-size`. */

@@ -9,7 +9,7 @@ import { rankingOf } from "../../image/choose/ranking.ts";
 import type { PolicyContext, ReferredRepository } from "./policy-context.ts";
 import { listed } from "./policy-status.ts";
 
-/** What a policy has chosen. */
+/** A policy's choice. */
 export interface Choice {
   readonly ref: ImageRef;
   /** The barred tags that would have been chosen, the best first. */

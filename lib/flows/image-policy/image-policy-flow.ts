@@ -89,8 +89,8 @@ async function reconcile(spec: ImagePolicySpec, key: WorkKey, ctx: PolicyContext
 }
 
 /**
- * Without tags there is nothing to choose from. Where the repository was scanned by Flux, or by a Sluice of another state, the scan that
- * is about to come finds what the policy has chosen from, and wakes it: until then a policy that is ready says what it said.
+ * Without tags there is nothing to choose from. If Flux, or a Sluice with another state, scanned the repository, the next scan finds
+ * the tags that the policy chose from, and wakes it: until then a ready policy keeps its message.
  */
 async function awaitScan({ key, live, spec }: ReferredRepository, ctx: PolicyContext): Promise<FlowResult> {
   const { before, deps, requestedAt, run } = ctx;

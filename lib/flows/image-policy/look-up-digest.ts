@@ -9,7 +9,7 @@ import type { FlowDeps } from "../flow-deps.ts";
 import { type ImageRegistryParts, imageRegistry } from "../image-repository/registry.ts";
 import type { ImagePolicyDeps } from "./policy-context.ts";
 
-/** What a lookup needs of the world. */
+/** The outside services of a lookup. */
 interface LookupParts extends Pick<FlowDeps, "clock" | "log">, Omit<ImageRegistryParts, "connect"> {
   readonly home: Pick<HomeCluster, "get">;
   readonly http: Http;
@@ -22,7 +22,7 @@ export function digestLookup(parts: LookupParts): ImagePolicyDeps["digestOfTag"]
     const image = `${spec.image}:${tag}`;
     const text = (why: string): string => `failed fetching digest of ${image}: ${why}`;
     const address = parseImageRepository(spec.image);
-    // Secrets are those of the repository's namespace; a cloud gives the login of that namespace too.
+    // Secrets are those of the repository's namespace; a cloud login is for that namespace too.
     const ctx = { home: parts.home, log: parts.log, run, namespace: key.namespace };
     const registry = await imageRegistry(address, spec, { ...parts, connect }, ctx).catch((error: unknown) => {
       throw error instanceof Failure ? new Failure("Failed", text(error.message), { cause: error }) : error;

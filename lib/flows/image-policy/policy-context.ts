@@ -21,7 +21,7 @@ export interface ReferredRepository {
   readonly spec: ImageRepositorySpec;
 }
 
-/** What the reconcile of an ImagePolicy needs of the world. */
+/** The outside services of the reconcile of an ImagePolicy. */
 export interface ImagePolicyDeps extends Omit<FlowDeps, "artifacts" | "records"> {
   readonly imageTags: Pick<ImageTags, "get">;
   /** Flux's flag of this name: repositories of other namespaces than the object's are refused. */
@@ -30,7 +30,7 @@ export interface ImagePolicyDeps extends Omit<FlowDeps, "artifacts" | "records">
   readonly digestOfTag: (repository: ReferredRepository, tag: string, run: Run) => Promise<string>;
 }
 
-/** The ImagePolicy of one run, and the status that the run gives it. */
+/** The ImagePolicy of one run, and its status from the run. */
 export interface PolicyContext {
   readonly live: LiveObject;
   readonly namespace: string;

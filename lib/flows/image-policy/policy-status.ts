@@ -12,7 +12,7 @@ interface Now {
   readonly at: number;
 }
 
-/** What the run is doing. Ready is unknown only where no earlier run has found out. */
+/** The present step of the run. Ready is unknown only where no earlier run has found out. */
 export function begun(status: ImagePolicyStatus, now: Now): ImagePolicyStatus {
   const { observedGeneration = -1 } = status;
   const message =
@@ -70,7 +70,7 @@ export function stalled(
   return { ...next, observedGeneration: now.generation };
 }
 
-/** As in Flux, only an object that is Ready has seen the generation that suspends it. */
+/** As in Flux, only a Ready object has observed the generation that suspends it. */
 export function suspended(status: ImagePolicyStatus, { generation }: Now): ImagePolicyStatus {
   return readyOf(status)?.status === "True" ? { ...status, observedGeneration: generation } : status;
 }

@@ -99,7 +99,7 @@ export function checkRepository({ spec }: ReferredRepository): void {
   }
   const { provider, serviceAccountName = "" } = spec;
   if (provider === "generic" || serviceAccountName === "") return;
-  // It names an identity of a cloud: ours in its place would grant more than was asked for.
+  // It names a cloud identity: ours in its place would grant more than was asked for.
   const message =
     "to use spec.serviceAccountName in the ImageRepository for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller";
   throw new Failure("FeatureGateDisabled", message);

@@ -28,7 +28,7 @@ import { emptyStore, exclusionsOf, whenToScan } from "./when-to-scan.ts";
 const { statusManager: manager } = declaredImageRepository;
 
 /**
- * The reconcile of an ImageRepository: lists the tags of its registry where a scan is due, keeps those that are not excluded, and wakes
+ * The reconcile of an ImageRepository: lists the tags of its registry if a scan is due, stores those that are not excluded, and wakes
  * the ImagePolicies that refer to it. Looks only at present state, so a run may be repeated or killed anywhere.
  */
 export function imageRepositoryFlow(deps: ImageRepositoryDeps): Flow {
@@ -91,7 +91,7 @@ async function reconcile(spec: ImageRepositorySpec, connect: Connect, ctx: Repos
   return report(spec, image, `${what}, next scan in ${formatDuration(intervalMs)}`, intervalMs, ctx);
 }
 
-/** It names an identity of a cloud: ours in its place would grant more than was asked for. */
+/** It names a cloud identity: ours in its place would grant more than was asked for. */
 export function refuseAccount({ provider, serviceAccountName = "" }: ImageRepositorySpec): void {
   if (provider === "generic" || serviceAccountName === "") return;
   const message =
@@ -130,9 +130,9 @@ async function scan(
 
 /** Kept from run to run. */
 const Carried = z.object({
-  /** The object as the last run that ended has found it: a run that is asked for while it is the same was asked for by an event. */
+  /** The object at the end of its last run: if it has not changed, an event has requested the run. */
   looked: z.string().exactOptional(),
-  /** The set of tags that policies were last woken for. */
+  /** The set of tags for which policies were last woken. */
   announced: z.string().exactOptional(),
   /** Whether an event has asked for a scan that has not come to its end yet. */
   asked: z.literal(true).exactOptional(),
@@ -186,7 +186,7 @@ async function report(
   };
 }
 
-/** Wakes the policies of a set of tags that none of them was woken for yet, and of an object that is new to them. */
+/** Wakes the policies for a new set of tags, and for an object that is new to them. */
 async function announce(ctx: RepositoryContext): Promise<JsonObject> {
   const announced = `${ctx.live.metadata.uid} ${ctx.status().lastScanResult?.revision ?? ""}`;
   if (carriedOf(ctx).announced !== announced) await wakeConsumers(ctx, `tags of ${formatWorkKey(ctx.run.key)}`);

@@ -22,7 +22,7 @@ import type { RepositoryAddress } from "../../sources/oci/repository-url.ts";
 export const maxScanMs = 900_000;
 const minScanMs = 1_000;
 
-/** What the login of an ImageRepository is made of, in its own namespace. */
+/** The inputs of an ImageRepository's login, in its own namespace. */
 export interface ImageRegistryContext {
   readonly namespace: string;
   readonly home: Pick<HomeCluster, "get">;
@@ -33,13 +33,13 @@ export interface ImageRegistryContext {
 /** What the registries of all ImageRepositories share. */
 export interface ImageRegistryParts {
   readonly connect: Connect;
-  /** The clouds whose identity can log in to registries. */
+  /** The clouds with an identity that can log in to registries. */
   readonly logins?: { readonly aws?: RegistryLogin };
 }
 
 /**
- * The registry of an ImageRepository, with the credentials, the trust and the proxy that its Secrets hold. It is asked nothing yet. An
- * ImagePolicy that looks up a digest uses it too.
+ * The registry of an ImageRepository, with the credentials, the certificates and the proxy in its Secrets. It is asked nothing yet.
+ * An ImagePolicy that looks up a digest uses it too.
  *
  * @throws {Failure} `AuthenticationFailed`
  */
@@ -93,7 +93,7 @@ const cloudHosts = {
   },
 } as const;
 
-/** Why there is no login by the identity of this cloud. */
+/** Why there is no login with this cloud's identity. */
 export function unsupportedProvider(host: string, provider: "aws" | "azure" | "gcp"): string {
   if (provider !== "aws") {
     const { name, expression } = cloudHosts[provider];
@@ -148,7 +148,7 @@ async function trustOf(
 
 const PullSecrets = z.object({ imagePullSecrets: z.array(z.object({ name: z.string().default("") })).default([]) });
 
-/** The key of each type of pull secret. As in Flux, a Secret of another type is none. */
+/** The key of each type of pull secret. As in Flux, a Secret of another type is ignored. */
 const dockerConfigKeys: ReadonlyMap<string, string> = new Map([
   ["kubernetes.io/dockerconfigjson", ".dockerconfigjson"],
   ["kubernetes.io/dockercfg", ".dockercfg"],

@@ -13,15 +13,15 @@ import { type EventToRecord, reportEvent } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
 import type { Now } from "./repository-status.ts";
 
-/** What the reconcile of an ImageRepository needs of the world. */
+/** The outside services of the reconcile of an ImageRepository. */
 export interface ImageRepositoryDeps extends FlowDeps {
   readonly http: Http;
   readonly imageTags: ImageTags;
-  /** The clouds whose identity can log in to registries. */
+  /** The clouds with an identity that can log in to registries. */
   readonly logins?: { readonly aws?: RegistryLogin };
 }
 
-/** The ImageRepository of one run, and the status that the run gives it. */
+/** The ImageRepository of one run, and its status from the run. */
 export interface RepositoryContext {
   readonly live: LiveObject;
   readonly namespace: string;

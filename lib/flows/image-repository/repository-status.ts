@@ -5,7 +5,7 @@ import { failing, removeConditions, setConditions } from "../conditions.ts";
 // The status of an object of image automation in each phase of a run, in Flux's words (reference image-automation 1). Pure: nothing is
 // written here.
 
-/** What the statuses of these kinds share. */
+/** The common parts of these kinds' statuses. */
 type Status = Pick<ImageRepositoryStatus, "conditions" | "lastHandledReconcileAt" | "observedGeneration">;
 
 /** The generation of the object and the time, for each condition that is set. */

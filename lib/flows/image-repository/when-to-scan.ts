@@ -4,7 +4,7 @@ import { parseDuration } from "../../core/duration.ts";
 /** Less than this before the time of a scan, it is the time. */
 const earlyMs = 1_000;
 
-/** What {@link whenToScan} decides by. */
+/** The inputs of {@link whenToScan}. */
 export interface ScanInput {
   readonly spec: Pick<ImageRepositorySpec, "exclusionList" | "interval">;
   readonly before: ImageRepositoryStatus;
@@ -34,10 +34,10 @@ export function whenToScan({ spec, before, canonical, isAsked, stored, now }: Sc
   return dueInMs < earlyMs ? { why: "triggered by interval" } : { dueInMs };
 }
 
-/** With this reason Ready is unknown until the scan has ended, so that policies that wait see a change. */
+/** With this reason Ready is unknown until the scan has ended, so that waiting policies see a change. */
 export const emptyStore = "no tags in database";
 
-/** An empty list means the default, as an absent one does. */
+/** An empty list means the default, as does an absent one. */
 export function exclusionsOf({ exclusionList }: Pick<ImageRepositorySpec, "exclusionList">): readonly string[] {
   return exclusionList.length === 0 ? defaultExclusions : exclusionList;
 }

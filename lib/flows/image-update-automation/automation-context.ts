@@ -21,22 +21,22 @@ export const manager = declaredImageUpdateAutomation.statusManager;
 /** The repository of an automation, to be read and written. */
 export interface AutomationRepository extends AsyncDisposable {
   readonly remote: GitRemote;
-  /** A commit of the repository, to which commits are added and from which references are pushed. Throws a `GitFault`. */
+  /** A commit of the repository, with further commits on top and references to push. Throws a `GitFault`. */
   clone(at: CloneAt, signal: AbortSignal): Promise<GitClone>;
 }
 
 export interface CloneAt {
   readonly checkout: string;
-  /** The references of the server, as they were listed: a push is refused if one that it moves is no longer so. */
+  /** The server's references as listed: a push is refused if one that it moves has changed since. */
   readonly listed: readonly GitRef[];
-  /** Heads in whose history the commit is, where no reference names it. */
+  /** Branches with the commit in their history, if no reference names it. */
   readonly within: readonly string[];
 }
 
 /** Where an automation finds the Secrets of one namespace, and who asks for them. */
 export type AccessContext = SecretContext & { readonly run: Run };
 
-/** What the reconcile of an ImageUpdateAutomation needs of the world. */
+/** The outside services of the reconcile of an ImageUpdateAutomation. */
 export interface AutomationDeps extends FlowDeps {
   /** Opens the repository of a GitRepository. Throws a `Failure` of the login. */
   readonly openRepository: (spec: GitRepositorySpec, access: AccessContext) => Promise<AutomationRepository>;
@@ -51,7 +51,7 @@ export interface AutomationDeps extends FlowDeps {
 /** The steps of a run after which a failure of an earlier run is over (reference image-automation 1, terminal failure). */
 export type Step = "policies" | "source" | "checkout" | "update" | "push";
 
-/** The ImageUpdateAutomation of one run, and the status that the run gives it. */
+/** The ImageUpdateAutomation of one run, and its status from the run. */
 export interface AutomationContext {
   readonly live: LiveObject;
   readonly name: string;

@@ -16,7 +16,7 @@ interface Now {
 
 export const readyMessage = "repository up-to-date";
 
-/** The step that fails with these reasons. A run that has taken the step knows that such a failure is over. */
+/** The step that fails with these reasons. A run that has passed the step knows that such a failure is over. */
 const stepByReason: Readonly<Record<string, readonly Step[]>> = {
   InvalidPolicySelector: ["policies"],
   AccessDenied: ["source"],
@@ -58,7 +58,7 @@ export function isBegun({ conditions = [] }: ImageUpdateAutomationStatus, { gene
   return reconciling?.status === "True" && reconciling.observedGeneration === generation;
 }
 
-/** A push of which no run has seen the end. */
+/** A push whose end no run has seen. */
 export interface PendingPush {
   readonly commit: string;
   readonly branch: string;
@@ -66,7 +66,7 @@ export interface PendingPush {
 
 const pendingPattern = /^pushing commit '([0-9a-f]{40})' to branch '(.+)'$/su;
 
-/** A commit is about to be pushed: written before the push, so that a run that is killed in it leaves behind what it pushed. */
+/** A commit is about to be pushed: written before the push, so that a killed run leaves a record of it. */
 export function pushing(
   status: ImageUpdateAutomationStatus,
   { commit, branch }: PendingPush,
@@ -76,7 +76,7 @@ export function pushing(
   return setConditions(status, [{ type: "Reconciling", status: "True", reason: "Progressing", message }], now);
 }
 
-/** What {@link pushing} has written. */
+/** The record of {@link pushing}. */
 export function pendingPush({ conditions = [] }: ImageUpdateAutomationStatus): PendingPush | undefined {
   const message = findCondition(conditions, "Reconciling")?.message ?? "";
   const [, commit, branch] = pendingPattern.exec(message) ?? [];
@@ -90,11 +90,11 @@ export function withoutPending(status: ImageUpdateAutomationStatus, now: Now): I
   return begun({ ...rest, conditions: conditions.filter(({ type }) => type !== "Reconciling") }, now);
 }
 
-/** What a run has seen of policies and repository, and perhaps pushed. */
+/** What a run has read of policies and repository, and perhaps pushed. */
 export type Observed = Required<Pick<ImageUpdateAutomationStatus, "observedPolicies" | "observedSourceRevision">> &
   Pick<ImageUpdateAutomationStatus, "lastPushCommit" | "lastPushTime">;
 
-/** The repository is as the policies want it. `observed`: absent if the run had nothing to look at. */
+/** The repository is as the policies want it. `observed`: absent if the run had nothing to read. */
 export function succeeded(
   status: ImageUpdateAutomationStatus,
   observed: Observed | undefined,
@@ -113,10 +113,7 @@ export function failed(status: ImageUpdateAutomationStatus, failure: Failure, no
   return failing(status, failure, now);
 }
 
-/**
- * Only a change of the object helps. A Ready condition that is False stays as it is, as in Flux, unless the run has taken the step
- * that had failed.
- */
+/** Only a change of the object helps. A Ready condition that is False stays, as in Flux, unless the run has passed the step that failed. */
 export function stalled(
   status: ImageUpdateAutomationStatus,
   { reason, message }: Failure,
@@ -137,7 +134,7 @@ export function stalled(
   return { ...next, observedGeneration: now.generation };
 }
 
-/** Conditions say what they said; an object that was ready counts as looked at. The request is not handled. */
+/** Conditions keep their messages; an object that was ready counts as observed. The request is not handled. */
 export function suspended(status: ImageUpdateAutomationStatus, now: Now): ImageUpdateAutomationStatus {
   const isReady = findCondition(status.conditions ?? [], "Ready")?.status === "True";
   return isReady ? { ...status, observedGeneration: now.generation } : status;

@@ -53,7 +53,7 @@ export async function checkOut(
   });
 }
 
-/** All references that decide something: what is checked out, the branch that is pushed, and what the refspec names. */
+/** All references that matter: the checked-out one, the branch to push, and those in the refspec. */
 function prefixesOf({ ref, branch, refspec = "" }: ResolvedSource): readonly string[] {
   const target = refspec.slice(refspec.indexOf(":") + 1);
   // A part that does not end is asked for as far as it goes.
@@ -87,7 +87,7 @@ function checkoutFailed(why: string, cause?: unknown): Failure {
   return new Failure("GitOperationFailed", `failed to checkout source: ${why}`, { cause });
 }
 
-/** A signal for all of a checkout together, and what runs it: Flux gives it the time of `spec.timeout`. */
+/** One signal for a whole checkout, and the function that runs it: Flux limits it by `spec.timeout`. */
 function inTime(spec: GitRepositorySpec, signal: AbortSignal) {
   const timeout = AbortSignal.timeout(gitTimeoutMs(spec));
   const run = async <Result>(work: () => Promise<Result>): Promise<Result> => {

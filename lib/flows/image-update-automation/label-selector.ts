@@ -4,7 +4,7 @@ import { type LabelQuery, labelKeyProblems, labelValueProblem } from "../../core
 type LabelSelector = ImageUpdateAutomationSpec["policySelector"] & {};
 type Operator = "DoesNotExist" | "Exists" | "In" | "NotIn";
 
-/** Why a `metav1.LabelSelector` is none, in the words of `LabelSelectorAsSelector` of Kubernetes. */
+/** The fault of an invalid `metav1.LabelSelector`, in the words of Kubernetes' `LabelSelectorAsSelector`. */
 export class SelectorFault extends RangeError {}
 
 /** The labels that a `metav1.LabelSelector` selects; an empty one selects everything. Throws a {@link SelectorFault}. */

@@ -12,7 +12,7 @@ import type { Pushed } from "./push-changes.ts";
 import { branchOf } from "./push-config.ts";
 import { type ResolvedSource, sourceKey } from "./resolve-source.ts";
 
-/** Throws a {@link Failure} where the annotation asks for a pull request, and there are no two branches that it could be between. */
+/** Throws a {@link Failure} if the annotation asks for a pull request, but both branches are the same. */
 export function checkPullRequest({ branch, isSwitched, ref }: ResolvedSource, { live }: AutomationContext): void {
   if (!asksForPullRequest(live.metadata.annotations?.[pullRequestAnnotation])) return;
   if (branchOf(ref) === undefined) throw unbased("spec.git.checkout.ref names no branch to merge it into");
@@ -26,8 +26,8 @@ function unbased(why: string): Failure {
 }
 
 /**
- * Makes sure that there is a pull request for what was pushed, if the annotation asks for one. Throws a {@link Failure}; the commit is
- * pushed all the same.
+ * Makes sure that there is a pull request for the pushed branch, if the annotation asks for one. Throws a {@link Failure}; the commit
+ * is pushed all the same.
  */
 export async function requestPull(
   spec: ImageUpdateAutomationSpec,
@@ -51,7 +51,7 @@ export async function requestPull(
   );
 }
 
-/** The Secret that the annotation names is one of the automation's namespace; else that of the GitRepository counts. */
+/** The Secret in the annotation is in the automation's namespace; without it the GitRepository's counts. */
 async function access(spec: ImageUpdateAutomationSpec, { spec: settings }: ResolvedSource, ctx: AutomationContext) {
   const { home, live, run } = ctx;
   const own = { namespace: ctx.namespace, home, run };

@@ -60,7 +60,7 @@ export async function pushChanges(
       throw error instanceof GitFault || error instanceof RangeError ? updateFailed(messageOf(error), error) : error;
     });
   if (commit === before) return undefined;
-  // A run that is killed in the push leaves behind what it has pushed.
+  // A run that is killed during the push leaves a record of it.
   const doing = ctx.status();
   ctx.setStatus(pushing(doing, { commit, branch: source.branch }, ctx.now()));
   await ctx.publish();

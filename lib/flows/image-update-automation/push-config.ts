@@ -4,9 +4,9 @@ import { countingField, type WantedRef } from "../../sources/git/choose-ref.ts";
 
 type GitSpec = ImageUpdateAutomationSpec["git"] & {};
 
-/** What is checked out, and where commits go. */
+/** What is checked out, and where commits are pushed. */
 export interface PushConfig {
-  /** What is checked out; no field: the branch `master`. */
+  /** What is checked out; without a field: the branch `master`. */
   readonly ref: WantedRef;
   readonly branch: string;
   /** Whether commits go to another branch than the one that is checked out. */
@@ -19,7 +19,7 @@ export interface PushConfig {
 const defaultBranch = "master";
 const heads = "refs/heads/";
 
-/** Undefined where no field names the branch to push to. Pure. */
+/** Undefined if no field names the branch to push to. Pure. */
 export function pushConfig(
   { checkout, push }: GitSpec,
   { ref: own }: Pick<GitRepositorySpec, "ref">,

@@ -32,7 +32,7 @@ const Unsupported = z.object({
   update: z.object({ strategy: z.string() }).partial().exactOptional(),
 });
 
-/** Throws a {@link Failure} for what the definition refuses, and an object of an older one may have. */
+/** Throws a {@link Failure} for fields that the definition refuses, but that an object of an older one may have. */
 export function checkSpec(live: LiveObject): void {
   const { data } = Unsupported.safeParse(live["spec"] ?? {});
   const kind = data?.sourceRef?.kind ?? declaredGitRepository.kind;
@@ -127,7 +127,7 @@ async function readSettings(key: WorkKey, { home, run }: AutomationContext): Pro
   }
 }
 
-/** What a failed login is for an automation: the texts are those of a GitRepository up to here. */
+/** A failed login in an automation's words: until here the texts are a GitRepository's. */
 function loginFailure(failure: Failure, namespace: string): Failure {
   const { message, reason } = failure;
   if (reason === "InvalidProviderConfiguration") return invalidSource(message, failure);

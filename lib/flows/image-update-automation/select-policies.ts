@@ -12,8 +12,8 @@ import { SelectorFault, selectorOf } from "./label-selector.ts";
 export type ObservedPolicies = Readonly<Record<string, ImageRef>>;
 
 /**
- * The images that the policies of the namespace have chosen, of those that the selector matches. Only that a policy has an image
- * counts, not whether it is ready or suspended. Throws a {@link Failure} `InvalidPolicySelector`.
+ * The images that the namespace's policies have chosen, as far as the selector matches them. Only that a policy has an image counts,
+ * not whether it is ready or suspended. Throws a {@link Failure} `InvalidPolicySelector`.
  */
 export async function selectPolicies(
   { policySelector }: Pick<ImageUpdateAutomationSpec, "policySelector">,

@@ -6,7 +6,7 @@ import type { Run } from "../../core/ports/run.ts";
 const Carried = z.object({ settings: z.string() });
 
 /**
- * What of a spec decides about the files and the commit, as a short text. For a change of anything else Flux and Sluice wait until a
+ * The parts of a spec that decide about files and commit, as a short text. For a change of anything else Flux and Sluice wait until a
  * policy or the branch changes; for these fields Sluice does not wait.
  */
 export function settingsDigest({ git, update }: ImageUpdateAutomationSpec): string {

@@ -8,8 +8,8 @@ import type { AutomationContext } from "./automation-context.ts";
 type SigningKey = (ImageUpdateAutomationSpec["git"] & {})["commit"]["signingKey"];
 
 /**
- * What signs commits, of the Secret in the automation's namespace; undefined where nothing does. Throws a {@link SigningKeyFault} with
- * Flux's text (reference image-automation 7).
+ * The signing key for commits, from the Secret in the automation's namespace; undefined if there is none. Throws a {@link
+ * SigningKeyFault} with Flux's text (reference image-automation 7).
  */
 export async function signerOf(
   key: SigningKey,

@@ -15,21 +15,21 @@ import type { ResolvedSource } from "./resolve-source.ts";
 import { imagesBySetter, type ObservedPolicies } from "./select-policies.ts";
 import { lastSettings, settingsDigest } from "./settings-digest.ts";
 
-/** What a run has made of a repository. */
+/** The result of a run for a repository. */
 export type Updated =
-  /** Neither policies nor repository have changed since the last run, so nothing was looked at. */
+  /** Neither policies nor repository have changed since the last run, so nothing was read. */
   | { readonly kind: "skipped" }
   | { readonly kind: "unchanged"; readonly observed: Observed; readonly isNews: boolean }
   | { readonly kind: "pushed"; readonly observed: Observed; readonly pushed: Pushed }
   /** The last run has pushed, and its pull request failed. */
   | { readonly kind: "unrequested"; readonly observed: Observed; readonly pushed: Pushed };
 
-/** Attempts of one run at a branch that others push to at the same time. */
+/** Attempts of one run at a branch to which others push at the same time. */
 const maxAttempts = 3;
 
 /**
- * Brings a repository to what the policies have chosen, by at most one commit. If the branch moves in the meantime, everything is done
- * again on its new head. Throws a {@link Failure}.
+ * Writes the policies' choices to a repository, by at most one commit. If the branch moves in the meantime, everything is done again
+ * on its new head. Throws a {@link Failure}.
  */
 export async function updateSource(
   spec: ImageUpdateAutomationSpec,
@@ -110,7 +110,7 @@ function revisionToSkip(
   return isElsewhere(source) || isNew || isPending ? undefined : before.observedSourceRevision;
 }
 
-/** Whether more is pushed than the branch that is checked out: that may have changed too. */
+/** Whether more than the checked-out branch is pushed: that may have changed too. */
 function isElsewhere({ isSwitched, refspec }: ResolvedSource): boolean {
   return isSwitched || refspec !== undefined;
 }
@@ -148,7 +148,7 @@ async function pushedBefore(
   return { commit, message: await messageOfCommit(commit, source, ctx) };
 }
 
-/** Empty if the server does not give the commit any more. */
+/** Empty if the server no longer has the commit. */
 async function messageOfCommit(commit: string, source: ResolvedSource, { run }: AutomationContext): Promise<string> {
   return messageAt(source.repository.remote, commit, run.signal).catch((error: unknown) => {
     run.signal.throwIfAborted();

@@ -4,6 +4,6 @@ import { type Kind, loadedOnce } from "./kind.ts";
 export const alertKind: Kind = {
   ...declaredAlert,
   flow: (parts) => loadedOnce(async () => (await import("../alert/alert-flow.ts")).alertFlow(parts)),
-  // It has no status to show them in.
+  // It has no status for them.
   failing: (before) => before,
 };

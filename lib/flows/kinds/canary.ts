@@ -23,6 +23,6 @@ export const canaryKind: Kind = {
         parts: canaryParts({ canaryHttp, clock, metricServers, userOf: ({ live }) => userOf(live) }),
       });
     }),
-  // Its one condition says how the release goes: an outage is told by an Event alone.
+  // Its only condition describes the release: an outage is reported by an Event alone.
   failing: (before) => before,
 };

@@ -38,32 +38,32 @@ export interface FlowParts
   readonly canaryHttp: CanaryHttp;
   /** The servers of metrics that Canaries do not reach by it. */
   readonly metricServers: MetricServers;
-  /** The clouds whose identity can log in to git repositories. */
+  /** The clouds with an identity that can log in to git repositories. */
   readonly gitLogins?: { readonly aws?: GitLogin };
-  /** The clouds whose identity can log in to buckets. */
+  /** The clouds with an identity that can log in to buckets. */
   readonly bucketLogins?: { readonly aws?: BucketLogin };
   readonly engine: Engine;
   /** Told of each run of an Alert, so that the next event of the cluster looks at the Alerts again. */
   readonly alertsChanged?: (cluster: string) => void;
-  /** Loaded with the first HelmRelease, or the first commit whose message is a template. */
+  /** Loaded with the first HelmRelease, or the first commit message that is a template. */
   readonly helm: HelmEngine & MessageEngine;
-  /** What ssh offers to git hosts; what is not named is chosen as Go's client does. */
+  /** The algorithms that ssh offers to git hosts; if unset, they are those of Go's client. */
   readonly sshAlgorithms: SshAlgorithms;
   /** Whether links in archives are left out, as in Flux, in place of being followed. */
   readonly skipLinks: boolean;
   /** The home cluster with the rights of another user; each write passes the gate. */
   readonly targetAs: (user: string) => TargetCluster;
-  /** Another cluster, each write to which passes the gate of the home. */
+  /** Another cluster; each write to it passes the home's gate. */
   readonly gated: (cluster: Cluster) => TargetCluster;
   /** Clusters that objects name. */
   readonly remoteClusters: RemoteClusters;
-  /** Flux's flag `default-kubeconfig-service-account`; empty for none. */
+  /** Flux's flag `default-kubeconfig-service-account`; empty if unset. */
   readonly defaultKubeconfigAccount: string;
   /** Flagger's flags. */
   readonly canarySettings: CanarySettings;
 }
 
-/** A kind that Sluice reconciles: its declaration, and what its runs do. */
+/** A kind that Sluice reconciles: its declaration and its runs. */
 export interface Kind extends KindDeclaration {
   readonly flow: (parts: FlowParts) => Flow;
   /** The conditions of an object whose run failed for a reason outside its flow, and is tried again. */
@@ -73,15 +73,15 @@ export interface Kind extends KindDeclaration {
     now: { readonly generation: number; readonly at: number },
   ) => readonly Condition[];
   /**
-   * What a run depends on beside identity, spec, requested time and deletion of its object: a short text without secrets,
-   * null if there is nothing now. Absent for a kind whose runs depend on nothing else.
+   * A run's inputs apart from identity, spec, requested time and deletion of its object: a short text without secrets; null if there
+   * are none now. Absent for a kind without further inputs.
    */
   readonly input?: (live: LiveObject, reader: SourceReader, signal: AbortSignal) => Promise<string | null>;
 }
 
 /**
- * A flow whose modules are loaded with the first run of its kind, not at the start of a function: the first run after a cold start may
- * be of another kind.
+ * A flow whose modules are loaded with the first run of its kind, not at the start of a function: the first run after a cold start
+ * may be of another kind.
  */
 export function loadedOnce(load: () => Promise<Flow>): Flow {
   let flow: Promise<Flow> | undefined;

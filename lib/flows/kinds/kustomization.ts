@@ -40,7 +40,7 @@ export const kustomizationKind: Kind = {
 /** The revision of the source's artifact; null without one. */
 async function sourceRevision(live: LiveObject, reader: SourceReader, signal: AbortSignal): Promise<string | null> {
   const spec = readKustomization(live)?.spec;
-  // A spec that cannot be read, or that names a source in vain: its generation tells when that changes.
+  // For an unreadable spec, or one with an invalid source: its generation shows when that changes.
   if (spec === undefined || sourceFaults(spec).length > 0) return null;
   const { kind, name, namespace = live.metadata.namespace ?? "" } = spec.sourceRef;
   const key = { group: sourceGroup, kind, namespace, name };

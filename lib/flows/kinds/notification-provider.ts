@@ -7,6 +7,6 @@ export const notificationProviderKind: Kind = {
     loadedOnce(async () =>
       (await import("../notification-provider/notification-provider-flow.ts")).notificationProviderFlow(parts),
     ),
-  // It has no status to show them in.
+  // It has no status for them.
   failing: (before) => before,
 };

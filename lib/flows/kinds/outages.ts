@@ -35,10 +35,10 @@ export interface OutageDeps {
 }
 
 /**
- * The flow, made to outlast a cluster or a store that does not answer, throttles or forbids for a while: such a run is tried
- * again with back-off and never counts as an unfinished attempt, which would park the object for a fault that is not its own.
- * A lasting outage is reported in the object's status if that can be written. What the API server calls a malformed request
- * is thrown on.
+ * The flow, wrapped so that it survives a cluster or a store that does not answer, throttles or forbids for a while: such a run is
+ * tried again with back-off and never counts as an unfinished attempt, which would park the object for a fault that is not its own. A
+ * lasting outage is reported in the object's status if that can be written. An error that the API server calls a malformed request is
+ * rethrown.
  */
 export function retryOutages(flow: Flow, { clock, log, report, timing }: OutageDeps): Flow {
   return async (run) => {
@@ -119,7 +119,7 @@ export interface StatePorts {
 }
 
 /**
- * The same state, whose errors are {@link Outage}s for {@link retryOutages} to wait out: they are not the fault of the object
+ * The same state, with errors that are {@link Outage}s for {@link retryOutages} to wait out: they are not the fault of the object
  * whose run meets them. A lost lease, the end of the run and a bug stay what they are.
  */
 export function stateErrorsAsOutages({

@@ -6,9 +6,8 @@ import { type SourceReader, sourcesAmong } from "../source/read-source.ts";
 import type { Kind } from "./kind.ts";
 
 /**
- * What a run of this object depends on, as one short text without secrets: its identity, its spec, its requested time, its
- * deletion, its pause and what its kind adds (the revision of its source, for example). A parked object runs again when the text
- * changes.
+ * The inputs of this object's run, as one short text without secrets: its identity, its spec, its requested time, its deletion, its
+ * pause and its kind's own inputs (the revision of its source, for example). A parked object runs again when the text changes.
  */
 export async function runInput(
   key: WorkKey,

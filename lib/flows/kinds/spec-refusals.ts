@@ -48,7 +48,7 @@ import { KubeConfigOf } from "../owner/kube-config-field.ts";
 import { refuseOverLimits } from "../receiver/check-spec.ts";
 import { sourcesAmong } from "../source/read-source.ts";
 
-/** What of an installation decides which specs it honours. */
+/** The settings of an installation that decide which specs it honours. */
 export interface SpecRules {
   readonly gates: FeatureGates;
   readonly noCrossNamespaceRefs: boolean;
@@ -56,7 +56,7 @@ export interface SpecRules {
   readonly meshProvider: string;
   /** Whether the service account of this namespace has secrets for registries. */
   readonly hasPullSecrets: (namespace: string, serviceAccount: string) => boolean;
-  /** A ConfigMap that a `spec.kubeConfig` names; undefined if there is none. */
+  /** The ConfigMap in a `spec.kubeConfig`; undefined if there is none. */
   readonly configMap: (namespace: string, name: string) => LiveObject | undefined;
 }
 

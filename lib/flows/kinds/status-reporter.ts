@@ -11,7 +11,7 @@ import { removeCondition, setCondition } from "../conditions.ts";
 import { type EventToRecord, recordEvent } from "../record-event.ts";
 import type { Kind } from "./kind.ts";
 
-/** What reports the status of an object whose own flow could not. */
+/** Reports the status of an object whose own flow could not. */
 export interface ReporterDeps {
   readonly home: HomeCluster;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export async function reportParked(run: Run, message: string, deps: ReporterDeps
   );
 }
 
-/** What is read of an object before its status is reported: anything else in it may be what its runs fail on. */
+/** The parts of an object that are read before its status is reported: anything else in it may be the cause of its failing runs. */
 interface Known {
   readonly conditions: readonly Condition[];
   readonly generation: number;
@@ -63,7 +63,7 @@ export async function reportStatus(
   const live = await home.get({ ...run.key, version: kind.versions[0] }, run.signal);
   if (live === undefined) return;
   const { conditions, handledAt, event } = reportOn(knownOf(live), kind);
-  // First, since the status says that it is told.
+  // First, since the status says that it was sent.
   if (event !== undefined) await recordEvent(home, live, event, kind.eventSource, run, deps.clock);
   if (!hasFluxStatus(kind)) return;
   const request = handledAt === undefined ? {} : { lastHandledReconcileAt: handledAt };

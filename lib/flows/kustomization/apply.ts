@@ -17,10 +17,10 @@ import type { KustomizationContext } from "./context.ts";
 import type { GuardedRevision } from "./plan.ts";
 import { showing } from "./status.ts";
 
-/** A revision whose objects are applied, as far as they can be now. */
+/** A revision whose objects are applied, as far as possible now. */
 export interface AppliedRevision extends GuardedRevision {
   readonly inventory: readonly InventoryEntry[];
-  /** What has to be ready or gone before the rest can be applied, or before the revision is applied. */
+  /** What has to be ready or gone before the rest can be applied, or before the revision counts as applied. */
   readonly pending: Pending | undefined;
   /** Whether nothing is pruned yet, since not everything is applied. */
   readonly isPartial: boolean;
@@ -65,7 +65,7 @@ export const apply = step(async (revision: GuardedRevision, attempt: Attempt): P
   }
 });
 
-/** What is being deleted although it is wanted. With `wait` it is not healthy, which says the same in Flux's words. */
+/** Objects that are being deleted although they are wanted. With `wait` it is not healthy, which says the same in Flux's words. */
 function terminating(applied: readonly AppliedObject[], { kustomization }: KustomizationContext): Pending | undefined {
   const why = kustomization.spec.wait ? undefined : terminatingText(applied);
   return why === undefined ? undefined : { why, on: "deletion" };
@@ -89,7 +89,7 @@ function countApplied(applied: readonly AppliedObject[], { deps, run }: Kustomiz
   if (changed.length > 0) deps.metrics.record(run.key, { ObjectsApplied: changed.length });
 }
 
-/** The first run that has applied a revision after another one says how long that took since its push. */
+/** The first run that has applied a new revision records how long that took since its push. */
 function measurePush({ ctx, isNew, source }: Attempt): void {
   const { lastAppliedRevision } = ctx.kustomization.status;
   if (!isNew || lastAppliedRevision === undefined || lastAppliedRevision === source.revision) return;
@@ -116,8 +116,8 @@ export function logSkipped(message: string, skipped: readonly object[], { deps, 
 
 /**
  * Warns of objects that another owner has applied since this one did. It warns only in periodic runs: a push or a request may settle
- * the contest, and its events stay those of Flux. A change of hands is no contest: the former owner does not want
- * the object, or the next one has not applied it yet.
+ * the contest, and its events stay those of Flux. A handover is not a conflict: the former owner does not want the object, or the
+ * next one has not applied it yet.
  */
 function warnOfContest(
   applied: readonly AppliedObject[],
@@ -144,8 +144,8 @@ function warnOfContest(
 
 /**
  * Reports the fields that were left out of these objects since the API server does not know them, once a revision. A run that waits
- * for a stage goes on applying, so each of its runs reports what it has applied. An object that is proven unchanged is not sent,
- * so nothing is reported twice.
+ * for a stage continues to apply, so each of its runs reports its applied objects. An object that is proven unchanged is not sent, so
+ * nothing is reported twice.
  */
 function warnOfLeftOut(applied: readonly AppliedObject[], { ctx, annotations, isNew, leftOut, wait }: Attempt): void {
   if (!isNew && wait?.phase !== "apply") return;

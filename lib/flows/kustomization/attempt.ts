@@ -16,13 +16,13 @@ import type { BuiltManifests, KustomizationContext } from "./context.ts";
 import { originRevisionKey, type ResolvedSource } from "./resolve-source.ts";
 import { revisionAnnotations } from "./status.ts";
 
-/** What a run carries over to the next one of the same object. It is only a hint: without it a wait starts again. */
+/** What a run passes on to the next one of the same object. It is only a hint: without it a wait starts again. */
 const CarriedState = z.object({
   /** Failures in a row, for the back-off. */
   failures: z.number().int().min(0).default(0),
-  /** The deletion has begun: what the status knows is in the inventory, and its inventory is no longer written. */
+  /** The deletion has begun: the status's entries are in the inventory, and its inventory is no longer written. */
   isFinalizing: z.boolean().optional(),
-  /** The revision and generation whose dependents were woken. A run that is killed before that leaves it to the next one. */
+  /** The revision and generation for which dependents were woken. If a run is killed before that, the next one does it. */
   announced: z.string().optional(),
   /** How many runs at the interval `status.history` does not count yet, see {@link isShownOfLate}. */
   unshown: z.number().int().min(0).exactOptional(),
@@ -34,7 +34,7 @@ const CarriedState = z.object({
       /** Another revision or generation begins a new wait. */
       revision: z.string(),
       generation: z.number(),
-      /** What is waited for: a stage of the apply, an object that is being deleted, or health. Each has a timeout of its own. */
+      /** What the run waits for: a stage of the apply, an object that is being deleted, or health. Each has a timeout of its own. */
       phase: z.enum(["apply", "deletion", "health"]),
       /** When the reconcile began, and when the wait did: wall time in milliseconds. */
       startedAt: z.number(),
@@ -44,7 +44,7 @@ const CarriedState = z.object({
       changed: z.boolean(),
       /** The health before the wait, see {@link healthOf}: the wait itself reports that it is not known. */
       healthBefore: z.string().exactOptional(),
-      /** What was applied, where a newer revision does not end the wait. */
+      /** The applied objects, if a newer revision does not end the wait. */
       artifact: Artifact.exactOptional(),
     })
     .optional(),
@@ -52,13 +52,13 @@ const CarriedState = z.object({
 export type CarriedState = Readonly<z.infer<typeof CarriedState>>;
 export type Wait = Readonly<NonNullable<CarriedState["wait"]>>;
 
-/** Reads the carried state of a run. State of an older or newer release counts as none. */
+/** Reads the carried state of a run. State of an older or newer release is ignored. */
 export function readCarriedState(carried: JsonObject | undefined): CarriedState {
   const parsed = CarriedState.safeParse(carried ?? {});
   return parsed.success ? parsed.data : { failures: 0 };
 }
 
-/** The Ready condition as it was before the deletion reported what it waits for. */
+/** The Ready condition before the deletion reported its wait. */
 export function ending({ kustomization, run }: KustomizationContext): NonNullable<CarriedState["ending"]> {
   const { conditions = [] } = kustomization.status;
   const known = readCarriedState(run.carried).ending;
@@ -75,7 +75,7 @@ export function nextDeletionLookMs(looks: number): number {
   return Math.min(nextLookMs(looks) * 2 ** Math.max(0, looks - 3), 60_000);
 }
 
-/** The fields that were left out of what a run applied, since the API server does not know them, by the subject of their object. */
+/** The fields that a run left out because the API server does not know them, by the subject of their object. */
 type LeftOut = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** What a run needs before it can work on a revision. */
@@ -96,7 +96,7 @@ export interface Attempt {
   readonly healthRules: HealthRules;
   /** When the first run of this attempt began, wall time in milliseconds. */
   readonly startedAt: number;
-  /** What an earlier run of this attempt left to wait for. */
+  /** What an earlier run of this attempt waits for. */
   readonly wait: Wait | undefined;
   /** No earlier run has reported that it attempts this revision under this generation. */
   readonly isNew: boolean;
@@ -128,7 +128,7 @@ export function beginAttempt(ctx: KustomizationContext, { source, healthRules }:
 /** How far a run has come. Each step adds to it, and the report at the end goes by it. */
 export interface Reached {
   readonly built: BuiltManifests;
-  /** The status that the report changes: as the run found it, and from the apply on with the inventory as it is then. */
+  /** The status that the report changes: as the run found it, and after the apply with the new inventory. */
   readonly status: KustomizationStatus;
   readonly applied: readonly AppliedObject[];
   readonly pruned: readonly Pruned[];
@@ -139,7 +139,7 @@ export class StepFailed extends Error {
   override readonly name = "StepFailed";
   readonly failure: Failure;
   readonly reached: Reached;
-  /** What Healthy=False says, if the health check failed. */
+  /** The text of Healthy=False, if the health check failed. */
   readonly health: string | undefined;
 
   constructor(failure: Failure, reached: Reached, health?: string) {
@@ -150,7 +150,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** A step that takes what the steps before it have reached, and says so in a {@link StepFailed} if it fails. */
+/** A step that takes the result of the steps before it, and passes that on in a {@link StepFailed} if it fails. */
 export function step<From extends Reached, To>(
   work: (reached: From, attempt: Attempt) => Promise<To>,
 ): (reached: From, attempt: Attempt) => Promise<To> {
@@ -170,7 +170,7 @@ export function healthOf({ conditions = [] }: Pick<KustomizationStatus, "conditi
   return reason === "NotReconciled" && message !== undefined ? message : "";
 }
 
-/** The wait of this phase: the one that goes on, or a new one. */
+/** The wait of this phase: the present one, or a new one. */
 export function waitFor(phase: Wait["phase"], changed: boolean, { ctx, source, startedAt, wait }: Attempt): Wait {
   if (wait?.phase === phase) return { ...wait, changed: wait.changed || changed };
   const isPinned = phase === "health" && !ctx.deps.gates.CancelHealthCheckOnNewRevision;

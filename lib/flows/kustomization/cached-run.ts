@@ -20,7 +20,7 @@ import { isShownOfLate } from "./status.ts";
 
 const Version = z.object({ uid: z.string(), resourceVersion: z.string() });
 
-/** What a run that ended well carries over. */
+/** What a successful run passes on. */
 const EndedWell = z.object({
   read: z.object({
     /** The lease under which it ran: another run since, however it ended, may have written. */
@@ -31,12 +31,12 @@ const EndedWell = z.object({
 });
 type Read = z.infer<typeof EndedWell>["read"];
 
-/** The flow of a Kustomization, for what it is given as the world. */
+/** The flow of a Kustomization, with the given outside services. */
 type Reconcile = (run: Run, deps: KustomizationDeps) => Promise<FlowResult>;
 
 /**
- * Runs the flow on cached objects where that may do, and else, or where anything has changed, on what the API server answers. The run on
- * cached objects lists the managed objects like any other and writes nothing but the event that says so.
+ * Runs the flow on cached objects if possible; otherwise, or if anything has changed, on the API server's answers. The run on cached
+ * objects lists the managed objects like any other and writes nothing but the event that says so.
  */
 export async function withCache(run: Run, deps: KustomizationDeps, reconcile: Reconcile): Promise<FlowResult> {
   return (await cachedRun(run, deps, reconcile)) ?? readingRun(run, deps, reconcile);
@@ -55,7 +55,7 @@ async function cachedRun(run: Run, deps: KustomizationDeps, reconcile: Reconcile
   const reads = reading(run, deps, known);
   const refusing = refusingWrites(deps, reads.home);
   try {
-    // Nor is an event told before it is sent.
+    // Nor is an event reported before it is sent.
     const result = await reconcile(untold(run), refusing.deps);
     if (refusing.isRefused()) return undefined;
     // Not before it is certain that nothing has changed.
@@ -68,7 +68,7 @@ async function cachedRun(run: Run, deps: KustomizationDeps, reconcile: Reconcile
   }
 }
 
-/** What the last run has read, if this one may go by it. */
+/** What the last run has read, if this one may use it. */
 function knownRead({ carried, fence, isRequested, key }: Run, { clock, objects }: KustomizationDeps): Read | undefined {
   const ended = EndedWell.safeParse(carried);
   if (isRequested || !ended.success) return undefined;
@@ -111,7 +111,7 @@ function reading(run: Run, { home, objects }: KustomizationDeps, known: Read | u
       : home.patch(ref, body, options, signal);
   return {
     home: asHome({ ...home, get, patch }),
-    /** The result with what was read, if its run ended well. */
+    /** The result with the objects that were read, if its run was successful. */
     carriedBy({ carried, outcome }: FlowResult): { readonly carried?: JsonObject } {
       if (outcome !== "applied" || carried === undefined || kustomization === undefined) return {};
       const read = { token: run.fence.token, kustomization: { ...kustomization } };

@@ -31,11 +31,11 @@ import { statusPatch } from "../status-patch.ts";
 import type { ObjectCache } from "./object-cache.ts";
 import { type ToldObjects, toldObjects } from "./told-objects.ts";
 
-/** What the reconcile of a Kustomization needs of the world. */
+/** The outside services of the reconcile of a Kustomization. */
 export interface KustomizationDeps extends FlowDeps {
   /**
-   * The cluster that a Kustomization without `spec.kubeConfig` applies to, with the rights that it asks for; each write to it passes the
-   * gate of the home.
+   * The cluster of a Kustomization without `spec.kubeConfig`, with the rights of its service account; each write to it passes the
+   * home's gate.
    */
   readonly targetOf: (kustomization: LiveObject, signal: AbortSignal) => Promise<TargetCluster>;
   /** The same for one with `spec.kubeConfig`, see {@link openRemoteTarget}. */
@@ -52,13 +52,13 @@ export interface KustomizationDeps extends FlowDeps {
   readonly ledger: Ledger;
   readonly history: History;
   readonly cel: Pick<Cel, "withBudget">;
-  /** The key of the digests in inventories, and of digests in a status from which a secret could be guessed otherwise. */
+  /** The key for the digests in inventories, and for digests in a status from which a secret could be guessed otherwise. */
   readonly installationKey: Secret;
   /** Requests to the API server at the same time within one run. */
   readonly concurrency: number;
   /** Flux's flags `override-manager` and `custom-apply-stage-kinds`. */
   readonly applyRules: Pick<ApplyRules, "customStageKinds" | "overrideManagers">;
-  /** The kinds that this installation reconciles: objects of others that are Flux's are told of. */
+  /** The kinds that this installation reconciles: it reports objects of Flux's other kinds. */
   readonly reconciled: ReconciledKinds;
   /** The kinds of source that can be read. */
   readonly sources: SourceKinds;
@@ -66,7 +66,7 @@ export interface KustomizationDeps extends FlowDeps {
   readonly noCrossNamespaceRefs: boolean;
   /** A failed health check says why, after Flux's text. */
   readonly explainHealthFailures: boolean;
-  /** What the keys of encrypted manifests are made of, beside the Secret of a Kustomization. */
+  /** The sources of decryption keys, apart from the Secret of a Kustomization. */
   readonly sopsKeys: Omit<KeyParts, "home">;
   /** Named after sops' own flag: the message authentication codes of encrypted files are not checked, as in Flux. */
   readonly sopsIgnoreMac: boolean;
@@ -85,7 +85,7 @@ export interface BuiltManifests {
   readonly manifests: readonly Manifest[];
   /** Over the built text, as Flux's history has it. */
   readonly digest: Digest;
-  /** Whether data of a Secret may be in that text, so that its digest is not to be shown. */
+  /** Whether that text may contain data of a Secret, so that its digest is not shown. */
   readonly carriesSecret: boolean;
   /** Values of Secrets that were substituted in the manifests: no text shows them. */
   readonly secrets: readonly string[];
@@ -102,7 +102,7 @@ export interface KustomizationContext {
   readonly requestedAt: string | undefined;
   /** Whose inventory and claims these are: both are kept by the uid of the target. */
   readonly owner: InventoryOwner;
-  /** The uid of the home cluster; the target's where the Kustomization applies to the cluster that it lives in. */
+  /** The uid of the home cluster; the target's if the Kustomization applies to its own cluster. */
   readonly homeUid: string;
   readonly run: Run;
   readonly deps: KustomizationDeps;
@@ -112,14 +112,14 @@ export interface KustomizationContext {
   readonly home: HomeCluster;
   /** Where its objects are applied. Writes only while the run holds its lease. That of `spec.kubeConfig` has to be opened before. */
   readonly target: TargetCluster;
-  /** What `spec.kubeConfig` names; `closed`: it names a cluster that this run has not opened yet; undefined: it names none. */
+  /** The cluster of `spec.kubeConfig`; `closed`: this run has not opened it yet; undefined: it names none. */
   readonly remote: RemoteTarget | "closed" | undefined;
   /** The status as it stands in the cluster after the last {@link KustomizationContext.write}. */
   status(): KustomizationStatus;
   /** Writes what differs; a status that says nothing new is not written. */
   write(status: KustomizationStatus): Promise<void>;
   /**
-   * Sends an event after those before it, while the run goes on. If the API server refuses it, it is logged and left out: nothing
+   * Sends an event after those before it, while the run continues. If the API server refuses it, it is logged and left out: nothing
    * depends on it.
    */
   record(event: EventToRecord): void;
@@ -134,9 +134,9 @@ export interface Blocked {
   readonly reason: Reason;
   readonly message: string;
   readonly retry: Retry;
-  /** What to report as an event, if Flux does so. */
+  /** The event to report, if Flux reports one. */
   readonly event?: Pick<EventToRecord, "type" | "message">;
-  /** The object that has to be ready first, with the reason of its Ready condition; undefined where that is not why. */
+  /** The object that has to be ready first, with the reason of its Ready condition; undefined if that is not the cause. */
   readonly waitsFor?: { readonly cause: Cause; readonly why?: string };
   /** Which revision the event is about, where that is known. */
   readonly annotations?: Readonly<Record<string, string>>;
@@ -144,7 +144,7 @@ export interface Blocked {
   readonly isMissing?: boolean;
   /** Only a change of the object helps: Stalled as well. */
   readonly stalled?: boolean;
-  /** Stalled by the installation's settings: the generation is not done with, as in Flux. */
+  /** Stalled by the installation's settings: the generation is not finished, as in Flux. */
   readonly isUnobserved?: boolean;
 }
 
@@ -183,7 +183,7 @@ function kustomizationContext(
     },
     record: (event) => {
       events = events.then(() => reportEvent(home, live, event, declaredKustomization.eventSource, run, deps));
-      // The error is thrown to the caller that waits for the events, and must not end the process before that.
+      // The error is thrown to the caller that waits for the events, and must not end the process before.
       events.catch(() => undefined);
     },
     told: toldObjects(run.carried),
@@ -191,7 +191,7 @@ function kustomizationContext(
   };
 }
 
-/** An object that a run can work on, or report a fault of. */
+/** An object that a run can work on, or whose fault it can report. */
 interface Loaded {
   readonly ctx: KustomizationContext;
   /** Why its spec cannot be read. */
@@ -243,20 +243,20 @@ const closedTarget = asTarget({
  * The context with the target open. Not done while loading: Flux reports a cluster that cannot be opened after the source and the
  * dependencies, and a run that does not get that far needs no Secret and no other cluster.
  *
- * @throws TargetFault if what `spec.kubeConfig` names cannot be used, or does not tell any more which cluster it leads to; an outage if
- * the cluster does not answer
+ * @throws TargetFault if `spec.kubeConfig` cannot be used, or if it is unclear which cluster it points to; an outage if the cluster
+ * does not answer
  */
 export async function openTarget(ctx: KustomizationContext): Promise<KustomizationContext> {
   if (ctx.remote !== "closed") return ctx;
   const { deps, home, live, owner, run } = ctx;
   const remote = await deps.remoteTargetOf(live, { home, cluster: run.key.cluster }, run.signal);
   const clusterUid = await inventoryUid(remote, ctx);
-  // A prune asks once more which cluster it is about to delete in.
+  // A prune checks again which cluster it is about to delete in.
   const target = leasedCluster({ ...remote.cluster, uid: async () => clusterUid }, run);
   return { ...ctx, remote, target, owner: { ...owner, clusterUid } };
 }
 
-/** Stands for an object whose spec cannot be read: as suspended, so nothing of it can be taken for an instruction. */
+/** Stands for an object with an unreadable spec: as suspended, so that nothing in it counts as an instruction. */
 function unreadable(live: LiveObject): Kustomization {
   const sourceRef = { kind: "OCIRepository", name: "" } as const;
   return {

@@ -11,7 +11,7 @@ import { SopsFault } from "../../sops/sops-fault.ts";
 import { type Reached, step } from "./attempt.ts";
 import type { Blocked, KustomizationDeps } from "./context.ts";
 
-/** Where the keys of a run come from. */
+/** The sources of a run's decryption keys. */
 interface KeyPlace {
   readonly home: Pick<HomeCluster, "get">;
   readonly deps: Pick<KustomizationDeps, "sopsIgnoreMac" | "sopsKeys">;
@@ -19,8 +19,8 @@ interface KeyPlace {
 }
 
 /**
- * What `spec.decryption` brings into the build; undefined if it is not set. The keys are read when the build asks for them, with our
- * own rights and from the namespace of the Kustomization, and are forgotten with the run.
+ * What `spec.decryption` adds to the build; undefined if it is unset. The keys are read when the build asks for them, with our own
+ * rights and from the namespace of the Kustomization, and are forgotten with the run.
  *
  * @param namesOnly the build is another Kustomization's, which wants to know the names of its objects
  */
@@ -61,7 +61,7 @@ async function readKeys(
   }
 }
 
-/** Flux's text for a Kustomization that names the account that decrypts while the gate `ObjectLevelWorkloadIdentity` is off (69). */
+/** Flux's text for a Kustomization with a service account for decryption while the gate `ObjectLevelWorkloadIdentity` is off (69). */
 const accountNameGateMessage =
   "to use spec.decryption.serviceAccountName for decryption authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller";
 

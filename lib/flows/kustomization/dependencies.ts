@@ -100,7 +100,7 @@ interface Problem {
 }
 
 /**
- * Why a dependency does not let the run go on.
+ * Why a dependency blocks the run.
  *
  * @throws Failure of reason `InvalidCELExpression` for a `readyExpr` that does not compile
  */

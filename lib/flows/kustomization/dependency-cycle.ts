@@ -19,7 +19,7 @@ interface Member {
   readonly isTold: boolean;
 }
 
-/** A run that nothing has asked for and that has nothing new to say looks for a cycle only once in so many. */
+/** An unrequested run without anything new to report looks for a cycle only every so many runs. */
 const looksInRuns = 20;
 
 /** A Kustomization that waits for one of its dependencies. */
@@ -32,8 +32,8 @@ interface Waiting {
 }
 
 /**
- * What the message of a Kustomization that waits says of a cycle it is in; empty if it is in none. In a cycle none becomes ready, so the
- * status has to name it. The first that finds a cycle asks for a run of the others, so that each of them names it. So a run that
+ * The message about the cycle of a waiting Kustomization; empty if there is none. In a cycle no object becomes ready, so the status
+ * has to name it. The first object that finds a cycle requests a run of the others, so that each of them names it. So a run that
  * nothing has asked for seldom needs to look.
  */
 export async function cycleText(waiting: Waiting, ctx: KustomizationContext): Promise<string> {
@@ -58,8 +58,8 @@ function hasNews({ problem }: Waiting, ctx: KustomizationContext): boolean {
 }
 
 /**
- * The objects on the path from the object over one of these dependencies back to it, each of which waits; undefined if there is no such
- * path.
+ * The objects on the path from the object over one of these dependencies back to it, if each of them waits; undefined if there is no
+ * such path.
  */
 async function cycleThrough(
   { dependencies, source }: Waiting,
@@ -85,7 +85,7 @@ async function cycleThrough(
   return undefined;
 }
 
-/** Whether it is not ready, or not at the revision that those of the same source wait for. */
+/** Whether it is not ready, or not at the revision for which those of the same source wait. */
 function mayWait(member: Kustomization, key: WorkKey, source: ResolvedSource): boolean {
   if (!isReady(member)) return true;
   const { spec, status } = member;

@@ -14,9 +14,9 @@ type Finalize = (ctx: KustomizationContext, carried: CarriedState) => Promise<Fl
 type LetGo = (ctx: KustomizationContext, startedAt: number) => Promise<FlowResult>;
 
 /**
- * The end of a Kustomization whose objects are in another cluster. As long as that cluster cannot be used, the Kustomization stays
- * and says why, and how to let go of the objects: what it has there is never forgotten in silence. If it deletes nothing, or has
- * nothing there, it needs no cluster.
+ * The deletion of a Kustomization whose objects are in another cluster. As long as that cluster cannot be used, the Kustomization
+ * stays and says why, and how to release the objects: they are never forgotten silently. If it deletes nothing, or has nothing there,
+ * it needs no cluster.
  */
 export async function finalizeRemote(
   ctx: KustomizationContext,
@@ -41,7 +41,7 @@ export async function finalizeRemote(
 async function held(error: Error, ctx: KustomizationContext, carried: CarriedState): Promise<FlowResult> {
   const { deps, name, namespace, run } = ctx;
   const message =
-    // What follows is needed more than all of it.
+    // The last part of the message is the most important.
     `${cutText(messageOf(error), maxMessageBytes / 2)}: the objects in that cluster cannot be deleted, so this Kustomization waits. Fix the ` +
     "Secret or ConfigMap of spec.kubeConfig; or, to leave the objects where they are, set spec.deletionPolicy to Orphan: kubectl -n " +
     `${namespace} patch kustomizations.kustomize.toolkit.fluxcd.io ${name} --type merge -p '{"spec":{"deletionPolicy":"Orphan"}}'`;

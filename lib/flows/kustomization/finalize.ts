@@ -104,7 +104,7 @@ function reasonOfEnd(ctx: KustomizationContext, otherwise: "Error" | "Info"): Co
   return ConditionReason.parse(reason === "" ? otherwise : reason);
 }
 
-/** Ready is not True while the deletion waits: people see at once for what. */
+/** Ready is not True while the deletion waits: users see at once for what. */
 async function reportHanging(message: string, ctx: KustomizationContext): Promise<void> {
   const said = { reason: "Progressing", message } as const;
   const status = withConditions(
@@ -117,8 +117,8 @@ async function reportHanging(message: string, ctx: KustomizationContext): Promis
 }
 
 /**
- * Whether the objects can be deleted: not if the account that has to delete them is gone. Then they stay, as in Flux, and an event names
- * them: no other rights take the place of the account's.
+ * Whether the objects can be deleted: not if the account that has to delete them is gone. Then they stay, as in Flux, and an event
+ * names them: no other rights replace the account's.
  */
 async function mayDelete(inventory: readonly InventoryEntry[], ctx: KustomizationContext): Promise<boolean> {
   const { deps, home, kustomization, namespace, run } = ctx;
@@ -136,7 +136,7 @@ async function mayDelete(inventory: readonly InventoryEntry[], ctx: Kustomizatio
   return false;
 }
 
-/** Whether all that was deleted is gone, or the time for that is over: then the deletion goes on and says so. */
+/** Whether all deleted objects are gone, or the time limit is over: then the deletion continues and says so. */
 async function areGone(pruned: readonly Pruned[], since: number, ctx: KustomizationContext): Promise<boolean> {
   const { deps, kustomization, run } = ctx;
   const held = pruned.flatMap(({ kind, entry }) =>
@@ -167,8 +167,8 @@ async function areGone(pruned: readonly Pruned[], since: number, ctx: Kustomizat
 const maxNamedAtEnd = 10;
 
 /**
- * Names an object that is still there, with the finalizers that hold it; undefined if it is gone. What the account may no longer look at
- * is not known to be gone.
+ * Names an object that still exists, with the finalizers that block it; undefined if it is gone. Objects that the account may no
+ * longer read are not known to be gone.
  */
 async function remains(
   ref: Parameters<KustomizationContext["target"]["get"]>[0],
@@ -190,8 +190,8 @@ async function remains(
 }
 
 /**
- * Prunes all objects of a Kustomization that is being deleted, except those that another one of the same source is about to
- * have: so a Kustomization that is renamed keeps its objects. What another one claims is handed over to it.
+ * Prunes all objects of a Kustomization that is being deleted, except those that another one of the same source is about to have: so
+ * a renamed Kustomization keeps its objects. Objects that another owner claims are handed over to it.
  */
 async function pruneAll(inventory: readonly InventoryEntry[], ctx: KustomizationContext): Promise<readonly Pruned[]> {
   const { deps, run, target } = ctx;
@@ -248,7 +248,7 @@ async function tellNextOwners(pruned: readonly Pruned[], ctx: KustomizationConte
   }
 }
 
-/** Leaves all objects of a Kustomization that is being deleted, and wakes the owners that wait for its claims to end. */
+/** Leaves all objects of a Kustomization that is being deleted, and wakes the owners that wait for the end of its claims. */
 async function leaveAll(inventory: readonly InventoryEntry[], ctx: KustomizationContext): Promise<void> {
   const order = { ...finalizing, policy: "retain", inventory, saved: inventory, live: new Map() } as const;
   await prune(order, applySetOf(ctx, undefined), ctx.run.signal);
@@ -257,9 +257,8 @@ async function leaveAll(inventory: readonly InventoryEntry[], ctx: Kustomization
 const finalizing = { isFinalizing: true, wanted: [], planned: [] } as const;
 
 /**
- * A source that is not there, or that cannot be read, brings no object to another Kustomization: it must not hold a deletion. An
- * owner of another namespace counts although `no-cross-namespace-refs` forbids it: a Kustomization that moves to its namespace keeps
- * its objects.
+ * A source that is missing or unreadable adds no objects to another Kustomization: it must not block a deletion. An owner of another
+ * namespace counts although `no-cross-namespace-refs` forbids it: a Kustomization that moves to its namespace keeps its objects.
  */
 async function sourceAtEnd(ctx: KustomizationContext): Promise<ResolvedSource | undefined> {
   const { spec } = ctx.kustomization;

@@ -129,8 +129,8 @@ function lookAgainLater(wait: Wait, pace: (looks: number) => number): Health {
 }
 
 /**
- * What is to become healthy before the Kustomization is Ready: with `wait` everything applied, else what `healthChecks` names;
- * never the Kustomization itself. An error text where a named object cannot be looked for (reference 3.17).
+ * The objects that must become healthy before the Kustomization is Ready: with `wait` everything applied, else those in
+ * `healthChecks`; never the Kustomization itself. An error text where a named object cannot be looked for (reference 3.17).
  */
 async function healthTargets(
   applied: readonly AppliedObject[],
@@ -150,8 +150,8 @@ function targetOf({ desired: { ref, manifest }, change }: AppliedObject): readon
 }
 
 /**
- * What was applied, or an error text for a Secret of another namespace that an expression would read: the author of an object that is
- * applied with Sluice's own rights may have no right to read it.
+ * The applied objects, or an error text for a Secret of another namespace that an expression would read: the author of an object that
+ * is applied with Sluice's own rights may have no right to read it.
  */
 function appliedTargets(
   applied: readonly AppliedObject[],
@@ -199,8 +199,9 @@ async function namedTargets(
 }
 
 /**
- * Whether an expression may read objects of this kind in other namespaces than the Kustomization's: those of its service account decide,
- * or those of `spec.kubeConfig`. With Sluice's own rights, an expression could read an object bit by bit although its author has no right to.
+ * Whether an expression may read objects of this kind in other namespaces than the Kustomization's: those of its service account
+ * decide, or those of `spec.kubeConfig`. With Sluice's own rights, an expression could read an object bit by bit although its author
+ * has no right to it.
  */
 function mayReadElsewhere(
   { group, kind }: Pick<HealthTarget["ref"], "group" | "kind">,
@@ -216,12 +217,12 @@ function mayNotRead({ kind, namespace, name }: Pick<HealthTarget["ref"], "kind" 
   return `the expressions of spec.healthCheckExprs may not read ${kind}/${namespace}/${name}, which is in another namespace: ${howToRead}`;
 }
 
-/** `timedOut` carries what was waited for. */
+/** `timedOut` names what the run waited for. */
 type HealthOutcome = Verdict | (Unhealthy & { readonly kind: "timedOut" });
 
 /**
- * Looks at once; in the first run of a wait a few times more within a second, later ones look once. Ends early if a
- * newer request for the same object comes in. `beforeWaiting` is called if the first look was not enough.
+ * Looks at once; in the first run of a wait a few times more within a second, later ones look once. Ends early if a newer request for
+ * the same object arrives. `beforeWaiting` is called if the first look was not enough.
  */
 async function awaitHealth(
   targets: readonly HealthTarget[],

@@ -55,7 +55,7 @@ async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult>
   return withTold(result, ctx);
 }
 
-/** However a run ends, the next one knows of which objects it was told that Sluice does not reconcile them. */
+/** However a run ends, the next one knows which objects were reported as not reconciled by Sluice. */
 function withTold(result: FlowResult, ctx: KustomizationContext): FlowResult {
   if (ctx.live.metadata.deletionTimestamp !== undefined) return result;
   const carried = ctx.told.addTo(result.carried);
@@ -143,7 +143,7 @@ async function fetchAndBuild({ ctx, source }: Attempt): Promise<Reached | undefi
   return built && { built, status: ctx.status(), applied: [], pruned: [] };
 }
 
-/** Why a run may not even look at what the object refers to, or undefined if it may. */
+/** Why a run may not even read the objects that its object refers to, or undefined if it may. */
 function refusalOf({ kustomization: { spec }, live, namespace, deps }: KustomizationContext): Blocked | undefined {
   const faults = referenceFaults(spec);
   if (faults.length > 0) return invalid("InvalidSpec", invalidObject(live, "spec", faults).message);

@@ -7,7 +7,7 @@ import type { KustomizationContext } from "./context.ts";
 import { originRevisionKey, type ResolvedSource } from "./resolve-source.ts";
 import { handled, revisionAnnotations, withConditions } from "./status.ts";
 
-// What becomes of a wait for health once there is something newer to apply (reference 3.17, statement 113).
+// Decides about a wait for health if there is something newer to apply (reference 3.17, statement 113).
 
 /**
  * What this run works on. With the gate CancelHealthCheckOnNewRevision that is always the newest revision, and a wait for the health of
@@ -21,7 +21,7 @@ export async function chooseRevision(met: Preconditions, ctx: KustomizationConte
     await reportCanceled(wait.generation === ctx.generation ? met.source.name : subject(ctx.run.key), met, ctx);
     return met;
   }
-  // A spec that has changed is not what the wait was for.
+  // With a changed spec the wait is over.
   if (wait.artifact === undefined || wait.generation !== ctx.generation) return met;
   if (ctx.deps.clock.now() - wait.since > 2 * effectiveTimeoutMs(ctx.kustomization.spec)) return met;
   const older = olderSource(met.source, wait.artifact);

@@ -11,14 +11,14 @@ export interface ObjectVersion {
 
 /** The objects of home clusters as this process last read them, with the rights of the installation. */
 export interface ObjectCache {
-  /** The object in this version; undefined if another one is cached or none. */
+  /** The object in this version; undefined if another version or none is cached. */
   get(key: WorkKey, version: ObjectVersion): LiveObject | undefined;
   put(key: WorkKey, live: LiveObject): void;
 }
 
 /** The limit for the objects of all clusters together: enough for about 1,000 usual Kustomizations with their sources. */
 export const maxObjectCacheBytes = 32 * 1024 * 1024;
-/** What a character of an object's text takes in memory once it is parsed. */
+/** The memory of one character of an object's text once it is parsed. */
 const bytesPerCharacter = 4;
 
 /** An empty cache. */
@@ -36,7 +36,7 @@ export function objectCache(): ObjectCache {
   };
 }
 
-/** The version of an object; undefined where the API server has told none. */
+/** The version of an object; undefined if the API server gave none. */
 export function versionOf({ metadata: { uid, resourceVersion } }: LiveObject): ObjectVersion | undefined {
   return resourceVersion === undefined ? undefined : { uid, resourceVersion };
 }

@@ -18,8 +18,8 @@ import { loadPostBuild } from "./post-build.ts";
 import { type ResolvedSource, sourceKey, sourceRefusal } from "./resolve-source.ts";
 
 /**
- * What has become of the owner that made a claim. A claim is void if no owner has its uid, or if the owner is being
- * deleted with all its objects: otherwise two that are deleted together would each leave shared objects to the other.
+ * The state of the owner that made a claim. A claim is void if no owner has its uid, or if the owner is being deleted with all its
+ * objects: otherwise two that are deleted together would each leave shared objects to the other.
  */
 export async function ownerStateOf(
   claim: Pick<Claim, "owner" | "ownerUid">,
@@ -36,11 +36,11 @@ export function claimNameOf({ name, namespace, homeUid, owner }: KustomizationCo
 }
 
 /**
- * What other Kustomizations of the same source are about to have of what is near: those that have not come to this revision
- * yet, or have failed at it, by what their folders build to. Their claims say nothing until then, so a prune that asks only those
- * would delete what the same push has moved to them (ADR 0009).
+ * The objects near ours that other Kustomizations of the same source are about to have, found by building their folders: for those
+ * that have not reached this revision yet, or have failed at it. Their claims do not show these objects yet, so a prune that reads
+ * only claims would delete objects that the same push has moved to them (ADR 0009).
  *
- * Nothing is known of one whose folder does not build.
+ * If a folder does not build, nothing is known about its Kustomization.
  */
 export async function expectedBySiblings(
   kustomizations: readonly LiveObject[],
@@ -61,7 +61,8 @@ export async function expectedBySiblings(
     const owner = subject(refOfSibling(sibling));
     for (const manifest of await manifestsOf(sibling, artifact, ctx)) {
       const ref = refOf(manifest);
-      // Whether its kind has namespaces is not known here: what has none is named without, whatever the manifest says.
+      // Whether its kind is namespaced is unknown here: a cluster-scoped object is named without a namespace, whatever the manifest
+      // says.
       const names = ref.namespace === "" ? [ref] : [ref, { ...ref, namespace: "" }];
       expected.push(...names.filter(isNear).map((near) => ({ ref: near, owner })));
     }

@@ -17,7 +17,7 @@ export interface PlannedRevision extends Reached {
 
 /** A planned revision whose objects are all in the saved inventory and claimed, so that a killed run loses none of them. */
 export interface GuardedRevision extends PlannedRevision {
-  /** The inventory as it is saved. */
+  /** The saved inventory. */
   readonly ahead: readonly InventoryEntry[];
 }
 
@@ -39,8 +39,8 @@ export const plan = step(async (reached: Reached, { ctx, source, wait }: Attempt
 });
 
 /**
- * The last step before the first write to a managed object: the inventory knows the objects, Ready is Unknown so that a half-applied
- * revision does not look applied, and users are warned of a revision that prunes everything.
+ * The last step before the first write to a managed object: the inventory lists the objects, Ready is Unknown so that a half-applied
+ * revision does not look applied, and users are warned if a revision prunes everything.
  */
 export const guard = step(async (revision: PlannedRevision, attempt: Attempt): Promise<GuardedRevision> => {
   const { known, planned, set } = revision;
@@ -53,7 +53,7 @@ export const guard = step(async (revision: PlannedRevision, attempt: Attempt): P
 async function announce(revision: PlannedRevision, attempt: Attempt): Promise<void> {
   const { ctx, wait } = attempt;
   warnIfEmptied(revision, attempt);
-  // An earlier run that waits has reported it, with what it waits for.
+  // An earlier run that waits has reported it, with the cause of its wait.
   const isReported = wait?.phase === "apply" || wait?.phase === "deletion";
   await allEnded([isReported ? Promise.resolve() : reportProgress(attempt), ctx.eventsSent()]);
 }

@@ -39,9 +39,9 @@ export async function reportEnd(reached: Reached, health: Health, attempt: Attem
 type Healthy = Extract<Health, { readonly kind: "healthy" }>;
 
 /**
- * Reports that the revision is in the cluster, wakes the Kustomizations that depend on this one, and answers when to look again.
- * Status, events and history go at the same time. The dependents are woken after the status is written. A run at the interval that
- * finds everything as it was leaves the status as it is, so that it is the same for the next one; its history then counts it later.
+ * Reports that the revision is in the cluster, wakes the dependent Kustomizations, and returns when to check again. Status, events
+ * and history go at the same time. The dependents are woken after the status is written. A periodic run without any change leaves the
+ * status as it is, so that it is the same for the next one; its history counts the run later.
  */
 async function reportSuccess(reached: Reached, health: Healthy, attempt: Attempt): Promise<FlowResult> {
   const { ctx, source } = attempt;
@@ -147,7 +147,7 @@ function successStatus(
   return handled(withConditions(cleared, ctx, ready, ...healthy), ctx);
 }
 
-/** What is not reconciled keeps Healthy from being True, and Ready from nothing. */
+/** Objects that are not reconciled keep Healthy from being True; they do not affect Ready. */
 function healthyCondition(passed: string, unknown: string | undefined): Said {
   return unknown === undefined
     ? { type: "Healthy", status: "True", reason: "Succeeded", message: passed }
@@ -175,7 +175,7 @@ function phaseOf(failure: Failure): "fetch" | "build" | "apply" | "health" {
   return reason === "HealthCheckFailed" ? "health" : "apply";
 }
 
-/** The failures that reached the cluster, which alone enter the history (reference 3.18). */
+/** The failures that reached the cluster; only these enter the history (reference 3.18). */
 const counted = new Set(["ReconciliationFailed", "PruneFailed", "HealthCheckFailed"]);
 
 const nothingBuilt = { manifests: [], secrets: [] };

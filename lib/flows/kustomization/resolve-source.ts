@@ -9,7 +9,7 @@ import type { WorkKey } from "../../core/work-key.ts";
 import { readSource } from "../source/read-source.ts";
 import type { Blocked, KustomizationContext, KustomizationDeps } from "./context.ts";
 
-/** The annotation of an artifact that names the revision that it was made from. */
+/** The annotation of an artifact with the revision that it was made from. */
 export const originRevisionKey = "org.opencontainers.image.revision";
 
 /** The source of a Kustomization, ready to be fetched. */
@@ -79,7 +79,7 @@ export async function resolveSource(ctx: KustomizationContext): Promise<Resolved
   };
 }
 
-/** The artifact is missing. A source that is reconciled here is asked for a run, which pulls it again. */
+/** The artifact is missing. If a source is reconciled here, its run is requested, which pulls the artifact again. */
 export async function askForArtifact(source: ResolvedSource, ctx: KustomizationContext): Promise<Blocked> {
   const { deps, run } = ctx;
   if (source.key.kind !== declaredExternalArtifact.kind) {

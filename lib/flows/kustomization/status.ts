@@ -41,8 +41,8 @@ export function inProgress(status: KustomizationStatus, phase: string, ctx: Kust
 }
 
 /**
- * What every run does at its end (reference 3.1, step 11): copies the handled request, and removes Reconciling if Ready is True, or
- * marks it `ProgressingWithRetry` if Ready is False.
+ * The last step of every run (reference 3.1, step 11): copies the handled request, and removes Reconciling if Ready is True, or marks
+ * it `ProgressingWithRetry` if Ready is False.
  */
 export function handled(status: KustomizationStatus, ctx: KustomizationContext): KustomizationStatus {
   const { requestedAt } = ctx;
@@ -59,7 +59,7 @@ function withReconcilingEnded(status: KustomizationStatus, ctx: KustomizationCon
   return withConditions(status, ctx, { ...doing, type: "Reconciling", reason: "ProgressingWithRetry" });
 }
 
-/** The event metadata that says which revision an event of a Kustomization is about. */
+/** The event metadata with the revision that an event of a Kustomization is about. */
 export function revisionAnnotations(
   revision: string | undefined,
   originRevision: string | undefined,
@@ -78,7 +78,7 @@ export function appliedAnnotations(ctx: KustomizationContext): Readonly<Record<s
 
 export const maxSnapshots = 5;
 
-/** How old `status.history` may be: a run at the interval that has nothing else to say leaves it as it is for this time. */
+/** How old `status.history` may be: a periodic run without news does not rewrite it before. */
 export const historyAgeMs = 3_600_000;
 
 /** Whether a run has written the status within {@link historyAgeMs}. */

@@ -14,8 +14,8 @@ const maxNamed = 10;
 const markLength = 8;
 
 /**
- * Tells once of each applied object that it is of a kind of Flux or Flagger that Sluice does not reconcile: applied, it does nothing. What
- * was told is carried over from run to run, so a new revision with the same objects, and a restart, tell nothing again.
+ * Reports once each applied object of a kind of Flux or Flagger that Sluice does not reconcile: it has no effect. Reported objects
+ * are passed on from run to run, so a new revision with the same objects, or a restart, reports nothing again.
  *
  * @param isWhole whether everything is applied, so that objects that are not among them are forgotten
  */
@@ -70,7 +70,7 @@ export async function unreconciledAmong(
   return found;
 }
 
-/** Whether an object of a kind that is reconciled has a version that came later, and is not served in the one that our flow reads. */
+/** Whether an object of a reconciled kind has a later version, and is not served in the version that our flow reads. */
 async function isUnread(
   { group, kind, version }: VersionedRef,
   { versions }: ReconciledKinds[number],
@@ -82,7 +82,7 @@ async function isUnread(
   try {
     return (await target.resource({ group, kind, version: ours }, signal)) === undefined;
   } catch (error) {
-    // What the cluster does not say is not told.
+    // Unless the cluster says so, nothing is reported.
     if (error instanceof ApiError) return false;
     throw error;
   }
@@ -100,7 +100,7 @@ function mark(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, markLength);
 }
 
-/** Which objects are left to others, and who they may be. Pure. */
+/** The objects that other controllers reconcile, and which these may be. Pure. */
 export function unreconciledText(refs: readonly VersionedRef[]): string {
   const names = refs.map((ref) => `${subject(ref)} (${ref.group}/${ref.version})`);
   const controllers = [...new Set(refs.map(controllerOf))].filter((name) => name !== undefined).toSorted();

@@ -21,10 +21,10 @@ import { conditionByReason } from "./condition-by-reason.ts";
 import { registryOf } from "./registry.ts";
 import { verifyRevision } from "./verification.ts";
 
-/** What the reconcile of an OCIRepository needs of the world. */
+/** The outside services of the reconcile of an OCIRepository. */
 export interface OciRepositoryDeps extends SourceDeps {
   readonly http: Http;
-  /** The clouds whose identity can log in to registries; any other `spec.provider` is refused. */
+  /** The clouds with an identity that can log in to registries; any other `spec.provider` is refused. */
   readonly logins?: { readonly aws?: RegistryLogin };
   /** Whether links in a layer are left out, as in Flux, in place of being followed. */
   readonly skipLinks?: boolean;
@@ -66,7 +66,7 @@ function ociRepositorySource({
     topics: (spec) => {
       const { host, repository } = parseRepositoryUrl(spec.url);
       const topic = repositoryTopic(host, repository);
-      // A signature is pushed after the artifact, under a tag of its own or none.
+      // A signature is pushed after the artifact, with or without a tag of its own.
       return [spec.verify === undefined ? { topic, follows: followedTags(spec) } : topic];
     },
     resolve: async (spec, ctx) => {
@@ -88,7 +88,7 @@ function ociRepositorySource({
           event: (artifact) =>
             `stored artifact with revision '${artifact.revision}' from '${spec.url}'${origin(artifact)}`,
         },
-        // Our own identity is for registries of ECR alone, whose events reach the functions.
+        // Our own identity is for ECR registries only: their events reach the functions.
         isAnnounced: spec.provider === "aws",
         pull: async (announce) => {
           await announce();
@@ -99,7 +99,7 @@ function ociRepositorySource({
   };
 }
 
-/** What of the repository `spec.ref` selects, by the same precedence as it is resolved (reference 3.3). */
+/** The part of the repository that `spec.ref` selects, with the precedence of its resolution (reference 3.3). */
 function followedTags({ layerSelector, ref = {} }: OciRepositorySpec): Follows {
   const { digest = "", semver = "", semverFilter = "", tag = "" } = ref;
   if (digest !== "") return { kind: "digest", digest };
@@ -126,7 +126,7 @@ function refuseUnsafeLogin({ provider, secretRef, serviceAccountName = "", ...sp
   throw new Failure("InvalidProviderConfiguration", `${field} ${why}: remove it, or log in with a secretRef`);
 }
 
-/** Where the content comes from, if the artifact says both source and revision. */
+/** The origin of the content, if the artifact names both source and revision. */
 function origin({ metadata = {} }: Artifact): string {
   const { [annotations.source]: source = "", [annotations.revision]: revision = "" } = metadata;
   return source === "" || revision === "" ? "" : `, origin source '${source}', origin revision '${revision}'`;

@@ -21,7 +21,7 @@ export const maxRegistryTimeoutMs = 900_000;
 const dockerConfigKeys = [".dockerconfigjson", ".dockercfg"] as const;
 const PullSecrets = z.object({ imagePullSecrets: z.array(z.object({ name: z.string().default("") })).default([]) });
 
-/** The registry of a source, with the credentials and the trust that its secrets hold for it. */
+/** The registry of a source, with the credentials and certificates in its secrets. */
 export async function registryOf(
   { host, repository }: RepositoryAddress,
   spec: OciRepositorySpec,
@@ -58,7 +58,7 @@ export interface RegistryParts {
   readonly aws: RegistryLogin | undefined;
 }
 
-/** Two bytes for each of its characters, and what a text takes beside them. */
+/** Two bytes for each of its characters, and the overhead of a text. */
 function textBytes(text: string): number {
   return 2 * text.length + 32;
 }
@@ -67,7 +67,7 @@ function tagBytes(tags: readonly string[]): number {
   return tags.reduce((sum, tag) => sum + textBytes(tag), 0);
 }
 
-/** The same registry, whose tags are asked once for all runs of the same identity that began before. */
+/** The same registry, but its tags are listed once for all runs of the same identity that began before. */
 function sharing(client: RegistryClient, identity: string, share: ShareListing, since: number): RegistryClient {
   return {
     ...client,
@@ -97,14 +97,14 @@ function cloudLogin(
 /** Throws a {@link Failure} for a service account without pull secrets that stands for the identity of a cloud. */
 export function refuseAccount({ provider, serviceAccountName = "" }: OciRepositorySpec): void {
   if (provider !== "aws" || serviceAccountName === "") return;
-  // It names the identity to log in with: ours in its place would grant more than was asked for.
+  // It names a cloud identity to log in with: ours in its place would grant more than was asked for.
   const why = `spec.serviceAccountName without pull secrets and with provider ${provider} is not supported yet`;
   throw new Failure("UnsupportedField", `${why}: remove it, or give its service account imagePullSecrets`);
 }
 
 /**
- * One flag allows plain HTTP and any certificate, as in Flux, unless a secret holds the certificates. A reference without a name
- * counts as none, as in Flux (`getTLSConfig`).
+ * One flag allows plain HTTP and any certificate, as in Flux, unless a secret holds the certificates. A reference without a name is
+ * ignored, as in Flux (`getTLSConfig`).
  */
 async function trustOf(
   { certSecretRef, insecure, url }: OciRepositorySpec,
@@ -150,7 +150,7 @@ async function pullSecret(name: string, absent: string, ctx: SourceContext): Pro
   return { name, data };
 }
 
-/** The first credentials for this host; undefined if the secrets have none: the registry may be open to all. */
+/** The first credentials for this host; undefined if the secrets have none: the registry may be public. */
 function findCredentials(
   host: string,
   secrets: readonly PullSecret[],

@@ -5,20 +5,20 @@ import { removeConditions, setConditions } from "../conditions.ts";
 import { outdated } from "../source/source-conditions.ts";
 import type { SourceContext } from "../source/source-context.ts";
 
-/** The revision that `spec.ref` leads to now. */
+/** The revision that `spec.ref` points to now. */
 interface Revision {
   readonly revision: string;
   readonly artifact: SignedArtifact;
-  /** What the status says of it while it is not stored yet. */
+  /** The status of the revision before it is stored. */
   readonly outdated: string;
 }
 
 /**
- * Verifies the signature that `spec.verify` asks for, and sets the condition SourceVerified (not yet written), before anything of the
- * artifact is downloaded. A revision that is stored and was verified for this generation is not verified again (reference 3.3, step 5);
- * without `spec.verify` the condition is removed.
+ * Verifies the signature that `spec.verify` requires, and sets the condition SourceVerified (not yet written), before any part of the
+ * artifact is downloaded. A revision that is stored and was verified for this generation is not verified again (reference 3.3, step
+ * 5); without `spec.verify` the condition is removed.
  *
- * @throws {Failure} `VerificationError`; the status then says which revision it was about, as in Flux
+ * @throws {Failure} `VerificationError`; the status then names the revision, as in Flux
  */
 export async function verifyRevision(
   { verify }: Pick<OciRepositorySpec, "verify">,

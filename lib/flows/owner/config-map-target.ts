@@ -26,7 +26,7 @@ export interface TenantPlace {
 export interface TargetAccounts {
   /** The home cluster's tokens; undefined if it issues none to us. */
   readonly accountTokens: AccountTokens | undefined;
-  /** Flux's flag `default-kubeconfig-service-account`; empty for none. */
+  /** Flux's flag `default-kubeconfig-service-account`; empty if unset. */
   readonly defaultKubeconfigAccount: string;
   readonly gates: Pick<FeatureGates, "ObjectLevelWorkloadIdentity">;
 }
@@ -63,7 +63,7 @@ export async function readConfigMapTarget(
 
 const Data = z.record(z.string(), z.string()).catch({});
 
-/** The cluster that a ConfigMap names. Throws a {@link TargetFault} in Flux's words if it is not one of EKS. */
+/** The cluster that a ConfigMap names. Throws a {@link TargetFault} in Flux's words if it is not an EKS cluster. */
 export function clusterArnIn(configMap: LiveObject): string {
   const { name, namespace = "" } = configMap.metadata;
   const data = new Map(Object.entries(Data.parse(configMap["data"])));
@@ -88,7 +88,7 @@ export function clusterArnIn(configMap: LiveObject): string {
 
 const fluxOnlyProviders: ReadonlySet<string> = new Set(["azure", "gcp", "generic"]);
 
-/** What Flux takes as the ARN of a cluster; what EKS has is narrower. */
+/** Flux's pattern for the ARN of a cluster; EKS's is narrower. */
 const fluxArnPattern = /^arn:aws[\w-]*:eks:([^:]{1,100}):[0-9]{1,30}:cluster\/(.{1,200})$/;
 
 /** As much of a text as a message needs. */

@@ -12,7 +12,7 @@ import type { Run } from "../../core/ports/run.ts";
 import type { Subscriptions } from "../../core/ports/subscriptions.ts";
 import { configTopic, releaseTopic } from "../../core/topics.ts";
 
-// What an owner has in other clusters than the one that its run works in.
+// The objects of an owner in clusters other than its run's.
 
 /** An owner of objects, in a run that ends it. */
 export interface EndingOwner {
@@ -47,7 +47,7 @@ interface KubeConfigReference {
   readonly configMapRef?: { readonly name: string } | undefined;
 }
 
-/** The topic of the Secret or ConfigMap that `spec.kubeConfig` names; none without one. */
+/** The topic of the Secret or ConfigMap in `spec.kubeConfig`; undefined without one. */
 export function kubeConfigTopics(
   kubeConfig: KubeConfigReference | undefined,
   { cluster, namespace }: Pick<Run["key"], "cluster" | "namespace">,
@@ -65,7 +65,7 @@ interface SavedElsewhere {
 
 type Reading = Pick<EndingOwner, "owner" | "run"> & { readonly deps: Pick<EndingOwner["deps"], "inventories"> };
 
-/** What the owner has in clusters other than its open target. */
+/** The owner's objects in clusters other than its open target. */
 async function savedElsewhere({ deps: { inventories }, owner, run }: Reading): Promise<readonly SavedElsewhere[]> {
   const clusters = await inventories.clusters(owner, run.fence, run.signal);
   const others = clusters.filter((uid) => uid !== owner.clusterUid);
@@ -84,13 +84,13 @@ export async function isElsewhere(reading: Reading): Promise<boolean> {
   return hasObjectsElsewhere(reading, {});
 }
 
-/** What a deletion would delete. */
+/** The objects that a deletion would delete. */
 function deletable(entries: readonly InventoryEntry[]): readonly InventoryEntry[] {
   return entries.filter(({ state }) => state !== "retained");
 }
 
 /**
- * Whether anything of the owner is known to be in other clusters than its open target: by its inventories, or by its status where none
+ * Whether anything of the owner is known to be in clusters other than its open target: by its inventories, or by its status if none
  * is saved.
  */
 export async function hasObjectsElsewhere(
@@ -103,8 +103,8 @@ export async function hasObjectsElsewhere(
 }
 
 /**
- * Lets go of what is in clusters that the owner applied to before, or that it could not open: an event names it, and the owners that
- * wait for its claims are woken. Nothing is deleted there.
+ * Releases the objects in clusters that the owner applied to before, or that it could not open: an event names them, and the owners
+ * that wait for its claims are woken. Nothing is deleted there.
  *
  * @param annotations of the event
  */

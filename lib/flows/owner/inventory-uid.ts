@@ -30,7 +30,7 @@ export async function inventoryUid(
   return clusters.includes(fallbackUid) ? fallbackUid : uid;
 }
 
-/** Under another name the objects would be taken for those of another cluster, and what is no longer wanted would stay for good. */
+/** Under another name the objects would count as another cluster's, and unwanted ones would stay for good. */
 function noLongerTold(kind: string): string {
   return (
     `the credential of spec.kubeConfig may not get the namespace kube-system, by which its cluster is known, and this ${kind} ` +

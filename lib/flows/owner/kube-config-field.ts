@@ -9,7 +9,7 @@ const KubeConfig = z.union([
   z.object({ configMapRef: z.object({ name: z.string() }), secretRef: z.undefined().optional() }),
 ]);
 
-/** Whether the object names another cluster to apply to. Reads it as it is, since the end of an invalid one needs it too. */
+/** Whether the object names another cluster to apply to. Reads the raw object, since the deletion of an invalid one needs it too. */
 export function hasKubeConfig({ spec }: LiveObject): boolean {
   const parsed = z.object({ kubeConfig: z.unknown() }).safeParse(spec);
   return parsed.success && parsed.data.kubeConfig !== undefined && parsed.data.kubeConfig !== null;

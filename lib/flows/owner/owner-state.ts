@@ -14,7 +14,7 @@ const owners: Readonly<Record<string, { readonly group: string; readonly version
   Kustomization: { group: kustomizeGroup, version: "v1" },
 };
 
-/** The owner that a claim names; undefined where its kind is none that owns objects. */
+/** The owner that a claim names; undefined if its kind owns no objects. */
 export function refOfClaim(owner: string): VersionedRef | undefined {
   const { kind, name, namespace } = ownerOfClaim(owner);
   const served = owners[kind];
@@ -28,8 +28,8 @@ export function keyOfClaim(owner: string, cluster: string): WorkKey {
 }
 
 /**
- * What has become of the owner that has made a claim. An owner of a kind that owns nothing here, or that lives in another home
- * cluster, counts as alive.
+ * The state of the owner that made a claim. An owner of a kind that owns nothing here, or that lives in another home cluster, counts
+ * as alive.
  */
 export async function stateOfOwner(
   { owner, ownerUid }: Pick<Claim, "owner" | "ownerUid">,

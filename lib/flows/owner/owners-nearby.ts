@@ -12,20 +12,20 @@ import { hasKubeConfig } from "./kube-config-field.ts";
 import { isBeingDeletedWithObjects } from "./owner-state.ts";
 import { fenceOf, ours, type SharingContext, savedClusters, sharingTarget } from "./sharing-target.ts";
 
-// The owners at home, of any kind, and what they have in the cluster that an owner's objects are in.
+// The owners at home, of any kind, and their objects in the cluster of an owner's objects.
 
-/** What is asked of a run. */
+/** The inputs from a run. */
 export type NearbyContext = SharingContext & {
   readonly deps: { readonly inventories: Pick<InventoryStore, "load"> };
 };
 
 /**
- * The owners at home, and which objects near ours the others have in our cluster. A namespace or definition that holds some of them is
- * not deleted (ADR 0007). The ledger cannot tell: it has a row for each object and none for a namespace, so all of it would have to be
- * read. A status also has what Flux applied.
+ * The owners at home, and which objects near ours they have in our cluster. A namespace or definition that holds some of them is not
+ * deleted (ADR 0007). The ledger cannot answer that: it has a row for each object and none for a namespace, so all of it would have
+ * to be read. A status also lists what Flux applied.
  *
  * @param kustomizations all of the home
- * @param isNear which objects matter: the others may have more than is worth holding
+ * @param isNear which objects matter: the others may have more than should be kept in memory
  */
 export async function ownersAround(
   kustomizations: readonly LiveObject[],
@@ -46,8 +46,8 @@ const kinds = {
 };
 
 /**
- * The owners of this kind at home; none where that does not serve the kind. Listed with the installation's rights: another owner's objects
- * count, whether or not the account of this one may see them.
+ * The owners of this kind at home; none if the kind is not served there. Listed with the installation's rights: another owner's
+ * objects count, whether or not the account of this one may see them.
  */
 export async function ownersOfKind(
   kind: keyof typeof kinds,
@@ -63,7 +63,7 @@ export async function ownersOfKind(
 }
 
 /**
- * The owners among these, and which objects near ours the others have by their status. Pure.
+ * The owners among these, and which objects near ours they have according to their status. Pure.
  *
  * @param self our own uid, whether we apply to another cluster than the home, and what the others have in our target
  * @param isNear which objects of the target matter
@@ -96,7 +96,7 @@ export function ownersNearby(
     .filter(({ ref, has }) => has.length > 0 || (!self.isElsewhere && isNear(ref)));
 }
 
-/** What an owner has by its status. An unreadable entry in the status of another owner must not stop a run. */
+/** An owner's objects according to its status. An unreadable entry in the status of another owner must not stop a run. */
 export function inventoryIn({ status }: LiveObject): readonly ObjectRef[] {
   const inventory = isJsonObject(status) ? status["inventory"] : undefined;
   const entries = isJsonObject(inventory) && Array.isArray(inventory["entries"]) ? inventory["entries"] : [];
@@ -107,9 +107,9 @@ export function inventoryIn({ status }: LiveObject): readonly ObjectRef[] {
 }
 
 /**
- * What owners with objects near ours by their status have in the cluster that ours are in. An owner that names a cluster has applied
- * to the clusters of its saved inventories; its cluster is not asked, since the writer of a kubeconfig could delay others with it.
- * Only one without any saved inventory is opened, and counts if that fails: Flux may have applied it.
+ * The objects that owners with objects near ours have in our objects' cluster, according to their status. An owner that names a
+ * cluster has applied to the clusters of its saved inventories; its cluster is not asked, since the writer of a kubeconfig could
+ * delay others with it. Only one without any saved inventory is opened, and counts if that fails: Flux may have applied it.
  */
 async function nearbyInTarget(
   all: readonly LiveObject[],
@@ -132,7 +132,7 @@ async function nearbyInTarget(
   return new Map([...known, ...[...shared].map((live) => [live, inventoryIn(live)] as const)]);
 }
 
-/** What the other owner has in our target by its saved inventories; undefined if it has none of any cluster. */
+/** The other owner's objects in our target according to its saved inventories; undefined if it has none for any cluster. */
 async function savedInTarget(
   live: LiveObject,
   ctx: NearbyContext,

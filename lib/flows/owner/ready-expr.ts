@@ -8,7 +8,7 @@ import type { Run } from "../../core/ports/run.ts";
 import { celFailure } from "../../health/health-rules.ts";
 import { accountUser } from "../owner/service-account.ts";
 
-/** What of a run an expression is evaluated with. */
+/** The parts of a run that an expression is evaluated with. */
 export interface ReadyExprContext {
   readonly cel: Cel;
   readonly live: LiveObject;
@@ -49,9 +49,9 @@ export async function evaluateReadyExpr(
 }
 
 /**
- * The dependency as the expression may see it: what a service account reads of another namespace is read with its rights, so that no
- * expression finds out what they keep from it. A ConfigMap or Secret of the own namespace is read as in Flux. A text where the
- * account may not.
+ * The dependency as the expression may see it: a service account reads objects of another namespace with its own rights, so that no
+ * expression reveals what is kept from it. A ConfigMap or Secret of the own namespace is read as in Flux. A text where the account
+ * may not.
  */
 async function asAccountReads(
   dependency: LiveObject,
@@ -60,7 +60,7 @@ async function asAccountReads(
   const user = accountUser(live, deps.defaultServiceAccount);
   const ref = refOf(dependency);
   if (user === undefined || ref.namespace === namespace) return dependency;
-  // Dependencies are at home, also those of a Kustomization whose target is elsewhere.
+  // Dependencies are at home, even those of a Kustomization with another target.
   const account = remote === undefined ? target : await deps.targetOf(live, run.signal);
   const name = `${ref.namespace}/${ref.name}`;
   try {

@@ -13,18 +13,15 @@ import { noClient, TargetFault } from "./target-fault.ts";
 
 // The cluster that spec.kubeConfig names (reference 6.2 and 6.3).
 
-/** The cluster that a Kustomization with `spec.kubeConfig` applies to. */
+/** The cluster of a Kustomization with `spec.kubeConfig`. */
 export interface RemoteTarget {
-  /** With the rights that the Kustomization asks for; each write passes the gate of the home. */
+  /** With the rights of the Kustomization's service account; each write passes the home's gate. */
   readonly cluster: TargetCluster;
   /** With the rights of the credential alone. */
   readonly unimpersonated: Cluster;
-  /**
-   * What inventories and claims of the cluster are kept by: the home's uid if it is the home cluster, else a text that no server can
-   * choose.
-   */
+  /** The key of the cluster's inventories and claims: the home's uid if it is the home cluster, else a text that no server can choose. */
   readonly uid: string;
-  /** What stands for the cluster's uid where a credential may not read that. An inventory may be saved under it. */
+  /** Replaces the cluster's uid if a credential may not read that. An inventory may be saved under it. */
   readonly fallbackUid: string;
   /**
    * Whether inventories that are kept by this may be of the cluster all the same: the credential may not read the uid, and the same
@@ -35,16 +32,16 @@ export interface RemoteTarget {
 
 export interface RemoteTargetDeps extends TargetAccounts {
   readonly remoteClusters: RemoteClusters;
-  /** The cluster, each write to which passes the gate of the home. */
+  /** The cluster; each write to it passes the home's gate. */
   readonly gated: (cluster: Cluster) => TargetCluster;
   readonly defaultServiceAccount: string;
 }
 
 /**
- * Opens the cluster that `spec.kubeConfig` names. The Secret or ConfigMap is read at home with our own rights. The connection is the one
- * of the run before, if that is the same.
+ * Opens the cluster that `spec.kubeConfig` names. The Secret or ConfigMap is read at home with our own rights. The connection of the
+ * previous run is used again if it is the same.
  *
- * @throws TargetFault if what it names cannot be used; an outage if the API server at home or there does not answer
+ * @throws TargetFault if the reference cannot be used; an outage if the API server at home or there does not answer
  */
 export async function openRemoteTarget(
   live: LiveObject,
@@ -132,14 +129,14 @@ async function bySecret(
   return clusters.byKubeconfig({ secret: place, key: found, id, version: resourceVersion, bytes });
 }
 
-/** By connection: asked once for each, so a credential whose rights change keeps what was found. */
+/** By connection: asked once for each, so a credential whose rights change keeps the earlier answer. */
 const identities = new WeakMap<RemoteCluster, Identity>();
 
 type Identity = Pick<RemoteTarget, "mayBe" | "uid">;
 
 /**
- * What inventories and claims of the cluster are kept by. The server's own word is never enough for that: the one who writes a kubeconfig
- * names the server, which can say that it is any cluster. So its uid counts together with the authority that has vouched for it, and it
+ * The key of the cluster's inventories and claims. The server's own answer is never enough for that: the author of a kubeconfig
+ * chooses the server, which can claim to be any cluster. So its uid counts together with the certificate authority behind it, and it
  * is the home cluster only if that is the authority of our own connection. A credential of one namespace may not read the uid.
  */
 async function identityOf(remote: RemoteCluster, home: HomeCluster, signal: AbortSignal): Promise<Identity> {
@@ -183,14 +180,14 @@ function shortened(digest: string): string {
   return digest.slice("sha256:".length, 39);
 }
 
-/** What the server says; undefined if the credential may not ask. */
+/** The server's uid; undefined if the credential may not ask. */
 async function toldUid(remote: RemoteCluster, signal: AbortSignal): Promise<string | undefined> {
   try {
     return await remote.uid(signal);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.reason === "Forbidden") return undefined;
-    // Waiting does not mend a credential, a certificate, an address that is not allowed, or a server that is not an API server.
+    // Waiting does not repair a credential, a certificate, an address that is not allowed, or a server that is not an API server.
     if (["Unauthorized", "NetworkRefused"].includes(error.reason) || error.code === 404 || !isOutage(error))
       throw new TargetFault(error.message, { cause: error });
     throw error;

@@ -15,8 +15,8 @@ export function accountName(
 }
 
 /**
- * The user that Kubernetes knows the service account of an owner of objects as: always one of its own namespace. Reads the object as it is,
- * since the end of an invalid one needs it too. A name that no account can have gives a user without rights.
+ * The user that Kubernetes knows the service account of an owner of objects as: always one of its own namespace. Reads the raw
+ * object, since the deletion of an invalid one needs it too. An impossible account name gives a user without rights.
  */
 export function accountUser(live: LiveObject, byDefault: string): string | undefined {
   const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
@@ -26,7 +26,7 @@ export function accountUser(live: LiveObject, byDefault: string): string | undef
   return `system:serviceaccount:${live.metadata.namespace ?? ""}:${isAccountName(name) ? name : "-"}`;
 }
 
-/** Whether the account of an owner exists. It is always looked up at home, as Flux does. */
+/** Whether the account of an owner exists. It is always looked up at home, as in Flux. */
 export async function accountExists(
   namespace: string,
   name: string,

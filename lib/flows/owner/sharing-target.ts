@@ -13,7 +13,7 @@ import type { TenantPlace } from "./config-map-target.ts";
 import { hasKubeConfig, kubeConfigText } from "./kube-config-field.ts";
 import type { RemoteTarget } from "./remote-target.ts";
 
-/** What is asked of a run and of its installation. */
+/** The inputs from a run and its installation. */
 export interface SharingContext {
   readonly home: HomeCluster;
   readonly homeUid: string;
@@ -30,9 +30,9 @@ export interface SharingContext {
 
 /** How long the cluster of another owner may take to be opened. */
 const openingMs = 5_000;
-/** A cluster that took longer is not opened again for this time, so it slows no other run. */
+/** A cluster that took longer is not opened again for this time, so that it slows no other run. */
 const forgetMs = 60_000;
-/** How many clusters are opened at the same time: those that do not answer hold up no others. */
+/** How many clusters are opened at the same time: those that do not answer do not delay others. */
 const openings = 32;
 /** For each clock: until when a cluster that did not answer is not tried again, by the home cluster and `spec.kubeConfig`. */
 const silent = new WeakMap<Clock, Map<string, number>>();
@@ -40,8 +40,8 @@ const silent = new WeakMap<Clock, Map<string, number>>();
 /**
  * The owners among these whose objects are in our objects' cluster: elsewhere objects of the same names are different ones. An owner
  * that names the same target shares it, and so does one that has finished its present spec and has a saved inventory of our cluster.
- * Any other one is opened, for some seconds at most: that no inventory is saved under a name of ours proves nothing, since one
- * cluster has several names, and what leads to it may have changed. An owner that does not answer in that time is included.
+ * Any other cluster is opened, for some seconds at most: a missing inventory under our cluster's name proves nothing, since one
+ * cluster has several names, and the reference may have changed. An owner that does not answer in that time is included.
  *
  * @param orUnknown whether an owner is included if its cluster refuses to be opened
  */
@@ -52,7 +52,7 @@ export async function sharingTarget(
 ): Promise<ReadonlySet<LiveObject>> {
   const { homeUid, live: self, owner, remote, run } = ctx;
   const ownText = remote === undefined ? undefined : kubeConfigText(self);
-  /** By what they name. */
+  /** By the reference in their spec. */
   const known = new Map<string, Promise<boolean>>();
   const isShared = async (other: LiveObject, signal: AbortSignal): Promise<boolean> => {
     if (!hasKubeConfig(other)) return homeUid === owner.clusterUid;
@@ -68,12 +68,12 @@ export async function sharingTarget(
   return new Set(all.filter((_, index) => shared[index] === true));
 }
 
-/** What stands for the cluster that our objects are in. */
+/** The key of our objects' cluster. */
 export function ours({ owner: { clusterUid }, remote }: Pick<SharingContext, "owner" | "remote">): readonly string[] {
   return remote === undefined || remote === "closed" ? [clusterUid] : [clusterUid, remote.fallbackUid];
 }
 
-/** The clusters that an owner has a saved inventory of. */
+/** The clusters for which an owner has a saved inventory. */
 export async function savedClusters(
   live: LiveObject,
   ctx: SharingContext,
@@ -87,7 +87,7 @@ export function fenceOf(live: LiveObject, { run }: Pick<SharingContext, "run">):
   return { key: { cluster: run.key.cluster, ...refOf(live) }, token: 0 };
 }
 
-/** Whether its saved inventories are of what it names now. */
+/** Whether its saved inventories are of its present target. */
 function isDone({ metadata: { generation }, status }: LiveObject): boolean {
   return isJsonObject(status) && status["observedGeneration"] === generation;
 }
@@ -115,13 +115,13 @@ async function opensOurs(
       until.set(text, deps.clock.now() + forgetMs);
       return true;
     }
-    // Whatever a server answers that others name is no error of this run.
+    // Whatever another owner's server answers is not an error of this run.
     if (!(error instanceof Failure || error instanceof ApiError || isOutage(error))) throw error;
     return orUnknown;
   }
 }
 
-/** A signal that is aborted after this time, with a promise that rejects then. */
+/** A signal that is aborted after this time, with a promise that then rejects. */
 function limited(ms: number, signal: AbortSignal) {
   const limit = new AbortController();
   const over = Promise.withResolvers<never>();

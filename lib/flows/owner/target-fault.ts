@@ -2,7 +2,7 @@ import { Failure } from "../../core/failure.ts";
 
 /** The cluster that `spec.kubeConfig` names cannot be used, in Flux's words. */
 export class TargetFault extends Failure {
-  /** What Flux's event says, which is more than the condition. */
+  /** The text of Flux's event, which is longer than the condition's. */
   readonly event: string;
   /** The Secret or ConfigMap that `spec.kubeConfig` names does not exist. */
   readonly isGone: boolean;

@@ -37,7 +37,7 @@ export function refuseOverLimits(spec: ReceiverSpec): void {
   if (over.length > 0) throw new Failure("InvalidSpec", over.join("; "));
 }
 
-/** What Flux's controller refuses of providers beside their expressions, in its words. */
+/** The checks of Flux's controller for providers, apart from their expressions, in its words. */
 function providersFault(providers: NonNullable<ReceiverSpec["oidcProviders"]>): string | undefined {
   const seen = new Set<string>();
   for (const [index, { issuerURL, variables = [], validations }] of providers.entries()) {

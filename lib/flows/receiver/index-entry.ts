@@ -10,7 +10,7 @@ import { poolKey, poolsOf, type SelectionRules, selectorsByPool, selectResources
 const concurrency = 8;
 
 /**
- * Keeps the entry that deliveries go by, and subscribes to what it depends on. Without a path there is no entry.
+ * Stores the entry that deliveries use, and subscribes to the objects that it depends on. Without a path there is no entry.
  *
  * @throws Failure if it would be too large
  */
@@ -30,7 +30,7 @@ export async function saveEntry(
   const topics = [
     ...pools.map((pool) => ({
       topic: selectionTopic({ ...pool, cluster }),
-      // Not who is woken by it: a source looks here whether a webhook should have told it of a change.
+      // Not the objects that it wakes: a source checks here whether a webhook should have announced a change.
       follows: { kind: "objects", selectors: selectors.get(poolKey(pool)) ?? [] } as const,
     })),
     ...(secret === undefined ? [] : [configTopic({ cluster, kind: "Secret", namespace, name: secret })]),
@@ -60,7 +60,7 @@ export async function saveEntry(
   await receivers.save(path, entry, run.fence, run.signal);
 }
 
-/** By what this Receiver selects. */
+/** By the objects that this Receiver selects. */
 export function selectionRules({ deps, namespace }: ReceiverContext): SelectionRules {
   const { noCrossNamespaceRefs, reconciled: kinds } = deps;
   return { namespace, kinds, noCrossNamespaceRefs };

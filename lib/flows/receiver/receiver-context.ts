@@ -11,11 +11,11 @@ import type { FlowDeps } from "../flow-deps.ts";
 import { type EventToRecord, reportEvent } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
 
-/** What the reconcile of a Receiver needs of the world. */
+/** The outside services of the reconcile of a Receiver. */
 export interface ReceiverDeps extends FlowDeps {
   readonly cel: Pick<Cel, "withBudget">;
   readonly receivers: ReceiverIndex;
-  /** What this installation reconciles, and a webhook can wake. */
+  /** The kinds that this installation reconciles and a webhook can wake. */
   readonly reconciled: ReconciledKinds;
   /** Flux's flag of this name: resources of other namespaces than the Receiver's are refused. */
   readonly noCrossNamespaceRefs: boolean;

@@ -25,8 +25,8 @@ const manager = declaredReceiver.statusManager;
 const Failures = z.object({ failures: z.number().int().min(0) });
 
 /**
- * The reconcile of a Receiver: token, path, index, status. The index is what the webhook goes by, so it is written before the status
- * says that the webhook is there. Looks only at present state; if nothing changed it writes nothing.
+ * The reconcile of a Receiver: token, path, index, status. The webhook reads the index, so it is written before the status says that
+ * the webhook exists. Looks only at present state; if nothing changed it writes nothing.
  */
 export function receiverFlow(deps: ReceiverDeps): Flow {
   return async (run) => {
@@ -87,7 +87,7 @@ function finished({ interval }: ReceiverSpec): EventToRecord {
   return { type: "Normal", reason: "Succeeded", message, annotations: {} };
 }
 
-/** Writes the status and the event. A run that something else asked for and that changed nothing has no event. */
+/** Writes the status and the event. A requested run without a change records no event. */
 async function conclude(
   status: ReceiverStatus,
   event: EventToRecord | undefined,
@@ -103,7 +103,7 @@ async function conclude(
 async function fail(failure: Failure, ctx: ReceiverContext): Promise<FlowResult> {
   const { before, deps, run } = ctx;
   const { reason, message, retry } = failure;
-  // Without a token there is no path. After any other failure deliveries are told that the Receiver is not ready.
+  // Without a token there is no path. After any other failure deliveries are answered that the Receiver is not ready.
   if (reason === "TokenNotFound") await deps.receivers.remove(run.fence, run.signal);
   else await saveNotReady(ctx);
   const ready = findCondition(before.conditions ?? [], "Ready");

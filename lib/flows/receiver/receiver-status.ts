@@ -70,8 +70,8 @@ export function stalled(status: ReceiverStatus, { reason, message }: Failure, no
 }
 
 /**
- * Conditions say what they said; a Receiver that was ready counts as looked at (reference notifications 23), and of one that is being
- * tried again Reconciling does.
+ * Conditions keep their messages; a Receiver that was ready counts as observed (reference notifications 23), and if it is tried
+ * again, Reconciling does so too.
  */
 export function suspended(status: ReceiverStatus, now: Now): ReceiverStatus {
   if (isReady(status)) return { ...status, observedGeneration: now.generation };

@@ -11,7 +11,7 @@ import { parseApiVersion, subject } from "../../core/object-ref.ts";
 import type { PartialObject } from "../../core/ports/cluster.ts";
 import type { IndexedResource } from "../../core/ports/receiver-index.ts";
 
-/** Objects of one kind in one namespace, of which a Receiver selects some. */
+/** Objects of one kind in one namespace, from which a Receiver selects some. */
 export interface Pool {
   readonly group: string;
   readonly version: string;
@@ -20,8 +20,8 @@ export interface Pool {
 }
 
 /**
- * What an entry of `spec.resources` asks for: a pool that it selects from, or the reason why it can select nothing.
- * `isUnreconciled`: a kind of Flux that Sluice does not reconcile, so there is nothing to wake, and no fault of the Receiver.
+ * What an entry of `spec.resources` selects from: a pool, or the reason why it can select nothing. `isUnreconciled`: a kind of Flux
+ * that Sluice does not reconcile, so there is nothing to wake, and no fault of the Receiver.
  */
 type Asked = Pool & { readonly fault?: string; readonly isUnreconciled?: true };
 
@@ -32,7 +32,7 @@ export interface SelectionRules {
   readonly noCrossNamespaceRefs: boolean;
 }
 
-/** API versions of entries that name none (reference notifications 9). */
+/** API versions for entries without one (reference notifications 9). */
 const defaultVersions: Readonly<Partial<Record<ReceiverResource["kind"], string>>> = {
   Bucket: `${sourceGroup}/v1`,
   HelmChart: `${sourceGroup}/v1`,
@@ -60,7 +60,7 @@ export function unreconciledEntries({ resources }: ReceiverSpec, rules: Selectio
   return [...new Set(names)];
 }
 
-/** What the entries select of each pool, by {@link poolKey}. */
+/** The objects that the entries select from each pool, by {@link poolKey}. */
 export function selectorsByPool(
   { resources }: ReceiverSpec,
   rules: SelectionRules,
@@ -74,7 +74,7 @@ export function selectorsByPool(
   return found;
 }
 
-/** What the objects of the pools come to. @param listed the objects of a pool, by {@link poolKey} */
+/** The result for the objects of the pools. @param listed the objects of a pool, by {@link poolKey} */
 export function selectResources(
   spec: ReceiverSpec,
   rules: SelectionRules,

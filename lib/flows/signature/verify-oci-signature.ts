@@ -9,7 +9,7 @@ import type { Checking, SignedArtifact } from "../../sources/oci/verify/signed-a
 import { secretData } from "../source/secrets.ts";
 import type { SourceContext } from "../source/source-context.ts";
 
-/** What a check needs of the run: where Secrets are read, the time, and the log. */
+/** What a check needs from the run: the namespace of its Secrets, the time, and the log. */
 type SignatureContext = Pick<SourceContext, "deps" | "home" | "namespace" | "run">;
 
 /**
@@ -98,7 +98,7 @@ async function verifyByNotation(
   return verifyNotation(artifact, { policy: parsed, certificates: new Map(certificates) }, checking);
 }
 
-/** A Secret of `spec.verify`, in the words of the Kubernetes client, which Flux passes on. */
+/** The fault of a Secret of `spec.verify`, in the words of the Kubernetes client, which Flux passes on. */
 async function verificationSecret(name: string, ctx: SignatureContext): Promise<ReadonlyMap<string, string>> {
   const data = await secretData(name, ctx).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;

@@ -7,8 +7,8 @@ const created = "org.opencontainers.image.created";
 const maxPullMs = 60 * 60_000;
 
 /**
- * When an artifact was pushed, wall time in milliseconds, as far as it is known: the time in its annotations, by the pusher's
- * clock, or the time at which it was stored, which the interval of the source may have delayed. Undefined if neither is readable.
+ * When an artifact was pushed, wall time in milliseconds, as far as known: the time in its annotations, by the pusher's clock, or the
+ * time at which it was stored, which the interval of the source may have delayed. Undefined if neither is readable.
  */
 export function pushedAt({
   lastUpdateTime,

@@ -22,7 +22,7 @@ export interface SourceReader {
   readonly sources: SourceKinds;
 }
 
-/** The kinds whose objects hold content for others: those that are reconciled here, and the one that others write. */
+/** The kinds whose objects provide content: those that are reconciled here, and the one that other controllers write. */
 export function sourcesAmong(kinds: readonly KindDeclaration[]): SourceKinds {
   return [...kinds.filter(({ isSource }) => isSource), declaredExternalArtifact];
 }
@@ -35,9 +35,8 @@ export interface Source {
 }
 
 /**
- * The source of this key, of whatever kind; undefined if it does not exist. Only its artifact counts: whatever the source fails
- * on, the last artifact is still applied (reference 3.2). An unreadable artifact counts as none; the
- * source's next run writes a valid one.
+ * The source of this key, of whatever kind; undefined if it does not exist. Only its artifact counts: if the source fails, the last
+ * artifact is still applied (reference 3.2). An unreadable artifact counts as none; the source's next run writes a valid one.
  */
 export async function readSource(
   key: ObjectRef,
@@ -78,8 +77,8 @@ export const generatedHere: Digest = digestOf("made by an ArtifactGenerator of t
 
 /**
  * The artifact of a source, undefined if there is none to fetch. For a source that is reconciled here, only an artifact that the
- * source's own flow recorded counts, so a person who can write a status cannot choose what is applied. The same holds for an
- * ExternalArtifact that an ArtifactGenerator of this installation makes; that of any other is whatever its producer says and serves.
+ * source's own flow recorded counts, so a person who can write a status cannot choose what is applied. The same applies to an
+ * ExternalArtifact that an ArtifactGenerator of this installation makes; any other is taken as its producer writes and serves it.
  */
 export async function fetchableArtifact(
   source: { readonly key: WorkKey; readonly uid: string; readonly artifact: Artifact },
@@ -98,7 +97,7 @@ export async function fetchableArtifact(
   return digest && { digest, bytes: () => fetchArtifact(digest, consumer) };
 }
 
-/** A failure says which source it is for. */
+/** A failure names its source. */
 async function download(
   artifact: Artifact,
   key: WorkKey,

@@ -17,8 +17,8 @@ import type { Pulled, Resolved } from "./source-kind.ts";
 import { forgetReplaced, withAddresses } from "./stored-artifact.ts";
 
 /**
- * The artifact that consumers were last woken for. Kept with the end of a run: a run that ended between its status and its
- * wake-ups has left an older one, and a status that already names the artifact.
+ * The artifact for which consumers were last woken. Saved with the end of a run: if a run ended between its status and its wake-ups,
+ * it is older than the artifact in the status.
  */
 const Announced = z.object({ announced: z.string() });
 
@@ -26,8 +26,8 @@ const Announced = z.object({ announced: z.string() });
 const Failures = z.object({ failures: z.number().int().min(0) });
 
 /**
- * The artifact of the present revision is stored: records an event if the artifact is new, updates the status, and wakes the objects that
- * are built from it.
+ * The artifact of the present revision is stored: records an event if the artifact is new, updates the status, and wakes the
+ * consumers.
  *
  * @param pulled what this run has stored; undefined if the artifact was stored before
  */
@@ -44,7 +44,7 @@ export async function reportStored(
   const announced = `${revision} ${artifact?.digest}`;
   const isNews =
     Announced.safeParse(run.carried).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
-  // Its events come before the status, which the next run takes as a sign that they are told. Reports that nothing has changed, for
+  // Its events come before the status, which the next run takes as proof that they were sent. Reports that nothing has changed, for
   // users who look at the object: Flux does not send this event to alerts (reference 1.9).
   const said = pulled === undefined ? ({ type: "Normal", annotations: {}, isTrace: true } as const) : undefined;
   const upToDate = `artifact up-to-date with remote revision: '${revision}'`;
@@ -95,8 +95,8 @@ const eventMs = 60_000;
 const Unannounced = z.object({ unannounced: z.string() });
 
 /**
- * Whether the interval has found a revision that an event should have announced. Too early to say while the event may still come:
- * where the time of the push is not known, or not long ago, the next run says it, unless it is the event that asks for that run.
+ * Whether the interval has found a revision that an event should have announced. Too early to decide while the event may still
+ * arrive: if the time of the push is unknown or recent, the next run reports it, unless the event itself requests that run.
  */
 async function judgeFinding(
   isAnnounced: boolean,
@@ -140,8 +140,8 @@ export async function wakeConsumers(
 }
 
 /**
- * A HelmRelease waits until its source has looked at its present generation (reference helmrelease 6), and shows why it has failed; others
- * wait for its artifact alone.
+ * A HelmRelease waits until its source has observed its present generation (reference helmrelease 6), and shows its failure; other
+ * kinds wait for its artifact alone.
  */
 async function wakeReleases(
   { deps, run }: Pick<SourceContext, "deps" | "run">,
@@ -161,11 +161,11 @@ export async function reportFailure(failure: Failure, ctx: SourceContext): Promi
   const { reason, message, retry, waitsFor } = failure;
   const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== ctx.before.lastHandledReconcileAt;
   const isNews = !isShown(ctx.before, failure, ctx.traits.conditionByReason) || isRequested;
-  // What waits is no fault: Flux's event for it is for people who look at the object, not for alerts (reference 1.8).
+  // Waiting is not a fault: Flux's event for it is for users who look at the object, not for alerts (reference 1.8).
   const isWaiting = retry === "dependency" || retry === "soon";
   const type = isWaiting ? "Normal" : "Warning";
   const relation = waitsOrFailed(waitsFor);
-  // Before the status, which says that it is told.
+  // Before the status, which says that the event was sent.
   if (isNews) await ctx.record({ type, reason, message, annotations: {}, relation, isTrace: isWaiting });
   await ctx.conclude(
     retry === "never"

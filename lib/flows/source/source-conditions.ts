@@ -17,10 +17,10 @@ export type ConditionByReason = Readonly<
   Partial<Record<Reason, "BuildFailed" | "FetchFailed" | "IncludeUnavailable" | "SourceVerified">>
 >;
 
-/** What ArtifactOutdated may give as its reason. */
+/** The possible reasons of ArtifactOutdated. */
 export type OutdatedReason = "IncludeChange" | "NewChart" | "NewRevision";
 
-/** What the conditions of a stored artifact may give as their reason. */
+/** The possible reasons of the conditions of a stored artifact. */
 export type StoredReason = "ChartPackageSucceeded" | "ChartPullSucceeded" | "Succeeded";
 
 /** The conditions of failures, present only while True. Ready repeats the first one. */
@@ -45,7 +45,7 @@ export function isBegun({ conditions = [] }: SourceStatus, { generation }: Now):
   return reconciling?.status === "True" && reconciling.observedGeneration === generation;
 }
 
-/** There is no artifact (`disappeared`: the one in the status is lost), so one is built whatever the origin says. */
+/** There is no artifact (`disappeared`: the one in the status is lost), so one is built even if the origin has not changed. */
 export function withoutArtifact(status: SourceStatus, disappeared: boolean, now: Now): SourceStatus {
   const { artifact: _artifact, url: _url, ...rest } = status;
   const message = disappeared ? `${builtMessage}: disappeared from storage` : builtMessage;
@@ -96,7 +96,7 @@ export function failed(status: SourceStatus, failure: Failure, now: Now, own: Co
   return failing(next, firstFailure(next.conditions ?? []) ?? said, now);
 }
 
-/** What a run looks at before it looks for what is included. */
+/** What a run checks before the includes. */
 const reasonsBeforeIncludes = new Set(["AuthenticationFailed", "FeatureGateDisabled", "InvalidProviderConfiguration"]);
 
 /** Former failures stay until a run has passed the step that they are of: the login, the includes, the fetch. */
@@ -111,7 +111,7 @@ function conditionOf(failure: Failure, own: ConditionByReason): Said {
   return { ...saidOf(failure), type, status: type === "SourceVerified" ? "False" : "True" };
 }
 
-/** A chart whose signature does not hold is not verified, beside the condition that its failure has (reference 7.6). */
+/** A chart with an invalid signature is not verified, in addition to the condition of its failure (reference 7.6). */
 function unverifiedBeside({ reason, message }: Failure, { type }: Said): readonly Said[] {
   const isOfSignature = reason === "ChartVerificationError" || reason === "VerificationError";
   if (!isOfSignature || type === "SourceVerified") return [];
@@ -160,14 +160,14 @@ function summary(conditions: readonly Condition[]): readonly Said[] {
   return inStorage === undefined ? [] : [{ ...inStorage, type: "Ready" }];
 }
 
-/** The condition that Ready repeats. `others`: what counts as a failure after those that are one. */
+/** The condition that Ready repeats. `others`: further conditions that count as a failure. */
 function firstFailure(conditions: readonly Condition[], others: readonly string[] = []): Condition | undefined {
   const isOne = (type: string): boolean => isTrue(conditions, type);
   const unverified = conditions.find(isUnverified);
   return unverified ?? conditions.find(({ type }) => type === [...failureTypes, ...others].find(isOne));
 }
 
-/** The status `after`, in which a condition that is the same as in `before` keeps its time. */
+/** The status `after`; a condition that is the same as in `before` keeps its time. */
 export function withTimesOf(before: SourceStatus, after: SourceStatus): SourceStatus {
   if (after.conditions === undefined) return after;
   const conditions = after.conditions.map((condition) => {

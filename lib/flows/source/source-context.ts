@@ -12,7 +12,7 @@ import { type EventToRecord, reportEvent } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
 import { type ConditionByReason, type Now, withTimesOf } from "./source-conditions.ts";
 
-/** What the flow of a source needs of the world, whatever its kind. */
+/** The outside services of a source's flow, for every kind. */
 export interface SourceDeps extends FlowDeps {
   /** The address under which `status.artifact.path` is served, or would be: consumers of ours go by the digest. */
   readonly artifactUrl: (path: string) => string;
@@ -20,7 +20,7 @@ export interface SourceDeps extends FlowDeps {
   readonly limits?: ArchiveLimits;
 }
 
-/** What differs between the kinds of source in their status and storage. */
+/** The differences between the kinds of source in status and storage. */
 export interface SourceTraits {
   /** The name of the kind, in lower case, is the first folder in the path of an artifact. */
   readonly declared: KindDeclaration;
@@ -28,11 +28,11 @@ export interface SourceTraits {
   readonly latest?: string;
   /** The conditions of failures that only this kind has: any other sets `FetchFailed`, or one of our storage. */
   readonly conditionByReason?: ConditionByReason;
-  /** What else this kind records with an artifact, and needs as long as the artifact is kept. */
+  /** The further data that this kind records with an artifact, and needs as long as the artifact is kept. */
   readonly recordedBeside?: (artifact: Artifact) => readonly Digest[];
 }
 
-/** The source object of one run, and the status that the run gives it. */
+/** The source object of one run, and its status from the run. */
 export interface SourceContext {
   readonly traits: SourceTraits;
   readonly live: LiveObject;

@@ -64,7 +64,7 @@ async function clear(ctx: SourceContext): Promise<FlowResult> {
   const isMarked = (live.metadata.finalizers ?? []).includes(finalizer);
   const spec = live["spec"];
   if ((isJsonObject(spec) && spec["suspend"] === true) || !(hasStatus || isMarked)) {
-    // What has stalled on the spec, as a chart does, is woken by its correction.
+    // A source that has stalled on its spec, such as a chart, is woken by the correction.
     if (run.isRequested) await wakeConsumers({ deps, run }, `${formatWorkKey(run.key)} may have changed`);
     return { outcome: "static", dueInMs: undefined, isQuiet: true };
   }

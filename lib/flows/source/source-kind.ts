@@ -9,22 +9,22 @@ import type { OutdatedReason, StoredReason } from "./source-conditions.ts";
 import type { SourceContext, SourceTraits } from "./source-context.ts";
 
 /**
- * What one kind of source adds to the flow that all sources share (`source-flow.ts`): what its specs may ask for, what the
- * origin holds now, and how the content is pulled. Each function throws a `Failure` with Flux's reason and text.
+ * What one kind of source adds to the common flow (`source-flow.ts`): what its specs may contain, what the origin holds now, and how
+ * the content is pulled. Each function throws a `Failure` with Flux's reason and text.
  */
 export interface SourceKind<Spec extends SourceSpec> extends SourceTraits {
   readonly spec: z.ZodType<Spec>;
   /** The shared fields and those that {@link Resolved.observed} sets. */
   readonly status: z.ZodType<SourceStatus>;
-  /** Refuses a spec before its run begins: fields that are not supported, and what would be unsafe. */
+  /** Refuses a spec before its run begins: unsupported fields, and unsafe settings. */
   check(spec: Spec): void;
-  /** The topics on which a change of the origin is announced, and what of them the spec follows. Subscribed before it resolves. */
+  /** The topics that announce changes of the origin, and the part of them that the spec follows. Subscribed before it resolves. */
   topics(spec: Spec, ctx: SourceContext): readonly Subscription[];
   /** Asks the origin what it holds now, as cheaply as it can be asked; an unchanged source is not pulled. */
   resolve(spec: Spec, ctx: SourceContext): Promise<Resolved>;
 }
 
-/** What the origin of a source holds now. */
+/** The present content of a source's origin. */
 export interface Resolved {
   /** As `status.artifact.revision` shows it, for example `<tag>@sha256:<digits>`. */
   readonly revision: string;
@@ -35,7 +35,7 @@ export interface Resolved {
    * artifact is pulled again at the same revision.
    */
   readonly observed: object;
-  /** Fields of the status that the artifact does not depend on: set by every run that succeeds. */
+  /** Fields of the status that the artifact does not depend on: set by every successful run. */
   readonly noted?: object;
   /** The objects that it is made from. */
   readonly madeFrom?: readonly Cause[];
@@ -53,7 +53,7 @@ export interface Resolved {
     /** The event of a run that found nothing new, if it is not `ArtifactUpToDate`. */
     readonly unchanged?: { readonly reason: EventReason; readonly message: string };
   };
-  /** Whether events of the origin announce its pushes, so that none should be left for the interval to find. */
+  /** Whether the origin's events announce its pushes, so that the interval should find none. */
   readonly isAnnounced: boolean;
   /** A note to the next run, in `FlowResult.carried`: it is lost when a run fails. */
   readonly carried?: JsonObject;
@@ -66,7 +66,7 @@ export interface Resolved {
   close?(): Promise<void>;
 }
 
-/** What was taken, where the origin has changed between {@link SourceKind.resolve} and {@link Resolved.pull}. */
+/** The pulled revision, if the origin has changed between {@link SourceKind.resolve} and {@link Resolved.pull}. */
 export type Taken = Pick<Resolved, "file" | "messages" | "revision">;
 
 /** The content of a source, packed as consumers read it. */
@@ -77,9 +77,9 @@ export interface Pulled {
   readonly metadata: Readonly<Record<string, string>>;
   /** Links in the content, which were not followed. */
   readonly links: readonly string[];
-  /** Fields of the status that are others than {@link Resolved.observed}, now that the content was taken. */
+  /** Fields of the status that differ from {@link Resolved.observed} after the pull. */
   readonly observed?: object;
-  /** What was taken, if it is not what was resolved. */
+  /** The pulled revision, if it differs from the resolved one. */
   readonly taken?: Taken;
   /** The message of the event NewArtifact, if it depends on the content: the subject of a commit, for example. */
   readonly message?: string;

@@ -11,8 +11,8 @@ const maxNamedLinks = 10;
 const sharedFields: ReadonlySet<string> = new Set(Object.keys(SourceStatus.shape));
 
 /**
- * Drops the artifact from the status unless this source recorded it and it is still stored: neither a person who can write a
- * status nor another installation that reconciled the object before may choose what is applied.
+ * Drops the artifact from the status unless this source recorded it and it is still stored: neither a person who can write a status
+ * nor another installation that reconciled the object before may choose what is applied.
  */
 export async function checkStoredArtifact(ctx: SourceContext): Promise<void> {
   const { deps, live, run } = ctx;
@@ -69,7 +69,7 @@ export async function storeArtifact(resolved: Resolved, ctx: SourceContext): Pro
   return pulled;
 }
 
-/** The status with the addresses at which the artifact is served now: they may have changed since it was stored. */
+/** The status with the artifact's present addresses: they may have changed since it was stored. */
 export function withAddresses(status: SourceStatus, ctx: SourceContext): SourceStatus {
   const { artifact } = status;
   if (artifact === undefined) return status;
@@ -83,7 +83,7 @@ export function withAddresses(status: SourceStatus, ctx: SourceContext): SourceS
 }
 
 /**
- * Keeps the present artifact and the one before it: a consumer may have read the status that named that one. Called after the
+ * Keeps the present artifact and the one before it: a consumer may have read the status that named the earlier one. Called after the
  * status names the new one, so a run that ends before leaves a record too many and never one too few.
  */
 export async function forgetReplaced(ctx: SourceContext): Promise<void> {

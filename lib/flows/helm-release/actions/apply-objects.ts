@@ -6,7 +6,7 @@ import {
   withApplied,
   writeAhead,
 } from "../../../apply/inventory.ts";
-import { isImmutable } from "../../../apply/dry-run.ts";
+import { isImmutable } from "../../../apply/refusals.ts";
 import { type PlannedSet, PlanRefused, planSet } from "../../../apply/plan-set.ts";
 import { helmReleaseStyle } from "../../../apply/set/owner-style.ts";
 import { prune } from "../../../apply/prune/prune.ts";
@@ -35,9 +35,9 @@ export interface RefusedObjects {
 }
 
 /**
- * Plans the objects of a revision: every object that the API server would refuse is found before the first one is written.
+ * Plans the objects of a revision: every object that the API server would refuse is found before the first write.
  *
- * @param former the manifest that the release has until now: what is no longer in it is pruned
+ * @param former the release's manifest until now: objects that it no longer has are pruned
  * @param isAwaited an earlier run has applied them and waits for their health
  */
 export async function planObjects(
@@ -71,7 +71,7 @@ export async function planObjects(
   }
 }
 
-/** In Helm's words, the first object first; the others follow, since all of them have to be mended. */
+/** In Helm's words, the first object first; the others follow, since all of them have to be corrected. */
 function refusedByPlan({ objects, prunes }: PlanRefused, isUpgrade: boolean): RefusedObjects {
   const isForbidden = objects.some(({ error }) => error?.reason === "Forbidden");
   const lines = objects.map(({ error, message, ref }) => {
@@ -86,8 +86,8 @@ function refusedByPlan({ objects, prunes }: PlanRefused, isUpgrade: boolean): Re
 }
 
 /**
- * What the release has, as far as it is known before the action: Sluice's inventory, and what the manifest of the former revision names
- * beside it, as after a takeover. Objects of `crds/` are in none of them: nothing deletes them.
+ * The release's objects, as far as known before the action: Sluice's inventory, and further ones in the manifest of the former
+ * revision, as after a takeover. Objects of `crds/` are in neither: nothing deletes them.
  */
 async function inventoryOf(
   former: ObservedRelease | undefined,
@@ -115,7 +115,7 @@ export type AppliedObjects =
   | { readonly kind: "waiting"; readonly why: string }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Applies a plan: the inventory and the claims are written ahead, and what is no longer wanted goes once everything is applied. */
+/** Applies a plan: inventory and claims are written first, and unwanted objects are deleted after everything is applied. */
 export async function applyPlanned(
   { known, planned, set }: PlannedObjects,
   { ctx, healthRules }: Pick<ReleaseAttempt, "ctx" | "healthRules">,
@@ -139,7 +139,7 @@ export async function applyPlanned(
   return { kind: "applied" };
 }
 
-/** What `status.inventory` shows of a revision: its objects, and all that lies in `crds/` (reference helmrelease 3). */
+/** The content of `status.inventory` for a revision: its objects, and everything in `crds/` (reference helmrelease 3). */
 export async function shownInventory(
   observed: Pick<ObservedRelease, "name" | "namespace" | "objects">,
   crds: readonly {

@@ -7,7 +7,7 @@ import type { ReleaseAttempt } from "../attempt/attempt.ts";
 import type { ReleaseObject } from "./release-objects.ts";
 import { looked, lookNow, nextLookMs, waitFor } from "./wait.ts";
 
-/** What has become of a wait for objects. */
+/** The result of a wait for objects. */
 export type AwaitedObjects =
   | { readonly kind: "ready" }
   | { readonly kind: "waiting"; readonly wait: ActionWait; readonly dueInMs: number }

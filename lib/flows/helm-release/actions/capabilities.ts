@@ -1,13 +1,13 @@
 import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
 
-/** What templates may ask of the cluster. */
+/** What templates can ask about the cluster. */
 export interface Capabilities {
   readonly kubeVersion: string;
   /** Every group/version and every group/version/Kind, and `v1`. */
   readonly apiVersions: readonly string[];
 }
 
-/** Stands for that of a server that does not tell it: the oldest that has what Sluice needs. */
+/** The version if a server does not report it: the oldest with everything that Sluice needs. */
 const oldestVersion = "v1.27.0";
 
 /** The capabilities of a cluster, as Helm finds them by discovery. */

@@ -12,15 +12,16 @@ import { looked, lookNow, nextLookMs, waitFor } from "./wait.ts";
 /** How long definitions may take to be served: Flux's own limit. */
 const servedWithinMs = 60_000;
 
-/** What has become of the definitions in `crds/`. */
+/** The result for the definitions in `crds/`. */
 export type AppliedDefinitions =
   | { readonly kind: "done" }
   | { readonly kind: "waiting"; readonly wait: ActionWait; readonly dueInMs: number }
   | { readonly kind: "failed"; readonly message: string };
 
 /**
- * Applies the definitions in `crds/` of a chart by the policy, and waits until they are served (reference helmrelease 10). `Create` changes
- * one that exists too, as Flux's server-side apply does (24, D2). Documents of other kinds are left out. None is ever deleted.
+ * Applies the definitions in `crds/` of a chart by the policy, and waits until they are served (reference helmrelease 10). `Create`
+ * changes one that exists too, as Flux's server-side apply does (24, D2). Documents of other kinds are left out. No definition is
+ * ever deleted.
  */
 export async function applyDefinitions(
   crds: readonly RenderedObject[],

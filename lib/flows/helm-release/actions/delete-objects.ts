@@ -35,10 +35,10 @@ export interface ObjectToDelete {
   readonly keptBy: string | undefined;
 }
 
-/** What has become of one of them. */
+/** The result for one of them. */
 export type DeletedObject =
   | { readonly kind: "gone"; readonly ref: ObjectRef }
-  /** Its deletion was asked for, now or before. */
+  /** Its deletion was requested, now or earlier. */
   | { readonly kind: "deleting"; readonly ref: VersionedRef }
   /** `isOurs`: it is of the release and protected; else it is another's by now. */
   | {
@@ -49,7 +49,7 @@ export type DeletedObject =
       /** Another owner has applied it: our labels and fields go. */
       readonly givesUp?: VersionedRef;
     }
-  /** A namespace or definition that holds what must stay (ADR 0007). */
+  /** A namespace or definition with objects that must stay (ADR 0007). */
   | { readonly kind: "held"; readonly ref: ObjectRef; readonly why: string }
   | { readonly kind: "refused"; readonly ref: ObjectRef; readonly message: string };
 
@@ -59,7 +59,7 @@ export interface DeletionOrder {
   readonly propagation: DeleteOptions["propagation"];
 }
 
-/** The entries of the inventory that are not among these objects: what an earlier revision has left, or all of it where no revision is left. */
+/** The inventory entries that are not among these objects: remains of an earlier revision, or all entries if no revision is left. */
 export function alsoInInventory(
   objects: readonly ObjectToDelete[],
   inventory: readonly InventoryEntry[],
@@ -69,18 +69,18 @@ export function alsoInInventory(
   return others.map(({ id, uid, version }) => ({ ref: parseEntryId(id), version, uid, keptBy: undefined }));
 }
 
-/** An object that was looked at, before it is deleted. */
+/** An object as read before its deletion. */
 interface Judged {
   readonly wanted: ObjectToDelete;
   readonly verdict: DeletedObject | { readonly kind: "delete"; readonly ref: VersionedRef };
-  /** Undefined where it is not there, or was not looked at. */
+  /** Undefined if it does not exist, or was not read. */
   readonly seen: { readonly plural: string; readonly metadata: Metadata } | undefined;
 }
 
 /**
- * Deletes objects kind by kind in Helm's order. All are looked at first, by the rules of a prune: one that is protected, or that is not of
- * this release by Helm's marks, or that another client has created, or that another owner claims, stays, and so does a namespace or
- * definition that holds what must stay. A delete has the uid and version that were seen as its condition.
+ * Deletes objects kind by kind in Helm's order. All are read first, by the rules of a prune: an object stays if it is protected, if
+ * Helm's marks name another release, if another client created it, or if another owner claims it; so does a namespace or definition
+ * with objects that must stay. A delete has the uid and version that were seen as its condition.
  */
 export async function deleteObjects(
   objects: readonly ObjectToDelete[],
@@ -154,8 +154,8 @@ function refused(ref: ObjectRef, error: unknown): DeletedObject {
 }
 
 /**
- * The namespaces and definitions among these that hold what must stay, by entry id, with the reason: objects of other owners, and what
- * this uninstall keeps itself. Gathered right before they are deleted.
+ * The namespaces and definitions among these with objects that must stay, by entry id, with the reason: other owners' objects, and
+ * those that this uninstall keeps itself. Gathered right before they are deleted.
  */
 async function heldAmong(
   some: readonly Judged[],
@@ -236,7 +236,7 @@ async function deleteObject(
   }
 }
 
-/** What is another's stays another's, also where our labels cannot be taken from it. */
+/** Another owner's objects stay, even if our labels cannot be removed from them. */
 async function giveUp(ref: VersionedRef, metadata: Metadata | undefined, { ctx }: DeletionOrder): Promise<void> {
   const { deps, run, target } = ctx;
   try {
@@ -283,7 +283,7 @@ function stateOfClaim(claim: Claim, { home, homeUid, owner, run }: HelmReleaseCo
   return stateOfOwner(claim, { home, homeUid, targetUid: owner.clusterUid }, run.signal);
 }
 
-/** The objects that are not gone yet, in their order. What the account may no longer read counts as there. */
+/** The objects that are not gone yet, in their order. Objects that the account may no longer read count as present. */
 export async function notGone(
   deleted: readonly DeletedObject[],
   { deps, run, target }: HelmReleaseContext,

@@ -19,14 +19,14 @@ interface ComparedObject {
   readonly comparison: Comparison;
 }
 
-/** A drift with what {@link correctDrift} does about it. */
+/** A drift with the action of {@link correctDrift}. */
 interface FoundDrift extends Drift {
   readonly compared: readonly ComparedObject[];
 }
 
 /**
- * Compares the cluster with the stored manifest of a release (reference helmrelease 18): hooks and `crds/` are no part of it. Writes
- * nothing. Objects that cannot be compared are left out if another one differs.
+ * Compares the cluster with the stored manifest of a release (reference helmrelease 18), without hooks and `crds/`. Writes nothing.
+ * Objects that cannot be compared are left out if another object differs.
  *
  * @throws Failure `StateError` if one cannot be compared and none differs
  */
@@ -130,7 +130,7 @@ async function correct(
   }
 }
 
-/** What the API server says of an invalid Secret may quote its values: only the last part is told, as Flux does. */
+/** The API server's error for an invalid Secret may quote its values: only the last part is reported, as in Flux. */
 function masked(error: ApiError): string {
   const message = messageOf(error);
   if (error.reason !== "Invalid") return message;

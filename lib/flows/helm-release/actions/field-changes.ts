@@ -9,7 +9,7 @@ export interface FieldChange {
 }
 
 /**
- * The fields in which two values differ, for people to read: as deep as both have them, lists place by place, where `jsonDiff` takes the
+ * The fields in which two values differ, for users: as deep as both have them, and lists item by item, while `jsonDiff` finds the
  * shortest patch. Pure.
  */
 export function fieldChanges(before: Json | undefined, after: Json | undefined, path = ""): readonly FieldChange[] {

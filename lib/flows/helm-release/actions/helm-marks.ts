@@ -1,6 +1,6 @@
 import type { Manifest, Metadata } from "../../../core/manifest.ts";
 
-/** The release that an object is of, as Helm writes it to the object. */
+/** The release of an object, as Helm writes it to the object. */
 export interface MarkedRelease {
   readonly name: string;
   readonly namespace: string;

@@ -14,7 +14,7 @@ export interface HookObject {
   readonly manifest: Manifest;
 }
 
-/** The object of a hook with the namespace of the release where it names none; a text where the cluster does not serve its kind. */
+/** The object of a hook, in the namespace of the release if it names none; a text if the cluster does not serve its kind. */
 export async function hookObject(
   { manifest }: Pick<Hook, "manifest">,
   releaseNamespace: string,

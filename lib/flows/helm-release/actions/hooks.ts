@@ -17,7 +17,7 @@ import {
 import { type RevisionWriter, revise } from "./revise.ts";
 import { looked, lookNow, nextLookMs, terminationLookMs, waitFor } from "./wait.ts";
 
-/** Whose hooks run, and with what. */
+/** The release whose hooks run, and their inputs. */
 export interface HookRunner extends RevisionWriter {
   /** The namespace of objects that name none. */
   readonly releaseNamespace: string;
@@ -29,18 +29,18 @@ export interface HookRunner extends RevisionWriter {
   readonly isChosen?: (hook: Hook) => boolean;
 }
 
-/** What has become of the hooks of an event. `stored`: the revision as it is now. */
+/** The result of the hooks of an event. `stored`: the present revision. */
 export type HooksOutcome =
   | { readonly kind: "done"; readonly stored: StoredRevision }
-  /** The next run goes on. */
+  /** The next run continues. */
   | { readonly kind: "waiting"; readonly stored: StoredRevision; readonly wait: ActionWait; readonly dueInMs: number }
   /** `message`: Helm's, without the words of the action. */
   | { readonly kind: "failed"; readonly stored: StoredRevision; readonly message: string };
 
 /**
- * Runs the hooks of an event one by one, as Helm does (pkg/action/hooks.go): by weight, then name. What a run was about to do is in the
- * record before it is done, so that a run that goes on after it, also after one that was killed, runs no hook twice: one that is
- * recorded as `Running` is waited for if its object is there, and created if not.
+ * Runs the hooks of an event one by one, as Helm does (pkg/action/hooks.go): by weight, then name. A run records each hook before it
+ * starts it, so that a later run, even after a kill, runs no hook twice: for a hook recorded as `Running` it waits if the object
+ * exists, and creates it if not.
  *
  * @param stored has the mark of the action
  */
@@ -67,7 +67,7 @@ export async function runHooks(
   return removeAll(succeeded.toReversed(), "hook-succeeded", now, { runner, event, wait });
 }
 
-/** The places of the hooks of an event in the record, in the order in which they run. */
+/** The positions of an event's hooks in the record, in the order in which they run. */
 function hooksOf(
   { observed }: StoredRevision,
   event: HookEvent,
@@ -96,7 +96,7 @@ interface HookTurn {
   readonly index: number;
 }
 
-/** `isWaitedFor`: its object was created, and the delete policies hold for it. */
+/** `isWaitedFor`: its object was created, and the delete policies apply to it. */
 type OneOutcome =
   | Exclude<HooksOutcome, { kind: "failed" }>
   | (Extract<HooksOutcome, { kind: "failed" }> & { readonly isWaitedFor?: true });
@@ -221,7 +221,7 @@ function inTime(message: string, { ctx }: HookRunner): string {
   return ctx.release.spec.waitStrategy?.name === "legacy" ? "context deadline exceeded" : message;
 }
 
-/** The message of a hook that an earlier run has recorded as failed: what it said is not in the record. */
+/** The message of a hook that an earlier run has recorded as failed: the record does not contain its error. */
 function formerFailure(hook: Hook, { ref }: HookObject, runner: HookRunner): string {
   const took = Date.parse(hook.lastRun.completedAt ?? "") - startOf(hook);
   if (took >= runner.timeoutMs) return inTime(`timeout waiting for: [${subject(ref)} status: 'InProgress']`, runner);
@@ -230,7 +230,7 @@ function formerFailure(hook: Hook, { ref }: HookObject, runner: HookRunner): str
 
 type Cleaning = Omit<HookTurn, "index">;
 
-/** By policy: the hook that has failed first, then those that have succeeded before it. What cannot be deleted does not hide the failure. */
+/** By policy: first the failed hook, then those that succeeded before it. A failed deletion does not hide the failure. */
 async function afterFailure(
   failure: Extract<HooksOutcome, { kind: "failed" }>,
   failed: number,

@@ -59,7 +59,7 @@ export async function installRelease(attempt: ReleaseAttempt, wait: ActionWait |
   );
 }
 
-/** By apply, as Flux does, but one that is there already keeps its labels. Undefined once it is there. */
+/** By apply, as in Flux, but an existing one keeps its labels. Undefined once it is there. */
 async function createNamespace(name: string, { ctx }: ReleaseAttempt): Promise<string | undefined> {
   const { run, target } = ctx;
   const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { name } } };

@@ -4,8 +4,8 @@ import type { Lookup } from "../../../core/ports/helm-engine.ts";
 import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
 
 /**
- * Answers `lookup` of templates as Helm does, with the rights of the release: an object, `{}` where there is none, and without a name the
- * list of all in the namespace, or in the cluster without a namespace.
+ * Answers `lookup` of templates as Helm does, with the rights of the release: an object, `{}` if there is none, and without a name
+ * the list of all objects in the namespace, or in the cluster if there is no namespace.
  */
 export function lookupIn(cluster: TargetCluster): Lookup {
   return async ({ apiVersion, kind, name, namespace }, signal) => {

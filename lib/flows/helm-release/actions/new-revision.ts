@@ -37,8 +37,8 @@ export interface RevisionPlan {
   /** Before the words of a hook's error. */
   hookFailed(event: HookEvent, why: string): string;
   /**
-   * What is to be stored, with status and description of its beginning; a text where there is no such thing. `deployed`: what is deployed, or
-   * else the latest revision.
+   * The record to store, with its first status and description; a text if there is none. `deployed`: what is deployed, or else the
+   * latest revision.
    */
   prepare(
     latest: RevisionHead | undefined,
@@ -55,21 +55,21 @@ export interface RevisionPlan {
 
 type Waiting = WaitingAction;
 
-/** A record that is about to be stored, and the objects of `crds/` beside it. */
+/** A record that is about to be stored, with the objects of `crds/`. */
 export interface PreparedRevision {
   readonly record: ReleaseRecord;
   readonly crds: Parameters<typeof shownInventory>[1];
 }
 
-/** The revision that is deployed before the action: what the new one replaces. */
+/** The revision that is deployed before the action, which the new one replaces. */
 interface Former {
   readonly heads: readonly RevisionHead[];
   readonly deployed: StoredRevision | undefined;
 }
 
 /**
- * Makes a new revision of a release and brings its objects into the cluster, as Helm's actions do: pending record, hooks, objects, wait,
- * hooks, deployed. It goes on with what an earlier run has begun, by the Secret alone.
+ * Makes a new revision of a release and brings its objects into the cluster, as Helm's actions do: pending record, hooks, objects,
+ * wait, hooks, deployed. It continues what an earlier run has begun, from the Secret alone.
  */
 export async function newRevision(
   plan: RevisionPlan,
@@ -108,7 +108,7 @@ async function formerOf(
   { ctx, store }: ReleaseAttempt,
 ): Promise<Former> {
   const others = heads.filter(({ version }) => version !== under?.version);
-  // Helm compares with what is deployed, or else with the latest one.
+  // Helm compares with the deployed revision, or else with the latest one.
   const head = others.find(({ status }) => status === "deployed") ?? others[0];
   const snapshot = (ctx.status().history ?? []).find(({ version }) => version === head?.version);
   const deployed = head && (await store.read(head.version, snapshot?.ociDigest ?? "", ctx.run.signal));
@@ -127,7 +127,7 @@ async function begin(
   try {
     prepared = await plan.prepare(former.heads[0], former.deployed);
   } catch (error) {
-    // What Helm says of a chart that cannot be rendered.
+    // Helm's error for a chart that cannot be rendered.
     if (error instanceof HelmEngineError && error.reason !== "busy" && error.reason !== "unavailable") {
       return unstored(error.message);
     }
@@ -270,14 +270,14 @@ async function succeed(
   return { kind: "succeeded", written: [{ record, isGone: false }, ...written] };
 }
 
-/** What is deployed; beside it what an upgrade starts from, and an uninstalled release that an install takes up. */
+/** The deployed revision; for an upgrade also its starting point, and for an install the uninstalled release that it continues. */
 function isReplaced({ status, version }: RevisionHead, { action }: RevisionPlan, { deployed }: Former): boolean {
   if (status === "deployed") return true;
   if (action === "upgrade") return version === deployed?.version;
   return action === "install" && status === "uninstalled" && version === deployed?.version;
 }
 
-/** A former revision as it is from now on; none if it is gone. Without a status it is written as it is. */
+/** A former revision in its new state; undefined if it is gone. Without a status it is written unchanged. */
 async function rewrite(
   version: number,
   status: "superseded" | undefined,
@@ -292,8 +292,8 @@ async function rewrite(
 }
 
 /**
- * The objects could not be applied, or did not become ready. Helm then also writes what the upgrade started from, as it is, and supersedes
- * what a rollback started from.
+ * The objects could not be applied, or did not become ready. Helm then also rewrites the starting point of an upgrade unchanged, and
+ * supersedes that of a rollback.
  */
 async function failObjects(
   plan: RevisionPlan,
@@ -323,12 +323,12 @@ async function fail(
   return { kind: "failed", message, log: logOf(plan, stored, message), written: [{ record, isGone: false }] };
 }
 
-/** What Helm logs of a failed action, as far as it says which step has failed. */
+/** Helm's log of a failed action, as far as it names the failed step. */
 function logOf({ action }: RevisionPlan, { observed }: StoredRevision, message: string): readonly string[] {
   return [`warning: ${action} failed: ${JSON.stringify({ name: observed.name, error: message })}`];
 }
 
-/** The last write of a revision says so, by its own digest: a run that was killed after it tells by that how the action has ended. */
+/** The last write of a revision records that, by its own digest: if a run was killed after it, the next run knows how the action ended. */
 async function finish(
   plan: RevisionPlan,
   stored: StoredRevision,

@@ -1,5 +1,5 @@
 import type { HelmReleaseSpec } from "../../../api/helm-release-spec.ts";
-import { dryRunMessage } from "../../../apply/dry-run.ts";
+import { dryRunMessage } from "../../../apply/refusals.ts";
 import { formatEntryId } from "../../../apply/set/entry-id.ts";
 import { mapLimit } from "../../../core/concurrency.ts";
 import { isJsonObject, type JsonObject, toJsonObject } from "../../../core/json.ts";
@@ -29,7 +29,7 @@ export interface ReleaseToPreview {
   readonly values: ValuesToCompose;
 }
 
-/** What a preview asks of the world. It writes nothing. */
+/** The outside services of a preview. It writes nothing. */
 export interface PreviewDeps {
   readonly target: TargetCluster;
   readonly helm: Pick<HelmEngine, "observe" | "prepare" | "render">;
@@ -49,7 +49,7 @@ export interface PreviewedObject {
   readonly change: PreviewedChange;
 }
 
-/** What an install or upgrade would do. */
+/** The effects of an install or upgrade. */
 export interface Preview {
   readonly action: "install" | "upgrade";
   /** Definitions of `crds/` first, then the objects of the manifest, then what is deleted. */
@@ -59,10 +59,10 @@ export interface Preview {
 }
 
 /**
- * Finds out what the next action of a release would do, by rendering it and by dry runs, and writes nothing. What is deleted is what the
- * manifest of the deployed revision has and the new one has not; that is kept where its manifest says so.
+ * Finds out what the next action of a release would do, by rendering it and by dry runs, and writes nothing. Objects are deleted if
+ * only the deployed revision's manifest has them, unless their manifest says that they are kept.
  *
- * @throws HelmEngineError if the chart cannot be rendered; ApiError where the API server could not be asked
+ * @throws HelmEngineError if the chart cannot be rendered; ApiError if the API server could not be asked
  */
 export async function previewRelease(
   { chart, name, namespace, spec, values }: ReleaseToPreview,
@@ -105,8 +105,8 @@ export async function previewRelease(
 }
 
 /**
- * The chart of an OCI artifact is marked in its version with the artifact's digest, which a chart that was not pushed does not have. Under
- * the version that is deployed it gets the same mark, so that the mark alone makes no difference.
+ * The chart of an OCI artifact is marked in its version with the artifact's digest, which a chart that was not pushed does not have.
+ * Under the deployed version it gets the same mark, so that the mark alone makes no difference.
  */
 async function suffixOf(
   deployed: ObservedRelease | undefined,
@@ -138,7 +138,7 @@ async function changeOf(manifest: Manifest, target: TargetCluster, signal: Abort
   }
 }
 
-/** What an apply may change: neither the status nor what the API server keeps in the metadata. */
+/** The fields that an apply may change: not the status, and not the API server's own metadata. */
 function comparedOf({ metadata, status: _status, ...content }: JsonObject): JsonObject {
   const { annotations, labels } = isJsonObject(metadata) ? metadata : {};
   return {

@@ -6,7 +6,7 @@ import { testRelease } from "./test.ts";
 import { uninstallRelease } from "./uninstall.ts";
 import { upgradeRelease } from "./upgrade.ts";
 
-/** What the release loop does with a release. */
+/** The actions of the release loop. */
 export const releaseActions: ReleaseActions = {
   install: installRelease,
   upgrade: upgradeRelease,

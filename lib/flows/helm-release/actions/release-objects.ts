@@ -6,7 +6,7 @@ import type { ObservedRelease, RenderedObject } from "../../../core/ports/helm-e
 import type { TargetCluster } from "../../../core/ports/home-and-target.ts";
 import { withHelmMarks } from "./helm-marks.ts";
 
-/** An object of a release as it is sent: in its namespace, and with Helm's marks. */
+/** An object of a release before it is sent: in its namespace, and with Helm's marks. */
 export interface ReleaseObject {
   readonly ref: VersionedRef;
   readonly manifest: Manifest;
@@ -20,7 +20,7 @@ interface Placing {
   readonly target: Pick<TargetCluster, "resource">;
 }
 
-/** The objects of a revision's manifest; one that names no namespace is in that of the release, unless its kind has none. */
+/** The objects of a revision's manifest; an object without a namespace is in the release's, unless its kind is cluster-scoped. */
 export async function releaseObjects(
   { name, namespace, objects }: Pick<ObservedRelease, "name" | "namespace" | "objects">,
   { deps, run, target }: Placing,

@@ -23,7 +23,7 @@ export const renderLimits: EngineLimits = { maxCpuMs: 60_000, maxWallMs: 240_000
 /** To load a chart and read `crds/`. */
 const definitionLimits: EngineLimits = { maxCpuMs: 30_000, maxWallMs: 120_000, maxOutputBytes: 32 * 1024 * 1024 };
 
-/** What of an attempt decides about the rendered objects. */
+/** The parts of an attempt that decide about the rendered objects. */
 export interface Rendering {
   readonly ctx: {
     readonly deps: { readonly helm: Pick<HelmEngine, "render"> };
@@ -38,7 +38,7 @@ export interface Rendering {
   readonly values: ValuesToCompose;
 }
 
-/** What lies in `crds/` of the chart of the release that is wanted. It is applied before the release is rendered, whose templates may look it up. */
+/** The content of `crds/` in the wanted release's chart. It is applied before the release is rendered, since templates may look it up. */
 export async function releaseDefinitions(
   attempt: ReleaseAttempt,
   former?: StoredRevision,
@@ -78,7 +78,7 @@ export async function renderRelease(
   return deps.helm.render(input, lookupIn(target), renderLimits, run.signal);
 }
 
-/** What is done with what the templates give, by the spec of a HelmRelease. */
+/** The further processing of the rendered templates, by the spec of a HelmRelease. */
 export function postRenderOf(
   { commonMetadata, postRenderers = [], postRenderStrategy = "combined" }: HelmReleaseSpec,
   { name, namespace }: { readonly name: string; readonly namespace: string },

@@ -15,7 +15,7 @@ export interface RevisionWriter {
 }
 
 /**
- * Writes a change of a stored revision, and what our annotation says of it from now on.
+ * Writes a change of a stored revision, with our annotation.
  *
  * @throws ApiError `Conflict` if another writer was there; HelmEngineError
  */

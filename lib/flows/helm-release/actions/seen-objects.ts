@@ -10,7 +10,7 @@ import type { ReleaseObject } from "./release-objects.ts";
 
 /** An object as a list of metadata shows it. */
 export interface SeenObject extends Pick<PartialObject, "metadata"> {
-  /** Every field that the release has applied still has its value: by what the inventory says of the last apply (adr/0044). */
+  /** Every field that the release has applied still has its value, judged by the inventory's record of the last apply (adr/0044). */
   readonly isProven: boolean;
 }
 

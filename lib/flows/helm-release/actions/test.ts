@@ -7,8 +7,8 @@ import { finishRevision } from "./revise.ts";
 import { timeoutMsOf } from "./timeouts.ts";
 
 /**
- * Runs the tests of a release: its hooks of the event `test` that the filters choose (reference helmrelease 2.5). What has become of
- * them is in the record, also of those that an earlier run has begun.
+ * Runs the tests of a release: its hooks of the event `test` that the filters choose (reference helmrelease 2.5). Their results are
+ * in the record, including those of an earlier run.
  */
 export async function testRelease(
   attempt: ReleaseAttempt,
@@ -36,7 +36,7 @@ export async function testRelease(
 }
 
 /**
- * The revision under our mark: that of tests that an earlier run of this attempt has begun, or a new one, which the first test writes.
+ * The revision under our mark: of tests that an earlier run of this attempt has begun, or a new one, which the first test writes.
  * Tests that have ended are not run again: their results are read.
  */
 function underTest({ ctx, token }: ReleaseAttempt, last: StoredRevision): StoredRevision {

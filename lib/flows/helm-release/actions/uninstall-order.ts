@@ -42,7 +42,7 @@ const kinds = [
 
 const rankByKind: ReadonlyMap<string, number> = new Map(kinds.map((kind, rank) => [kind, rank]));
 
-/** The kinds in the order in which Helm deletes them; those that it does not know last, by name. */
+/** The kinds in the order in which Helm deletes them; unknown ones last, by name. */
 export function byUninstallOrder(a: string, b: string): number {
   const [rankOfA = kinds.length, rankOfB = kinds.length] = [rankByKind.get(a), rankByKind.get(b)];
   return rankOfA - rankOfB || (a === b ? 0 : a < b ? -1 : 1);

@@ -29,15 +29,15 @@ export function alreadyDeleted(releaseName: string): string {
 }
 
 /**
- * Uninstalls a release as Helm does (pkg/action/uninstall.go): hooks, objects in reverse order, the wait until they are gone, hooks, and
- * the revisions or, with `keepHistory`, their status. The last revision says how far it has come, so that a run goes on where another was
- * stopped. Also deletes what the inventory has beside the manifest: without a stored revision, all of it. In a cluster that it was not
- * installed in it deletes nothing.
+ * Uninstalls a release as Helm does (pkg/action/uninstall.go): hooks, objects in reverse order, the wait until they are gone, hooks,
+ * and the revisions or, with `keepHistory`, their status. The last revision says how far it has come, so that a run goes on where
+ * another was stopped. Also deletes further objects of the inventory; without a stored revision, all of them. In a cluster that it
+ * was not installed in it deletes nothing.
  */
 export async function uninstallRelease(order: UninstallOrder, wait: ActionWait | undefined): Promise<ActionOutcome> {
   const { ctx, releaseName, store } = order;
   const { keepHistory = false } = ctx.release.spec.uninstall ?? {};
-  // What has its name here is another release.
+  // An object of this name belongs to another release.
   if (order.reason !== "remediation" && (await isElsewhere(ctx))) return failed(releaseNotFound, [], []);
   const heads = await store.heads(ctx.run.signal);
   const [latest] = heads;
@@ -150,11 +150,11 @@ async function giveUp(
 
 interface Deleted {
   readonly deleted: readonly DeletedObject[];
-  /** As it was saved; undefined if there is none. */
+  /** As last saved; undefined if there is none. */
   readonly inventory: readonly InventoryEntry[] | undefined;
 }
 
-/** Deletes the objects of the manifest, and what the inventory has beside them. Objects that are already deleted stay deleted. */
+/** Deletes the objects of the manifest, and further ones in the inventory. Objects that are already deleted stay deleted. */
 async function deleteAll(order: UninstallOrder, stored: StoredRevision | undefined): Promise<Deleted> {
   const { ctx, releaseName, releaseNamespace } = order;
   const inventory = await ctx.deps.inventories.load(ctx.owner, ctx.run.fence, ctx.run.signal);
@@ -245,7 +245,7 @@ async function finish(
   return [{ record: await revise(writerOf(stored, order), stored, change, undefined), isGone: false }, ...superseded];
 }
 
-/** The latest last: while it is there, a run that was stopped goes on. */
+/** The latest one last: while it exists, an interrupted run can continue. */
 async function purge(heads: readonly RevisionHead[], { ctx, store }: UninstallOrder): Promise<void> {
   for (const head of heads.toSorted((a, b) => a.version - b.version)) await store.remove(head, ctx.run.signal);
 }

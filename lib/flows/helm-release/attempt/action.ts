@@ -4,14 +4,14 @@ import type { ReleaseAttempt } from "./attempt.ts";
 
 /** Since when an action waits for something, carried to the next run: a hint. Without it the wait begins again. */
 export interface ActionWait {
-  /** What is waited for, for example `objects`, `hook NAME` or `deletion`. Another one begins a new wait. */
+  /** What the action waits for, for example `objects`, `hook NAME` or `deletion`. Another one begins a new wait. */
   readonly for: string;
   /** Wall time in milliseconds. */
   readonly since: number;
   readonly looks: number;
 }
 
-/** What has become of an action in this run. */
+/** The result of an action in this run. */
 export type ActionOutcome = ActionEnd | WaitingAction;
 
 /** It goes on with the next run. */
@@ -35,7 +35,7 @@ export type ActionEnd = { readonly inventory?: ShownInventory } & (
     }
 );
 
-/** What `status.inventory` shows from then on; absent: as before. */
+/** The new content of `status.inventory`; absent: unchanged. */
 type ShownInventory = readonly { readonly id: string; readonly v: string }[];
 
 /** A revision as the action has left it. `gone`: its Secret was removed. The snapshots of the status follow. */
@@ -44,7 +44,10 @@ export interface WrittenRevision {
   readonly isGone: boolean;
 }
 
-/** What the release loop does with a release. Each call goes on with what an earlier run has begun, by the Secrets; none sleeps longer than a second. */
+/**
+ * The actions of the release loop. Each call continues what an earlier run has begun, from the Secrets; none sleeps longer than a
+ * second.
+ */
 export interface ReleaseActions {
   install(attempt: ReleaseAttempt, wait: ActionWait | undefined): Promise<ActionOutcome>;
   /** `last`: the latest stored revision. */

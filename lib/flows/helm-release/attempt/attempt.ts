@@ -14,15 +14,15 @@ import type { HelmReleaseContext } from "./context.ts";
 export interface ReleaseChart {
   /** The packaged chart. */
   readonly bytes: (signal: AbortSignal) => Promise<Uint8Array>;
-  /** `+` and the first 12 hexadecimal digits of {@link ociDigest}; empty for none. */
+  /** `+` and the first 12 hexadecimal digits of {@link ociDigest}; empty if there is none. */
   readonly versionSuffix: string;
-  /** The digest in the revision of an OCIRepository or ExternalArtifact; empty for others. */
+  /** The digest in the revision of an OCIRepository or ExternalArtifact; empty for other sources. */
   readonly ociDigest: string;
   /** With the suffix. */
   readonly metadata: ChartMetadata;
 }
 
-/** Everything that decides what a release is to be. Preconditions hold; nothing is written yet. */
+/** Everything that decides the wanted release. Preconditions are met; nothing is written yet. */
 export interface ReleaseAttempt {
   /** Its target is open. */
   readonly ctx: HelmReleaseContext;
@@ -31,7 +31,7 @@ export interface ReleaseAttempt {
   readonly values: ValuesToCompose;
   readonly configDigest: string;
   readonly postRender: PostRender;
-  /** As in the status: empty where the spec has none. */
+  /** As in the status: empty if the spec has none. */
   readonly postRenderersDigest: string;
   readonly commonMetadataDigest: string;
   readonly healthRules: HealthRules;
@@ -39,6 +39,6 @@ export interface ReleaseAttempt {
   readonly store: ReleaseStore;
   /** Reads a record with the digest of an artifact, for the snapshot in question. */
   observe(record: ReleaseRecord, ociDigest: string): Promise<ObservedRelease>;
-  /** A digest of what is to be applied: another one ends an action that is under way. */
+  /** A digest of the wanted release: a different one ends an action under way. */
   readonly token: string;
 }

@@ -18,7 +18,7 @@ import type { RemoteTarget } from "../../owner/remote-target.ts";
 import type { EventToRecord } from "../../record-event.ts";
 import type { SourceKinds } from "../../source/read-source.ts";
 
-/** What the reconcile of a HelmRelease needs of the world. */
+/** The outside services of the reconcile of a HelmRelease. */
 export interface HelmReleaseDeps extends FlowDeps {
   readonly helm: HelmEngine;
   readonly inventories: InventoryStore;
@@ -36,7 +36,7 @@ export interface HelmReleaseDeps extends FlowDeps {
   readonly reconciled: ReconciledKinds;
   /** To the servers of ExternalArtifacts. */
   readonly http: Pick<Http, "send">;
-  /** The cluster of a HelmRelease without `spec.kubeConfig`, with the rights that it asks for. */
+  /** The cluster of a HelmRelease without `spec.kubeConfig`, with the rights of its service account. */
   readonly targetOf: (release: LiveObject, signal: AbortSignal) => Promise<TargetCluster>;
   /** The same for one with `spec.kubeConfig`. */
   readonly remoteTargetOf: (release: LiveObject, place: TenantPlace, signal: AbortSignal) => Promise<RemoteTarget>;
@@ -58,7 +58,7 @@ export interface HelmReleaseContext {
   readonly cel: Cel;
   readonly home: HomeCluster;
   readonly target: TargetCluster;
-  /** What `spec.kubeConfig` names; `closed`: it is not opened yet; undefined: it names none. */
+  /** The cluster of `spec.kubeConfig`; `closed`: not opened yet; undefined: it names none. */
   readonly remote: RemoteTarget | "closed" | undefined;
   /** The status as it stands in the cluster after the last write. */
   status(): HelmReleaseStatus;

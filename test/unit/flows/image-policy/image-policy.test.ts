@@ -147,7 +147,7 @@ describe("failures", () => {
     expect((await one.status()).latestRef?.tag).toBe("1.10.0");
     expect(await one.conditions()).toEqual([
       "Reconciling=True ProgressingWithRetry: processing object: new generation 1 -> 2",
-      "Ready=False Failure: unable to determine latest version from provided list; none of 4 tags is a version in spec.policy.semver.range '>=3.0.0'",
+      "Ready=False Failure: unable to determine latest version from provided list; none of 6 tags is a version in spec.policy.semver.range '>=3.0.0'",
     ]);
     const told = "Warning Failure: unable to determine latest version from provided list; ";
     expect((await one.events()).filter((event) => event.startsWith(told))).toHaveLength(1);
