@@ -183,7 +183,7 @@ function addAlert(create: Command, surroundings: Surroundings): void {
     .option("--event-severity <severity>", "events that count: info for all, or error")
     .option(
       "--event-source <kind/name>",
-      "object whose events count, as KIND/NAME or KIND/NAME.NAMESPACE, * for every name; several by commas, or given several times",
+      "object whose events are sent, as KIND/NAME or KIND/NAME.NAMESPACE, * for every name; several by commas, or given several times",
       commaSeparated,
     );
   common(alert).action(async (name: string | undefined) => {
@@ -263,7 +263,7 @@ function addSourceGit(source: Command, surroundings: Surroundings): void {
   git
     .option("--branch <branch>", "branch to follow")
     .option("--tag <tag>", "tag to take")
-    .option("--tag-semver <range>", "range of versions, of which the highest tag is taken")
+    .option("--tag-semver <range>", "range of versions; the highest tag in it is chosen")
     .option("--ref-name <name>", "full name of a reference, for example refs/pull/420/head")
     .option("--commit <commit>", "commit to take")
     .option("--secret-ref <name>", "Secret that exists, in place of a new one")

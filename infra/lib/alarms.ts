@@ -133,7 +133,7 @@ export const alarmRows = {
     severity: "ticket",
     query: "OtherOwner",
     source: { of: "sluice", metric: "ReconcilesRefused" },
-    says: "A cluster belongs to another installation, or is paused, so this one writes nothing to it.",
+    says: "A cluster belongs to another installation or is paused, so this one writes nothing to it.",
     mend: "The query says which: sluice take-over makes this installation the owner, sluice resume ends a pause.",
   },
   WakeUpDeadLetters: {

@@ -90,7 +90,7 @@ async function scan(pack: PackFile, unpack: Unpacker, slices: TimeSlices): Promi
       await setOid(entries, position, bytes, slices);
     } else {
       const base = positionAt(entries.offsets, position, at - header.baseDistance);
-      if (base === none) throw damagedPack("a delta is for what is not an entry");
+      if (base === none) throw damagedPack("a delta has a base that is not an entry");
       addDelta(entries, base, position);
     }
     at = end;
