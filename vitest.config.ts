@@ -19,6 +19,7 @@ const withRealParts = [
   "test/e2e/flow/{real,throttled,two-clusters,webhooks}.test.ts",
   "test/e2e/uninstall/real.test.ts",
   "test/e2e/lambda-bundles.test.ts",
+  "test/e2e/pages/{aws,deploy,sops}.test.ts",
   "test/e2e/{local-on-real,several-clusters,whole-system}/*.test.ts",
   "test/interop/**/*.test.ts",
   "test/property/cluster-differential.test.ts",

@@ -1,19 +1,11 @@
-import { sourceGroup } from "../lib/api/names.ts";
-import type { JsonObject } from "../lib/core/json.ts";
-import { type LiveObject, type Manifest, refOf } from "../lib/core/manifest.ts";
-import { type Labelled, metadataOf, upsert } from "./created-object.ts";
+import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
+import type { Manifest } from "../lib/core/manifest.ts";
+import { applyAndWait, type Called } from "./create-object.ts";
+import { upsert } from "./created-object.ts";
 import { textAt } from "./objects/read-object.ts";
-import { failureOf, waitFor } from "./progress.ts";
-import { isCurrent } from "./reconcile-object.ts";
 import type { Session } from "./session.ts";
-import { isObserved } from "./suspend-and-resume.ts";
 
 // What the commands that create a source share. Their lines are flux's.
-
-/** A source of this kind with the labels of the options. */
-export function sourceOf(kind: string, name: string, namespace: string, spec: JsonObject, options: Labelled): Manifest {
-  return { apiVersion: `${sourceGroup}/v1`, kind, metadata: metadataOf(name, namespace, options), spec };
-}
 
 /** Applies the Secret that a source logs in with. @param owner whose credentials these are: `repository`, `bucket` */
 export async function applyCredentials(secret: Manifest, owner: string, session: Session): Promise<void> {
@@ -23,21 +15,26 @@ export async function applyCredentials(secret: Manifest, owner: string, session:
   terminal.success("authentication configured");
 }
 
-/** Waits for the first artifact of a source that was applied. Throws if its reconciliation fails, or ends without an artifact. */
-export async function awaitArtifact(source: Manifest, session: Session): Promise<void> {
-  const { terminal } = session;
-  terminal.waiting(`waiting for ${source.kind} source reconciliation`);
-  const ref = { ...refOf(source), version: "v1" };
-  const isDone = (object: LiveObject): boolean => {
-    if (!isObserved(object)) return false;
-    if (isCurrent(object)) return true;
-    const failure = failureOf(object);
-    if (failure !== undefined) throw new Error(`${source.kind} source reconciliation failed: '${failure}'`);
-    return false;
-  };
-  const seen = await waitFor(ref, isDone, session);
-  terminal.success(`${source.kind} source reconciliation completed`);
+/**
+ * Applies a source and waits for its first artifact. Throws if its reconciliation fails, or ends without an artifact.
+ *
+ * @param without what is said of one without an artifact
+ */
+export async function applySource(
+  manifest: Manifest,
+  called: Called,
+  session: Session,
+  without = `${called.thing} reconciliation completed but no artifact was found`,
+): Promise<void> {
+  const seen = await applyAndWait(manifest, called, session);
+  session.terminal.success(`${called.thing} reconciliation completed`);
   const revision = textAt(seen, "status", "artifact", "revision");
-  if (revision === "") throw new Error(`${source.kind} source reconciliation completed but no artifact was found`);
-  terminal.success(`fetched revision: ${revision}`);
+  if (revision === "") throw new Error(without);
+  session.terminal.success(`fetched revision: ${revision}`);
+}
+
+/** The source with the Secret of this name to log in with, and more fields of its spec. */
+export function withSecret(source: Manifest, name: string, more: JsonObject = {}): Manifest {
+  const spec = isJsonObject(source["spec"]) ? source["spec"] : {};
+  return { ...source, spec: { ...spec, secretRef: { name }, ...more } };
 }

@@ -11,6 +11,7 @@ import type { FoundOrphans } from "./check-orphans.ts";
 import { type CheckedRights, checkRights } from "./check-rights.ts";
 import { checkUnreconciled } from "./check-unreconciled.ts";
 import { type CheckedVersion, judgeVersion, testedVersions } from "./check-version.ts";
+import { escapedJson } from "./object-documents.ts";
 import type { Unreconciled } from "./objects/unreconciled.ts";
 import { type GlobalOptions, type Session, type Surroundings, withCluster } from "./session.ts";
 
@@ -100,11 +101,11 @@ async function print(
   { output }: CheckOptions,
   { terminal }: Pick<Session, "terminal">,
 ): Promise<void> {
-  const json = `${JSON.stringify(document, undefined, 2)}\n`;
+  const json = `${escapedJson(JSON.stringify(document, undefined, 2))}\n`;
   if (output === "json") terminal.document(json);
   if (output !== "yaml") return;
-  const { dump } = await import("js-yaml");
-  terminal.document(dump(JSON.parse(json), { lineWidth: -1 }));
+  const { safeYaml } = await import("./safe-yaml.ts");
+  terminal.document(safeYaml(JSON.parse(json)));
 }
 
 function isPassed({ fault, kubernetes, kinds, ownerFault }: CheckedCluster): boolean {

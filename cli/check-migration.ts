@@ -1,9 +1,9 @@
-import { dump } from "js-yaml";
 import { messageOf } from "../lib/core/failure.ts";
 import { printMigration } from "./migration/print-report.ts";
 import { readMigration } from "./migration/read-cluster.ts";
 import { emptyReport, type MigrationReport, migrationReport } from "./migration/report.ts";
 import { escapedJson } from "./object-documents.ts";
+import { safeYaml } from "./safe-yaml.ts";
 import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";
 
 const formats = ["table", "json", "yaml"];
@@ -38,5 +38,5 @@ export async function runMigrationCheck(
 
 function printDocument(report: MigrationReport, output: string, { terminal }: Pick<Surroundings, "terminal">): void {
   const json = () => `${escapedJson(JSON.stringify(report, undefined, 2))}\n`;
-  terminal.document(output === "json" ? json() : dump(report, { lineWidth: -1 }));
+  terminal.document(output === "json" ? json() : safeYaml(report));
 }

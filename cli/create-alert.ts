@@ -1,17 +1,13 @@
+import { declaredAlert } from "../lib/api/kinds/alert.ts";
 import { servedKind } from "../lib/api/kinds/declaration.ts";
 import { declaredNotificationProvider } from "../lib/api/kinds/notification-provider.ts";
-import { notificationGroup } from "../lib/api/names.ts";
 import type { JsonObject } from "../lib/core/json.ts";
 import type { Manifest } from "../lib/core/manifest.ts";
-import { checkName, exportNamespace, metadataOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
-import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";
+import { applyObject, type CreatedOptions, objectOf, printOrApply } from "./create-object.ts";
+import { checkName, withoutUndefined } from "./created-object.ts";
+import type { Session, Surroundings } from "./session.ts";
 
 // Alerts and Providers are never reconciled: there is nothing to wait for, and they are ready as soon as they are stored.
-
-interface CreatedOptions extends GlobalOptions {
-  readonly export?: boolean;
-  readonly label?: readonly string[];
-}
 
 export interface AlertOptions extends CreatedOptions {
   readonly providerRef?: string;
@@ -44,7 +40,10 @@ export async function createAlert(
     eventSeverity: eventSeverity === "" ? undefined : eventSeverity,
     eventSources,
   });
-  await createStatic("Alert", name, spec, options, surroundings, providerRef);
+  await printOrApply(objectOf(declaredAlert, name, spec, options), options, surroundings, async (manifest, session) => {
+    await applyStatic(manifest, session);
+    await warnOfMissing(providerRef, session);
+  });
 }
 
 /** `create alert-provider`: a Provider, which Alerts of its namespace send events to. */
@@ -64,7 +63,8 @@ export async function createProvider(
     address: given(address),
     secretRef: secretRef === "" ? undefined : { name: secretRef },
   });
-  await createStatic("Provider", name, spec, options, surroundings);
+  const manifestIn = objectOf(declaredNotificationProvider, name, spec, options);
+  await printOrApply(manifestIn, options, surroundings, applyStatic);
 }
 
 /** As flux reads it: what follows the last dot is the namespace. */
@@ -75,38 +75,20 @@ function eventSourceOf(text: string): JsonObject {
   return dot === -1 ? { kind, name: path } : { kind, name: path.slice(0, dot), namespace: path.slice(dot + 1) };
 }
 
-/** @param provider that of an Alert: one that is missing is said, since the Alert is stored and ready without it, as in Flux */
-async function createStatic(
-  kind: "Alert" | "Provider",
-  name: string,
-  spec: JsonObject,
-  options: CreatedOptions,
-  surroundings: Surroundings,
-  provider?: string,
-): Promise<void> {
-  const { terminal } = surroundings;
-  const manifestIn = (namespace: string): Manifest => ({
-    apiVersion: `${notificationGroup}/v1beta3`,
-    kind,
-    metadata: metadataOf(name, namespace, options),
-    spec,
-  });
-  if (options.export === true) {
-    terminal.document(await yamlOf(manifestIn(exportNamespace(options, surroundings))));
-    return;
-  }
-  await withCluster(options, surroundings, async (session) => {
-    terminal.generating(`generating ${kind}`);
-    terminal.action(`applying ${kind}`);
-    terminal.success(`${kind} ${await upsert(manifestIn(session.namespace), session)}`);
-    terminal.waiting(`waiting for ${kind} reconciliation`);
-    terminal.success(`${kind} ${name} is ready`);
-    if (provider === undefined) return;
-    const { cluster, namespace, signal } = session;
-    const found = await cluster.get({ ...servedKind(declaredNotificationProvider), namespace, name: provider }, signal);
-    if (found !== undefined) return;
-    terminal.warning(
-      `there is no Provider ${provider} in namespace ${namespace}: nothing is sent until it exists; create it, for example with sluice create alert-provider ${provider}`,
-    );
-  });
+async function applyStatic(manifest: Manifest, session: Session): Promise<void> {
+  const { terminal } = session;
+  const { kind, metadata } = manifest;
+  terminal.generating(`generating ${kind}`);
+  await applyObject(manifest, { thing: kind }, session);
+  terminal.waiting(`waiting for ${kind} reconciliation`);
+  terminal.success(`${kind} ${metadata.name} is ready`);
+}
+
+/** The Alert is stored and ready without its Provider, as in Flux. */
+async function warnOfMissing(provider: string, { cluster, namespace, signal, terminal }: Session): Promise<void> {
+  const found = await cluster.get({ ...servedKind(declaredNotificationProvider), namespace, name: provider }, signal);
+  if (found !== undefined) return;
+  terminal.warning(
+    `there is no Provider ${provider} in namespace ${namespace}: nothing is sent until it exists; create it, for example with sluice create alert-provider ${provider}`,
+  );
 }

@@ -1,12 +1,12 @@
+import { declaredBucket } from "../lib/api/kinds/bucket.ts";
 import type { JsonObject } from "../lib/core/json.ts";
-import { applyCredentials, awaitArtifact, sourceOf } from "./applied-source.ts";
-import { checkName, exportNamespace, secretOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
+import { applyCredentials, applySource, withSecret } from "./applied-source.ts";
+import { type CreatedOptions, objectOf, printOrApply } from "./create-object.ts";
+import { checkName, secretOf, withoutUndefined } from "./created-object.ts";
 import { durationOf } from "./duration-option.ts";
-import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";
+import type { Surroundings } from "./session.ts";
 
-export interface BucketOptions extends GlobalOptions {
-  readonly export?: boolean;
-  readonly label?: readonly string[];
+export interface BucketOptions extends CreatedOptions {
   readonly interval: string;
   readonly provider: string;
   readonly bucketName?: string;
@@ -28,25 +28,16 @@ export async function createSourceBucket(
   surroundings: Surroundings,
 ): Promise<void> {
   checkName(name);
-  const spec = specOf(options);
-  const { terminal } = surroundings;
-  if (options.export === true) {
-    terminal.document(await yamlOf(sourceOf("Bucket", name, exportNamespace(options, surroundings), spec, options)));
-    return;
-  }
-  await withCluster(options, surroundings, async (session) => {
-    terminal.generating("generating Bucket source");
+  const manifestIn = objectOf(declaredBucket, name, specOf(options), options);
+  await printOrApply(manifestIn, options, surroundings, async (manifest, session) => {
+    session.terminal.generating("generating Bucket source");
     const { accessKey: accesskey = "", secretKey: secretkey = "", secretRef } = options;
     const hasKeys = secretRef === undefined && accesskey !== "" && secretkey !== "";
     if (hasKeys) {
       const secret = secretOf(name, session.namespace, { accesskey, secretkey }, options);
       await applyCredentials(secret, "bucket", session);
     }
-    terminal.action("applying Bucket source");
-    const whole = hasKeys ? { ...spec, secretRef: { name } } : spec;
-    const manifest = sourceOf("Bucket", name, session.namespace, whole, options);
-    terminal.success(`Bucket source ${await upsert(manifest, session)}`);
-    await awaitArtifact(manifest, session);
+    await applySource(hasKeys ? withSecret(manifest, name) : manifest, { thing: "Bucket source" }, session);
   });
 }
 

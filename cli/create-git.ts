@@ -1,16 +1,16 @@
+import { declaredGitRepository } from "../lib/api/kinds/git-repository.ts";
 import type { Json, JsonObject } from "../lib/core/json.ts";
-import { applyCredentials, awaitArtifact, sourceOf } from "./applied-source.ts";
-import { checkName, exportNamespace, secretOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
+import { applyCredentials, applySource, withSecret } from "./applied-source.ts";
+import { type CreatedOptions, objectOf, printOrApply } from "./create-object.ts";
+import { createSecret } from "./create-secret.ts";
+import { checkName, secretOf, withoutUndefined } from "./created-object.ts";
 import { durationOf } from "./duration-option.ts";
 import { type CredentialOptions, httpData, repositoryUrl, type SecretData, sshData } from "./git-credentials.ts";
-import { type GlobalOptions, type Session, type Surroundings, timeoutOf, withCluster } from "./session.ts";
+import { type GlobalOptions, type Session, type Surroundings, timeoutOf } from "./session.ts";
 
-export interface CreateOptions extends GlobalOptions, CredentialOptions {
-  readonly export?: boolean;
-  readonly label?: readonly string[];
-}
+export interface GitSecretOptions extends CreatedOptions, CredentialOptions {}
 
-export interface SourceOptions extends CreateOptions {
+export interface GitSourceOptions extends GitSecretOptions {
   readonly interval: string;
   readonly fetchTimeout?: string;
   readonly branch?: string;
@@ -31,27 +31,18 @@ export interface SourceOptions extends CreateOptions {
 /** `create secret git`: what a GitRepository logs in with; over ssh a new key, whose public part it prints. */
 export async function createSecretGit(
   name: string | undefined,
-  options: CreateOptions,
+  options: GitSecretOptions,
   surroundings: Surroundings,
 ): Promise<void> {
   checkName(name);
   const url = repositoryUrl(options.url);
-  const { terminal } = surroundings;
   const isSsh = url.protocol === "ssh:";
   if (!isSsh) checkLogin(options);
   const data = isSsh ? await sshData(url, options, timeLimit(options, surroundings)) : await httpData(options);
-  if (options.export === true) {
-    terminal.document(await yamlOf(secretOf(name, exportNamespace(options, surroundings), data, options)));
-    return;
-  }
-  await withCluster(options, surroundings, async (session) => {
-    tellKeys(data, session);
-    await upsert(secretOf(name, session.namespace, data, options), session);
-    terminal.action(`git secret '${name}' created in '${session.namespace}' namespace`);
-  });
+  await createSecret("git", { name, dataIn: () => data }, options, surroundings, (session) => tellKeys(data, session));
 }
 
-function checkLogin({ username = "", password = "", bearerToken = "" }: CreateOptions): void {
+function checkLogin({ username = "", password = "", bearerToken = "" }: GitSecretOptions): void {
   if (bearerToken !== "" && (username !== "" || password !== "")) {
     throw new Error("user credentials and bearer token cannot be used together");
   }
@@ -63,21 +54,14 @@ function checkLogin({ username = "", password = "", bearerToken = "" }: CreateOp
 /** `create source git`: a GitRepository, with the Secret that it logs in with, and waits for its first artifact. */
 export async function createSourceGit(
   name: string | undefined,
-  options: SourceOptions,
+  options: GitSourceOptions,
   surroundings: Surroundings,
 ): Promise<void> {
   checkName(name);
   const url = repositoryUrl(options.url);
-  const spec = specOf(options);
-  const { terminal } = surroundings;
-  if (options.export === true) {
-    terminal.document(
-      await yamlOf(sourceOf("GitRepository", name, exportNamespace(options, surroundings), spec, options)),
-    );
-    return;
-  }
-  await withCluster(options, surroundings, async (session) => {
-    terminal.generating("generating GitRepository source");
+  const manifestIn = objectOf(declaredGitRepository, name, specOf(options), options);
+  await printOrApply(manifestIn, options, surroundings, async (manifest, session) => {
+    session.terminal.generating("generating GitRepository source");
     const data = options.secretRef === undefined ? await credentialsOf(url, options, session) : {};
     const hasCredentials = Object.keys(data).length > 0;
     if (hasCredentials) {
@@ -85,15 +69,12 @@ export async function createSourceGit(
       if (data["identity.pub"] !== undefined && options.silent !== true) await confirmKey(surroundings);
       await applyCredentials(secretOf(name, session.namespace, data, options), "repository", session);
     }
-    terminal.action("applying GitRepository source");
-    const whole = hasCredentials ? { ...spec, secretRef: { name } } : spec;
-    const manifest = sourceOf("GitRepository", name, session.namespace, whole, options);
-    terminal.success(`GitRepository source ${await upsert(manifest, session)}`);
-    await awaitArtifact(manifest, session);
+    const whole = hasCredentials ? withSecret(manifest, name) : manifest;
+    await applySource(whole, { thing: "GitRepository source" }, session);
   });
 }
 
-async function credentialsOf(url: URL, options: SourceOptions, session: Session): Promise<SecretData> {
+async function credentialsOf(url: URL, options: GitSourceOptions, session: Session): Promise<SecretData> {
   if (url.protocol === "ssh:") return sshData(url, options, session.signal);
   const data = await httpData(options);
   if (url.protocol === "http:" && Object.keys(data).length > 0) {
@@ -102,7 +83,7 @@ async function credentialsOf(url: URL, options: SourceOptions, session: Session)
   return data;
 }
 
-function specOf(options: SourceOptions): JsonObject {
+function specOf(options: GitSourceOptions): JsonObject {
   const { branch, commit, refName, tag, tagSemver } = options;
   if ([branch, commit, refName, tag, tagSemver].every((one) => one === undefined)) {
     const choices = "--branch, --tag, --commit, --ref-name or --tag-semver";
@@ -124,7 +105,7 @@ function specOf(options: SourceOptions): JsonObject {
 }
 
 /** One ref, in flux's order; a branch given with a commit says where the commit is. */
-function refOfOptions({ branch, commit, refName, tag, tagSemver }: SourceOptions): Record<string, Json | undefined> {
+function refOfOptions({ branch, commit, refName, tag, tagSemver }: GitSourceOptions): Record<string, Json | undefined> {
   if (commit !== undefined) return { commit, branch };
   if (refName !== undefined) return { name: refName };
   if (tagSemver !== undefined) return { semver: tagSemver };

@@ -2,20 +2,15 @@ import { readFile } from "node:fs/promises";
 import { declaredHelmChart } from "../lib/api/kinds/helm-chart.ts";
 import { declaredHelmRelease } from "../lib/api/kinds/helm-release.ts";
 import { declaredOciRepository } from "../lib/api/kinds/oci-repository.ts";
-import { helmGroup } from "../lib/api/names.ts";
 import type { JsonObject } from "../lib/core/json.ts";
-import { type Manifest, refOf } from "../lib/core/manifest.ts";
-import { checkName, exportNamespace, metadataOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
+import { applyAndWait, type CreatedOptions, objectOf, printOrApply } from "./create-object.ts";
+import { checkName, withoutUndefined } from "./created-object.ts";
 import { durationOf } from "./duration-option.ts";
 import { dependencyOf, knownKind, readReference, splitKind } from "./object-reference.ts";
-import { failureOf, waitFor } from "./progress.ts";
-import { doneText, isCurrent } from "./reconcile-object.ts";
-import { type GlobalOptions, type Session, type Surroundings, withCluster } from "./session.ts";
-import { isObserved } from "./suspend-and-resume.ts";
+import { doneText } from "./reconcile-object.ts";
+import type { Surroundings } from "./session.ts";
 
-export interface HelmReleaseOptions extends GlobalOptions {
-  readonly export?: boolean;
-  readonly label?: readonly string[];
+export interface HelmReleaseOptions extends CreatedOptions {
   readonly interval: string;
   readonly releaseName?: string;
   readonly source?: string;
@@ -42,45 +37,14 @@ export async function createHelmRelease(
   surroundings: Surroundings,
 ): Promise<void> {
   checkName(name);
-  const spec = await specOf(options);
-  if (options.export === true) {
-    const manifest = manifestOf(name, exportNamespace(options, surroundings), spec, options);
-    surroundings.terminal.document(await yamlOf(manifest));
-    return;
-  }
-  await withCluster(options, surroundings, async (session) => {
+  const manifestIn = objectOf(declaredHelmRelease, name, await specOf(options), options);
+  await printOrApply(manifestIn, options, surroundings, async (manifest, session) => {
     const { terminal } = session;
     terminal.generating("generating HelmRelease");
-    terminal.action("applying HelmRelease");
-    const manifest = manifestOf(name, session.namespace, spec, options);
-    terminal.success(`HelmRelease ${await upsert(manifest, session)}`);
-    await awaitRelease(manifest, session);
+    const done = doneText(declaredHelmRelease, await applyAndWait(manifest, { thing: "HelmRelease" }, session));
+    terminal.success(`HelmRelease ${name} is ready`);
+    terminal.success(done);
   });
-}
-
-function manifestOf(name: string, namespace: string, spec: JsonObject, options: HelmReleaseOptions): Manifest {
-  const { kind, versions } = declaredHelmRelease;
-  return { apiVersion: `${helmGroup}/${versions[0]}`, kind, metadata: metadataOf(name, namespace, options), spec };
-}
-
-async function awaitRelease(manifest: Manifest, session: Session): Promise<void> {
-  const { terminal } = session;
-  terminal.waiting("waiting for HelmRelease reconciliation");
-  const ref = { ...refOf(manifest), version: declaredHelmRelease.versions[0] };
-  const seen = await waitFor(
-    ref,
-    (object) => {
-      if (!isObserved(object)) return false;
-      if (isCurrent(object)) return true;
-      const failure = failureOf(object);
-      if (failure !== undefined) throw new Error(`HelmRelease reconciliation failed: '${failure}'`);
-      return false;
-    },
-    session,
-  );
-  const done = doneText(declaredHelmRelease, seen);
-  terminal.success(`HelmRelease ${ref.name} is ready`);
-  terminal.success(done);
 }
 
 async function specOf(options: HelmReleaseOptions): Promise<JsonObject> {

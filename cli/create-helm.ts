@@ -1,13 +1,16 @@
-import { readFile } from "node:fs/promises";
+import { declaredHelmRepository } from "../lib/api/kinds/helm-repository.ts";
 import type { JsonObject } from "../lib/core/json.ts";
-import { applyCredentials, awaitArtifact, sourceOf } from "./applied-source.ts";
-import type { CreateOptions } from "./create-git.ts";
-import { checkName, exportNamespace, secretOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
+import { applyCredentials, applySource, withSecret } from "./applied-source.ts";
+import { applyObject, type CreatedOptions, objectOf, printOrApply } from "./create-object.ts";
+import { readSecretFile } from "./create-secret.ts";
+import { checkName, secretOf, withoutUndefined } from "./created-object.ts";
 import { durationOf } from "./duration-option.ts";
-import type { SecretData } from "./git-credentials.ts";
-import { type Surroundings, withCluster } from "./session.ts";
+import type { CredentialOptions, SecretData } from "./git-credentials.ts";
+import type { Surroundings } from "./session.ts";
 
-export interface HelmOptions extends CreateOptions {
+export interface HelmOptions
+  extends CreatedOptions,
+    Pick<CredentialOptions, "caFile" | "password" | "url" | "username"> {
   readonly interval: string;
   readonly fetchTimeout?: string;
   readonly certFile?: string;
@@ -26,28 +29,20 @@ export async function createSourceHelm(
   checkName(name);
   const isOci = protocolOf(options.url) === "oci:";
   const { secretRef } = options;
-  const login = secretRef === undefined ? {} : { secretRef: { name: secretRef }, ...passing(options) };
+  const login = secretRef === undefined ? {} : { secretRef: { name: secretRef }, ...passingOf(options) };
   const spec = { ...specOf(options, isOci), ...login };
-  const { terminal } = surroundings;
-  if (options.export === true) {
-    terminal.document(
-      await yamlOf(sourceOf("HelmRepository", name, exportNamespace(options, surroundings), spec, options)),
-    );
-    return;
-  }
-  const data = secretRef === undefined ? await secretData(options) : {};
-  await withCluster(options, surroundings, async (session) => {
+  const manifestIn = objectOf(declaredHelmRepository, name, spec, options);
+  const data = secretRef === undefined && options.export !== true ? await secretData(options) : {};
+  const hasCredentials = Object.keys(data).length > 0;
+  await printOrApply(manifestIn, options, surroundings, async (manifest, session) => {
+    const { namespace, terminal } = session;
     terminal.generating("generating HelmRepository source");
     const own = `helm-${name}`;
-    const hasCredentials = Object.keys(data).length > 0;
-    if (hasCredentials) {
-      await applyCredentials(secretOf(own, session.namespace, data, options), "repository", session);
-    }
-    terminal.action("applying HelmRepository source");
-    const whole = hasCredentials ? { ...spec, secretRef: { name: own }, ...passing(options) } : spec;
-    const manifest = sourceOf("HelmRepository", name, session.namespace, whole, options);
-    terminal.success(`source ${await upsert(manifest, session)}`);
-    if (!isOci) return awaitArtifact(manifest, session);
+    if (hasCredentials) await applyCredentials(secretOf(own, namespace, data, options), "repository", session);
+    const whole = hasCredentials ? withSecret(manifest, own, passingOf(options)) : manifest;
+    const called = { thing: "HelmRepository source", stored: "source" };
+    if (!isOci) return applySource(whole, called, session);
+    await applyObject(whole, called, session);
     // It has no status that could be waited for.
     terminal.waiting("waiting for HelmRepository source reconciliation");
     terminal.success("HelmRepository source reconciliation completed");
@@ -75,20 +70,21 @@ function specOf({ fetchTimeout, interval, ociProvider, url }: HelmOptions, isOci
   });
 }
 
-function passing({ passCredentials }: HelmOptions): JsonObject {
+function passingOf({ passCredentials }: HelmOptions): JsonObject {
   return passCredentials === true ? { passCredentials } : {};
 }
 
 async function secretData({ caFile, certFile, keyFile, password, username }: HelmOptions): Promise<SecretData> {
-  const read = (file: string, what: string) =>
-    readFile(file, "utf8").catch((error: unknown) => {
-      throw new Error(`unable to read ${what} file '${file}'`, { cause: error });
-    });
   const hasLogin = (username ?? "") !== "" || (password ?? "") !== "";
   const pair = certFile !== undefined && keyFile !== undefined;
   return {
     ...(hasLogin ? { username: username ?? "", password: password ?? "" } : {}),
-    ...(caFile === undefined ? {} : { "ca.crt": await read(caFile, "TLS CA") }),
-    ...(pair ? { "tls.crt": await read(certFile, "cert"), "tls.key": await read(keyFile, "key") } : {}),
+    ...(caFile === undefined ? {} : { "ca.crt": await readSecretFile(caFile, "unable to read TLS CA file") }),
+    ...(pair
+      ? {
+          "tls.crt": await readSecretFile(certFile, "failed to read cert file"),
+          "tls.key": await readSecretFile(keyFile, "failed to read key file"),
+        }
+      : {}),
   };
 }

@@ -2,27 +2,11 @@ import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { declaredImagePolicy } from "../lib/api/kinds/image-policy.ts";
 import { declaredImageRepository } from "../lib/api/kinds/image-repository.ts";
 import { declaredImageUpdateAutomation } from "../lib/api/kinds/image-update-automation.ts";
-import { imageGroup } from "../lib/api/names.ts";
 import type { JsonObject } from "../lib/core/json.ts";
-import { type LiveObject, type Manifest, refOf } from "../lib/core/manifest.ts";
-import {
-  checkName,
-  exportNamespace,
-  type Labelled,
-  metadataOf,
-  upsert,
-  withoutUndefined,
-  yamlOf,
-} from "./created-object.ts";
+import { applyAndWait, type CreatedOptions, objectOf, printOrApply } from "./create-object.ts";
+import { checkName, withoutUndefined } from "./created-object.ts";
 import { durationOf } from "./duration-option.ts";
-import { failureOf, waitFor } from "./progress.ts";
-import { isCurrent } from "./reconcile-object.ts";
-import { type GlobalOptions, type Surroundings, withCluster } from "./session.ts";
-import { isObserved } from "./suspend-and-resume.ts";
-
-interface CreatedOptions extends GlobalOptions, Labelled {
-  readonly export?: boolean;
-}
+import type { Surroundings } from "./session.ts";
 
 export interface ImageRepositoryOptions extends CreatedOptions {
   readonly image?: string;
@@ -164,39 +148,17 @@ function referenceTo(name: string | undefined): JsonObject | undefined {
   return name === undefined ? undefined : { name };
 }
 
-/** Applies the object and waits until it is ready; a run that has failed ends the command. */
 async function create(
-  { kind, versions: [version] }: Pick<KindDeclaration, "kind" | "versions">,
+  declared: KindDeclaration,
   name: string,
   spec: JsonObject,
   options: CreatedOptions,
   surroundings: Surroundings,
 ): Promise<void> {
-  const manifestIn = (namespace: string): Manifest => ({
-    apiVersion: `${imageGroup}/${version}`,
-    kind,
-    metadata: metadataOf(name, namespace, options),
-    spec,
-  });
-  if (options.export === true) {
-    surroundings.terminal.document(await yamlOf(manifestIn(exportNamespace(options, surroundings))));
-    return;
-  }
-  await withCluster(options, surroundings, async (session) => {
-    const { terminal } = session;
-    const manifest = manifestIn(session.namespace);
-    terminal.generating(`generating ${kind}`);
-    terminal.action(`applying ${kind}`);
-    terminal.success(`${kind} ${await upsert(manifest, session)}`);
-    terminal.waiting(`waiting for ${kind} reconciliation`);
-    const isDone = (object: LiveObject): boolean => {
-      if (!isObserved(object)) return false;
-      if (isCurrent(object)) return true;
-      const failure = failureOf(object);
-      if (failure !== undefined) throw new Error(`${kind} reconciliation failed: '${failure}'`);
-      return false;
-    };
-    await waitFor({ ...refOf(manifest), version }, isDone, session);
-    terminal.success(`${kind} reconciliation completed`);
+  const thing = declared.kind;
+  await printOrApply(objectOf(declared, name, spec, options), options, surroundings, async (manifest, session) => {
+    session.terminal.generating(`generating ${thing}`);
+    await applyAndWait(manifest, { thing }, session);
+    session.terminal.success(`${thing} reconciliation completed`);
   });
 }

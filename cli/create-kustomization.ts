@@ -3,21 +3,17 @@ import { declaredExternalArtifact } from "../lib/api/kinds/external-artifact.ts"
 import { declaredGitRepository } from "../lib/api/kinds/git-repository.ts";
 import { declaredKustomization } from "../lib/api/kinds/kustomization.ts";
 import { declaredOciRepository } from "../lib/api/kinds/oci-repository.ts";
-import { helmGroup, kustomizeGroup } from "../lib/api/names.ts";
+import { helmGroup } from "../lib/api/names.ts";
 import type { JsonObject } from "../lib/core/json.ts";
-import { type Manifest, refOf } from "../lib/core/manifest.ts";
-import { checkName, exportNamespace, metadataOf, upsert, withoutUndefined, yamlOf } from "./created-object.ts";
+import { applyAndWait, type CreatedOptions, objectOf, printOrApply } from "./create-object.ts";
+import { checkName, withoutUndefined } from "./created-object.ts";
 import { durationOf } from "./duration-option.ts";
 import { dependencyOf, knownKind, readReference, splitKind } from "./object-reference.ts";
-import { failureOf, waitFor } from "./progress.ts";
-import { doneText, isCurrent } from "./reconcile-object.ts";
+import { doneText } from "./reconcile-object.ts";
 import { relativePath } from "./relative-path.ts";
-import { type GlobalOptions, type Session, type Surroundings, withCluster } from "./session.ts";
-import { isObserved } from "./suspend-and-resume.ts";
+import type { Surroundings } from "./session.ts";
 
-export interface KustomizationOptions extends GlobalOptions {
-  readonly export?: boolean;
-  readonly label?: readonly string[];
+export interface KustomizationOptions extends CreatedOptions {
   readonly interval: string;
   readonly source?: string;
   readonly path: string;
@@ -41,45 +37,14 @@ export async function createKustomization(
   surroundings: Surroundings,
 ): Promise<void> {
   checkName(name);
-  const spec = specOf(options);
-  if (options.export === true) {
-    const manifest = manifestOf(name, exportNamespace(options, surroundings), spec, options);
-    surroundings.terminal.document(await yamlOf(manifest));
-    return;
-  }
-  await withCluster(options, surroundings, async (session) => {
+  const manifestIn = objectOf(declaredKustomization, name, specOf(options), options);
+  await printOrApply(manifestIn, options, surroundings, async (manifest, session) => {
     const { terminal } = session;
     terminal.generating("generating Kustomization");
-    terminal.action("applying Kustomization");
-    const manifest = manifestOf(name, session.namespace, spec, options);
-    terminal.success(`Kustomization ${await upsert(manifest, session)}`);
-    await awaitKustomization(manifest, session);
+    const done = doneText(declaredKustomization, await applyAndWait(manifest, { thing: "Kustomization" }, session));
+    terminal.success(`Kustomization ${name} is ready`);
+    terminal.success(done);
   });
-}
-
-function manifestOf(name: string, namespace: string, spec: JsonObject, options: KustomizationOptions): Manifest {
-  const { kind, versions } = declaredKustomization;
-  return { apiVersion: `${kustomizeGroup}/${versions[0]}`, kind, metadata: metadataOf(name, namespace, options), spec };
-}
-
-async function awaitKustomization(manifest: Manifest, session: Session): Promise<void> {
-  const { terminal } = session;
-  terminal.waiting("waiting for Kustomization reconciliation");
-  const ref = { ...refOf(manifest), version: declaredKustomization.versions[0] };
-  const seen = await waitFor(
-    ref,
-    (object) => {
-      if (!isObserved(object)) return false;
-      if (isCurrent(object)) return true;
-      const failure = failureOf(object);
-      if (failure !== undefined) throw new Error(`Kustomization reconciliation failed: '${failure}'`);
-      return false;
-    },
-    session,
-  );
-  const done = doneText(declaredKustomization, seen);
-  terminal.success(`Kustomization ${ref.name} is ready`);
-  terminal.success(done);
 }
 
 function specOf(options: KustomizationOptions): JsonObject {

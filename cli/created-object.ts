@@ -1,5 +1,8 @@
-import { type Json, type JsonObject, toJson } from "../lib/core/json.ts";
+import { type Json, type JsonObject, toJson, toJsonObject } from "../lib/core/json.ts";
+import { labelKeyProblems, labelValueProblem } from "../lib/core/label-query.ts";
 import { type Manifest, refOf } from "../lib/core/manifest.ts";
+import type { Patch } from "../lib/core/ports/cluster.ts";
+import { escapedJson } from "./object-documents.ts";
 import { manager } from "./reconcile-object.ts";
 import { defaultNamespace, type GlobalOptions, type Session, type Surroundings } from "./session.ts";
 
@@ -26,10 +29,14 @@ export function exportNamespace({ namespace }: GlobalOptions, { env, terminal }:
   return namespace ?? defaultNamespace(env, terminal);
 }
 
-/** As flux prints it. */
+/** Byte for byte as flux prints it, without characters that turn the text of a terminal around: those are escaped. */
 export async function yamlOf(manifest: Manifest): Promise<string> {
-  const { dump } = await import("js-yaml");
-  return `---\n${dump(manifest, { sortKeys: true, lineWidth: -1 })}`;
+  const { goYamlText } = await import("../lib/manifests/go-yaml/emit.ts");
+  const fields = toJsonObject(manifest);
+  const text = goYamlText(fields);
+  if (text !== undefined && escapedJson(text) === text) return `---\n${text}`;
+  const { safeYaml } = await import("./safe-yaml.ts");
+  return `---\n${safeYaml(fields, { sortKeys: true })}`;
 }
 
 /** The fields that are given. */
@@ -50,32 +57,54 @@ export function secretOf(
 }
 
 /** Name, namespace and the labels of the options. */
-export function metadataOf(name: string, namespace: string, { label = [] }: Labelled) {
-  const labels = Object.fromEntries(
-    label.map((text) => {
-      const [, key, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
-      if (key === undefined || value === undefined) {
-        throw new Error(`invalid label format '${text}', must be key=value`);
-      }
-      return [key, value];
-    }),
-  );
-  return { name, namespace, ...(label.length === 0 ? {} : { labels }) };
+export function metadataOf(name: string, namespace: string, options: Labelled) {
+  return { name, namespace, ...labelsOf(options) };
 }
 
-/** As flux: of an object that exists, the labels and the whole spec are overwritten; of a Secret what is given. */
+/** The labels of the options, if there are any. Throws for one that no object may have. */
+export function labelsOf({ label = [] }: Labelled): { readonly labels?: Readonly<Record<string, string>> } {
+  return label.length === 0 ? {} : { labels: Object.fromEntries(label.map(labelOf)) };
+}
+
+function labelOf(text: string): readonly [key: string, value: string] {
+  const [key = "", value, ...more] = text.split("=");
+  if (value === undefined || more.length > 0) throw new Error(`invalid label format '${text}', must be key=value`);
+  const keyProblems = labelKeyProblems(key);
+  if (keyProblems.length > 0) throw new Error(`invalid label '${key}': ${keyProblems.join("; ")}`);
+  const problem = labelValueProblem(value);
+  if (problem !== undefined) throw new Error(`invalid label value '${value}': ${problem}`);
+  return [key, value];
+}
+
+/**
+ * As flux: of an object that exists, the labels and the whole spec are overwritten. A Secret keeps its labels, annotations and values
+ * beside those that are given.
+ */
 export async function upsert(manifest: Manifest, { cluster, signal }: Session): Promise<"created" | "updated"> {
   const ref = refOf(manifest);
   if ((await cluster.get(ref, signal)) === undefined) {
     await cluster.create(manifest, { manager }, signal);
     return "created";
   }
-  const { metadata, spec, stringData } = manifest;
-  // A merge patch would remove what a spec sets to null, as values of Helm may do.
-  const fields = { "/metadata/labels": metadata.labels ?? {}, "/spec": spec, "/stringData": stringData };
+  await cluster.patch(
+    ref,
+    manifest.kind === "Secret" ? mergedSecret(manifest) : overwritten(manifest),
+    { manager },
+    signal,
+  );
+  return "updated";
+}
+
+function mergedSecret({ metadata: { labels = {}, annotations = {} }, stringData }: Manifest): Patch {
+  const body = { metadata: { labels, annotations }, stringData: toJson(stringData ?? {}) };
+  return { type: "merge", body };
+}
+
+/** A merge patch would remove what a spec sets to null, as values of Helm may do. */
+function overwritten({ metadata, spec }: Manifest): Patch {
+  const fields = { "/metadata/labels": metadata.labels ?? {}, "/spec": spec };
   const body = Object.entries(fields).flatMap(([path, value]) =>
     value === undefined ? [] : [{ op: "add", path, value: toJson(value) }],
   );
-  await cluster.patch(ref, { type: "json", body }, { manager }, signal);
-  return "updated";
+  return { type: "json", body };
 }

@@ -49,7 +49,7 @@ export async function sshData(url: URL, options: CredentialOptions, signal: Abor
   const { password = "", privateKeyFile } = options;
   const key = privateKeyFile === undefined ? await newKey(options) : await readKey(privateKeyFile, password);
   const knownHosts = await scanHostKey(url, signal);
-  return { ...key, known_hosts: knownHosts, ...(password === "" ? {} : { password }) };
+  return { ...key, known_hosts: knownHosts.trimEnd(), ...(password === "" ? {} : { password }) };
 }
 
 /** For http and https: what was given. */

@@ -56,8 +56,8 @@ function nameOf({ apiVersion, kind, metadata }: LiveObject): string {
 
 async function writerOf(format: "json" | "yaml"): Promise<(value: object) => string> {
   if (format === "json") return (value) => `${escapedJson(JSON.stringify(value, undefined, 4))}\n`;
-  const { dump } = await import("js-yaml");
-  return (value) => dump(value, { sortKeys: true, lineWidth: -1 });
+  const { safeYaml } = await import("./safe-yaml.ts");
+  return (value) => safeYaml(value, { sortKeys: true });
 }
 
 /** JSON that is the same to a program, and cannot move the cursor of a terminal or turn its text around. */

@@ -40,7 +40,7 @@ export function rowPrinter(kind: KindDeclaration, options: RowOptions, terminal:
 }
 
 function headerOf(kind: KindDeclaration, { allNamespaces, output, showSource }: RowOptions): readonly string[] {
-  const titles = { revision: "Revision", suspended: "Suspended" };
+  const titles = { revision: "Revision", suspended: "Suspended", source: "Source" };
   return [
     ...(allNamespaces === true ? ["Namespace"] : []),
     "Name",
@@ -68,6 +68,7 @@ function rowOf(
   const cells = {
     revision: shortenHashes(revisionOf(kind, object)),
     suspended: isSuspended(kind, object) ? "True" : "False",
+    source: sourceText({ sourceRefs: [["spec", "sourceRef"]] }, object),
   };
   return [
     ...(allNamespaces === true ? [namespace] : []),
@@ -89,7 +90,7 @@ function withWebhook(message: string, object: LiveObject, webhookUrl: string | u
 }
 
 /** `Kind/namespace/name` */
-function sourceText(kind: KindDeclaration, object: LiveObject): string {
+function sourceText(kind: Pick<KindDeclaration, "sourceRefs">, object: LiveObject): string {
   const source = sourceOf(kind, object);
   return source === undefined ? "" : `${source.kind}/${source.namespace}/${source.name}`;
 }

@@ -3,7 +3,7 @@ import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { declaredKinds } from "../lib/api/kinds/declared-kinds.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import { ApiError } from "../lib/core/ports/cluster.ts";
-import { withoutBooleanValues } from "./boolean-values.ts";
+import { fromGoFlags } from "./go-flags.ts";
 import { EndsWith } from "./exit-code.ts";
 import { program } from "./program.ts";
 import type { Surroundings } from "./session.ts";
@@ -17,7 +17,7 @@ export async function run(
   const { terminal } = surroundings;
   try {
     const root = program(surroundings, kinds);
-    await root.parseAsync(withoutBooleanValues(args, root), { from: "user" });
+    await root.parseAsync(fromGoFlags(args, root), { from: "user" });
     return 0;
   } catch (error) {
     // Commander has printed its message; showing the help of a group of commands is not a failure.

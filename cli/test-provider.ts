@@ -4,10 +4,11 @@ import { awsNotificationTargets } from "../lib/aws/notification-targets.ts";
 import { celModule, wasmCel } from "../lib/cel/wasm-cel.ts";
 import { homeNetwork } from "../lib/core/network/network-policy.ts";
 import type { Dial } from "../lib/core/ports/dial.ts";
-import type { Http } from "../lib/core/ports/http.ts";
+import { type Http, HttpError } from "../lib/core/ports/http.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { inClusterHttp } from "../lib/in-cluster/in-cluster-http.ts";
 import { commitStatuses } from "../lib/notify/commit-status-id.ts";
+import { whyNoAnswer } from "../lib/notify/last-attempt.ts";
 import { awsProviders } from "../lib/notify/providers/aws-providers.ts";
 import { providers } from "../lib/notify/providers/providers.ts";
 import { sendTestEvent, TestEventFailure } from "../lib/notify/test-event.ts";
@@ -97,14 +98,24 @@ interface Told {
   readonly dial: Dial;
 }
 
-/** Tells which host was asked and what it answered. Paths and queries may hold a secret. */
-function told({ dial, http }: Told, tell: (line: string) => void): Told {
+/**
+ * Tells which host was asked and what it answered, or why it did not. Paths and queries may hold a secret.
+ *
+ * @internal
+ */
+export function told({ dial, http }: Told, tell: (line: string) => void): Told {
   return {
     http: {
       async send(request, signal) {
-        const answer = await http.send(request, signal);
-        tell(`${request.method} to ${new URL(request.url).host}: answered ${answer.status}`);
-        return answer;
+        const to = `${request.method} to ${new URL(request.url).host}`;
+        try {
+          const answer = await http.send(request, signal);
+          tell(`${to}: answered ${answer.status}`);
+          return answer;
+        } catch (error) {
+          if (error instanceof HttpError) tell(`${to}: no answer (${whyNoAnswer(error)})`);
+          throw error;
+        }
       },
     },
     async dial(target, signal) {

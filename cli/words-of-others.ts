@@ -50,21 +50,6 @@ const answers: Readonly<Record<string, string>> = {
   "plugin search": "sluice has no plugins",
   "plugin uninstall|delete": "sluice has no plugins",
   "plugin update|upgrade": "sluice has no plugins",
-  "create tenant": "use flux create tenant NAME --with-namespace NAMESPACE --export | kubectl apply -f -",
-  "create source oci": applied("create source oci NAME --url oci://HOST/REPOSITORY --tag TAG", "an OCIRepository"),
-  "create source chart": `sluice create helmrelease --chart makes a HelmChart itself; ${applied("create source chart NAME", "a HelmChart")}`,
-  "create receiver": `${applied("create receiver NAME", "a Receiver")}; docs/receivers.md has examples`,
-  "create secret githubapp": secret(
-    "generic NAME --from-literal=githubAppID=ID --from-literal=githubAppInstallationID=ID --from-file=githubAppPrivateKey=FILE",
-  ),
-  "create secret helm": `sluice create source helm -u -p makes one; else ${secret("generic NAME --from-literal=username=USER --from-literal=password=PASSWORD")}`,
-  "create secret notation": secret("generic NAME --from-file=trustpolicy.json --from-file=ca.crt"),
-  "create secret oci": secret(
-    "docker-registry NAME --docker-server=HOST --docker-username=USER --docker-password=PASSWORD",
-  ),
-  "create secret proxy": secret("generic NAME --from-literal=address=URL"),
-  "create secret receiver": secret("generic NAME --from-literal=token=TOKEN"),
-  "create secret tls": secret("generic NAME --from-file=tls.crt --from-file=tls.key --from-file=ca.crt"),
 
   // Words of kubectl and of argocd.
   apply: "use kubectl apply -f FILE for Flux's objects; to push manifests, sluice push artifact",
@@ -84,14 +69,6 @@ const optionAnswers: Readonly<Record<string, string>> = {
     "log in to the registry before: aws ecr get-login-password | docker login --username AWS --password-stdin HOST",
   "export source --with-credentials": "use kubectl get secret NAME -o yaml, which prints the Secret with its values",
 };
-
-function applied(command: string, object: string): string {
-  return `use flux ${command} --export | kubectl apply -f -, or kubectl apply -f FILE with ${object}`;
-}
-
-function secret(rest: string): string {
-  return `use kubectl create secret ${rest}`;
-}
 
 const kinds: readonly KindDeclaration[] = declaredKinds;
 /** `get gitrepositories`, as kubectl names the kinds that are below another word here. */

@@ -6,6 +6,8 @@ import { defaultGates, type FeatureGates } from "../../lib/core/feature-gates.ts
 import type { Json, JsonObject } from "../../lib/core/json.ts";
 import { meshProviderRefusal } from "../../lib/flows/kinds/spec-refusals.ts";
 import type { FoundController } from "./controllers.ts";
+import { decisive, gatesNotHonoured, gatesWithoutEffect, isTrue, secretFlags, sharedFlags } from "./flags-by-effect.ts";
+import { type Given, gatePrefix, givenFlags, isGate } from "./given-flags.ts";
 
 /**
  * What becomes of a flag: `setting` is to be written into the settings, `default` is what Sluice does anyway, `noEffect` changes nothing of
@@ -35,66 +37,6 @@ export interface JudgedFlags {
   readonly meshProvider: string;
 }
 
-const gatePrefix = "feature-gates.";
-
-/** Gates of Flux that change only how its controllers work, with the reason as a part of a sentence. */
-const gatesWithoutEffect: Readonly<Record<string, string>> = {
-  AdoptLegacyReleases: "Sluice takes over from no version that adopts releases of Helm 2",
-  CorrectDrift: "Flux no longer reads it: spec.driftDetection of each HelmRelease decides",
-  DetectDrift: "Flux no longer reads it: spec.driftDetection of each HelmRelease decides",
-  FluxStorage: "tags are always kept by the namespace and the name of the ImageRepository",
-  GitAllBranchReferences: "the head of a push branch is always looked at",
-  GitForcePushBranch: "a push to a branch is never forced",
-  GitShallowClone: "a clone is always shallow",
-  GitSparseCheckout: "files are read from git on demand",
-  OOMWatch: "Sluice has no controller process",
-};
-
-/** Gates of helm-controller that change what it applies, which Sluice does not have. */
-const gatesNotHonoured: Readonly<Record<string, string>> = {
-  AllowDNSLookups: "a chart cannot look up names of hosts: write the address into the values",
-  DefaultToRetryOnFailure:
-    "a HelmRelease without a strategy remediates: write strategy RetryOnFailure into spec.install and spec.upgrade",
-  UseHelm3Defaults:
-    "Sluice has the defaults of Helm 4 only: write serverSideApply: false into spec.install of each HelmRelease",
-};
-
-const isTrue = (value: string): boolean => /^(1|t|true)$/i.test(value);
-const isGiven = (value: string): boolean => value !== "";
-const isAbove = (most: number) => (value: string) => Number(value) > most;
-
-/** Flags that Sluice does not honour and that decide what is applied, with the values that do. */
-const decisive: Readonly<Record<string, (value: string) => boolean>> = {
-  "helm-chart-file-max-size": isAbove(5_242_880),
-  "helm-chart-max-size": isAbove(10_485_760),
-  "insecure-allow-http": (value) => !isTrue(value),
-  "insecure-kubeconfig-exec": isTrue,
-  "insecure-kubeconfig-tls": isTrue,
-  "kubeconfig-service-mesh": isGiven,
-  namespace: isGiven,
-  "watch-label-selector": isGiven,
-};
-
-/** Flags whose value lets its reader in, or may. */
-const secretFlags: ReadonlySet<string> = new Set([
-  ...["event-webhook", "msteams-proxy-url", "msteams-url", "slack-proxy-url", "slack-token", "slack-url"],
-]);
-
-/** Settings that hold for the objects of all of these controllers, each of which has a flag of its own for them. */
-const sharedFlags: Readonly<Record<string, readonly string[]>> = {
-  "default-service-account": ["helm-controller", "kustomize-controller"],
-  "no-cross-namespace-refs": [
-    ...["flagger", "helm-controller", "image-automation-controller", "image-reflector-controller"],
-    ...["kustomize-controller", "notification-controller", "source-watcher"],
-  ],
-};
-
-interface Given {
-  readonly flag: string;
-  /** In the order of the command line; by controller. */
-  readonly values: ReadonlyMap<string, readonly string[]>;
-}
-
 /** Judges the flags by the code that reads settings: a value that it refuses is refused. Pure. */
 export function judgeFlags(controllers: readonly FoundController[]): JudgedFlags {
   const installed = new Set(controllers.map(({ name }) => name));
@@ -113,40 +55,6 @@ export function judgeFlags(controllers: readonly FoundController[]): JudgedFlags
     gates: values["feature-gates"],
     meshProvider: values["mesh-provider"],
   };
-}
-
-function isGate(flag: string): boolean {
-  return flag.startsWith(gatePrefix);
-}
-
-function givenFlags(controllers: readonly FoundController[]): readonly Given[] {
-  const byFlag = new Map<string, Map<string, string[]>>();
-  for (const { name, args } of controllers) {
-    for (const [flag, value] of flagsOf(args).flatMap(eachGate)) {
-      const values = byFlag.get(flag) ?? new Map<string, string[]>();
-      byFlag.set(flag, values);
-      values.set(name, [...(values.get(name) ?? []), value]);
-    }
-  }
-  return [...byFlag].map(([flag, values]) => ({ flag, values }));
-}
-
-/** `--flag=value`, `--flag value` and `--flag` for true, with one hyphen or two: those of Flagger are Go's own. */
-function flagsOf(args: readonly string[]): readonly (readonly [string, string])[] {
-  return args.flatMap((text, index) => {
-    const [, flag, , value] = /^--?([A-Za-z][A-Za-z-]*)(=(.*))?$/s.exec(text) ?? [];
-    if (flag === undefined) return [];
-    const next = args[index + 1] ?? "-";
-    return [[flag, value ?? (next.startsWith("-") ? "true" : next)] as const];
-  });
-}
-
-function eachGate([flag, value]: readonly [string, string]): readonly (readonly [string, string])[] {
-  if (flag !== "feature-gates") return [[flag, value]];
-  return value.split(",").flatMap((pair) => {
-    const [gate = "", of = ""] = pair.split("=").map((part) => part.trim());
-    return gate === "" ? [] : [[`${gatePrefix}${gate}`, of] as const];
-  });
 }
 
 interface Judged {

@@ -23,7 +23,7 @@ export function lentRepositories(objects: readonly LiveObject[]): LentRepositori
   const lent = [...ociRepositories(objects), ...imageRepositories(objects), ...chartRepositories(objects)].filter(
     ({ address }) => publicEcrFault(address.split("/")[0] ?? "") === undefined,
   );
-  const git = ofKind(objects, "GitRepository").filter(isLent);
+  const git = ofKind(objects, "GitRepository").filter(isOfAws);
   const byArn = Map.groupBy(lent, ({ address }) => arnOf(address) ?? "");
   byArn.delete("");
   return {
@@ -48,9 +48,13 @@ function needOf(objects: readonly LiveObject[], text: string): readonly Need[] {
   return objects.length === 0 ? [] : [{ what: "repositories", text, objects: objects.map(nameOfObject) }];
 }
 
-/** A secret wins over the identity of a cloud. */
+function isOfAws(object: LiveObject): boolean {
+  return textAt(object, "spec", "provider") === "aws";
+}
+
+/** In a registry a Secret wins over the identity of a cloud; in git, as for images, the provider does. */
 function isLent(object: LiveObject): boolean {
-  return textAt(object, "spec", "provider") === "aws" && !hasField(object, "secretRef");
+  return isOfAws(object) && !hasField(object, "secretRef");
 }
 
 function ociRepositories(objects: readonly LiveObject[]): readonly Lent[] {
@@ -61,7 +65,7 @@ function ociRepositories(objects: readonly LiveObject[]): readonly Lent[] {
 
 function imageRepositories(objects: readonly LiveObject[]): readonly Lent[] {
   return ofKind(objects, "ImageRepository")
-    .filter((one) => textAt(one, "spec", "provider") === "aws")
+    .filter(isOfAws)
     .map((object) => ({ object, address: textAt(object, "spec", "image") }));
 }
 

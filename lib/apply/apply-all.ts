@@ -5,7 +5,7 @@ import { checkHealth, verdict } from "../health/check-health.ts";
 import type { HealthRules } from "../health/health-rules.ts";
 import { type AppliedObject, type ApplyDeps, ApplyError, applyObject, StillTerminating } from "./apply-object.ts";
 import type { PlannedObject } from "./plan.ts";
-import { planDeferred } from "./plan-objects.ts";
+import { planDeferred, type StagePlanning } from "./plan-objects.ts";
 import { lookAFewTimes } from "./poll.ts";
 import { type Stage, stageOf, stages } from "./set/apply-order.ts";
 import { cascadeScopeOf } from "./set/cascade-scope.ts";
@@ -44,8 +44,9 @@ export async function applyAll(
   for (const stage of stages) {
     const members = planned.filter(({ desired }) => stageOf(desired.ref, deps.rules) === stage);
     try {
-      const judged = await planDeferred(members, deps, signal);
-      if (judged.refusals.length > 0) return { kind: "failed", applied, message: judged.refusals.join("\n") };
+      const judged = await planOnceServed(members, deps, signal);
+      if (judged.kind === "unserved") return { kind: "waiting", applied, why: judged.message, on: "stage" };
+      if (judged.kind === "refused") return { kind: "failed", applied, message: judged.message };
       await applyStage(judged.objects, applied, deps, signal);
     } catch (error) {
       if (error instanceof ApplyError) return { kind: "failed", applied, message: error.message };
@@ -61,6 +62,23 @@ export async function applyAll(
     }
   }
   return { kind: "applied", applied };
+}
+
+/**
+ * Plans the deferred objects of a stage. An API server establishes a definition before it serves the kind, and another one behind the same
+ * address follows later still: the dry runs are repeated within a second.
+ */
+async function planOnceServed(
+  members: readonly PlannedObject[],
+  deps: ApplyAllDeps,
+  signal: AbortSignal,
+): Promise<StagePlanning> {
+  let last: StagePlanning = { kind: "planned", objects: members };
+  const look = async () => {
+    last = await planDeferred(members, deps, signal);
+    return last.kind === "unserved" ? undefined : last;
+  };
+  return (await lookAFewTimes(look, deps.clock, signal)) ?? last;
 }
 
 async function applyStage(

@@ -6,7 +6,7 @@ import type { TargetCluster } from "../core/ports/home-and-target.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { Secret } from "../core/secret.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import { dryRunElsewhere } from "./dry-run.ts";
+import { dryRunElsewhere } from "./dry-run-elsewhere.ts";
 import { proofDigest } from "./ignore/ignore-rules.ts";
 import { payloadOf } from "./ignored-fields.ts";
 import type { PlannedChange } from "./plan.ts";

@@ -24,6 +24,8 @@ export interface DesiredObject {
   readonly resource: Resource | undefined;
   /** The schema that this definition has for it, where there is one. */
   readonly schema?: JsonObject;
+  /** Whether a definition in the same set brings its kind. An API server serves a kind only some moments after its definition is established. */
+  readonly isPromised?: true;
 }
 
 /**
@@ -43,14 +45,20 @@ export async function desiredObjects(
   const written = new Map<string, Manifest>();
   for (const manifest of manifests) {
     const resource = resources.get(kindKey(manifest));
-    const object = desiredObject(manifest, resource ?? promised.get(kindKey(manifest)), deps.installationKey);
+    const promise = promised.get(kindKey(manifest));
+    const object = desiredObject(manifest, resource ?? promise, deps.installationKey);
     const first = written.get(object.id);
     const clash = first === undefined ? undefined : clashOf(object.ref, first, manifest);
-    const problem = problemOf(object, resource ?? promised.get(kindKey(manifest))) ?? clash;
+    const problem = problemOf(object, resource ?? promise) ?? clash;
     if (problem !== undefined) problems.push(problem);
     if (first === undefined) written.set(object.id, manifest);
-    const schema = resource === undefined ? promised.get(kindKey(manifest))?.schema : undefined;
-    objects.set(object.id, { ...object, resource, ...(schema === undefined ? {} : { schema }) });
+    const schema = resource === undefined ? promise?.schema : undefined;
+    objects.set(object.id, {
+      ...object,
+      resource,
+      ...(schema === undefined ? {} : { schema }),
+      ...(promise === undefined ? {} : { isPromised: true }),
+    });
   }
   if (problems.length > 0) throw new Failure("ReconciliationFailed", problems.map((line) => `${line}\n`).join(""));
   return [...objects.values()].toSorted((a, b) => byApplyOrder(a.ref, b.ref, deps.rules));
@@ -63,7 +71,7 @@ function desiredObject(
   manifest: Manifest,
   scope: Scope | undefined,
   key: Secret,
-): Omit<DesiredObject, "resource" | "schema"> {
+): Omit<DesiredObject, "isPromised" | "resource" | "schema"> {
   const { namespace: _dropped, ...clusterWide } = manifest.metadata;
   const sent = scope?.namespaced === false ? { ...manifest, metadata: clusterWide } : manifest;
   const ref = refOf(sent);

@@ -1,18 +1,19 @@
-import { ownerLabels } from "../api/names.ts";
-import { equal, isJsonObject } from "../core/json.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import { ApiError, type PartialObject } from "../core/ports/cluster.ts";
 import type { TargetCluster } from "../core/ports/home-and-target.ts";
 import type { Secret } from "../core/secret.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import { ownedButIgnored, payloadOf, withoutIgnored } from "./ignored-fields.ts";
+import { drifted } from "./drifted.ts";
+import { dryRunElsewhere } from "./dry-run-elsewhere.ts";
+import { payloadOf } from "./ignored-fields.ts";
 import { createdOnce, ifAny, type PlannedChange } from "./plan.ts";
 import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
+import { dryRunMessage, isAboutFields, isImmutable, isNoJudgement, isOverOnceGone } from "./refusals.ts";
 import { type ApplyRules, applyOptions } from "./set/apply-rules.ts";
-import { fingerprint, ownFields } from "./set/field-managers.ts";
+import { fingerprint } from "./set/field-managers.ts";
 import { otherOwnerOf } from "./set/opt-outs.ts";
-import { kustomizationStyle, type OwnerStyle } from "./set/owner-style.ts";
+import type { OwnerStyle } from "./set/owner-style.ts";
 import { takeover } from "./takeover.ts";
 import { blockingFinalizers } from "./terminating.ts";
 
@@ -58,6 +59,10 @@ export async function dryRun(
     tried = await cluster.apply(desired.manifest, options, signal);
   } catch (error) {
     if (!(error instanceof ApiError) || isNoJudgement(error)) throw error;
+    // Without its kind there is nothing to read.
+    if (error.reason === "NoMatch" && desired.isPromised === true) {
+      return { kind: "refused", message: dryRunMessage(desired, error), error };
+    }
     const live = await read();
     return refusal(desired, error, live === "forbidden" ? undefined : live, deps, signal);
   }
@@ -175,146 +180,8 @@ async function migrationFirst(
   return { kind: "configure", takeover: patch, ...payload };
 }
 
-/** Whether the refusal concerns only the terminating object, and not the object that will replace it. */
-function isOverOnceGone({ reason, message, causes }: ApiError): boolean {
-  const faults = causes.length === 0 ? [message] : causes.map((cause) => cause.message ?? "");
-  return faults.every((fault) => isForDeletion(fault) || isImmutable({ reason, message: fault }));
-}
-
-function isForDeletion(fault: string): boolean {
-  return fault.includes("can be added if the object is being deleted");
-}
-
-const noJudgement = new Set([
-  "ServerTimeout",
-  "ServiceUnavailable",
-  "Timeout",
-  "TooManyRequests",
-  "Unauthorized",
-  "Unreachable",
-]);
-
-function isNoJudgement({ reason }: ApiError): boolean {
-  return noJudgement.has(reason);
-}
-
 /** The mend stands behind Flux's text, before a line break at its end. */
 function withMend(message: string, { toRecreate }: Pick<OwnerStyle, "toRecreate">): string {
   const text = message.trimEnd();
   return `${text}; ${toRecreate}${message.slice(text.length)}`;
-}
-
-/** A refusal in Flux's words (reference 3.14, error texts). */
-export function dryRunMessage({ ref }: Pick<DesiredObject, "ref">, error: ApiError): string {
-  const name = subject(ref);
-  if (error.reason === "NotFound") return `${name} not found: ${error.message}`;
-  const isFieldConflict = error.causes.some(({ reason }) => reason === "FieldManagerConflict");
-  const reason = isFieldConflict ? "FieldManagerConflict" : error.reason === "NoMatch" ? "" : error.reason;
-  return `${name} dry-run failed${reason === "" ? "" : ` (${reason})`}: ${error.message}`;
-}
-
-/**
- * Whether the apply would change the live object: its labels, annotations, finalizers, owner references, any field but `status`, or which
- * fields we own (a field that happens to have our value but is not ours would drift unseen later). Fields that are ignored do not count.
- */
-export function drifted(
-  live: LiveObject,
-  dryRun: LiveObject,
-  ignored: readonly string[] = [],
-  style: Pick<OwnerStyle, "manager"> = kustomizationStyle,
-): boolean {
-  return !equal(comparable(live, ignored, style), comparable(dryRun, ignored, style));
-}
-
-function comparable(object: LiveObject, ignored: readonly string[], style: Pick<OwnerStyle, "manager">): unknown {
-  const { labels: own = {}, managedFields } = object.metadata;
-  const { metadata, status: _status, ...content } = ignored.length === 0 ? object : withoutIgnored(object, ignored);
-  const { labels, annotations, finalizers, ownerReferences } = isJsonObject(metadata) ? metadata : object.metadata;
-  const fields = ownFields(managedFields, style);
-  return {
-    content,
-    labels: labels ?? {},
-    annotations: annotations ?? {},
-    finalizers: finalizers ?? [],
-    ownerReferences: ownerReferences ?? [],
-    // Without them the object would not be ours: they are never ignored.
-    owner: ownerLabelKeys.map((key) => own[key]),
-    fields: fields && { ...fields, fieldsV1: ownedButIgnored(fields.fieldsV1 ?? {}, object, ignored) },
-  };
-}
-
-const ownerLabelKeys = Object.keys(ownerLabels({ name: "", namespace: "" }));
-
-/** The texts with which API servers refuse to change an immutable field, for all kinds that have such fields. */
-const texts = [
-  /is immutable/,
-  /immutable field/,
-  /cannot change roleRef/,
-  /may not change once set/,
-  /may not change fields other than/,
-  /updates to statefulset spec for fields other than/,
-];
-
-/**
- * The same for rules in a definition: texts that authors usually write, unless they name a temporary state, and the API server's text if
- * the author writes none.
- */
-const textsOfRules = [
-  /: [^:]*\b(?:cannot|can not|can't|may not|must not) be (?:changed|modified)(?: (?:after|once)\b|[.,\]]|$)/,
-  /failed rule: self == oldSelf/,
-];
-
-/** A policy may later allow what it denies now, and it protects the object: its refusal does not mean that a field is immutable. */
-const ofAdmission = /admission webhook|ValidatingAdmissionPolicy|denied (?:the )?request/;
-
-/**
- * Whether the API server refused the change because a field can never change, so that only recreating the object helps. Flux treats every
- * Conflict and Invalid as that, and so deletes objects whose new version is simply wrong; we do not.
- */
-export function isImmutable({ reason, message }: Pick<ApiError, "reason" | "message">): boolean {
-  const refused = reason === "Invalid" || reason === "Conflict" || reason === "Forbidden";
-  if (!refused) return false;
-  const isOfRule = reason === "Invalid" && !ofAdmission.test(message);
-  return [...texts, ...(isOfRule ? textsOfRules : [])].some((text) => text.test(message));
-}
-
-const suffix = "-sluice-check";
-/** The shortest of the limits that kinds put on names: a DNS label's. */
-const maxNameLength = 63;
-
-/**
- * A dry run of an object under another name, and in this namespace if the kind has namespaces: what the API server says of its
- * fields holds under its own name too. Stores nothing.
- *
- * @returns the refusal with the object's own name in it, or undefined if there is none
- */
-export async function dryRunElsewhere(
-  { manifest, ref }: DesiredObject,
-  namespace: string,
-  { cluster, rules }: Pick<DryRunDeps, "cluster" | "rules">,
-  signal: AbortSignal,
-): Promise<ApiError | undefined> {
-  const name = `${ref.name.slice(0, maxNameLength - suffix.length).replace(/[^a-z0-9]+$/, "")}${suffix}`;
-  const within = ref.namespace === "" ? {} : { namespace };
-  const renamed = { ...manifest, metadata: { ...manifest.metadata, ...within, name } };
-  try {
-    await cluster.apply(renamed, { ...applyOptions(rules), dryRun: true }, signal);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const { code, reason, causes } = error;
-    const message = error.message
-      .replaceAll(name, ref.name)
-      .replaceAll(`(${namespace}/${ref.name};`, `(${ref.namespace}/${ref.name};`);
-    return new ApiError({ code, reason, causes, message }, { cause: error });
-  }
-}
-
-/**
- * Whether a refusal is about the object's own fields, and not about who asks or where it was tried: a policy may well refuse
- * everything in the namespace where it was tried.
- */
-export function isAboutFields({ code, reason, message }: ApiError): boolean {
-  if (/admission webhook|ValidatingAdmissionPolicy/.test(message)) return false;
-  return (code === 422 && reason === "Invalid") || message.startsWith("failed to create typed patch object");
 }

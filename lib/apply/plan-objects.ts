@@ -3,16 +3,10 @@ import { toJsonObject } from "../core/json.ts";
 import { type ObjectRef, subject } from "../core/object-ref.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import {
-  type DryRun,
-  type DryRunDeps,
-  dryRun,
-  dryRunElsewhere,
-  dryRunMessage,
-  isAboutFields,
-  type Refused,
-} from "./dry-run.ts";
+import { type DryRun, type DryRunDeps, dryRun, type Refused } from "./dry-run.ts";
+import { dryRunElsewhere } from "./dry-run-elsewhere.ts";
 import { atThisLook, type FirstLook, type FirstLookDeps, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
+import { dryRunMessage, isAboutFields } from "./refusals.ts";
 import { schemaFaults } from "./schema-faults.ts";
 import { stageOf, stages } from "./set/apply-order.ts";
 import { type CascadeScope, cascadeScopeOf, isWithin } from "./set/cascade-scope.ts";
@@ -102,24 +96,37 @@ function names(text: string, name: string): boolean {
   return text.split(/[^A-Za-z0-9.:_-]+/).includes(name);
 }
 
+/** The objects of a stage with what is planned for them, or why there can be no plan. */
+export type StagePlanning =
+  | { readonly kind: "planned"; readonly objects: readonly PlannedObject[] }
+  | { readonly kind: "refused"; readonly message: string }
+  /** The API server does not serve the kinds of the definitions in the set yet. */
+  | { readonly kind: "unserved"; readonly message: string };
+
 /** Gives the deferred objects of a stage their dry run, now that the stages before it are in the cluster. */
 export async function planDeferred(
   members: readonly PlannedObject[],
   deps: PlanDeps,
   signal: AbortSignal,
-): Promise<{ readonly objects: readonly PlannedObject[]; readonly refusals: readonly string[] }> {
+): Promise<StagePlanning> {
   const waiting = members.filter(({ change }) => change.kind === "deferred");
-  const judged = outcomesOf(
-    await judge(
-      waiting.map(({ desired }) => ({ desired, look: { kind: "unproven", live: undefined } })),
-      undefined,
-      deps,
-      signal,
-    ),
-  );
-  const changes = new Map(judged.objects.map((object) => [object.desired.id, object]));
-  const objects = members.map((member) => changes.get(member.desired.id) ?? member);
-  return { objects, refusals: judged.refusals.map(({ message }) => message) };
+  const looks = waiting.map(({ desired }): Looked => ({ desired, look: { kind: "unproven", live: undefined } }));
+  const judged = await judge(looks, undefined, deps, signal);
+  const refused = outcomesOf(judged.filter((one) => !isUnserved(one))).refusals;
+  if (refused.length > 0) return { kind: "refused", message: messages(refused) };
+  const { objects, refusals: unserved } = outcomesOf(judged);
+  if (unserved.length > 0) return { kind: "unserved", message: messages(unserved) };
+  const changes = new Map(objects.map((object) => [object.desired.id, object]));
+  return { kind: "planned", objects: members.map((member) => changes.get(member.desired.id) ?? member) };
+}
+
+function messages(refusals: readonly Refused[]): string {
+  return refusals.map(({ message }) => message).join("\n");
+}
+
+/** Whether a definition of the set brings the kind, and the API server does not serve it yet. */
+function isUnserved({ desired, change }: Judged): boolean {
+  return desired.isPromised === true && change.kind === "refused" && change.error?.reason === "NoMatch";
 }
 
 interface Judged {
@@ -156,10 +163,9 @@ async function judge(
       const isEarly =
         missing !== undefined &&
         (resource === undefined || missing.some((scope) => isWithin(ref, resource.plural, scope)));
-      return {
-        desired,
-        change: isEarly ? await judgeEarly(desired, deps, stop) : await dryRun(desired, look.live, deps, stop),
-      };
+      if (isEarly) return { desired, change: await judgeEarly(desired, deps, stop) };
+      const judged = { desired, change: await dryRun(desired, look.live, deps, stop) };
+      return missing !== undefined && isUnserved(judged) ? { desired, change: { kind: "deferred" } } : judged;
     },
     signal,
   );

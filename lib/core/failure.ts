@@ -134,6 +134,7 @@ interface FailureOptions {
   readonly retry?: Retry;
   readonly inCondition?: Failure["inCondition"];
   readonly waitsFor?: Cause | undefined;
+  readonly isMissing?: boolean;
 }
 
 /**
@@ -151,11 +152,15 @@ export class Failure extends Error {
   /** The object that has to be ready first; undefined if that is not the cause. */
   readonly waitsFor: Cause | undefined;
 
+  /** What the object names does not exist: its run has failed, since no other run reports it. */
+  readonly isMissing: boolean;
+
   constructor(reason: Reason, message: string, options: ErrorOptions & FailureOptions = {}) {
     super(cutMessage(message), options);
     this.reason = reason;
-    const { inCondition, waitsFor } = options;
+    const { inCondition, isMissing = false, waitsFor } = options;
     this.waitsFor = waitsFor;
+    this.isMissing = isMissing;
     this.inCondition = { reason: inCondition?.reason ?? reason, message: cutMessage(inCondition?.message ?? message) };
     this.retry = options.retry ?? retryByReason[reason];
   }

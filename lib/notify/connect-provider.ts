@@ -7,6 +7,7 @@ import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 import type { ProviderType } from "./admits.ts";
+import { watched } from "./last-attempt.ts";
 import type { NotificationEvent } from "./notification-event.ts";
 import type { NotificationProvider, ProviderParts } from "./provider.ts";
 import { type LiveProvider, readSettings } from "./read-settings.ts";
@@ -16,6 +17,8 @@ export interface ConnectedProvider {
   readonly provider: NotificationProvider;
   /** The time limit of one delivery with all its tries. */
   readonly timeoutMs: number;
+  /** What became of the last request, to stand behind the text of a delivery that took too long. */
+  readonly whyLate: (timeoutMs: number) => string;
 }
 
 export interface ConnectParts {
@@ -50,6 +53,7 @@ export async function connectProvider(
   { alert, commitStatus, hide, home, parts }: ConnectParts,
   signal: AbortSignal,
 ): Promise<ConnectedProvider> {
+  const { parts: observed, whyLate } = watched(parts);
   const made = await inWords(initializingWords(provider.name), async () => {
     const own = await readSettings(provider, { home, hide, class: of?.class ?? "other" }, signal);
     const { name, namespace = "", uid } = alert.metadata;
@@ -60,11 +64,11 @@ export async function connectProvider(
     };
     return inWords(makingWords, async () => {
       if (of === undefined) throw new Error(`provider ${provider.spec.type} not supported`);
-      return of.make(settings, parts);
+      return of.make(settings, observed);
     });
   });
   const timeoutMs = Math.min(parseDuration(provider.spec.timeout ?? defaultTimeout), maxTimerMs);
-  return { provider: made, timeoutMs };
+  return { provider: made, timeoutMs, whyLate };
 }
 
 /** The text before an error in a Provider's Secrets or settings. */
@@ -77,18 +81,18 @@ export const makingWords = "failed to initialize notifier";
 /** Made once: an error has a stack. */
 const over = new Error("the Provider has answered");
 
-/** Sends an event. Throws what the Provider throws; beyond its timeout that is Go's text. */
+/** Sends an event. Throws what the Provider throws; beyond its timeout that is Go's text, and what became of the last
+ * request. */
 export async function postInTime(
-  { provider, timeoutMs }: ConnectedProvider,
+  { provider, timeoutMs, whyLate }: ConnectedProvider,
   event: NotificationEvent,
   clock: Pick<Clock, "sleep">,
   signal: AbortSignal,
 ): Promise<void> {
-  const late = new Error("context deadline exceeded");
   const limit = new AbortController();
   const ended = new AbortController();
   const timer = clock.sleep(timeoutMs, ended.signal).then(
-    () => limit.abort(late),
+    () => limit.abort(new Error(`context deadline exceeded${whyLate(timeoutMs)}`)),
     () => undefined,
   );
   try {
@@ -96,7 +100,7 @@ export async function postInTime(
     await orAborted(provider.post(event, either), either);
   } catch (error) {
     signal.throwIfAborted();
-    throw limit.signal.aborted ? late : error;
+    throw limit.signal.aborted ? limit.signal.reason : error;
   } finally {
     ended.abort(over);
     await timer;

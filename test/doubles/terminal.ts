@@ -16,6 +16,8 @@ const person = ["AUTHOR", "COMMITTER"].flatMap((who) => [
 export interface Terminals extends AsyncDisposable {
   /** Opens a terminal that stays open, and answers what it has printed. */
   readonly open: (cwd: string, typed: string) => () => string;
+  /** Stops all terminals that are open, with the programs in them. */
+  readonly closeAll: () => Promise<void>;
   /** Runs a script to its end, and answers what it prints. Throws an error if one of its commands fails. */
   readonly run: (cwd: string, typed: string) => Promise<string>;
 }
@@ -36,7 +38,11 @@ export async function terminals(folder: string, programs: Readonly<Record<string
     ...Object.fromEntries(person),
   };
   const shells: ChildProcess[] = [];
+  const closeAll = async (): Promise<void> => {
+    await Promise.all(shells.splice(0).map(close));
+  };
   return {
+    closeAll,
     open(cwd, typed) {
       const shell = spawn("bash", ["-e", "-c", typed], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
       shells.push(shell);
@@ -52,9 +58,7 @@ export async function terminals(folder: string, programs: Readonly<Record<string
       const options = { cwd, env, timeout: 10 * deadlineMs };
       return (await promisify(execFile)("bash", ["-e", "-o", "pipefail", "-c", typed], options)).stdout;
     },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(shells.map(close));
-    },
+    [Symbol.asyncDispose]: closeAll,
   };
 }
 

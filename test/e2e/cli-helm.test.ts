@@ -73,6 +73,23 @@ describe("the command line and HelmReleases on a running Sluice", () => {
     expect((await sh("get", "values", "web", "--no-header")).out).toBe('color\tinline\t"red"\t\n');
   });
 
+  test("create source chart waits for the chart, and says which version it has", async () => {
+    const chart = ["source", "chart", "app", "--source", "helmrepository/charts", "--chart", "app", "--interval", "1h"];
+    expect(await sh("create", ...chart)).toEqual({
+      code: 0,
+      out: "",
+      err: [
+        "✚ generating HelmChart source",
+        "► applying HelmChart source",
+        "✔ source created",
+        "◎ waiting for HelmChart source reconciliation",
+        "✔ HelmChart source reconciliation completed",
+        "✔ fetched revision: 1.0.0",
+        "",
+      ].join("\n"),
+    });
+  });
+
   test("reconcile --force upgrades without a change, and reconcile alone does not (9)", async () => {
     expect(await sh("reconcile", "helmrelease", "web")).toMatchObject({ code: 0 });
     expect(await history("web")).toEqual(["v1 deployed"]);

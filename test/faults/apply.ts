@@ -74,12 +74,6 @@ export const applyFaults: readonly FileFaults[] = [
     tests: stories,
     faults: [
       {
-        what: "an ignored field counts as drift of what we own",
-        find: "fieldsV1: ownedButIgnored(fields.fieldsV1 ?? {}, object, ignored) }",
-        replace: "fieldsV1: ownedButIgnored(fields.fieldsV1 ?? {}, object, []) }",
-        named: "a difference in them alone causes no apply",
-      },
-      {
         what: "an object that cannot be read loses its ignored fields",
         find: "  if (rules.ignore.pathsFor(tried).length === 0) return",
         replace: "  if (rules.ignore.pathsFor(tried).length >= 0) return",
@@ -90,6 +84,18 @@ export const applyFaults: readonly FileFaults[] = [
         find: "if (elsewhere !== undefined && isAboutFields(elsewhere)) return undefined;",
         replace: "if (elsewhere?.code === 0) return undefined;",
         named: "MigrateAPIVersion",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/drifted.ts",
+    tests: stories,
+    faults: [
+      {
+        what: "an ignored field counts as drift of what we own",
+        find: "fieldsV1: ownedButIgnored(fields.fieldsV1 ?? {}, object, ignored) }",
+        replace: "fieldsV1: ownedButIgnored(fields.fieldsV1 ?? {}, object, []) }",
+        named: "a difference in them alone causes no apply",
       },
     ],
   },
@@ -117,6 +123,16 @@ export const applyFaults: readonly FileFaults[] = [
         what: "an object waits for its own stage",
         find: "        stageIndex(other) < stageIndex(one) &&\n",
         replace: "",
+      },
+      {
+        what: "an object whose new kind is not served yet is refused",
+        find: "      return missing !== undefined && isUnserved(judged) ?",
+        replace: "      return missing === undefined && isUnserved(judged) ?",
+      },
+      {
+        what: "an object waits for a kind that no definition brings",
+        find: "  return desired.isPromised === true && change.kind",
+        replace: "  return change.kind",
       },
     ],
   },

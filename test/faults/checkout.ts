@@ -15,6 +15,13 @@ const cdkModules = join(root, "infra/node_modules");
 export const hasCdk = existsSync(join(cdkModules, "aws-cdk-lib"));
 
 export function copyProject(): Checkout {
+  const checkout = copyFiles();
+  linkModules(checkout.folder);
+  return checkout;
+}
+
+/** A copy of the project's files, without a package. */
+export function copyFiles(): Checkout {
   const folder = mkdtempSync(join(tmpdir(), "sluice-faults-"));
   // Files that were deleted and not committed are still listed.
   const listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0");
@@ -22,7 +29,6 @@ export function copyProject(): Checkout {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     cpSync(join(root, path), join(folder, path));
   }
-  linkModules(folder);
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

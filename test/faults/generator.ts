@@ -1,6 +1,8 @@
 import type { FileFaults } from "./fault.ts";
 
-const flow = ["test/unit/flows/artifact-generator/artifact-generator.test.ts"];
+const flow = ["artifact-generator", "generator-refusals", "killed-generator"].map(
+  (name) => `test/unit/flows/artifact-generator/${name}.test.ts`,
+);
 const copies = ["test/unit/sources/generator/copy-files.test.ts"];
 
 export const generatorFaults: readonly FileFaults[] = [

@@ -197,7 +197,7 @@ export const helmActionFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/engine/wasm-helm.ts",
-    tests: ["test/unit/engine/wasm-helm.test.ts"],
+    tests: ["test/unit/engine/wasm-helm.test.ts", "test/unit/engine/helm-render-faults.test.ts"],
     faults: [
       {
         what: "an answer of the engine loses digits",

@@ -58,6 +58,18 @@ export const kustomizationFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/flows/kustomization/attempt.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "a health check that waits forgets the health before it",
+        find: "    healthBefore: healthOf(ctx.kustomization.status),\n",
+        replace: "",
+        named: "is not reported again after a check that had to wait",
+      },
+    ],
+  },
+  {
     file: "lib/flows/kustomization/dependencies.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [

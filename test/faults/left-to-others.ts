@@ -5,7 +5,7 @@ const unattended = "test/unit/health/unattended.test.ts";
 const objects = "test/unit/flows/kustomization/unreconciled-objects.test.ts";
 const stories = "test/e2e/flow/embedded.test.ts";
 const named = "that Sluice does not reconcile";
-const receiver = "test/unit/flows/receiver/receiver-flow.test.ts";
+const receiver = "test/unit/flows/receiver/selected-resources.test.ts";
 const topics = "test/unit/core/topics.test.ts";
 
 /** What Sluice does not reconcile and says so, and the hosts of a registry of ECR. */

@@ -34,12 +34,6 @@ export const networkFaults: readonly FileFaults[] = [
     ],
     faults: [
       {
-        what: "a PATCH is sent again where a kept connection was closed",
-        find: '(method === "POST" || method === "PATCH") && request',
-        replace: 'method === "POST" && request',
-        named: "is repeated once",
-      },
-      {
         what: "a redirect to another host goes past the proxy",
         find: "return { ...request, headers: Object.fromEntries(harmless), tls: trustElsewhere(tls) };",
         replace: `const { proxy: _proxy, ...rest } = request;
@@ -73,6 +67,22 @@ export const networkFaults: readonly FileFaults[] = [
         what: "a redirect from https to http is followed",
         find: 'return next.protocol === "http:" && from.protocol === "http:";',
         replace: 'return next.protocol === "http:" && from.protocol !== "";',
+      },
+    ],
+  },
+  {
+    file: "lib/http/send-request.ts",
+    tests: [
+      "test/unit/http/http-client.test.ts",
+      "test/unit/http/kept-connections.test.ts",
+      "test/contract/http.test.ts",
+    ],
+    faults: [
+      {
+        what: "a PATCH is sent again where a kept connection was closed",
+        find: '(method === "POST" || method === "PATCH") && request',
+        replace: 'method === "POST" && request',
+        named: "is repeated once",
       },
     ],
   },

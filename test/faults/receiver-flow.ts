@@ -1,6 +1,8 @@
 import type { FileFaults } from "./fault.ts";
 
-const flow = ["test/unit/flows/receiver/receiver-flow.test.ts"];
+const flow = ["receiver-flow", "receiver-token-and-spec", "selected-resources"].map(
+  (name) => `test/unit/flows/receiver/${name}.test.ts`,
+);
 const filters = "test/unit/receiver/filters.test.ts";
 
 /** Mistakes in the flow of Receiver. */
@@ -13,19 +15,19 @@ export const receiverFlowFaults: readonly FileFaults[] = [
         what: "the finalizers of others are removed",
         find: "finalizers.filter((one) => one !== finalizer)",
         replace: "finalizers.filter((one) => !one.endsWith(finalizer))",
-        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+        tests: flow,
       },
       {
         what: "the finalizers of others are replaced",
         find: "(finalizers) => [...finalizers, finalizer]",
         replace: "() => [finalizer]",
-        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+        tests: flow,
       },
       {
         what: "the wait after failures does not grow beyond the second",
         find: "carried: { failures: failures + 1 },",
         replace: "carried: { failures: Math.min(failures + 1, 1) },",
-        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+        tests: flow,
       },
       {
         what: "the entry stays when the token is gone",
@@ -57,7 +59,7 @@ export const receiverFlowFaults: readonly FileFaults[] = [
         what: "a Receiver that is ready stays stalled",
         find: 'removeConditions(status, ["Reconciling", "Stalled"])',
         replace: 'removeConditions(status, ["Reconciling"])',
-        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+        tests: flow,
       },
       {
         what: "a Receiver that fails stays stalled",
@@ -65,7 +67,7 @@ export const receiverFlowFaults: readonly FileFaults[] = [
     [retrying`,
         replace: `removeConditions(status, []),
     [retrying`,
-        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+        tests: flow,
       },
       {
         what: "a Receiver that is stalled is still tried again",
@@ -75,7 +77,7 @@ export const receiverFlowFaults: readonly FileFaults[] = [
         replace: `removeConditions(status, []),
     [
       { type: "Stalled"`,
-        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+        tests: flow,
       },
       {
         what: "a failed Receiver is suspended without an update of its status",
@@ -130,25 +132,25 @@ export const receiverFlowFaults: readonly FileFaults[] = [
         what: "kinds of two groups are one",
         find: "return `${group}/${kind}/${namespace}`;",
         replace: "return `${group.slice(0, 0)}${kind}/${namespace}`;",
-        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+        tests: flow,
       },
       {
         what: "an ArtifactGenerator gets the version of the sources",
         find: '"source.extensions.fluxcd.io/v1beta1"',
         replace: '"source.extensions.fluxcd.io/v1"',
-        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+        tests: flow,
       },
       {
         what: "filters do not see the owners of an object",
         find: "creationTimestamp, finalizers, ownerReferences },",
         replace: "creationTimestamp, finalizers },",
-        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+        tests: flow,
       },
       {
         what: "only the last entry of a kind is followed",
         find: "[...(found.get(pool) ?? []), name",
         replace: "[name",
-        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+        tests: flow,
       },
       {
         what: "a Receiver selects in its own namespace alone",
@@ -181,7 +183,7 @@ export const receiverFlowFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/flows/receiver/receiver-context.ts",
-    tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+    tests: flow,
     faults: [
       {
         what: "only the first request is copied to the status",
@@ -199,7 +201,7 @@ export const receiverFlowFaults: readonly FileFaults[] = [
         find: '...(secret === undefined ? [] : [configTopic({ cluster, kind: "Secret", namespace, name: secret })]),',
         replace:
           '...(secret === undefined || state !== "ready" ? [] : [configTopic({ cluster, kind: "Secret", namespace, name: secret })]),',
-        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+        tests: flow,
       },
       {
         what: "only the first provider of tokens is kept",

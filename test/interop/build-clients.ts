@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { z } from "zod";
 import { messageOf } from "../../lib/core/failure.ts";
 import { systemClock } from "../../lib/process/system-clock.ts";
 import { lockFolder } from "../../local/folders.ts";
@@ -24,6 +26,9 @@ export const orasPush = join(tools, "oras-push");
 export const dialects = join(tools, "dialects");
 /** Prints Flagger's hashes and the Go types that they are made from: `test/interop/canary-hash`, a module with the versions of Flagger's. */
 export const canaryHash = join(tools, "canary-hash");
+/** The real flux. */
+export const flux = join(tools, "flux");
+const fluxModule = "github.com/fluxcd/flux2/v2@v2.9.4";
 /** The real sops, and age's maker of keys. */
 export const [sops, ageKeygen] = [join(tools, "sops"), join(tools, "age-keygen")] as const;
 
@@ -61,6 +66,33 @@ export async function installSops(): Promise<string | undefined> {
   });
 }
 
+/**
+ * Builds {@link flux} once. Its module is copied because it cannot be built as it is: it lacks the manifests of Flux's controllers, which
+ * only `flux install` needs.
+ */
+export async function buildFlux(): Promise<string | undefined> {
+  return once([flux], async () => {
+    const copy = await mkdtemp(join(tmpdir(), "sluice-flux-"));
+    try {
+      const { stdout } = await execute(go, ["mod", "download", "-json", fluxModule], {
+        cwd: tmpdir(),
+        timeout: patienceMs,
+      });
+      const { Dir } = z.object({ Dir: z.string() }).parse(JSON.parse(stdout));
+      // The files of a module cannot be written.
+      await cp(Dir, copy, { recursive: true });
+      await execute("chmod", ["-R", "u+w", copy]);
+      await mkdir(join(copy, "cmd/flux/manifests"));
+      await writeFile(join(copy, "cmd/flux/manifests/none.yaml"), "{}\n");
+      return await run(go, ["build", "-C", copy, ...buildFlags, "-o", `${tools}/`, "./cmd/flux"]);
+    } catch (error) {
+      return notBuilt(error);
+    } finally {
+      await rm(copy, { recursive: true, force: true });
+    }
+  });
+}
+
 async function once(programs: readonly string[], make: () => Promise<string | undefined>): Promise<string | undefined> {
   const areBuilt = (): boolean => programs.length > 0 && programs.every((program) => existsSync(program));
   if (areBuilt()) return undefined;
@@ -93,6 +125,10 @@ async function run(
     });
     return undefined;
   } catch (error) {
-    return ` (skipped: Go could not build them: ${messageOf(error).split("\n", 2).join(" ")})`;
+    return notBuilt(error);
   }
+}
+
+function notBuilt(error: unknown): string {
+  return ` (skipped: Go could not build them: ${messageOf(error).split("\n", 2).join(" ")})`;
 }

@@ -51,7 +51,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   "certificates and keys of a file with a limit, which OpenSSL reads in linear time": [
     "lib/core/validation.ts",
     "lib/kube/endpoint.ts",
-    "lib/http/http-client.ts",
+    "lib/http/tls.ts",
   ],
   "it runs what others read in a thread, with limits of time and memory": [
     "lib/engine/helm-thread.ts",

@@ -48,7 +48,7 @@ export const equivalents: readonly Equivalent[] = [
     why: "Whatever is not undefined says that it is gone.",
   },
   {
-    file: "lib/apply/dry-run.ts",
+    file: "lib/apply/refusals.ts",
     line: 'const faults = causes.length === 0 ? [message] : causes.map((cause) => cause.message ?? "");',
     from: '""',
     to: '"Stryker was here!"',

@@ -31,6 +31,8 @@ export const Addresses = z.object({
   s3: z.string().optional(),
   /** moto: EventBridge, KMS, STS, Secrets Manager, EKS, ECR and CloudFormation. */
   aws: z.string().optional(),
+  /** The folder of the command line of AWS, whose `bin/python3` runs `-m awscli`. */
+  awsCli: z.string().optional(),
   /** The folder of `aws-lambda-ric`, which is no server. */
   lambdaRic: z.string().optional(),
   /** The account that S3 checks; the other parts accept any account whose id holds only letters and digits. */

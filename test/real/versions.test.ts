@@ -55,7 +55,8 @@ describe("the versions of the real parts", () => {
     expect(lock).toMatchObject({ packages: { "node_modules/aws-lambda-ric": installed } });
   });
 
-  test("of moto are those that the requirements pin", async () => {
+  test("of moto and of the command line of AWS are those that the requirements pin", async () => {
     expect(await read("python/requirements.txt")).toContain(`\nmoto==${versions.moto} `);
+    expect(await read("python/awscli.txt")).toContain(`\nawscli==${versions.awscli} `);
   });
 });

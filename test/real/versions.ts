@@ -14,6 +14,7 @@ export const versions = {
   dynamodb: "2.6.1",
   sqs: "1.7.1",
   moto: "5.2.5",
+  awscli: "1.46.3",
   "aws-lambda-ric": "4.0.2",
 } as const;
 

@@ -14,15 +14,20 @@ async function newFolder(): Promise<string> {
 }
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
-test("a test run names each test when it fails, and ends with its counts", async () => {
-  const tests = `import { expect, test } from ${vitestModule};
+test("a test run names each test when it fails, with the reason, and ends with its counts", async () => {
+  const tests = `import { beforeAll, describe, expect, test } from ${vitestModule};
     test("adds", () => {});
-    test("subtracts", () => expect(1).toBe(2));
+    test("subtracts", () => expect({ left: 1, kept: 0 }).toEqual({ left: 2, kept: 0 }));
+    describe("numbers", () => { beforeAll(() => { throw new Error("no numbers"); }); test("adds", () => {}); });
     test.skip("divides", () => {});`;
   const lines: string[] = [];
   const write = (text: string): void => void lines.push(text.replace(/\d+ s\b/g, "N s"));
   await runVitest(await newFolder(), tests, new EachMinute({ write }));
-  expect(lines).toEqual(["failed: a.test.ts: subtracts\n", "N s: 1 of 1 files, 1 passed, 1 failed\n"]);
+  expect(lines).toEqual([
+    expect.stringMatching(/^failed: a\.test\.ts: subtracts\n {2}expected .*\n(?: {2}.*\n|\n)* {2}- {3}"left": 2,\n/),
+    "failed: a.test.ts: numbers\n  no numbers\n",
+    "N s: 1 of 1 files, 1 passed, 1 failed\n",
+  ]);
 });
 
 test("a test run prints at each interval the files that are running", async () => {

@@ -1,5 +1,14 @@
 import { relative } from "node:path";
-import type { Reporter, TestCase, TestModule, TestSpecification, Vitest } from "vitest/node";
+import type {
+  Reporter,
+  SerializedError,
+  TestCase,
+  TestModule,
+  TestSpecification,
+  TestSuite,
+  Vitest,
+} from "vitest/node";
+import { differingLines } from "./differing-lines.ts";
 
 const shownFiles = 6;
 
@@ -10,7 +19,7 @@ interface EachMinuteOptions {
 
 /**
  * One line a minute for a log that nobody scrolls: the time since the start, the counts, and the files that run with their
- * seconds. A test that fails is named at once. The last line has the final counts.
+ * seconds. A test that fails is named at once, with its reason. The last line has the final counts.
  */
 // oxlint-disable-next-line import/no-default-export -- vitest takes a reporter's file only so
 export default class EachMinute implements Reporter {
@@ -50,21 +59,35 @@ export default class EachMinute implements Reporter {
   }
 
   onTestCaseResult(test: TestCase): void {
-    const { state } = test.result();
+    const { state, errors = [] } = test.result();
     if (state === "passed") this.#passed += 1;
     if (state !== "failed") return;
     this.#failed += 1;
-    this.#write(`failed: ${relative(this.#root, test.module.moduleId)}: ${test.fullName}\n`);
+    this.#writeFailure(test.module, test.fullName, errors);
+  }
+
+  onTestSuiteResult(suite: TestSuite): void {
+    if (suite.errors().length > 0) this.#writeFailure(suite.module, suite.fullName, suite.errors());
   }
 
   onTestModuleEnd(module: TestModule): void {
     this.#running.delete(module);
     this.#ended += 1;
+    if (module.errors().length > 0) this.#writeFailure(module, "outside of its tests", module.errors());
   }
 
   onTestRunEnd(): void {
     clearInterval(this.#timer);
     this.#write(`${this.#line()}\n`);
+  }
+
+  #writeFailure({ moduleId }: TestModule, name: string, errors: readonly SerializedError[]): void {
+    const reasons = errors.flatMap(({ message, diff }) => [
+      message,
+      ...(typeof diff === "string" ? [differingLines(diff)] : []),
+    ]);
+    const indented = reasons.flatMap((reason) => reason.split("\n")).map((line) => `  ${line}`.trimEnd());
+    this.#write(`${[`failed: ${relative(this.#root, moduleId)}: ${name}`, ...indented].join("\n")}\n`);
   }
 
   #line(): string {

@@ -1,11 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { stripVTControlCharacters } from "node:util";
 import { JsonReporter, type SerializedError, type TestModule } from "vitest/node";
+import { differingLines } from "./differing-lines.ts";
 import { strayError } from "./stray-error.ts";
 import type { VitestReport } from "./suite-counts.ts";
-
-const shownLines = 40;
-const linesAround = 1;
 
 /**
  * Vitest's JSON report with what it leaves out: the lines in which two values differ, and errors outside of any test. CI
@@ -34,15 +31,4 @@ export default class JsonWithDifferences extends JsonReporter {
     const report: object = JSON.parse(await readFile(file, "utf8"));
     await writeFile(file, JSON.stringify({ ...report, stray } satisfies Pick<VitestReport, "stray">));
   }
-}
-
-/** The lines of a difference that belong to one side, with a line around each. */
-function differingLines(difference: string): string {
-  const lines = stripVTControlCharacters(difference).split("\n");
-  const isOfOneSide = (line: string): boolean => /^\s*[-+]/.test(line);
-  const isNear = (_line: string, at: number): boolean =>
-    lines.slice(Math.max(0, at - linesAround), at + linesAround + 1).some(isOfOneSide);
-  const near = lines.filter(isNear);
-  const left = near.length - shownLines;
-  return [...near.slice(0, shownLines), ...(left > 0 ? [`(${left} more lines)`] : [])].join("\n");
 }

@@ -25,6 +25,7 @@ export const declaredArtifactGenerator = {
     aliases: [],
     plural: "ArtifactGenerators",
     revision: ["status", "observedSourcesDigest"],
+    shown: ["suspended"],
     done: "generated from sources of",
   },
 } as const satisfies KindDeclaration;

@@ -97,6 +97,7 @@ export interface KindWords {
 export type ShownColumn =
   | "revision"
   | "suspended"
+  | "source"
   | {
       readonly title: string;
       readonly path: readonly string[];

@@ -25,5 +25,6 @@ export const declaredExternalArtifact = {
     plural: "ExternalArtifacts",
     revision: ["status", "artifact", "revision"],
     done: "published",
+    shown: ["revision", "source"],
   },
 } as const satisfies KindDeclaration;

@@ -25,5 +25,6 @@ export const declaredReceiver = {
     plural: "Receivers",
     revision: ["status", "webhookPath"],
     done: "listens at",
+    shown: ["suspended"],
   },
 } as const satisfies KindDeclaration;

@@ -191,7 +191,8 @@ async function fail(failure: Failure, ctx: GeneratorContext): Promise<FlowResult
   }
   await ctx.conclude((isStalled ? stalled : failed)(ctx.status(), failure, ctx.now()));
   if (isStalled) return { outcome: "stalled", failure, dueInMs: undefined };
-  if (retry === "dependency") return { outcome: "waiting", failure, dueInMs: sourceRetryMs };
+  const waits = failure.isMissing ? "failed" : "waiting";
+  if (retry === "dependency") return { outcome: waits, failure, dueInMs: sourceRetryMs };
   const failures = Failures.safeParse(run.carried).data?.failures ?? 0;
   return {
     outcome: "failed",

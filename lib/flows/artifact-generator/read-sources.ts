@@ -54,6 +54,7 @@ export async function observeSources(
     if (source === undefined) {
       throw new Failure("SourceFetchFailed", `get sources failed: ${kind}.${sourceGroup} "${name}" not found`, {
         waitsFor: key,
+        isMissing: true,
       });
     }
     const { artifact, uid } = source;

@@ -42,7 +42,8 @@ async function includedArtifact(include: Include, ctx: SourceContext): Promise<I
       : undefined;
   if (source === undefined) {
     const { kind, group } = traits.declared;
-    throw new Failure("NotFound", `could not get resource for include '${name}': ${kind}.${group} "${name}" not found`);
+    const message = `could not get resource for include '${name}': ${kind}.${group} "${name}" not found`;
+    throw new Failure("NotFound", message, { isMissing: true });
   }
   const { artifact, uid } = source;
   const digest = artifact === undefined ? undefined : await recordedArtifact({ key, uid, artifact }, { deps, run });

@@ -18,6 +18,8 @@ export class Blocked extends Error {
   readonly event: Pick<EventToRecord, "message" | "type"> | undefined;
   /** The object that has to be ready first; undefined if that is not the cause. */
   readonly waitsFor: Cause | undefined;
+  /** What it waits for does not exist: the run has failed, since no other run reports it. */
+  readonly isMissing: boolean;
 
   constructor(
     reason: EventReason,
@@ -27,6 +29,7 @@ export class Blocked extends Error {
       readonly event?: Blocked["event"];
       readonly cause?: unknown;
       readonly waitsFor?: Cause | undefined;
+      readonly isMissing?: boolean;
     },
   ) {
     super(message, { cause: options.cause });
@@ -34,6 +37,7 @@ export class Blocked extends Error {
     this.retry = options.retry;
     this.event = options.event;
     this.waitsFor = options.waitsFor;
+    this.isMissing = options.isMissing === true;
   }
 }
 
@@ -44,7 +48,7 @@ export function terminal(reason: EventReason, message: string): Blocked {
 
 /** Reports what keeps the run from the release (reference helmrelease 7). */
 export async function reportBlocked(
-  { event, message, reason, retry, waitsFor }: Blocked,
+  { event, isMissing, message, reason, retry, waitsFor }: Blocked,
   carried: Carried,
   ctx: HelmReleaseContext,
 ): Promise<FlowResult> {
@@ -67,7 +71,7 @@ export async function reportBlocked(
   const { timing } = ctx.deps;
   if (retry === "soon") {
     const next = toCarried({ ...carried, failures: 0 });
-    return { outcome: "blocked", failure, dueInMs: timing.requeueDependencyMs, carried: next };
+    return { outcome: isMissing ? "failed" : "waiting", failure, dueInMs: timing.requeueDependencyMs, carried: next };
   }
   const dueInMs = backOffMs(carried.failures, timing.retryDelay);
   return { outcome: "failed", failure, dueInMs, carried: toCarried({ ...carried, failures: carried.failures + 1 }) };

@@ -50,31 +50,39 @@ export async function checkDependencies(ctx: HelmReleaseContext): Promise<void> 
     const key = dependencyKey(dependency, ctx);
     const problem = await problemOf(key, dependency.readyExpr ?? "", ctx);
     if (problem === undefined) continue;
-    throw new Blocked("DependencyNotReady", problem, {
+    const { isMissing = false, text } = problem;
+    throw new Blocked("DependencyNotReady", text, {
       retry: "soon",
-      event: { type: "Normal", message: problem },
+      event: { type: "Normal", message: text },
       waitsFor: key,
+      isMissing,
     });
   }
 }
 
-async function problemOf(key: WorkKey, readyExpr: string, ctx: HelmReleaseContext): Promise<string | undefined> {
+interface Problem {
+  readonly text: string;
+  readonly isMissing?: boolean;
+}
+
+async function problemOf(key: WorkKey, readyExpr: string, ctx: HelmReleaseContext): Promise<Problem | undefined> {
   const { deps, home, run } = ctx;
   const name = `${key.namespace}/${key.name}`;
   const live = await home.get({ ...key, version: "v2" }, run.signal);
   if (live === undefined) {
-    return `unable to get '${name}' dependency: helmreleases.${helmGroup} "${key.name}" not found`;
+    const text = `unable to get '${name}' dependency: helmreleases.${helmGroup} "${key.name}" not found`;
+    return { text, isMissing: true };
   }
   const suspended = suspendedText({ ...key, kind: "HelmRelease" }, live);
   if (readyExpr !== "") {
     const refusal = readyExprRefusal({ ...key, readyExpr }, ctx.namespace, deps);
     if (refusal !== undefined) throw terminal("AccessDenied", refusal);
     const verdict = await evaluate(readyExpr, live, ctx);
-    if (typeof verdict === "string") return `dependency '${name}' is not ready: ${verdict}`;
-    if (!verdict) return `dependency '${name}' is not ready according to readyExpr eval`;
+    if (typeof verdict === "string") return { text: `dependency '${name}' is not ready: ${verdict}` };
+    if (!verdict) return { text: `dependency '${name}' is not ready according to readyExpr eval` };
     if (!deps.gates.AdditiveCELDependencyCheck) return undefined;
   }
-  return isReadyNow(live) ? undefined : `dependency '${name}' is not ready${suspended}`;
+  return isReadyNow(live) ? undefined : { text: `dependency '${name}' is not ready${suspended}` };
 }
 
 /** Why a HelmRelease of this namespace may not have the `readyExpr` of a dependency evaluated; undefined if it may. Pure. */

@@ -42,7 +42,9 @@ const CarriedState = z.object({
       looks: z.number().int(),
       /** Whether the apply before the wait changed anything. */
       changed: z.boolean(),
-      /** The applied objects, if a newer revision does not end the wait. */
+      /** The health before the wait, see {@link healthOf}: the wait itself reports that it is not known. */
+      healthBefore: z.string().exactOptional(),
+      /** What was applied, where a newer revision does not end the wait. */
       artifact: Artifact.exactOptional(),
     })
     .optional(),
@@ -161,7 +163,14 @@ export function step<From extends Reached, To>(
   };
 }
 
-/** The wait of this phase: the present one, or a new one. */
+/** What Healthy says of objects that nothing reconciles, "True" if they are all healthy, and "" for everything else. */
+export function healthOf({ conditions = [] }: Pick<KustomizationStatus, "conditions">): string {
+  const { status, reason, message } = findCondition(conditions, "Healthy") ?? {};
+  if (status === "True") return status;
+  return reason === "NotReconciled" && message !== undefined ? message : "";
+}
+
+/** The wait of this phase: the one that goes on, or a new one. */
 export function waitFor(phase: Wait["phase"], changed: boolean, { ctx, source, startedAt, wait }: Attempt): Wait {
   if (wait?.phase === phase) return { ...wait, changed: wait.changed || changed };
   const isPinned = phase === "health" && !ctx.deps.gates.CancelHealthCheckOnNewRevision;
@@ -175,6 +184,7 @@ export function waitFor(phase: Wait["phase"], changed: boolean, { ctx, source, s
     since,
     looks: 0,
     changed: hasChanged,
+    healthBefore: healthOf(ctx.kustomization.status),
     ...(isPinned ? { artifact: withoutMetadata(source.artifact) } : {}),
   };
 }

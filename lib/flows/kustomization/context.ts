@@ -140,6 +140,8 @@ export interface Blocked {
   readonly waitsFor?: { readonly cause: Cause; readonly why?: string };
   /** Which revision the event is about, where that is known. */
   readonly annotations?: Readonly<Record<string, string>>;
+  /** What the object names does not exist: its run has failed, since no other run reports it. */
+  readonly isMissing?: boolean;
   /** Only a change of the object helps: Stalled as well. */
   readonly stalled?: boolean;
   /** Stalled by the installation's settings: the generation is not finished, as in Flux. */

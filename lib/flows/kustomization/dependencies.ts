@@ -85,6 +85,7 @@ export async function checkDependencies(
       retry: "dependency",
       event: { type: "Normal", message: `Dependencies do not meet ready condition, retrying in ${requeueText(ctx)}` },
       waitsFor: { cause: key, ...(why === undefined ? {} : { why }) },
+      isMissing: problem.isMissing === true,
       annotations,
     };
   }
@@ -95,6 +96,7 @@ interface Problem {
   readonly text: string;
   /** The reason of the Ready condition of the dependency. */
   readonly why?: string | undefined;
+  readonly isMissing?: boolean;
 }
 
 /**
@@ -114,6 +116,7 @@ async function problemOf(
     return {
       text: `dependency '${name}' not found: kustomizations.${kustomizeGroup} "${key.name}" not found`,
       why: "NotFound",
+      isMissing: true,
     };
   }
   const suspended = suspendedText({ ...key, kind: "Kustomization" }, live);

@@ -1,4 +1,4 @@
-import { type Condition, findCondition, isTrue } from "../../api/condition.ts";
+import { type Condition, isTrue } from "../../api/condition.ts";
 import { minIntervalMs } from "../../api/fields.ts";
 import { retryIntervalMs } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
@@ -20,6 +20,7 @@ import {
   type Attempt,
   attempted,
   elapsedText,
+  healthOf,
   progressText,
   type Reached,
   readCarriedState,
@@ -153,11 +154,10 @@ function healthyCondition(passed: string, unknown: string | undefined): Said {
     : { type: "Healthy", status: "Unknown", reason: "NotReconciled", message: unknown };
 }
 
-/** Whether a passed health check is worth an event: it was not healthy before, or a new revision changed something. */
-function isHealthNews(before: KustomizationStatus, { unknown, wait }: Healthy, revision: string): boolean {
-  const was = findCondition(before.conditions ?? [], "Healthy");
-  const wasHealthy = unknown === undefined ? was?.status === "True" : was?.message === unknown;
-  return !wasHealthy || (wait.changed && before.lastAppliedRevision !== revision);
+/** Whether a passed health check is worth an event: it was not healthy before the check, or a new revision changed something. */
+function isHealthNews(before: KustomizationStatus, { unknown = "True", wait }: Healthy, revision: string): boolean {
+  const { changed, healthBefore = healthOf(before) } = wait;
+  return healthBefore !== unknown || (changed && before.lastAppliedRevision !== revision);
 }
 
 async function wakeDependents({ deps, run }: KustomizationContext): Promise<void> {
@@ -278,7 +278,8 @@ export async function reportBlocked(ctx: KustomizationContext, blocked: Blocked)
   if (event !== undefined) ctx.record({ ...event, reason, annotations: blocked.annotations ?? {}, relation });
   const { failures } = readCarriedState(ctx.run.carried);
   const carried = { failures: failures + 1 };
-  const outcome = stalled ? "stalled" : "waiting";
+  const waits = blocked.isMissing === true ? "failed" : "waiting";
+  const outcome = stalled ? "stalled" : waits;
   return { outcome, failure: { reason, message }, dueInMs: retryInMs(blocked.retry, failures, ctx), carried };
 }
 

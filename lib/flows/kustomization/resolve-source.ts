@@ -61,7 +61,7 @@ export async function resolveSource(ctx: KustomizationContext): Promise<Resolved
   if (source === undefined) {
     // The kind where the API server would say the plural: Flux reads sources from its cache, which says it so.
     const message = `${key.kind}.${sourceGroup} "${key.name}" not found`;
-    return { kind: "blocked", reason: "ArtifactFailed", message, retry: "interval" };
+    return { kind: "blocked", reason: "ArtifactFailed", message, retry: "interval", isMissing: true };
   }
   const { artifact, uid } = source;
   if (artifact === undefined) {

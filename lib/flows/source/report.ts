@@ -175,10 +175,11 @@ export async function reportFailure(failure: Failure, ctx: SourceContext): Promi
   // So that one with a wrong chart or version says so at once.
   if (isNews) await wakeReleases(ctx, "failure");
   if (retry === "never") return { outcome: "stalled", failure, dueInMs: undefined };
-  if (retry === "dependency") return { outcome: "waiting", failure, dueInMs: ctx.deps.timing.requeueDependencyMs };
+  const outcome = isWaiting && !failure.isMissing ? "waiting" : "failed";
+  if (retry === "dependency") return { outcome, failure, dueInMs: ctx.deps.timing.requeueDependencyMs };
   const failures = Failures.safeParse(ctx.run.carried).data?.failures ?? 0;
   const dueInMs = Math.max(backOffMs(failures, ctx.deps.timing.retryDelay), retryAfterMs(failure));
-  return { outcome: isWaiting ? "waiting" : "failed", failure, dueInMs, carried: { failures: failures + 1 } };
+  return { outcome, failure, dueInMs, carried: { failures: failures + 1 } };
 }
 
 /** How long the origin asks to be left alone (429, 503), wherever it stands in the chain of causes. */

@@ -1,33 +1,35 @@
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { readManifests } from "../../../local/demo/read-manifests.ts";
-import { layerKubectl } from "../../../local/layer.ts";
+import { startRegistry } from "../../../local/registry/start-registry.ts";
 import { withinDeadline } from "../../deadline.ts";
+import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
 import { gitPrograms } from "../../doubles/git-server.ts";
-import { type CliWorld, cliWorld } from "../cli-world.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+import { type Terminals, terminals } from "../../doubles/terminal.ts";
+import { blocksToRun, statementsOf } from "../../unit/documents/page-blocks.ts";
+import { mergedKubeconfig } from "../pages/merged-kubeconfig.ts";
 import { type FleetHosts, fleetHosts } from "./fleet-hosts.ts";
 import { readyTexts } from "./fluxs-objects.ts";
 
-const run = promisify(execFile);
 const { signal } = new AbortController();
 const waiting = { ...withinDeadline, interval: 250 };
-const page = await readFile(join(import.meta.dirname, "../../../docs/moving-from-flux.md"), "utf8");
-const blocks = (language: string): readonly string[] =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map(([, block = ""]) => block);
-const [stopsFlux = "", keepsDefinitions = ""] = blocks("yaml");
-const commands = blocks("sh")
-  .flatMap((block) => block.split("\n"))
-  .map((line) => line.replace(/ +#.*$/, ""));
+const guide = "docs/moving-from-flux.md";
+const page = await readFile(join(import.meta.dirname, "../../..", guide), "utf8");
+const [stopsFlux = "", keepsDefinitions = ""] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(
+  ([, yaml = ""]) => yaml,
+);
+const [look = "", stop = "", stopFlagger = "", start = "", check = "", release = "", pause = "", ...restart] =
+  await blocksToRun(guide);
 
 const bootstrapped = "clusters/production/flux-system";
-const stopped = (commands.find((line) => line.includes("source-watcher") && line.endsWith("--replicas=0")) ?? "")
-  .split(" ")
-  .filter((word) => /-(controller|watcher)$/.test(word));
+const stopped = stop.match(/[a-z-]+-(?:controller|watcher)\b/g) ?? [];
+const Scaled = z.object({ replicas: z.number() });
+const Report = z.object({ settings: z.record(z.string(), z.unknown()) });
 
 /** What `gotk-components.yaml` has: a namespace, a definition, and the controllers with one replica each. */
 const components: readonly Manifest[] = [
@@ -61,127 +63,142 @@ function controller(namespace: string, name: string): Manifest {
 }
 
 describe.skipIf(gitPrograms === undefined)(
-  "the guide to move from Flux, on a cluster that flux has bootstrapped",
+  "the guide to move from Flux, typed on a cluster that flux has bootstrapped",
   () => {
     const open = new AsyncDisposableStack();
-    let world: CliWorld;
+    let folder = "";
+    let typed: Terminals;
     let hosts: FleetHosts;
-    let kubectl: string;
+    let cluster: EmbeddedCluster["cluster"];
 
     beforeAll(async () => {
-      kubectl = await layerKubectl(() => {});
-      world = await cliWorld();
-      open.defer(() => world.close());
-      hosts = await fleetHosts({ registry: world.registry, environment: "production" }, open, signal);
-      const gotk = components.map((one) => JSON.stringify(one)).join("\n---\n");
-      await hosts.commit((files) => ({
-        ...files,
-        [`${bootstrapped}/gotk-components.yaml`]: gotk,
-        [`${bootstrapped}/kustomization.yaml`]: stopsFlux,
-      }));
+      folder = await mkdtemp(join(tmpdir(), "sluice-guide-"));
+      open.defer(() => rm(folder, { recursive: true, force: true }));
+      const embedded = open.use(await embeddedCluster());
+      ({ cluster } = embedded);
+      typed = open.use(await terminals(folder, {}));
+      const registry = await startRegistry({
+        folder: join(folder, "registry"),
+        port: 0,
+        log: silentLog,
+        onPush: () => {},
+      });
+      open.defer(() => registry.close());
+      hosts = await fleetHosts({ registry: registry.address, environment: "production" }, open, signal);
+      await mkdir(join(folder, ".kube"));
+      const prod = { context: "prod", cluster: "prod", server: embedded.server };
+      await writeFile(join(folder, ".kube/config"), mergedKubeconfig([prod]));
       const flagger = { apiVersion: "v1", kind: "Namespace", metadata: { name: "flagger-system" } };
-      await apply([...components, flagger, controller("flagger-system", "flagger")]);
+      const theirs = [
+        ...components,
+        flagger,
+        controller("flagger-system", "flagger"),
+        ...readManifests(hosts.bootstrap),
+      ];
+      for (const manifest of theirs) await cluster.apply(manifest, { manager: "flux", force: true }, signal);
     });
     afterAll(() => open.disposeAsync());
-    const apply = async (manifests: readonly Manifest[]): Promise<void> => {
-      for (const manifest of manifests) {
-        await world.cluster.apply(manifest, { manager: "flux", force: true }, signal);
-      }
-    };
 
+    const run = (line: string): Promise<string> => typed.run(folder, line);
     const replicas = async (): Promise<Readonly<Record<string, unknown>>> => {
-      const found = await world.cluster.list({ group: "apps", version: "v1", kind: "Deployment" }, signal);
+      const found = await cluster.list({ group: "apps", version: "v1", kind: "Deployment" }, signal);
       const controllers = found.filter(({ metadata: { labels } }) => labels?.["app.kubernetes.io/part-of"] === "flux");
-      return Object.fromEntries(
-        controllers.map(({ metadata: { name }, spec }) => [
-          name,
-          spec !== null && typeof spec === "object" && "replicas" in spec ? spec.replicas : undefined,
-        ]),
-      );
+      return Object.fromEntries(controllers.map((one) => [one.metadata.name, Scaled.parse(one["spec"]).replicas]));
     };
-    const runCommand = (line: string) => {
-      const words = (line.match(/(?:'[^']*'|[^\s'])+/g) ?? []).map((word) => word.replaceAll("'", ""));
-      const env = { KUBECONFIG: world.kubeconfig, PATH: process.env["PATH"] ?? "", HOME: tmpdir() };
-      return run(kubectl, words.slice(1), { env });
-    };
+    const allWith = (count: number) => Object.fromEntries([...stopped, "flagger"].map((name) => [name, count]));
     const untilReady = () =>
       vi.waitFor(async () => {
-        const texts = Object.entries(await readyTexts(world.cluster, signal));
+        const texts = Object.entries(await readyTexts(cluster, signal));
         expect(texts.filter(([, text]) => !text.startsWith("True"))).toEqual([]);
         expect(texts).toHaveLength(11);
       }, waiting);
-    const allWith = (count: number) => Object.fromEntries([...stopped, "flagger"].map((name) => [name, count]));
+    const startSluice = async () => {
+      const screen = typed.open(folder, start);
+      await vi.waitFor(() => expect(screen()).toContain("Sluice is ready."), withinDeadline);
+    };
 
-    test("its commands stop all controllers and start them again", async () => {
-      const scaling = commands.filter((line) => line.startsWith("kubectl") && line.includes(" scale "));
-      for (const line of scaling.filter((one) => one.endsWith("=0"))) await runCommand(line);
+    test.each([guide, "docs/check-migration.md"])(
+      "the first command of %s says that everything can move, and which controllers to stop",
+      async (each) => {
+        const [first = ""] = await blocksToRun(each);
+        const printed = await run(`(${first.trimEnd()}\n) 2>&1`);
+        expect(printed).toContain("\n✔ everything can move\n");
+        for (const name of stopped) expect(printed).toContain(`Deployment/flux-system/${name}`);
+      },
+    );
+
+    test("its commands stop all controllers, and Sluice starts with the settings of the report", async () => {
+      const { settings } = Report.parse(JSON.parse(await run(look.replace("\n", " -o json\n"))));
+      await writeFile(join(folder, "settings.json"), JSON.stringify(settings));
+      await run(stop + stopFlagger);
+      // The issue is the seven controllers of the page: none is forgotten.
+      expect(stopped).toHaveLength(7);
       expect(await replicas()).toEqual(allWith(0));
-      for (const line of scaling.filter((one) => one.endsWith("=1"))) await runCommand(line);
-      expect(await replicas()).toEqual(allWith(1));
+      await hosts.commit((files) => ({
+        ...files,
+        [`${bootstrapped}/gotk-components.yaml`]: components.map((one) => JSON.stringify(one)).join("\n---\n"),
+        [`${bootstrapped}/kustomization.yaml`]: stopsFlux,
+      }));
+      await startSluice();
+      await untilReady();
     });
 
-    describe("with the repository", () => {
-      beforeAll(() => apply(readManifests(hosts.bootstrap)));
+    test("its checks after the move find nothing amiss", async () => {
+      const shown = await Promise.all(
+        statementsOf(check).map((line) => run(`(${line}\n) 2>&1 || echo "ended with $?"`)),
+      );
+      expect(shown).toEqual([
+        expect.stringMatching(/✔ [^]*(?<!ended with \d\n)$/),
+        expect.stringMatching(/\tTrue +\tApplied revision: main@sha1:/),
+        "✗ no objects found in any namespace\nended with 1\n",
+      ]);
+    });
 
-      test("its first command says that everything can move, and which controllers to stop", async () => {
-        await untilReady();
-        const { code, err } = await world.sh("check", "--migration");
-        expect(err).toContain("\n✔ everything can move\n");
-        expect(code).toBe(0);
-        for (const name of stopped) expect(err).toContain(`Deployment/flux-system/${name}`);
-      });
+    test("its way back gives up the cluster, starts all controllers and lists the addresses of all artifacts", async () => {
+      await typed.closeAll();
+      await run(release);
+      await run(pause);
+      const [first = "", second = "", ...others] = restart;
+      expect(others).toEqual([]);
+      expect(await run(first)).toContain("http://sluice.invalid/");
+      await run(second);
+      expect(await replicas()).toEqual(allWith(1));
+      const owner = { group: "", version: "v1", kind: "ConfigMap", namespace: "kube-system", name: "sluice-owner" };
+      expect(await cluster.get(owner, signal)).toBeUndefined();
+    });
 
-      test("its checks after the move find nothing amiss", async () => {
-        await untilReady();
-        const checks = commands.filter((line) => /^sluice (?:check$|get )/.test(line));
-        const codes: Record<string, number> = {};
-        for (const line of checks) codes[line] = (await world.sh(...line.split(" ").slice(1))).code;
-        const unready = "sluice get all -A --status-selector ready=false";
-        expect(codes).toEqual({ "sluice check": 0, "sluice get kustomizations -A": 0, [unready]: 1 });
-        expect((await world.sh(...unready.split(" ").slice(1))).err).toBe("✗ no objects found in any namespace\n");
-      });
+    test("moving again, its patch in the repository stops the controllers that flux bootstrap has committed", async () => {
+      await startSluice();
+      await vi.waitFor(async () => expect(await replicas()).toEqual({ ...allWith(0), flagger: 1 }), waiting);
+      await untilReady();
+    });
 
-      test("its command lists the addresses of all artifacts", async () => {
-        await untilReady();
-        const line = commands.find((one) => one.includes("artifact.url")) ?? "";
-        const { stdout } = await runCommand(line);
-        expect(stdout).toContain("http://sluice.invalid/");
+    test("with its other patch the controllers can be removed from the repository, and definitions and namespace stay", async () => {
+      const reconcile = "sluice reconcile kustomization flux-system --with-source";
+      const path = `${bootstrapped}/kustomization.yaml`;
+      await hosts.commit((files) => ({
+        ...files,
+        [path]: `${files[path]}${keepsDefinitions.replace("patches:\n", "")}`,
+      }));
+      const definition = {
+        group: "apiextensions.k8s.io",
+        version: "v1",
+        kind: "CustomResourceDefinition",
+        namespace: "",
+        name: "things.example.com",
+      };
+      await run(reconcile);
+      expect((await cluster.get(definition, signal))?.metadata.annotations).toMatchObject({
+        "kustomize.toolkit.fluxcd.io/prune": "disabled",
       });
-
-      test("with its patch in the repository the controllers that flux bootstrap has committed stay stopped", async () => {
-        await untilReady();
-        await vi.waitFor(
-          async () => expect(await replicas()).toMatchObject({ "source-controller": 0, "helm-controller": 0 }),
-          waiting,
-        );
-      });
-
-      test("with its other patch the controllers can be removed from the repository, and definitions and namespace stay", async () => {
-        const path = `${bootstrapped}/kustomization.yaml`;
-        await hosts.commit((files) => ({
-          ...files,
-          [path]: `${files[path]}${keepsDefinitions.replace("patches:\n", "")}`,
-        }));
-        const definition = {
-          group: "apiextensions.k8s.io",
-          version: "v1",
-          kind: "CustomResourceDefinition",
-          namespace: "",
-          name: "things.example.com",
-        };
-        expect((await world.sh("reconcile", "kustomization", "flux-system", "--with-source")).code).toBe(0);
-        expect((await world.cluster.get(definition, signal))?.metadata.annotations).toMatchObject({
-          "kustomize.toolkit.fluxcd.io/prune": "disabled",
-        });
-        await hosts.commit(({ [`${bootstrapped}/gotk-components.yaml`]: _gone, ...files }) => ({
-          ...files,
-          [path]: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - gotk-sync.yaml\n",
-        }));
-        expect((await world.sh("reconcile", "kustomization", "flux-system", "--with-source")).code).toBe(0);
-        expect(Object.keys(await replicas())).toEqual(["flagger"]);
-        expect(await world.cluster.get(definition, signal)).toBeDefined();
-        await untilReady();
-      });
+      await hosts.commit(({ [`${bootstrapped}/gotk-components.yaml`]: _gone, ...files }) => ({
+        ...files,
+        [path]: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - gotk-sync.yaml\n",
+      }));
+      await run(reconcile);
+      expect(Object.keys(await replicas())).toEqual(["flagger"]);
+      expect(await cluster.get(definition, signal)).toBeDefined();
+      await untilReady();
     });
   },
 );

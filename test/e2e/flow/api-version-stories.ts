@@ -42,6 +42,8 @@ async function staleWidget(world: World) {
   await cluster.patch({ ...ref, version: "v1" }, { type: "merge", body }, { manager: "another-client" }, signal);
   await world.publish("two", [second, widget("v2", { size: 2 })]);
   await world.run("app");
+  // The first run may have to wait until v2 is served.
+  await settle(world, "app");
   const versions = async () =>
     (await cluster.get(ref, signal))?.metadata.managedFields?.map(({ manager, apiVersion }) => [
       manager,

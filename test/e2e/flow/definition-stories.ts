@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../lib/core/manifest.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
 import { configMap, configMapRef, service } from "./sample-manifests.ts";
 import { settle } from "./taking-along.ts";
@@ -25,6 +26,39 @@ export function definitionStories(name: string, newWorld: () => Promise<World>):
       await world.remove("app");
       await world.run("app");
       expect(await world.cluster.get(configMapRef(other, "a"), world.signal)).toBeUndefined();
+    });
+
+    test("objects wait up to a minute until the API server serves the kind of a definition in their revision", async () => {
+      const world = await newWorld();
+      const group = `late-${world.namespace}.example.com`;
+      const message = `no matches for kind "Widget" in version "${group}/v1": 404 page not found`;
+      const unserved = new ApiError({ code: 404, reason: "NoMatch", message });
+      let isServed = false;
+      world.target = {
+        ...world.cluster,
+        apply: async (manifest, options, signal) => {
+          if (manifest.kind === "Widget" && !isServed) throw unserved;
+          return world.cluster.apply(manifest, options, signal);
+        },
+      };
+      await world.publish("v1", [
+        widgetDefinition(group),
+        { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "w" }, spec: { size: 1 } },
+      ]);
+      await world.kustomization("app");
+      // For the second run the definition is unchanged.
+      for (const nth of [1, 2]) {
+        expect(await world.run("app"), `run ${nth}`).toMatchObject({ outcome: "waiting" });
+        expect(await world.ready("app")).toBe("Unknown Progressing: Reconciliation in progress");
+      }
+      world.clock.advance(60_000);
+      await world.run("app");
+      expect(await world.ready("app")).toBe(
+        `False ReconciliationFailed: Widget/${world.namespace}/w dry-run failed: ${message}\n`,
+      );
+      isServed = true;
+      await settle(world, "app");
+      expect((await world.events("app")).at(-2)).toBe(`Normal Progressing: Widget/${world.namespace}/w created`);
     });
 
     test("an object whose definition was deleted is reported like one of an unknown kind, and is pruned", async () => {

@@ -44,7 +44,7 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { dependsOn: [{ name: "root" }], targetNamespace: world.namespace });
-      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
+      expect(await world.run("app")).toMatchObject({ outcome: "failed", dueInMs: 30_000 });
       const id = `${world.namespace}/root`;
       expect(await world.ready("app")).toBe(
         `False DependencyNotReady: dependency '${id}' not found: kustomizations.kustomize.toolkit.fluxcd.io "root" not found`,

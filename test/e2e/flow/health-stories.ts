@@ -15,7 +15,7 @@ const probe = (name: string) => ({
   spec: { interval: "1h", prune: true, sourceRef: { kind: "OCIRepository", name: "none" } },
 });
 
-async function say(world: World, name: string, type: "Ready" | "Stalled"): Promise<void> {
+async function say(world: World, name: string, type: "Ready" | "Reconciling" | "Stalled"): Promise<void> {
   const condition = { type, status: "True", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
   const { generation = 0 } = (await world.get("Kustomization", name, kustomize))?.metadata ?? {};
   const body: JsonObject = { status: { observedGeneration: generation, conditions: [condition] } };
@@ -117,6 +117,22 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       await world.publish("v3", [configMap("a", { k: "new" })]);
       await world.run("app");
       expect(await passes(world)).toBe(2);
+    });
+
+    test("is not reported again after a check that had to wait although nothing changed (106)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [probe("one")]);
+      await world.kustomization("app", { wait: true });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      await say(world, "one", "Ready");
+      expect(await world.run("app")).toMatchObject({ outcome: "applied" });
+      expect(await passes(world)).toBe(1);
+      await say(world, "one", "Reconciling");
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      await say(world, "one", "Ready");
+      expect(await world.run("app")).toMatchObject({ outcome: "applied" });
+      expect(await passes(world)).toBe(1);
     });
 
     test("fails at once if one object has failed, and only that object is named (107)", async () => {

@@ -37,12 +37,22 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       await world.run("app");
       const later = `test/source.toolkit.fluxcd.io/OCIRepository/${world.namespace}/later`;
       expect(world.subscriptionsOf("app")).toEqual([`src#${later}`]);
-      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 600_000 });
+      expect(await world.run("app")).toMatchObject({ dueInMs: 600_000 });
 
       const revision = await world.publish("v1", [configMap("a")], { source: "later" });
       await world.run("app");
       expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
       expect(await world.events("app")).toHaveLength(2);
+    });
+
+    test("fails the run while it does not exist, since no other run reports it", async () => {
+      const world = await newWorld();
+      await world.kustomization("app", { sourceRef: { kind: "OCIRepository", name: "later" } });
+      const message = 'OCIRepository.source.toolkit.fluxcd.io "later" not found';
+      expect(await world.run("app")).toMatchObject({
+        outcome: "failed",
+        failure: { reason: "ArtifactFailed", message },
+      });
     });
 
     test("may be in another namespace (18)", async () => {

@@ -1,5 +1,4 @@
 import { declaredOciRepository } from "../../../lib/api/kinds/oci-repository.ts";
-import { celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { asHome, asTarget } from "../../../lib/core/ports/home-and-target.ts";
@@ -15,6 +14,7 @@ import { kustomizationFlow } from "../../../lib/flows/kustomization/kustomizatio
 import { openRemoteTarget } from "../../../lib/flows/owner/remote-target.ts";
 import { accountUser } from "../../../lib/flows/owner/service-account.ts";
 import { sourcesAmong } from "../../../lib/flows/source/read-source.ts";
+import { unhurriedCel } from "../../doubles/unhurried-cel.ts";
 import { type Fault, faultyPort } from "./faulty-port.ts";
 import type { MemoryPorts } from "./memory-state.ts";
 import type { WorldSettings } from "./world-settings.ts";
@@ -36,7 +36,7 @@ interface FlowDeps {
 export type MakeFlow = (home: Cluster, target: Cluster, checked: (cluster: Cluster) => Cluster) => Flow;
 
 /** Of all worlds of a process. It starts with the first expression. */
-const cel = wasmCel({ file: celModule, threads: 1, idleMs: 60_000 });
+const cel = unhurriedCel();
 
 /** What a run has of the world as it is when the run begins. */
 type OfRun = "home" | "remoteTargetOf" | "targetOf" | (keyof WorldSettings & keyof KustomizationDeps);

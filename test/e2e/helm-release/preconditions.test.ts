@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { helmModule, wasmHelm } from "../../../lib/engine/wasm-helm.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { unhurriedCel } from "../../doubles/unhurried-cel.ts";
 import { type FlowScene, type FlowSceneOptions, flowScene } from "./flow-scene.ts";
 
 const helm = wasmHelm({ file: helmModule, threads: 1, idleMs: 60_000 });
-const cel = wasmCel({ file: celModule, threads: 1, idleMs: 60_000 });
+const cel = unhurriedCel();
 let embedded: EmbeddedCluster;
 let scenes = 0;
 beforeAll(async () => {
@@ -217,7 +217,7 @@ describe("a dependency of a HelmRelease", () => {
     await scene.release(dependent());
     await base(scene, false);
     for (const _ of ["first", "second", "third"]) {
-      expect(await scene.run()).toMatchObject({ outcome: "blocked", dueInMs: 30_000 });
+      expect(await scene.run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
     }
     const why = `dependency '${scene.namespace}/base' is not ready`;
     expect(await scene.condition("Ready")).toBe(`False DependencyNotReady: ${why}`);
@@ -241,7 +241,7 @@ describe("a dependency of a HelmRelease", () => {
     await scene.release(dependent());
     await base(scene, false, { suspend: true });
     const message = `dependency '${scene.namespace}/base' is not ready: it is suspended, resume it with sluice resume hr base -n ${scene.namespace}`;
-    expect(await scene.run()).toMatchObject({ outcome: "blocked", failure: { reason: "DependencyNotReady", message } });
+    expect(await scene.run()).toMatchObject({ outcome: "waiting", failure: { reason: "DependencyNotReady", message } });
     expect(await scene.condition("Ready")).toBe(`False DependencyNotReady: ${message}`);
   });
 
@@ -294,7 +294,7 @@ describe("the source of a HelmRelease", () => {
     await scene.apply({ apiVersion: "source.toolkit.fluxcd.io/v1", kind: "OCIRepository", metadata, spec });
     await scene.release({});
     for (const _ of ["first", "second"]) {
-      expect(await scene.run()).toMatchObject({ outcome: "blocked", dueInMs: 30_000 });
+      expect(await scene.run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
     }
     expect(await scene.condition("Ready")).toMatch(
       new RegExp(`^False SourceNotReady: OCIRepository '${scene.namespace}/app' is not ready: `),

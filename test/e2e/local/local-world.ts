@@ -5,6 +5,7 @@ import { messageOf } from "../../../lib/core/failure.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import type { Http } from "../../../lib/core/ports/http.ts";
 import { httpClient } from "../../../lib/http/http-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
@@ -12,6 +13,7 @@ import { systemClock } from "../../../lib/process/system-clock.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { onFreePorts } from "../../real/free-ports.ts";
 
 const { signal } = new AbortController();
@@ -35,6 +37,8 @@ export async function localWorld(): Promise<LocalWorld> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-local-"));
   const state = join(folder, "state");
   const http = httpClient({ network: homeNetwork });
+  // The product's own limits end a push to a registry that a busy machine keeps from answering.
+  const patient: Http = { send: (request, stop) => http.send({ ...request, timeoutMs: deadlineMs }, stop) };
   const started: SpawnedLocal[] = [];
   const log: string[] = [];
   const clusters: { close(): void }[] = [];
@@ -71,7 +75,7 @@ export async function localWorld(): Promise<LocalWorld> {
         join(path, "all.yaml"),
         manifests.map((manifest) => `---\n${JSON.stringify(manifest)}\n`).join(""),
       );
-      const clients = registryClients(http, systemClock);
+      const clients = registryClients(patient, systemClock);
       const artifact = { url: `oci://${registry}/app:v1`, path, source: "https://example.test", revision: "v1" };
       const { digest } = await pushArtifact(artifact, ({ host }) => clients({ host, insecure: true }), signal);
       return digest;

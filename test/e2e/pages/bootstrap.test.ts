@@ -5,7 +5,8 @@ import { withinDeadline } from "../../deadline.ts";
 import { gitPrograms } from "../../doubles/git-server.ts";
 import { type Hosting, hosting } from "../../doubles/hosting.ts";
 import { newSshKey } from "../../doubles/ssh-server.ts";
-import { blocksOf, type PageWorld, pageWorld, replaced } from "./page-world.ts";
+import { blocksToRun } from "../../unit/documents/page-blocks.ts";
+import { type PageWorld, pageWorld, replaced } from "./page-world.ts";
 
 const followed = "✔ the cluster follows the repository";
 const manifests = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: podinfo }\n`;
@@ -21,7 +22,7 @@ describe.skipIf(gitPrograms === undefined)("the commands of docs/bootstrap.md (g
   afterAll(() => opened.disposeAsync());
 
   test("a cluster follows a repository that it has created at the host, and applies what is pushed there", async () => {
-    const [first = ""] = await blocksOf("docs/bootstrap.md", 2);
+    const [first = ""] = await blocksToRun("docs/bootstrap.md");
     await host.create("stefanprodan/podinfo", { isPrivate: false, branch: "master" });
     await host.commit("stefanprodan/podinfo", "kustomize/podinfo.yaml", manifests, "master");
     const clone = `${host.origin.replace("://", `://jane:${host.token}@`)}/my-org/fleet-infra.git`;
@@ -42,7 +43,7 @@ describe.skipIf(gitPrograms === undefined)("the commands of docs/bootstrap.md (g
   });
 
   test("any git server: by a password, by a key from a file, and by a key that the command makes", async () => {
-    const [, others = ""] = await blocksOf("docs/bootstrap.md", 2);
+    const [, others = ""] = await blocksToRun("docs/bootstrap.md");
     const [byPassword = "", byFile = "", byNewKey = ""] = others.trimEnd().split("\n");
     const names = ["by-password", "by-file", "by-new-key"];
     for (const name of names) await host.create(`ops/${name}`, { isPrivate: true });

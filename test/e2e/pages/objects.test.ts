@@ -6,7 +6,8 @@ import { closeServer } from "../../doubles/close-server.ts";
 import { gitPrograms } from "../../doubles/git-server.ts";
 import { type Hosting, hosting } from "../../doubles/hosting.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
-import { blocksOf, type PageWorld, pageWorld, replaced } from "./page-world.ts";
+import { blocksToRun } from "../../unit/documents/page-blocks.ts";
+import { type PageWorld, pageWorld, replaced } from "./page-world.ts";
 
 const { signal } = new AbortController();
 
@@ -29,7 +30,7 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page (git with htt
     );
 
   test("docs/canaries.md: Flagger is stopped", async () => {
-    const [stop = ""] = await blocksOf("docs/canaries.md", 1);
+    const [stop = ""] = await blocksToRun("docs/canaries.md");
     await page.apply(`
 apiVersion: apps/v1
 kind: Deployment
@@ -43,7 +44,7 @@ spec:
   });
 
   test("docs/git-hosts.md: the source with its deploy key, the login, and the labelled token of a webhook are stored", async () => {
-    const [source = "", login = "", token = ""] = await blocksOf("docs/git-hosts.md", 3);
+    const [source = "", login = "", token = ""] = await blocksToRun("docs/git-hosts.md");
     await host.create("team/app", { isPrivate: true });
     await host.commit("team/app", "app.yaml", "");
     // There is nobody whom the command could ask whether the key was added.
@@ -64,7 +65,7 @@ spec:
   });
 
   test("docs/notifications.md: the chat gets the test event, and a failed delivery is shown at the Alert", async () => {
-    const [create = "", events = ""] = await blocksOf("docs/notifications.md", 2);
+    const [create = "", events = ""] = await blocksToRun("docs/notifications.md");
     const messages: string[] = [];
     let status = 200;
     const chat = createServer((request, response) => {
@@ -85,7 +86,7 @@ spec: { interval: 10m, url: "oci://127.0.0.1:9/web", insecure: true }`);
   });
 
   test("docs/receivers.md: a call with the signature of its body starts a run of the source", async () => {
-    const [call = ""] = await blocksOf("docs/receivers.md", 1);
+    const [call = ""] = await blocksToRun("docs/receivers.md");
     await host.create("team/web", { isPrivate: false });
     await host.commit("team/web", "one.yaml", "");
     await page.apply(`

@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { vi } from "vitest";
 import { withinDeadline } from "../../deadline.ts";
 import { terminals } from "../../doubles/terminal.ts";
-import { shellBlocks } from "../../unit/documents/shell-commands.ts";
 import { type CliWorld, cliWorld } from "../cli-world.ts";
 
 /** A Sluice that runs in this process, and a terminal beside it, into which the commands of our pages are typed. */
@@ -49,13 +48,6 @@ export async function pageWorld(programs: Readonly<Record<string, string>> = {})
   };
 }
 
-/** The blocks of shell of a page, such as `docs/events.md`. Throws an error if their number is another than the test knows. */
-export async function blocksOf(page: string, count: number): Promise<readonly string[]> {
-  const blocks = shellBlocks(await readFile(join(import.meta.dirname, "../../..", page), "utf8"));
-  if (blocks.length !== count) throw new Error(`${page} has ${blocks.length} blocks of shell, and the test knows ${count}`);
-  return blocks;
-}
-
 /** Puts what the test has in place of what the page names. Throws an error if the text does not have it. */
 export function replaced(text: string, values: Readonly<Record<string, string>>): string {
   let now = text;
@@ -64,4 +56,18 @@ export function replaced(text: string, values: Readonly<Record<string, string>>)
     now = now.replaceAll(before, after);
   }
   return now;
+}
+
+/** A program `aws` that runs the installed command line of AWS. @param installed its folder, SLUICE_REAL_AWS_CLI */
+export async function awsProgram(folder: string, installed: string): Promise<string> {
+  const program = join(folder, "aws");
+  await writeFile(program, `#!/bin/sh\nexec "${installed}/bin/python3" -m awscli "$@"\n`);
+  await chmod(program, 0o755);
+  return program;
+}
+
+/** The lines by which a terminal uses a moto as its account of AWS. */
+export function pageAccount(moto: string): string {
+  return `export AWS_ENDPOINT_URL=${moto} AWS_REGION=eu-west-1 AWS_DEFAULT_REGION=eu-west-1
+export AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=y AWS_PAGER=`;
 }

@@ -392,7 +392,7 @@ export const deliberateDifferences: readonly Difference[] = [
         },
       },
     },
-    why: "lib/apply/dry-run.ts: a field of our value that is not ours would drift unseen later, so it is made ours",
+    why: "lib/apply/drifted.ts: a field of our value that is not ours would drift unseen later, so it is made ours",
   },
   {
     scenario: "api-version-bump",
@@ -400,7 +400,7 @@ export const deliberateDifferences: readonly Difference[] = [
     at: ["events"],
     flux: [bumpFinished, bumpStored],
     sluice: [bumpConfigured, bumpFinished, bumpStored],
-    why: "lib/apply/dry-run.ts, as above",
+    why: "lib/apply/drifted.ts, as above",
   },
   {
     scenario: "empty-artifact",

@@ -114,6 +114,8 @@ export async function severalClusters(world: LocalWorld, near: Plane, away: Plan
   expect(rowsOf(world, awayId).filter((row) => row.startsWith("claims"))).toHaveLength(2);
   const kept = () => rowsOf(world, nearId).filter((row) => /^(claims|inventories)/.test(row));
   await expect.poll(kept, patient).toEqual([]);
+  // Its finalizer goes last: before that, an apply would be to the object that is being deleted.
+  await expect.poll(() => nearCluster.get(app, signal), patient).toBeUndefined();
   await followApp(nearCluster, local);
   await expect.poll(both, patient).toEqual([
     ["a=2", "b=2"],

@@ -296,4 +296,52 @@ describe("objects whose dry run was deferred while planning", () => {
     });
     expect(log).not.toContain("ConfigMap/t/c");
   });
+
+  describe("and whose definition the set brings", () => {
+    const car: PlannedObject = {
+      desired: desired({ ...core("Car", "c", "t"), group: "example.com" }, { isPromised: true }),
+      change: deferred,
+    };
+    const unserved = new ApiError({ code: 404, reason: "NoMatch", message: "404 page not found" });
+    /** Serves the kind from the n-th dry run on. */
+    const servedFrom = (nth: number) => {
+      let tries = 0;
+      return world((object) => {
+        if (object.kind === "Car" && ++tries < nth) throw unserved;
+        return { ...object, status: { conditions: [{ type: "Established", status: "True" }] } };
+      });
+    };
+
+    test("are tried again for a second while the API server does not serve their kind yet", async () => {
+      const { apply, slept } = servedFrom(3);
+      expect((await apply(planned(definition), car)).applied).toEqual([
+        "CustomResourceDefinition/cars.example.com created",
+        "Car/t/c created",
+      ]);
+      expect(slept).toEqual([20, 30]);
+    });
+
+    test("wait for the next run if the API server does not serve their kind within a second", async () => {
+      const { apply, slept } = servedFrom(Number.POSITIVE_INFINITY);
+      expect(await apply(planned(definition), car)).toEqual({
+        kind: "waiting",
+        applied: ["CustomResourceDefinition/cars.example.com created"],
+        why: "Car/t/c dry-run failed: 404 page not found",
+        on: "stage",
+      });
+      expect(slept.reduce((sum, ms) => sum + ms, 0)).toBe(1_000);
+    });
+
+    test("fail the run at once if another object of the stage is refused", async () => {
+      const { apply, slept } = world((object) => {
+        if (object.kind === "Car") throw unserved;
+        throw new ApiError({ code: 422, reason: "Invalid", message: "a is bad" });
+      });
+      expect(await apply(car, planned(map("a"), deferred))).toMatchObject({
+        kind: "failed",
+        message: "ConfigMap/t/a dry-run failed (Invalid): a is bad",
+      });
+      expect(slept).toEqual([]);
+    });
+  });
 });

@@ -124,6 +124,7 @@ describe("a kind that the cluster does not serve yet", () => {
       ["t_b_example.com_Car", undefined, undefined],
     ]);
     expect(objects[2]).not.toHaveProperty("schema");
+    expect(objects.map(({ isPromised }) => isPromised)).toEqual([undefined, true, true]);
   });
 
   test("loses its namespace if its definition is cluster-scoped", async () => {

@@ -266,6 +266,25 @@ describe("an object whose definition is in the same set", () => {
   );
 });
 
+describe("an object whose kind the API server does not serve although it lists the kind", () => {
+  const refuse = () => apiError("NoMatch", "404 page not found", 404);
+
+  test("waits for its definition if that is in the same set", async () => {
+    expect(await plan({ wanted: [desired(car, { isPromised: true })], refuse })).toEqual({
+      kind: "planned",
+      changes: ["Car/u/c: deferred"],
+      tried: ["Car/u/c"],
+    });
+  });
+
+  test("is refused if its definition is not in the set", async () => {
+    expect(await plan({ wanted: [desired(car)], refuse })).toMatchObject({
+      kind: "refused",
+      changes: ["Car/u/c dry-run failed: 404 page not found"],
+    });
+  });
+});
+
 describe("an object that is tried in another namespace", () => {
   const waiting = (refuse: World["refuse"], ref = map) =>
     plan({

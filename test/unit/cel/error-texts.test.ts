@@ -1,13 +1,11 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { type Cel, CelFault, JsonText } from "../../../lib/cel/cel.ts";
-import { celLimits, celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import type { Json } from "../../../lib/core/json.ts";
-import { deadlineMs } from "../../deadline.ts";
+import { unhurriedCel } from "../../doubles/unhurried-cel.ts";
 
 const forever = new AbortController().signal;
-const unhurried = { ...celLimits, maxCpuMs: deadlineMs, maxWallMs: deadlineMs };
-const cel = wasmCel({ file: celModule, threads: 1, idleMs: 60_000 }, unhurried);
+const cel = unhurriedCel();
 afterAll(() => cel.close());
 
 /** What no message may have, in all the ways that an object can hold it. */

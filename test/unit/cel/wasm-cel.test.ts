@@ -1,31 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import {
-  CelFault,
-  type CelProgram,
-  JsonText,
-  maxDeliveryCost,
-  maxFilterCost,
-  maxRunCost,
-} from "../../../lib/cel/cel.ts";
-import { celLimits, celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
+import { CelFault, type CelProgram, JsonText } from "../../../lib/cel/cel.ts";
+import { celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import type { Json } from "../../../lib/core/json.ts";
-import { maxJsonParts } from "../../../lib/core/json-text.ts";
-import { noTenant } from "../../../lib/core/tenant.ts";
-import { maxWaitingRequests } from "../../../lib/engine/module-threads.ts";
-import { deadlineMs } from "../../deadline.ts";
+import { unhurriedLimits } from "../../doubles/unhurried-cel.ts";
+import { cel, faultOf, forever, isCurrent, options } from "./cel-results.ts";
 
-const forever = new AbortController().signal;
-const options = { file: celModule, threads: 1, idleMs: 60_000 };
-/** Time ends none of these tests on a slow machine, so that what is told is the limit that the test is about. */
-const unhurried = { ...celLimits, maxCpuMs: deadlineMs, maxWallMs: deadlineMs };
-const cel = wasmCel(options, unhurried);
 afterAll(() => cel.close());
-
 const testdata = new URL("../../../engine/cel/testdata/", import.meta.url);
 const valuesText = await readFile(new URL("values.json", testdata), "utf8");
 const values = z.record(z.string(), z.json()).parse(JSON.parse(valuesText));
+
 const answers = z
   .array(
     z.object({
@@ -49,13 +35,6 @@ function program(expression: string, output: "bool" | "string" | "value"): Promi
   }
 }
 
-/** A health expression, which is true where the object is Current. */
-async function isCurrent(expression: string, object: Json | JsonText): Promise<boolean | CelFault> {
-  const rule = await cel.compileHealth({ current: expression }, forever);
-  const [status] = await rule.statuses([object], forever);
-  return status instanceof CelFault ? status : status === "Current";
-}
-
 async function resultOf(expression: string, output: "bool" | "string" | "value" | "parsed"): Promise<Json | CelFault> {
   try {
     if (output === "parsed") return await isCurrent(expression, new JsonText(valuesText));
@@ -64,16 +43,6 @@ async function resultOf(expression: string, output: "bool" | "string" | "value" 
     if (error instanceof CelFault) return error;
     throw error;
   }
-}
-
-async function faultOf(expression: string, req: Json | JsonText = {}): Promise<CelFault> {
-  try {
-    await (await cel.compileBool(expression, ["req"], forever)).evaluate({ req }, forever);
-  } catch (error) {
-    if (error instanceof CelFault) return error;
-    throw error;
-  }
-  throw new Error(`${expression.slice(0, 80)} has a result`);
 }
 
 describe("CEL as WebAssembly", () => {
@@ -218,7 +187,7 @@ describe("health expressions (110)", () => {
     const numbers = Array.from({ length: 200 }, (_, at) => at);
     const costly = "data.l.all(a, data.l.all(b, data.l.all(c, a + b + c >= 0)))";
     expect(await isCurrent(costly, { data: { l: numbers } })).toMatchObject({ reason: "limit" });
-    const limits = { ...unhurried };
+    const limits = { ...unhurriedLimits };
     const slow = wasmCel(options, limits);
     try {
       const compiled = await slow.compileHealth({ current: costly }, forever);
@@ -228,118 +197,6 @@ describe("health expressions (110)", () => {
     } finally {
       await slow.close();
     }
-  });
-});
-
-describe("a CEL budget", () => {
-  /** Costs about 110,000: a tenth of the bytes. */
-  const expression = "req.a.indexOf('b') < 0 && req.a == req.a";
-  const req = { a: "a".repeat(550_000) };
-
-  test("of maxRunCost is shared by all expressions of a run", async () => {
-    const run = cel.withBudget(noTenant);
-    const program = await run.compileBool(expression, ["req"], forever);
-    const each = Array.from({ length: 50 }, () => ({}));
-    const first = await program.evaluateEach({ req }, each, forever);
-    expect(first.every((result) => result === true)).toBe(true);
-    const second = await program.evaluateEach({ req }, each, forever);
-    const within = second.filter((result) => result === true).length;
-    expect(within + 50).toBe(Math.ceil(maxRunCost / 110_001));
-    expect(second.at(-1)).toMatchObject({
-      reason: "limit",
-      message: expect.stringContaining("all expressions of an object together have cost more than they may in one run"),
-    });
-    const rule = await run.compileHealth({ current: "true" }, forever);
-    expect(await rule.statuses([{}], forever)).toEqual([expect.objectContaining({ reason: "limit" })]);
-  });
-
-  test("of a delivery is maxDeliveryCost, and maxFilterCost for each evaluation", async () => {
-    const delivery = cel.withBudget(noTenant, "delivery");
-    const twice = await delivery.compileBool(`${expression} && req.a == req.a && ${expression}`, ["req"], forever);
-    await expect(twice.evaluate({ req }, forever)).rejects.toMatchObject({
-      reason: "limit",
-      message: expect.stringContaining("actual cost limit exceeded"),
-    });
-    const once = await delivery.compileBool(expression, ["req"], forever);
-    const each = Array.from({ length: 50 }, () => ({}));
-    const results = await once.evaluateEach({ req }, each, forever);
-    const within = results.filter((result) => result === true).length;
-    expect(within).toBe(Math.ceil((maxDeliveryCost - maxFilterCost) / 110_001));
-    expect(results.at(-1)).toMatchObject({ reason: "limit" });
-  });
-
-  test("is separate for each run", async () => {
-    const rule = await cel.withBudget(noTenant).compileHealth({ current: "true" }, forever);
-    expect(await rule.statuses([{}], forever)).toEqual(["Current"]);
-  });
-
-  test("is used up by a message that exceeds its time", async () => {
-    const limits = { ...unhurried, maxWallMs: 1 };
-    const slow = wasmCel(options, limits);
-    const run = slow.withBudget(noTenant);
-    await expect(run.compileBool("true", [], forever)).rejects.toMatchObject({ reason: "limit" });
-    limits.maxWallMs = unhurried.maxWallMs;
-    const rule = await run.compileHealth({ current: "true" }, forever);
-    expect(await rule.statuses([{}], forever)).toEqual([expect.objectContaining({ reason: "limit" })]);
-    await slow.close();
-  });
-});
-
-describe("turns of tenants in CEL", () => {
-  const loops = "req.l.all(a, req.l.all(b, a + b >= 0.0))";
-  /** Costs about 50,000 for each object. */
-  const req = { l: Array.from({ length: 90 }, (_, at) => at) };
-  const tenant = (namespace: string) => ({ cluster: "test", namespace });
-
-  test("a costly evaluation of many objects lets another tenant in after each maxTurnCost", async () => {
-    const ends: string[] = [];
-    const many = await cel.withBudget(tenant("many")).compileBool(loops, ["req", "res"], forever);
-    const one = await cel.withBudget(tenant("one")).compileBool("req.l[0] == 0.0", ["req"], forever);
-    // Of five objects each: four turns.
-    const each = Array.from({ length: 20 }, (_, at) => ({ res: { at } }));
-    const all = many.evaluateEach({ req }, each, forever).finally(() => ends.push("many"));
-    await one.evaluate({ req }, forever).finally(() => ends.push("one"));
-    const results = await all;
-    expect(ends).toEqual(["one", "many"]);
-    expect(results).toHaveLength(20);
-    expect(results.every((result) => result === true)).toBe(true);
-  });
-
-  test("health of many objects is reported in their order, however many turns it takes", async () => {
-    const rule = await cel
-      .withBudget(tenant("many"))
-      .compileHealth({ current: `${loops} && req.name == 'last'` }, forever);
-    const objects = Array.from({ length: 12 }, (_, at) => ({ req: { ...req, name: at === 11 ? "last" : "" } }));
-    const statuses = await rule.statuses(objects, forever);
-    expect(statuses).toEqual([...Array.from({ length: 11 }, () => "InProgress"), "Current"]);
-  });
-
-  test("rules of a provider cost no more than maxRulesCost, in one turn", async () => {
-    const costly = "claims.l.all(a, claims.l.all(b, claims.l.all(c, a + b + c >= 0.0)))";
-    const validations = Array.from({ length: 20 }, () => ({ expression: costly, message: "refused" }));
-    const rules = await cel.withBudget(tenant("rules")).compileRules({ variables: [], validations }, forever);
-    // Each costs about 150,000.
-    const claims = new JsonText(JSON.stringify({ l: Array.from({ length: 28 }, (_, at) => at) }));
-    await expect(rules.failures(claims, forever)).rejects.toMatchObject({ reason: "limit" });
-    const few = await cel
-      .withBudget(tenant("rules"))
-      .compileRules({ variables: [], validations: validations.slice(0, 2) }, forever);
-    expect(await few.failures(claims, forever)).toEqual([]);
-  });
-
-  test("a tenant with too many waiting requests is refused, and others are not", async () => {
-    const stop = new AbortController();
-    const busy = cel.withBudget(tenant("busy"));
-    const asked = Array.from({ length: maxWaitingRequests + 1 }, () => busy.compileBool("true", [], stop.signal));
-    const ends = Promise.allSettled(asked);
-    await expect(busy.compileBool("true", [], forever)).rejects.toMatchObject({
-      reason: "unavailable",
-      message: "CEL is busy: 100 requests of this namespace are waiting already",
-    });
-    await cel.withBudget(tenant("other")).compileBool("true", [], forever);
-    stop.abort(new Error("enough"));
-    await ends;
-    await busy.compileBool("true", [], forever);
   });
 });
 
@@ -393,126 +250,6 @@ describe("CEL rules over claims", () => {
     await expect(variable.failures(claims, forever)).rejects.toThrow(
       `failed to evaluate variable "v": failed to evaluate the CEL expression 'claims.who': no such key: who`,
     );
-  });
-});
-
-describe("a hostile CEL expression", () => {
-  const works = async (): Promise<void> => {
-    const good = await cel.compileBool("req.a == 1", ["req"], forever);
-    expect(await good.evaluate({ req: { a: 1 } }, forever)).toBe(true);
-  };
-
-  test("longer than 16 KiB is refused", async () => {
-    const long = (bytes: number): string => `'${"a".repeat(bytes - "'' == ''".length)}' == ''`;
-    expect(await (await cel.compileBool(long(16_384), [], forever)).evaluate({}, forever)).toBe(false);
-    expect(await faultOf(long(16_385))).toMatchObject({
-      reason: "limit",
-      message: expect.stringContaining("has 16385 bytes, which is more than the 16384 that are allowed"),
-    });
-  });
-
-  test("with many nested loops is stopped by its cost", async () => {
-    const loops = "req.l.all(a, req.l.all(b, req.l.all(c, req.l.all(d, a + b + c + d >= 0.0))))";
-    expect(await faultOf(loops, { l: Array.from({ length: 100 }, () => 1) })).toMatchObject({
-      reason: "limit",
-      message: expect.stringContaining("operation cancelled: actual cost limit exceeded"),
-    });
-    await works();
-  });
-
-  test.each([
-    { name: "brackets", text: `${"(".repeat(4_000)}true${")".repeat(4_000)}` },
-    { name: "additions", text: `${"1+".repeat(7_000)}1 == req.a` },
-    { name: "lists", text: `${"[".repeat(4_000)}${"]".repeat(4_000)} == []` },
-    { name: "conditions", text: `${"true ? ".repeat(1_000)}true${" : false".repeat(1_000)}` },
-    { name: "members", text: `req${".a".repeat(8_000)} == 1` },
-  ])("nested deeply gives one clear error: $name", async ({ text }) => {
-    const fault = await faultOf(text);
-    expect(["expression", "evaluation", "limit"]).toContain(fault.reason);
-    await works();
-  });
-
-  test("with a pattern that would hang a backtracking engine is answered at once", async () => {
-    const evil = await cel.compileBool("req.a.matches('^(a+)+$')", ["req"], forever);
-    expect(await evil.evaluate({ req: { a: `${"a".repeat(50_000)}!` } }, forever)).toBe(false);
-  });
-
-  test("that would make a text beyond its cost limit does not start to", async () => {
-    const grow = (inner: string): string => `${inner}.replace('a', '${"a".repeat(1_000)}')`;
-    expect(await faultOf(`${grow(grow(grow(grow("'a'"))))} == ''`)).toMatchObject({
-      reason: "limit",
-      message: expect.stringMatching(/actual cost limit exceeded|limit of cost: replace would cost more than 1000000/),
-    });
-  });
-
-  test.each([
-    { name: "maxPattern", bytes: 1, pattern: "a".repeat(1_024), refused: `${"a".repeat(1_024)}b` },
-    // Three states for each letter: 4,000,000 steps are 1,000,000 bytes and less.
-    { name: "maxMatchSteps", bytes: 666_665, pattern: "aaaa", refused: "aaaaa" },
-  ])("matches within $name only", async ({ bytes, pattern, refused }) => {
-    const a = "b".repeat(bytes);
-    const within = await cel.compileBool(`req.a.matches('${pattern}')`, ["req"], forever);
-    expect(await within.evaluate({ req: { a } }, forever)).toBe(false);
-    for (const expression of [`req.a.matches('${refused}')`, "req.a.matches(req.p)"]) {
-      expect(await faultOf(expression, { a, p: refused })).toMatchObject({
-        reason: "limit",
-        message: expect.stringMatching(
-          /limit of cost: (a pattern has 1025 bytes, more than 1024|.* more than 4000000)/,
-        ),
-      });
-    }
-  });
-
-  test("that needs too much memory ends its thread, and the next one has a new thread", async () => {
-    const fault = await faultOf("size(req.l) > 0", new JsonText(`{"l": [${"{},".repeat(5_000_000)}{}]}`));
-    expect(fault.reason).toBe("limit");
-    expect(fault.message).toContain("it needs more than 256 MiB of memory");
-    await works();
-  });
-
-  test("that reads values nested too deeply, or too many of them, gives one clear error", async () => {
-    const deep = `{"a": ${"[".repeat(9_000)}${"]".repeat(9_000)}}`;
-    const within = await cel.compileBool("has(req.a)", ["req"], forever);
-    await within.evaluate({ req: new JsonText(deep) }, forever).then(
-      (result) => expect(result).toBe(true),
-      (error: unknown) => expect(error).toMatchObject({ reason: "limit" }),
-    );
-    const large = new JsonText(`{"a": "${"x".repeat(celLimits.maxInputBytes)}"}`);
-    await expect(within.evaluate({ req: large }, forever)).rejects.toMatchObject({
-      reason: "limit",
-      message: expect.stringContaining("more than 16777216"),
-    });
-    await works();
-  });
-
-  test("whose result is too large gives one clear error", async () => {
-    const large = await cel.compileValue("req.a", ["req"], forever);
-    const req = { a: "x".repeat(celLimits.maxOutputBytes) };
-    await expect(large.evaluate({ req }, forever)).rejects.toMatchObject({
-      reason: "limit",
-      message: "the CEL expression 'req.a': the result is too large",
-    });
-    await works();
-  });
-
-  test("whose result has too many values gives the same error", async () => {
-    const repeated = await cel.compileValue("[req.a, req.a]", ["req"], forever);
-    const listed = async (count: number): Promise<Json> =>
-      repeated.evaluate({ req: { a: Array.from({ length: count }, () => 0) } }, forever);
-    await expect(listed(maxJsonParts / 2)).rejects.toMatchObject({
-      reason: "limit",
-      message: "the CEL expression '[req.a, req.a]': the result is too large",
-    });
-    expect(await listed(maxJsonParts / 2 - 10)).toHaveLength(2);
-  });
-
-  test("that takes too long is ended, and the next one has a new thread", async () => {
-    const short = wasmCel(options, { ...celLimits, maxWallMs: 1 });
-    await expect(short.compileBool("true", [], forever)).rejects.toMatchObject({
-      reason: "limit",
-      message: "the CEL expression 'true': no result within 0.001 s",
-    });
-    await short.close();
   });
 });
 

@@ -65,11 +65,19 @@ describe("get -o", () => {
     );
   });
 
-  test("json escapes control and direction characters without changing the values", async () => {
-    const hostile = kustomization("web", {}, { conditions: [condition("Ready", "False", "a\u009b2J\u202eb\u001bc")] });
-    const text = await get([hostile], "json", "web");
-    expect(text).toContain(String.raw`a\u009b2J\u202eb\u001bc`);
-    expect(JSON.parse(text)).toEqual(hostile);
+  test.each([
+    ["json", String.raw`"a\u009b2J\u202eb\u001bc"`],
+    ["yaml", String.raw`"a\x9B2J\u202eb\ec"`],
+  ] as const)("%s escapes control and direction characters without changing the values", async (output, escaped) => {
+    const conditions = [
+      condition("Ready", "False", "a\u009b2J\u202eb\u001bc"),
+      condition("Healthy", "False", "\u2066turned\nlines"),
+    ];
+    const hostile = kustomization("web", {}, { conditions, "\u202ekey": "b" });
+    const text = await get([hostile], output, "web");
+    expect(text).toContain(escaped);
+    expect(text).not.toMatch(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+    expect(load(text)).toEqual(hostile);
   });
 
   test.each([

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { getAll } from "../../../cli/get-all.ts";
 import { type GetOptions, getObjects } from "../../../cli/get-objects.ts";
 import { TimeIsUp } from "../../../cli/session.ts";
+import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import { declaredExternalArtifact } from "../../../lib/api/kinds/external-artifact.ts";
 import { declaredHelmRelease } from "../../../lib/api/kinds/helm-release.ts";
 import { declaredHelmRepository } from "../../../lib/api/kinds/helm-repository.ts";
 import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
@@ -26,6 +28,41 @@ test("a HelmRepository of type oci, which is never reconciled, is shown as ready
   const session = fakeSession([registry]);
   await getObjects(declaredHelmRepository, undefined, { header: false }, session);
   expect(session.output.out).toMatch(/^charts\t\s*\tFalse\s*\tTrue\s*\tHelm repository is Ready/);
+});
+
+test.each([
+  ["ArtifactGenerator", "NAME SUSPENDED READY MESSAGE"],
+  ["Alert", "NAME SUSPENDED READY MESSAGE"],
+  ["Bucket", "NAME REVISION SUSPENDED READY MESSAGE"],
+  ["ExternalArtifact", "NAME REVISION SOURCE READY MESSAGE"],
+  ["GitRepository", "NAME REVISION SUSPENDED READY MESSAGE"],
+  ["HelmChart", "NAME REVISION SUSPENDED READY MESSAGE"],
+  ["HelmRelease", "NAME REVISION SUSPENDED READY MESSAGE"],
+  ["HelmRepository", "NAME REVISION SUSPENDED READY MESSAGE"],
+  ["ImagePolicy", "NAME IMAGE TAG READY MESSAGE"],
+  ["ImageRepository", "NAME LAST SCAN SUSPENDED READY MESSAGE"],
+  ["ImageUpdateAutomation", "NAME LAST RUN SUSPENDED READY MESSAGE"],
+  ["Kustomization", "NAME REVISION SUSPENDED READY MESSAGE"],
+  ["OCIRepository", "NAME REVISION SUSPENDED READY MESSAGE"],
+  ["Provider", "NAME READY MESSAGE"],
+  ["Receiver", "NAME SUSPENDED READY MESSAGE"],
+])("the table of kind %s has the columns of flux 2.9", async (kind, columns) => {
+  const declared = definedKinds.find((one) => one.kind === kind);
+  if (declared === undefined) throw new Error(`no kind ${kind}`);
+  const apiVersion = `${declared.group}/${declared.versions[0]}`;
+  const session = fakeSession([{ apiVersion, kind, metadata: kustomization("app").metadata, spec: {} }]);
+  await getObjects(declared, undefined, { header: true }, session);
+  expect(session.output.out.split("\n")[0]?.replaceAll(/\s+/g, " ").trim()).toBe(columns);
+});
+
+test("an ExternalArtifact is shown with the object that made it", async () => {
+  const artifact: LiveObject = {
+    ...{ apiVersion: "source.toolkit.fluxcd.io/v1", kind: "ExternalArtifact", metadata: kustomization("app").metadata },
+    spec: { sourceRef: { kind: "ArtifactGenerator", name: "split", namespace: "apps" } },
+  };
+  const session = fakeSession([artifact]);
+  await getObjects(declaredExternalArtifact, undefined, { header: false }, session);
+  expect(session.output.out).toMatch(/^app\t\s*\tArtifactGenerator\/apps\/split\t/);
 });
 
 describe("get helmreleases", () => {

@@ -66,7 +66,7 @@ describe("the words of flux, kubectl and argocd", () => {
     ["tree ks app", "flux tree kustomization NAME"],
     ["install --export", "npx cdk deploy"],
     ["logs --help", "CloudWatch"],
-    ["create secret tls certs --ca-crt-file=x", "kubectl create secret generic NAME --from-file=tls.crt"],
+    ["tag artifact oci://a/b:1 --tag=2", "oras tag"],
     ["bootstrap gitea --owner=x", "sluice bootstrap git --url=URL"],
     ["sync apps", "sluice reconcile kustomization NAME --with-source"],
     ["check --pre", "sluice check without it"],

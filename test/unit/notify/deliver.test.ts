@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { asHome } from "../../../lib/core/ports/home-and-target.ts";
+import { type Http, HttpError } from "../../../lib/core/ports/http.ts";
 import type { ServiceAddress, ServiceProxy } from "../../../lib/core/ports/service-proxy.ts";
 import { HostSetupError } from "../../../lib/git-hosts/host-settings.ts";
 import type { DeliverDeps } from "../../../lib/notify/deliver.ts";
@@ -40,6 +41,9 @@ function world(
   }
   return one;
 }
+const fail = (): never => {
+  throw new Error("no connection is expected");
+};
 const failed = (what: "dispatch" | "send", why: string) =>
   `Alert/alert Warning NotificationDispatchFailed failed to ${what} notification for ${about}: ${why}`;
 
@@ -230,6 +234,47 @@ describe("a notification", () => {
     ending.abort(new Error("the process ends"));
     await expect(ended).rejects.toThrow("the process ends");
     expect(one.told()).toEqual([]);
+  });
+
+  const url = "POST https://hooks.example.test/services";
+  test.each([
+    {
+      what: "the last attempt found no host",
+      send: () => new HttpError("unreachable", `${url}: dial tcp: lookup hooks.example.test: no such host`),
+      why: "within 15s the attempt did not succeed: dial tcp: lookup hooks.example.test: no such host; correct the address of the Provider, or start the receiver there",
+    },
+    {
+      what: "the last attempt was answered with an error",
+      send: () => ({ url: address, status: 503, headers: {}, body: Buffer.from("") }),
+      why: "within 15s the attempt did not succeed: hooks.example.test answered with status 503; look at the log of the receiver",
+    },
+    {
+      what: "the host did not answer",
+      send: () => undefined,
+      why: "within 15s the attempt did not succeed: hooks.example.test did not answer; correct the address, or raise spec.timeout of the Provider",
+    },
+  ])("that takes longer than the Provider's timeout fails and says that $what", async ({ send, why }) => {
+    const timeout = Promise.withResolvers<void>();
+    const untilAborted = (signal: AbortSignal): Promise<never> => {
+      timeout.resolve();
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+    const http: Http = {
+      async send(_, signal) {
+        const outcome = send();
+        if (outcome === undefined) return untilAborted(signal);
+        if (outcome instanceof Error) throw outcome;
+        return outcome;
+      },
+    };
+    const parts = { http, dial: fail, now: () => 0, sleep: (_: number, signal: AbortSignal) => untilAborted(signal) };
+    const one = world({}, { parts, providers: { generic: { class: "generic", make: generic } } });
+    await one.dispatch(kustomizationEvent());
+    const clock = { ...one.deliverDeps.clock, sleep: () => timeout.promise };
+    for (const notification of one.queued) {
+      await deliverNotifications({ ...one.deliverDeps, clock })(notification, new AbortController().signal);
+    }
+    expect(one.told()).toEqual([failed("send", `context deadline exceeded; ${why}`)]);
   });
 });
 

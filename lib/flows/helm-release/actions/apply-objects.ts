@@ -6,7 +6,7 @@ import {
   withApplied,
   writeAhead,
 } from "../../../apply/inventory.ts";
-import { isImmutable } from "../../../apply/dry-run.ts";
+import { isImmutable } from "../../../apply/refusals.ts";
 import { type PlannedSet, PlanRefused, planSet } from "../../../apply/plan-set.ts";
 import { helmReleaseStyle } from "../../../apply/set/owner-style.ts";
 import { prune } from "../../../apply/prune/prune.ts";

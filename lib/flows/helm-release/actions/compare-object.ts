@@ -1,4 +1,4 @@
-import { dryRunMessage } from "../../../apply/dry-run.ts";
+import { dryRunMessage } from "../../../apply/refusals.ts";
 import type { IgnoreRules } from "../../../apply/ignore/ignore-rules.ts";
 import { withoutIgnored } from "../../../apply/ignored-fields.ts";
 import { isJsonObject, type JsonObject, toJsonObject } from "../../../core/json.ts";

@@ -1,5 +1,5 @@
 import type { HelmReleaseSpec } from "../../../api/helm-release-spec.ts";
-import { dryRunMessage } from "../../../apply/dry-run.ts";
+import { dryRunMessage } from "../../../apply/refusals.ts";
 import { formatEntryId } from "../../../apply/set/entry-id.ts";
 import { mapLimit } from "../../../core/concurrency.ts";
 import { isJsonObject, type JsonObject, toJsonObject } from "../../../core/json.ts";

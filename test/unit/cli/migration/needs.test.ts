@@ -54,6 +54,12 @@ test("each repository that is pulled by provider aws is listed for its namespace
   });
 });
 
+test("a GitRepository with provider aws logs in with the identity of the installation, also if it has a Secret", () => {
+  const spec = { provider: "aws", url: "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet" };
+  const code = object(source, "GitRepository", "code", { spec: { ...spec, secretRef: { name: "login" } } });
+  expect(needs({ objects: [code] }).what).toEqual(["repositories: GitRepository/apps/code"]);
+});
+
 test("a Kustomization without a service account needs the rights of an administrator, unless the flag names one for all", () => {
   const objects = [object(kustomize, "Kustomization", "web", { spec: {} })];
   expect(needs({ objects }, "").installation).toMatchObject({ clusters: [{ rights: "clusterAdmin" }] });

@@ -1,60 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { maxCopyOperations } from "../../../../lib/api/artifact-generator.ts";
+import { afterAll, describe, expect, test } from "vitest";
 import { Digest, digestOf } from "../../../../lib/core/digest.ts";
-import type { JsonObject } from "../../../../lib/core/json.ts";
 import { sourceTopic } from "../../../../lib/core/topics.ts";
 import { sourceRetryMs } from "../../../../lib/flows/artifact-generator/artifact-generator-flow.ts";
 import { fetchableArtifact, generatedHere } from "../../../../lib/flows/source/read-source.ts";
-import { type EmbeddedCluster, embeddedCluster } from "../../../doubles/embedded-cluster.ts";
 import { artifactOf } from "../../manifests/build-files.ts";
-import { generatorWorld, Killed } from "./generator-world.ts";
+import {
+  embedded,
+  files,
+  output,
+  ready,
+  repoWith,
+  signal,
+  split,
+  succeeded,
+  world,
+  type World,
+} from "./generator-spaces.ts";
 
-const { signal } = new AbortController();
-let embedded: EmbeddedCluster;
-let spaces = 0;
-
-beforeAll(async () => {
-  embedded = await embeddedCluster();
-});
 afterAll(() => embedded[Symbol.asyncDispose]());
-
-async function world() {
-  const namespace = `gen-${spaces++}`;
-  const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
-  await embedded.cluster.create(manifest, { manager: "test" }, signal);
-  return generatorWorld(embedded.cluster, namespace);
-}
-
-const files = { "apps/web/a.yaml": "web", "apps/api/a.yaml": "api", "base/b.yaml": "base" };
-
-const output = (name: string): JsonObject => ({
-  name,
-  copy: [{ from: `@repo/apps/${name}/**`, to: "@artifact/" }],
-});
-
-/** Two artifacts of one source, each of its own folder. */
-function split(more: JsonObject = {}, change: JsonObject = {}): JsonObject {
-  return {
-    sources: [{ alias: "repo", kind: "OCIRepository", name: "repo" }],
-    artifacts: ["web", "api"].map((name) => ({ ...output(name), ...change })),
-    ...more,
-  };
-}
-
-async function ready() {
-  const one = await world();
-  await one.source("repo", files);
-  await one.generator(split());
-  await one.run();
-  return one;
-}
-
-type World = Awaited<ReturnType<typeof world>>;
-const succeeded = "Ready=True Succeeded: reconciliation succeeded, generated 2 artifact(s)";
-
-async function repoWith(one: World, change: Readonly<Record<string, string>>, revision = "v2"): Promise<void> {
-  await one.source("repo", { ...files, ...change }, { revision });
-}
 
 describe("an ArtifactGenerator", () => {
   test("publishes each artifact as an ExternalArtifact, in Flux's words", async () => {
@@ -133,7 +96,7 @@ describe("an ArtifactGenerator", () => {
     });
   });
 
-  test("11.5/116: waits for a source without an artifact, retries every 5 s and subscribes to the source", async () => {
+  test("11.5/116: waits for a source without an artifact, fails for one that does not exist, retries every 5 s and subscribes to the source", async () => {
     const one = await world();
     await one.generator({
       ...split(),
@@ -157,7 +120,7 @@ describe("an ArtifactGenerator", () => {
       ["other", "repo"].map((name) => sourceTopic(one.keyOf("OCIRepository", name))),
     );
     await one.remove("OCIRepository", "other");
-    await one.run();
+    expect(await one.run()).toMatchObject({ outcome: "failed", dueInMs: sourceRetryMs });
     expect((await one.conditions()).at(-1)).toContain('OCIRepository.source.toolkit.fluxcd.io "other" not found');
     await one.source("other", {});
     await one.run();
@@ -231,43 +194,6 @@ describe("an ArtifactGenerator", () => {
     expect(one.subscriptionsOf()).toContain(sourceTopic(one.keyOf("ExternalArtifact", "web")));
   });
 
-  test("does not take over the ExternalArtifact of another generator until that generator is deleted", async () => {
-    const one = await ready();
-    const before = await one.artifact("web");
-    const copy = [{ from: "@repo/base/b.yaml", to: "@artifact/" }];
-    await one.generator(
-      split({
-        artifacts: [
-          { name: "mine", copy },
-          { name: "web", copy },
-        ],
-      }),
-      "second",
-    );
-    expect(await one.run("second")).toMatchObject({ outcome: "failed", dueInMs: 750 });
-    const maker = `ArtifactGenerator/${one.namespace}/gen`;
-    expect((await one.conditions("second")).at(-1)).toBe(
-      `Ready=False ReconciliationFailed: web reconcile failed: ${maker} makes it: rename the artifact in one of the two`,
-    );
-    expect(await one.artifact("web")).toEqual(before);
-    expect(await one.externalArtifacts()).toEqual(["api", "web"]);
-    await one.remove("ArtifactGenerator", "gen");
-    await one.run();
-    await one.run("second");
-    expect(await one.externalArtifacts()).toEqual(["mine", "web"]);
-  });
-
-  test("stalls if an artifact uses itself as a source", async () => {
-    const one = await ready();
-    const { sources } = split();
-    const own = { alias: "self", kind: "ExternalArtifact", name: "web" };
-    await one.generator(split({ sources: [...(Array.isArray(sources) ? sources : []), own] }));
-    expect(await one.run()).toMatchObject({ outcome: "stalled" });
-    expect((await one.conditions()).at(-1)).toContain(
-      "Ready=False ValidationFailed: artifact web is made from itself, source 'self'",
-    );
-  });
-
   test("rebuilds an artifact that is missing from the store", async () => {
     const one = await ready();
     const digest = (await one.artifact("web"))?.digest ?? "";
@@ -306,80 +232,6 @@ describe("an ArtifactGenerator", () => {
     expect(await one.conditions()).toEqual([succeeded]);
   });
 
-  test("11.5/127: may not read sources of other namespaces if the installation forbids it", async () => {
-    const [one, other] = [await world(), await world()];
-    await one.source("repo", files, { within: other.namespace });
-    const sources = [{ alias: "repo", kind: "OCIRepository", name: "repo", namespace: other.namespace }];
-    await one.generator({ ...split(), sources });
-    one.state.noCrossNamespaceRefs = true;
-    expect(await one.run()).toMatchObject({ outcome: "stalled", dueInMs: undefined });
-    const text = `cross-namespace reference to source OCIRepository/${other.namespace}/repo is not allowed`;
-    expect(await one.conditions()).toEqual([`Stalled=True AccessDenied: ${text}`, `Ready=False AccessDenied: ${text}`]);
-    one.state.noCrossNamespaceRefs = false;
-    await one.run();
-    expect(await one.conditions()).toEqual([succeeded]);
-  });
-
-  test.each([
-    [
-      "duplicate source alias 'repo' found",
-      { sources: [1, 2].map(() => ({ alias: "repo", kind: "OCIRepository", name: "repo" })) },
-    ],
-    [
-      "duplicate artifact name 'a' found",
-      { artifacts: [1, 2].map(() => ({ name: "a", copy: [{ from: "@repo/", to: "@artifact/" }] })) },
-    ],
-    [
-      "artifact a revision source alias 'x' not found",
-      { artifacts: [{ name: "a", revision: "@x", copy: [{ from: "@repo/", to: "@artifact/" }] }] },
-    ],
-  ])("stalls: %s", async (text, change) => {
-    const one = await world();
-    await one.source("repo", files);
-    await one.generator(split(change));
-    expect(await one.run()).toMatchObject({ outcome: "stalled" });
-    expect(await one.conditions()).toEqual([
-      `Stalled=True ValidationFailed: ${text}`,
-      `Ready=False ValidationFailed: ${text}`,
-    ]);
-    expect(await one.events()).toEqual([`Warning ValidationFailed: ${text}`]);
-  });
-
-  test("the API server rejects an artifact name that is not a valid object name, unless a pathPattern makes the names", async () => {
-    const one = await world();
-    const artifacts = [{ name: "{app}", copy: [{ from: "@repo/apps/{app}/**", to: "@artifact/" }] }];
-    await expect(one.generator(split({ artifacts }))).rejects.toThrow(
-      "artifact names must be valid Kubernetes object names when pathPattern is not set",
-    );
-    await one.source("repo", files);
-    await one.generator(split({ artifacts, pathPattern: "@repo/apps/{app}" }));
-    await one.run();
-    expect(await one.externalArtifacts()).toEqual(["api", "web"]);
-    const labels = (await one.get("ExternalArtifact", "web"))?.metadata.labels;
-    expect(labels).toMatchObject({ app: "web" });
-    await one.source("repo", { "other/x": "" }, { revision: "v2" });
-    await one.run();
-    expect(await one.conditions()).toEqual(["Ready=True Succeeded: reconciliation succeeded, generated 0 artifact(s)"]);
-    expect(await one.externalArtifacts()).toEqual([]);
-  });
-
-  test("11.5/125: stalls until the source changes if a pathPattern gives two folders the same name", async () => {
-    const one = await world();
-    await one.source("repo", { "apps/Web/a": "", "apps/web/a": "" });
-    const artifacts = [{ name: "{app}", copy: [{ from: "@repo/apps/{app}/**", to: "@artifact/" }] }];
-    await one.generator(split({ artifacts, pathPattern: "@repo/apps/{app}" }));
-    expect(await one.run()).toMatchObject({ outcome: "stalled" });
-    const text = 'directories "apps/Web" and "apps/web" both resolve to artifact name "web"';
-    expect(await one.conditions()).toEqual(
-      ["Stalled=True", "Ready=False"].map(
-        (head) => `${head} BuildFailed: failed to expand path pattern: pathPattern "@repo/apps/{app}": ${text}`,
-      ),
-    );
-    await one.source("repo", { "apps/Web/a": "" }, { revision: "v2" });
-    await one.run();
-    expect(await one.externalArtifacts()).toEqual(["web"]);
-  });
-
   test("11.5/115: reads an ExternalArtifact of another producer, even while that producer reports a failure", async () => {
     const one = await world();
     const bytes = await artifactOf(files);
@@ -394,20 +246,6 @@ describe("an ArtifactGenerator", () => {
     await one.generator(split({ sources: [{ alias: "repo", kind: "ExternalArtifact", name: "made" }] }));
     await one.run();
     expect(await one.filesOf("web")).toEqual({ "a.yaml": "web" });
-  });
-
-  test("stalls if it has more operations than the limit", async () => {
-    const one = await world();
-    await one.source("repo", files);
-    const copies = (count: number) => [
-      { name: "web", copy: Array.from({ length: count }, () => ({ from: "@repo/base/b.yaml", to: "@artifact/x" })) },
-    ];
-    await one.generator(split({ artifacts: copies(maxCopyOperations) }));
-    expect(await one.run()).toMatchObject({ outcome: "stored" });
-    await one.generator(split({ artifacts: copies(maxCopyOperations + 1) }));
-    await one.run();
-    const allowed = `has ${maxCopyOperations + 1} items, ${maxCopyOperations} are allowed`;
-    expect((await one.conditions()).at(-1)).toContain(`Ready=False ValidationFailed: spec.artifacts: ${allowed}`);
   });
 
   test("copies a handled request to its status, whatever the outcome", async () => {
@@ -459,60 +297,5 @@ describe("a consumer of an ExternalArtifact", () => {
       artifact: { digest: generatedHere.replace(/./g, "0").replace(/^0{7}/, "sha256:") },
     });
     expect(await consume(one, "web")).toEqual({ bytes: undefined, requests: [] });
-  });
-});
-
-describe("an ArtifactGenerator whose run is killed between two writes", () => {
-  /** What matters at the end, without times. */
-  const end = async (one: World) => ({
-    conditions: await one.conditions(),
-    inventory: (await one.status()).inventory?.map(({ digest, name }) => `${name} ${digest}`),
-    files: [await one.filesOf("web"), await one.filesOf("new")],
-    objects: await one.externalArtifacts(),
-  });
-  const changed = async (one: World) => {
-    const kustomization = { ...one.keyOf("Kustomization", "ks"), group: "kustomize.toolkit.fluxcd.io" };
-    await one.subscribe(kustomization, sourceTopic(one.keyOf("ExternalArtifact", "new")));
-    await repoWith(one, { "apps/web/a.yaml": "web 2", "apps/new/a.yaml": "new" });
-    await one.generator({
-      ...split(),
-      artifacts: [output("web"), { name: "new", copy: [{ from: "@repo/apps/new/**", to: "@artifact/" }] }],
-    });
-  };
-
-  test("is repaired by the next run: nothing is lost, nothing is left over, and consumers are woken", async () => {
-    const whole = await ready();
-    await changed(whole);
-    const before = whole.writes.length;
-    await whole.run();
-    const writes = whole.writes.length - before;
-    const expected = await end(whole);
-    expect(expected.objects).toEqual(["new", "web"]);
-    expect(writes).toBeGreaterThan(10);
-    for (let left = 0; left < writes; left++) {
-      const one = await ready();
-      await changed(one);
-      one.state.writesLeft = left;
-      await expect(one.run()).rejects.toThrow(Killed);
-      one.state.writesLeft = Number.POSITIVE_INFINITY;
-      await one.run();
-      expect(await end(one)).toEqual(expected);
-      expect(one.requested).toContain("Kustomization/ks");
-      expect(await one.run()).toMatchObject({ outcome: "unchanged" });
-    }
-  });
-
-  test("leaves nothing over if it is deleted after the killed run", async () => {
-    for (let left = 0; left < 30; left++) {
-      const one = await ready();
-      await changed(one);
-      one.state.writesLeft = left;
-      await one.run().catch(() => undefined);
-      one.state.writesLeft = Number.POSITIVE_INFINITY;
-      await one.remove("ArtifactGenerator", "gen");
-      await one.run();
-      expect(await one.externalArtifacts()).toEqual([]);
-      expect(await one.get("ArtifactGenerator", "gen")).toBeUndefined();
-    }
   });
 });

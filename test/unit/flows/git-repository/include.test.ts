@@ -18,10 +18,10 @@ describe("spec.include", () => {
     told();
   }
 
-  test("11.1/26, 11.2/51: waits for an include that is missing or has no artifact, and retries after 30 s or when it is stored", async () => {
+  test("11.1/26, 11.2/51: fails for an include that does not exist, waits for one without an artifact, and retries after 30 s or when it is stored", async () => {
     repository().commit({ "a.yaml": manifest });
     including({});
-    expect(await run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
+    expect(await run()).toMatchObject({ outcome: "failed", dueInMs: 30_000 });
     expect(conditions()).toEqual([
       "Reconciling=True ProgressingWithRetry",
       "Ready=False NotFound",

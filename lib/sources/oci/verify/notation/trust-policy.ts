@@ -67,6 +67,23 @@ const levels: Readonly<Record<string, readonly Action[]>> = {
  * before the one for all. Throws a {@link SignatureFault} in Notation's words.
  */
 export function applicableStatement(policy: TrustPolicy, reference: string): Applicable {
+  const checked = checkTrustPolicy(policy);
+  const [repository = ""] = reference.split("@");
+  const found =
+    checked.find(({ scopes }) => scopes.includes(repository)) ?? checked.find(({ scopes }) => scopes.includes("*"));
+  if (found !== undefined) return found.applicable;
+  const why = "Trust policy applicability for a given artifact is determined by registryScopes";
+  return fail(`artifact ${quoted(reference)} has no applicable trust policy statement. ${why}`);
+}
+
+/** A statement, and the repositories that it is for. */
+interface CheckedStatement {
+  readonly scopes: readonly string[];
+  readonly applicable: Applicable;
+}
+
+/** Checks a whole policy by the rules of version 1.0. Throws a {@link SignatureFault} in Notation's words. */
+export function checkTrustPolicy(policy: TrustPolicy): readonly CheckedStatement[] {
   if (policy.version === "") fail("trust policy document has empty version, version must be specified");
   if (policy.version !== "1.0") fail(`trust policy document uses unsupported version ${quoted(policy.version)}`);
   if (policy.trustPolicies.length === 0) fail("trust policy document can not have zero trust policy statements");
@@ -80,12 +97,7 @@ export function applicableStatement(policy: TrustPolicy, reference: string): App
     return { scopes: statement.registryScopes, applicable: checkedStatement(statement) };
   });
   checkScopes(policy.trustPolicies);
-  const [repository = ""] = reference.split("@");
-  const found =
-    checked.find(({ scopes }) => scopes.includes(repository)) ?? checked.find(({ scopes }) => scopes.includes("*"));
-  if (found !== undefined) return found.applicable;
-  const why = "Trust policy applicability for a given artifact is determined by registryScopes";
-  return fail(`artifact ${quoted(reference)} has no applicable trust policy statement. ${why}`);
+  return checked;
 }
 
 function checkedStatement(statement: Statement): Applicable {

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { expect, test } from "vitest";
-import { withoutBooleanValues } from "../../../cli/boolean-values.ts";
+import { fromGoFlags } from "../../../cli/go-flags.ts";
 
-const root = new Command("sluice").option("--timeout <duration>");
+const root = new Command("sluice").option("--timeout <duration>").option("-n, --namespace <namespace>");
 root
   .command("create")
   .option("--wait", "a switch")
@@ -19,7 +19,9 @@ test.each([
   { args: ["create", "--wait=yes"], read: ["create", "--wait=yes"] },
   { args: ["--timeout=true", "--policy=false"], read: ["--timeout=true", "--policy=false"] },
   { args: ["create", "--unknown=true"], read: ["create", "--unknown=true"] },
+  { args: ["-n=apps", "create"], read: ["-n", "apps", "create"] },
+  { args: ["create", "-x=apps"], read: ["create", "-x=apps"] },
   { args: ["create", "--", "--wait=true"], read: ["create", "--", "--wait=true"] },
 ])("the arguments $args are parsed as $read", ({ args, read }) => {
-  expect(withoutBooleanValues(args, root)).toEqual(read);
+  expect(fromGoFlags(args, root)).toEqual(read);
 });
