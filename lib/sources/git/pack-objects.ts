@@ -50,7 +50,7 @@ export async function openPack(
   }
 }
 
-/** The known facts about the entries, by their positions in the pack. A pack may have a million, so these are no objects. */
+/** The known facts about the entries, by their positions in the pack. A pack may have a million entries, so the facts are in arrays. */
 interface Entries {
   readonly count: number;
   /** Where each begins, and at last where they end. */
