@@ -11,5 +11,8 @@ export const withinDeadline = { timeout: deadlineMs };
 /** A test as a whole, by default: longer than a wait, so that a wait that fails says what it waited for. */
 export const testTimeoutMs = 3 * deadlineMs;
 
+/** A test that repeats the same work, such as an installation that is killed at each write, by the number of times. */
+export const repeatedTimeoutMs = (times: number): number => testTimeoutMs + times * 60_000;
+
 /** For a call that takes a signal and may hang. */
 export const untilDeadline = (): AbortSignal => AbortSignal.timeout(deadlineMs);

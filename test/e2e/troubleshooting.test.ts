@@ -4,11 +4,11 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { loadAll } from "js-yaml";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import type { Manifest } from "../../lib/core/manifest.ts";
 import { layerKubectl } from "../../local/layer.ts";
-import { deadlineMs } from "../deadline.ts";
+import { deadlineMs, withinDeadline } from "../deadline.ts";
 import { portOf } from "../doubles/port-on-loopback.ts";
 import { blocksToRun } from "../unit/documents/page-blocks.ts";
 import { commandsOf } from "../unit/documents/shell-commands.ts";
@@ -32,6 +32,12 @@ apiVersion: v1
 kind: Secret
 metadata: { name: token, namespace: apps }
 stringData: { token: "0123456789abcdef" }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: web, namespace: apps }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit }
+subjects: [{ kind: ServiceAccount, name: web, namespace: apps }]
 ---
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
@@ -109,19 +115,60 @@ afterAll(async () => {
 
 const commands = (await blocksToRun("docs/troubleshooting.md")).flatMap(commandsOf);
 
+/** What a reader of the page sees with {@link objects}, in the words of the page or of Flux. */
+const shown: Readonly<Record<string, RegExp>> = {
+  "sluice get all -A":
+    /\tgitrepository\/web\t.*\tFalse\tfailed to checkout[^]*\tkustomization\/web\t.*\tFalse\tSource artifact/,
+  "sluice events -A --types Warning": /\tWarning\tGitOperationFailed *\tGitRepository\/web *\t/,
+  "sluice check": /rights of this identity\n✔ [^]*owner of this cluster\n✔ local-\w+ at [^]*✔ All checks passed\n$/,
+  "sluice get sources all -A": /^apps *\tgitrepository\/web\t.*\tFalse\tfailed to checkout/m,
+  "sluice events -n apps --for GitRepository/web": /\tWarning\tGitOperationFailed *\tGitRepository\/web *\t/,
+  "sluice get kustomizations web -n apps": /^web \t.*\tFalse\tSource artifact not found/m,
+  "sluice events -n apps --for Kustomization/web": /\tWarning\tGitOperationFailed *\tGitRepository\/web *\t/,
+  "kubectl -n apps get kustomization web -o yaml": /^ +reason: ArtifactFailed$/m,
+  "sluice get receivers -n apps": /^web .*\tTrue *\tReceiver initialized for path: http:\/\/127\.0\.0\.1:\d+\/hook\//m,
+  "sluice events -n apps --for Receiver/web": /\tNormal\tSucceeded\tReceiver\/web\t/,
+  "sluice check --orphans": /► looking for orphans\n[^]*✔ no orphans found\n/,
+  "kubectl -n apps get rolebindings -o wide": /^web +ClusterRole\/edit .* apps\/web\b/m,
+  "sluice get helmreleases web -n apps":
+    /^web \t.*\tFalse\tcould not get Source object: OCIRepository\S+ "web" not found/m,
+  "sluice events -n apps --for HelmRelease/web": /^✗ No events found in apps namespace\.\n$/,
+  "sluice get values web -n apps": /^replicas\tinline\t2 /m,
+  "sluice get images all -n apps": /^imagerepository\/web\t.*\tTrue [^]*^imagepolicy\/web\t.*\t1\.0\.0\tTrue /m,
+  "sluice why image web -n apps":
+    /^seen *\t[^]*^chosen *\t.*:1\.0\.0 by semver 1\.x[^]*^committed\t.*no ImageUpdateAutomation/m,
+  "sluice get canaries -n apps": /^web \tInitializing\t/m,
+  "sluice why canary web -n apps": /\terror\tdeployment web\.apps get query error: [^]*\tnow *\tInitializing: /,
+  "kubectl -n apps events --for alert/failures": /^No events found in apps namespace\.\n$/,
+  "sluice notify test chat -n apps": /: answered 200\n✔ test event sent\n$/,
+  "kubectl -n kube-system get configmap sluice-owner -o yaml": /^ +installation: local-\w+$/m,
+};
+
+interface Printed {
+  readonly code: number;
+  /** What it prints on both streams. */
+  readonly text: string;
+}
+
 /** Runs a command of the page. Throws an error if its program is neither ours nor kubectl, or kubectl fails. */
-async function run([program = "", ...args]: readonly string[]): Promise<{ code: number; err: string }> {
-  if (program === "sluice") return world.sh(...args);
+async function run([program = "", ...args]: readonly string[]): Promise<Printed> {
+  if (program === "sluice") {
+    const { code, out, err } = await world.sh(...args);
+    return { code, text: out + err };
+  }
   if (program !== "kubectl") throw new Error(`not known here: ${program}`);
   const env = { KUBECONFIG: world.kubeconfig, PATH: process.env["PATH"] ?? "", HOME: world.folder };
-  const { stderr } = await promisify(execFile)(kubectl, args, { env, timeout: deadlineMs });
-  return { code: 0, err: stderr };
+  const { stdout, stderr } = await promisify(execFile)(kubectl, args, { env, timeout: deadlineMs });
+  return { code: 0, text: stdout + stderr };
 }
 
 test.each([...new Map(commands.map((words) => [words.join(" "), words]))])(
-  "the command of the page about troubleshooting answers: %s",
-  async (_, words) => {
-    const { code, err } = await run(words);
-    expect({ code, err }).toMatchObject({ code: 0 });
+  "the command of the page about troubleshooting shows what the page says: %s",
+  async (line, words) => {
+    const pattern = shown[line];
+    if (pattern === undefined) throw new Error(`this test does not say what ${line} shows`);
+    await vi.waitFor(async () => {
+      expect(await run(words)).toEqual({ code: 0, text: expect.stringMatching(pattern) });
+    }, withinDeadline);
   },
 );

@@ -14,7 +14,7 @@ import { customResourceDefinition } from "../../../lib/definitions/custom-resour
 import { definitionRef } from "../../../lib/definitions/install-crds.ts";
 import { ownerCheck } from "../../../lib/gate/cluster-owner.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
-import { deadlineMs } from "../../deadline.ts";
+import { deadlineMs, repeatedTimeoutMs } from "../../deadline.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { removeOwner } from "../../doubles/remove-owner.ts";
 import { inGateOrDeep } from "../../size.ts";
@@ -101,9 +101,10 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect(await seen()).toEqual(first);
     });
 
-    test("after a handler is killed at any write, the next one finishes", async () => {
+    const writes = definitions.length + rights.length;
+    const inTime = { timeout: repeatedTimeoutMs(writes) };
+    test("after a handler is killed at any write, the next one finishes", inTime, async () => {
       const whole = cluster;
-      const writes = definitions.length + rights.length;
       for (let survived = 0; survived < writes; survived += inGateOrDeep(7, 1)) {
         await clear(whole);
         let left = survived;

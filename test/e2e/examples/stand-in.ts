@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -20,6 +20,17 @@ async function packChart(folder: string, destination: string): Promise<void> {
   await mkdir(destination, { recursive: true });
   const file = join(destination, `${name}-${version}.tgz`);
   await execute("tar", ["-czf", file, "-C", dirname(folder), basename(folder)]);
+}
+
+/** The index of the charts in a folder, whose files are called as {@link packChart} calls them. */
+async function indexCharts(folder: string): Promise<void> {
+  const archives = (await readdir(folder)).filter((name) => name.endsWith(".tgz"));
+  const entries = archives.map((archive): [string, object[]] => {
+    const [, name = "", version = ""] = /^(.+)-(\d+\.\d+\.\d+)\.tgz$/.exec(archive) ?? [];
+    return [name, [{ apiVersion: "v2", name, version, urls: [archive] }]];
+  });
+  const index = { apiVersion: "v1", entries: Object.fromEntries(entries), generated: new Date().toISOString() };
+  await writeFile(join(folder, "index.yaml"), JSON.stringify(index));
 }
 
 async function push(archive: string, to: string): Promise<void> {
@@ -51,6 +62,7 @@ async function copyImage(to: string): Promise<void> {
 
 const [program, command, first = "", second = "", third = ""] = process.argv.slice(2);
 if (program === "helm" && command === "package") await packChart(first, second === "--destination" ? third : ".");
+else if (program === "helm" && command === "repo" && first === "index") await indexCharts(second);
 else if (program === "helm" && command === "push") await push(first, second);
 else if (program === "crane" && command === "copy") await copyImage(second);
 else throw new Error(`not known here: ${process.argv.slice(2).join(" ")}`);

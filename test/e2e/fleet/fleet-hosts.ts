@@ -87,7 +87,8 @@ async function publishEdge(charts: Awaited<ReturnType<typeof helmHost>>): Promis
 /** What an incoming webhook of Slack is sent. */
 const Message = z.object({ attachments: z.array(z.object({ fallback: z.string() })) });
 
-async function startChat(open: AsyncDisposableStack) {
+/** A chat on loopback that keeps the texts it is sent. @param open disposes of it */
+export async function startChat(open: AsyncDisposableStack) {
   const told: string[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
@@ -102,7 +103,7 @@ async function startChat(open: AsyncDisposableStack) {
 }
 
 /** Each file of a folder by its path in it. */
-async function filesIn(folder: string): Promise<Files> {
+export async function filesIn(folder: string): Promise<Files> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const read = async (path: string) => [path.slice(folder.length + 1), await readFile(path, "utf8")] as const;

@@ -131,7 +131,6 @@ describe.skipIf(gitPrograms === undefined)(
       const { settings } = Report.parse(JSON.parse(await run(look.replace("\n", " -o json\n"))));
       await writeFile(join(folder, "settings.json"), JSON.stringify(settings));
       await run(stop + stopFlagger);
-      // The issue is the seven controllers of the page: none is forgotten.
       expect(stopped).toHaveLength(7);
       expect(await replicas()).toEqual(allWith(0));
       await hosts.commit((files) => ({
@@ -169,8 +168,8 @@ describe.skipIf(gitPrograms === undefined)(
 
     test("moving again, its patch in the repository stops the controllers that flux bootstrap has committed", async () => {
       await startSluice();
-      await vi.waitFor(async () => expect(await replicas()).toEqual({ ...allWith(0), flagger: 1 }), waiting);
-      await untilReady();
+      await run("sluice reconcile kustomization flux-system");
+      expect(await replicas()).toEqual({ ...allWith(0), flagger: 1 });
     });
 
     test("with its other patch the controllers can be removed from the repository, and definitions and namespace stay", async () => {

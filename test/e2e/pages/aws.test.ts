@@ -50,7 +50,12 @@ ${command}`);
     await type(`aws cloudformation create-stack --stack-name Sluice --template-body '${JSON.stringify(template)}'`);
     const [, group = ""] = /\| +SluiceReconcileLog1A2B +\| +(\S+) +\|/.exec(await type(groups)) ?? [];
     expect(group).not.toBe("");
-    const line = { message: "reconcile failed", key: { namespace: "apps", name: "web" }, reason: "BuildFailed", error: "no" };
+    const line = {
+      message: "reconcile failed",
+      key: { namespace: "apps", name: "web" },
+      reason: "BuildFailed",
+      error: "no",
+    };
     await writeFile(
       join(folder, "events.json"),
       JSON.stringify([{ timestamp: Date.now(), message: JSON.stringify(line) }]),

@@ -13,7 +13,17 @@ const missing = isNamed ? await buildClients() : "";
 const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
 const ecr = "123456789012.dkr.ecr.eu-west-1.amazonaws.com";
 
-/** Which blocks of the page these are, in their order; those of the CDK are listed as not run. */
+/** Of the role that every real cluster has, what the example needs; the embedded cluster has no roles of its own. */
+const clusterRole = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: { name: admin }
+rules:
+  - apiGroups: ["", apps, autoscaling, policy]
+    resources: [services, deployments, horizontalpodautoscalers, poddisruptionbudgets]
+    verbs: [get, list, watch, create, update, patch, delete]`;
+
+/** The blocks of the page in their order, without those of the CDK, which docs/maintainers/testing.md lists. */
 async function blocks() {
   const [push = "", rollback = "", remove = "", ...more] = await blocksToRun("docs/deploy.md");
   if (more.length > 0) throw new Error(`docs/deploy.md has blocks that this test does not know: ${more.join("\n")}`);
@@ -36,6 +46,7 @@ describe.skipIf(missing !== undefined)(
       await chmod(docker, 0o755);
       page = opened.use(await pageWorld({ aws: await awsProgram(programs, moto.awsCli), docker, crane }));
       account = pageAccount(moto.aws);
+      await page.apply(clusterRole);
       await cp(join(import.meta.dirname, "../../../examples"), join(page.folder, "examples"), { recursive: true });
       await page.type(`${account}
 aws eks create-cluster --name prod --role-arn arn:aws:iam::123456789012:role/eks --resources-vpc-config {}
@@ -62,7 +73,7 @@ git remote add origin https://git.example.com/team/apps`);
       expect(await readFile(join(page.folder, "docker-password"), "utf8")).toMatch(/\S/);
       // The identity of AWS is not lent by sluice local, whose registry asks for none.
       await page.type(replaced(onRegistry(others.join("")), { "provider: aws": "insecure: true" }));
-      await page.typeUntil("sluice get kustomizations", /^apps .*\tTrue +\tApplied revision/m);
+      await page.typeUntil("sluice get kustomizations", /^apps\s.*\tTrue +\tApplied revision/m);
       expect(await page.type("kubectl get deployment oddy-test-deployment -o name")).toContain("oddy-test-deployment");
     });
 
@@ -86,9 +97,11 @@ sluice reconcile kustomization apps --with-source`);
       const [, name = ""] = /^current-context: (\S+)$/m.exec(kubeconfig) ?? [];
       await writeFile(join(page.folder, "prod"), kubeconfig.replaceAll(new RegExp(`: "?${name}"?$`, "gm"), `: ${arn}`));
       const [look = "", uninstall = ""] = remove.split(/(?=^sluice uninstall --cluster prod$)/m);
-      const onProd = (line: string) => page.type(`export KUBECONFIG=$HOME/prod\n${line.trimEnd()} 2>&1`);
-      console.log(await onProd(look));
-      console.log(await onProd(`${uninstall.trimEnd()} --yes`));
+      const onProd = (line: string) => page.type(`export KUBECONFIG=$HOME/prod\n{\n${line}\n} 2>&1`);
+      const shown = await onProd(look);
+      expect(shown).toContain("delete CustomResourceDefinition/kustomizations.kustomize.toolkit.fluxcd.io");
+      expect(shown).toMatch(/✔ nothing was changed \(dry run\)\n$/);
+      expect(await onProd(`${uninstall.trimEnd()} --yes`)).toContain("✔ uninstall finished");
       expect(await page.type("kubectl get deployment oddy-test-deployment -o name")).toContain("oddy-test-deployment");
     });
   },

@@ -26,7 +26,10 @@ describe.skipIf(gitPrograms === undefined)("the commands of a page (git with htt
     page.sluice.cluster.get({ group, version, kind, namespace, name }, signal);
   const dataOf = (secret: Manifest | undefined) =>
     Object.fromEntries(
-      Object.entries(secret?.["data"] ?? {}).map(([key, value]) => [key, Buffer.from(String(value), "base64").toString()]),
+      Object.entries(secret?.["data"] ?? {}).map(([key, value]) => [
+        key,
+        Buffer.from(String(value), "base64").toString(),
+      ]),
     );
 
   test("docs/canaries.md: Flagger is stopped", async () => {
@@ -115,7 +118,9 @@ spec: { type: generic-hmac, secretRef: { name: webhook-token }, resources: [{ ki
       ) ?? [];
     await host.commit("team/web", "two.yaml", "");
     const typed = (token: string) =>
-      page.type(`export TOKEN=${token} WEBHOOK_URL=${url}\n${call.replace("curl ", "curl --silent --write-out %{http_code} ")}`);
+      page.type(
+        `export TOKEN=${token} WEBHOOK_URL=${url}\n${call.replace("curl ", "curl --silent --write-out %{http_code} ")}`,
+      );
     expect(await typed("another")).toMatch(/400$/);
     expect(await typed("0123456789abcdef")).toMatch(/200$/);
     await vi.waitFor(async () => isAt(await head()), withinDeadline);

@@ -33,7 +33,7 @@ ${kustomization}`);
     await page.type(
       `sluice push artifact oci://${page.sluice.registry}/web:v1 --path secret.yaml --source local --revision v1`,
     );
-    await page.typeUntil("sluice get kustomizations -n team", /^web .*\tTrue +\tApplied revision/m);
+    await page.typeUntil("sluice get kustomizations -n team", /^web\s.*\tTrue +\tApplied revision/m);
     const applied = await page.type("kubectl -n team get secret web -o jsonpath='{.data.password}'");
     expect(Buffer.from(applied, "base64").toString()).toBe(password);
   },

@@ -11,6 +11,7 @@ import { gatedCluster } from "../../../lib/gate/gated-cluster.ts";
 import { pauseOf, resumeCluster } from "../../../lib/gate/pause.ts";
 import { writeGate } from "../../../lib/gate/write-gate.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
+import { repeatedTimeoutMs } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { configMap } from "../flow/sample-manifests.ts";
 import { skippingClock } from "../flow/skipping-clock.ts";
@@ -21,6 +22,8 @@ const { signal } = new AbortController();
 const ownerRef = { group: "", version: "v1", kind: "ConfigMap", namespace: "kube-system", name: "sluice-owner" };
 const maps = ["a", "b", "c"];
 const apps = ["one", "two"];
+/** Of an uninstall: a delete of each definition, right and object, and what comes before these. */
+const mostWrites = definedKinds.length + 30;
 
 /** A cluster of a story's own, whose deletes somebody else than the client has recorded. */
 export interface AuditedCluster extends AsyncDisposable {
@@ -138,6 +141,7 @@ export function uninstallStories(
     const strides = killEvery === undefined ? [] : [killEvery];
     test.for(strides)(
       "killed before or after any of its writes, it can be run again, and the cluster is paused until the end",
+      { timeout: repeatedTimeoutMs(2 * mostWrites) },
       async (stride) => {
         let kills = 0;
         // The last writes all delete a definition or a right: the gate skips most of them.

@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, "../../..");
 const list = "docs/maintainers/testing.md";
 
 /** A row of the list of commands that no test runs. */
-export interface NotRun {
+interface NotRun {
   readonly page: string;
   /** How the commands begin; empty for every command of the page. */
   readonly begins: readonly string[];
