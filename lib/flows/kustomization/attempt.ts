@@ -44,7 +44,7 @@ const CarriedState = z.object({
       changed: z.boolean(),
       /** The health before the wait, see {@link healthOf}: the wait itself reports that it is not known. */
       healthBefore: z.string().exactOptional(),
-      /** What was applied, where a newer revision does not end the wait. */
+      /** The applied objects, if a newer revision does not end the wait. */
       artifact: Artifact.exactOptional(),
     })
     .optional(),
@@ -170,7 +170,7 @@ export function healthOf({ conditions = [] }: Pick<KustomizationStatus, "conditi
   return reason === "NotReconciled" && message !== undefined ? message : "";
 }
 
-/** The wait of this phase: the one that goes on, or a new one. */
+/** The wait of this phase: the present one, or a new one. */
 export function waitFor(phase: Wait["phase"], changed: boolean, { ctx, source, startedAt, wait }: Attempt): Wait {
   if (wait?.phase === phase) return { ...wait, changed: wait.changed || changed };
   const isPinned = phase === "health" && !ctx.deps.gates.CancelHealthCheckOnNewRevision;
