@@ -189,8 +189,8 @@ export const leftToOthersFaults: readonly FileFaults[] = [
       },
       {
         what: "each run reports that the health of some objects is unknown",
-        find: "was?.message === unknown",
-        replace: 'was?.status === "True"',
+        find: "return healthBefore !== unknown ||",
+        replace: 'return healthBefore !== "True" ||',
         named,
       },
     ],
