@@ -9,14 +9,14 @@ export const options = { file: celModule, threads: 1, idleMs: 60_000 };
 export function resultsOf(cel: Pick<Cel, "compileBool" | "compileHealth">) {
   return {
     /** A health expression, which is true where the object is Current. */
-    async isCurrent(expression: string, object: Json | JsonText): Promise<boolean | CelFault> {
+    isCurrent: async (expression: string, object: Json | JsonText): Promise<boolean | CelFault> => {
       const rule = await cel.compileHealth({ current: expression }, forever);
       const [status] = await rule.statuses([object], forever);
       return status instanceof CelFault ? status : status === "Current";
     },
 
     /** Why this expression over `req` has no result. */
-    async faultOf(expression: string, req: Json | JsonText = {}): Promise<CelFault> {
+    faultOf: async (expression: string, req: Json | JsonText = {}): Promise<CelFault> => {
       try {
         await (await cel.compileBool(expression, ["req"], forever)).evaluate({ req }, forever);
       } catch (error) {

@@ -33,7 +33,7 @@ export async function generatorSpaces() {
   return {
     world,
     /** The two artifacts of {@link split}, published. */
-    async ready() {
+    ready: async () => {
       const one = await world();
       await one.source("repo", files);
       await one.generator(split());
